@@ -1,0 +1,69 @@
+//! Which partition do many partitions agree on?
+
+use mustlink_core::prelude::*;
+
+/// An ensemble as one clusterer: a generator makes many partitions, a consensus function one.
+///
+/// # Method
+/// The ensemble is shared with every other plugin of the run that asks for the same one.
+/// # Input and output
+/// What the generator takes. One label per object.
+/// # Errors
+/// Those of generator and consensus; `BadParam` naming the members that lack what the consensus needs.
+/// # Cost and randomness
+/// The sum of both; the ensemble is seeded from the run, not from this place.
+/// # References
+/// [StrehlGhosh2002].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ensemble {
+    /// Number of clusters; absent: that of the problem.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// What makes the members.
+    #[schemars(extend("x-default" = "random_init"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator: Option<Box<dyn EnsembleGenerator>>,
+    /// What combines them.
+    #[schemars(extend("x-default" = "voting"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consensus: Option<Box<dyn ConsensusFunction>>,
+}
+
+register!(BaseClusterer, Ensemble, "ensemble", references: ["StrehlGhosh2002"]);
+
+#[typetag::serde(name = "ensemble")]
+impl BaseClusterer for Ensemble {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus")?;
+        let mut problem = problem.clone();
+        problem.k = self.k.or(problem.k);
+        let members = ctx.ensemble(&**generator, &problem).map_err(|e| e.at("generator"))?;
+        mustlink_core::ensemble::check_needs(&members, &**consensus)?;
+        consensus.combine(&members, &problem, &ctx.child("consensus")).map_err(|e| e.at("consensus"))
+    }
+
+    fn properties(&self) -> Properties {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
+        // A default that is not linked is reported by `cluster`.
+        let (Ok(generator), Ok(consensus)) = (generator, consensus) else {
+            return Properties::default();
+        };
+        let facts = generator.properties();
+        Properties {
+            accepts: facts.accepts,
+            needs_k: self.k.is_none() && (facts.needs_k || consensus.needs().fixed_k),
+            reads_constraints: facts.reads_constraints,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
+        generator.map_or(0, |g| g.memory(shape)) + consensus.map_or(0, |c| c.memory(shape, 100))
+    }
+}

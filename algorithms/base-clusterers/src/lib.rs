@@ -1,0 +1,3 @@
+//! Base clusterers: what groups objects. One file each.
+
+automod::dir!(pub "src");

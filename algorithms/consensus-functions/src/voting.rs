@@ -1,0 +1,204 @@
+//! Which cluster do most members put an object in, once their labels mean the same?
+
+use mustlink_core::ensemble::{compact, without_empty};
+use mustlink_core::prelude::*;
+use mustlink_kernels::contingency::adjusted_rand;
+use mustlink_kernels::linear_assignment::maximise_counts;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// Voting: labels of every member are matched to a reference, then each object takes the majority.
+///
+/// # Method
+/// The matching maximises the overlap with the reference (linear assignment); surplus clusters go to
+/// the reference cluster they overlap most. Memberships are shares of votes.
+/// # Input and output
+/// Any ensemble; missing labels do not vote. As many clusters as the reference, at most.
+/// # Errors
+/// `BadParam` when the reference is "labels" and the problem has no start of labels.
+/// # Cost and randomness
+/// O(τ(n + k³)), and O(τ²n) for the medoid. Nothing random.
+/// # References
+/// [DudoitFridlyand2003].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Voting {
+    /// What the labels of members are matched to.
+    pub reference: Reference,
+    /// Match all members to the result again until nothing changes (at most 20 times).
+    pub iterate: bool,
+}
+
+/// What the labels of members are matched to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reference {
+    /// The member with the highest mean adjusted Rand index to the others.
+    #[default]
+    Medoid,
+    /// The first member.
+    First,
+    /// The labels given as the start of the problem.
+    Labels,
+}
+
+register!(ConsensusFunction, Voting, "voting", references: ["DudoitFridlyand2003"]);
+
+#[typetag::serde(name = "voting")]
+impl ConsensusFunction for Voting {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let n = ensemble.n();
+        match problem.k {
+            Some(1) => return Ok(Clustering { k: 1, ..Clustering::from_labels(vec![0; n]) }),
+            Some(k) if k == n => return Ok(Clustering::from_labels((0..n as u32).collect())),
+            _ => {}
+        }
+        let mut reference = match self.reference {
+            Reference::First => ensemble.members()[0].labels.clone(),
+            Reference::Medoid => ensemble.members()[medoid(ensemble)].labels.clone(),
+            Reference::Labels => match problem.start.as_deref() {
+                Some(Start::Labels(l)) if l.len() == n => compact(l).0,
+                _ => {
+                    return Err(Error::bad_param(
+                        "reference",
+                        "\"labels\" without a start",
+                        format!("used with a start of {n} labels"),
+                    ));
+                }
+            },
+        };
+        let rounds = if self.iterate { 20 } else { 1 };
+        let mut memberships = Array2::zeros((0, 0));
+        for _ in 0..rounds {
+            ctx.check()?;
+            let (labels, votes) = vote(ensemble, &reference)?;
+            memberships = votes;
+            let changed = labels != reference;
+            reference = labels;
+            if !changed {
+                break;
+            }
+        }
+        let width = memberships.ncols();
+        let extras = Extras { memberships: Some(memberships), ..Extras::default() };
+        let extras = without_empty(extras, &reference, width);
+        let (labels, k) = compact(&reference);
+        Ok(Clustering { labels, k, extras, ..Clustering::default() })
+    }
+
+    fn memory(&self, shape: &Shape, _members: usize) -> u64 {
+        (12 * shape.n + 8 * shape.n * shape.k) as u64
+    }
+}
+
+/// The two labels of every object that both have.
+fn shared(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    a.iter().zip(b).filter(|(x, y)| **x != MISSING && **y != MISSING).map(|(x, y)| (*x, *y)).unzip()
+}
+
+/// The member with the highest mean adjusted Rand index to the others; ties by lowest index.
+fn medoid(ensemble: &Ensemble) -> usize {
+    let members = ensemble.members();
+    let scores: Vec<f64> = (0..members.len())
+        .into_par_iter()
+        .map(|t| {
+            let others = members.iter().enumerate().filter(|(s, _)| *s != t);
+            others
+                .map(|(_, m)| {
+                    let (a, b) = shared(&members[t].labels, &m.labels);
+                    adjusted_rand(&a, &b)
+                })
+                .sum()
+        })
+        .collect();
+    let mut best = 0;
+    for (t, &score) in scores.iter().enumerate() {
+        if score > scores[best] {
+            best = t;
+        }
+    }
+    best
+}
+
+/// Labels by majority and shares of votes, n × clusters of the reference.
+fn vote(ensemble: &Ensemble, reference: &[u32]) -> Result<(Vec<u32>, Array2<f64>)> {
+    let n = ensemble.n();
+    let k = reference.iter().filter(|&&l| l != MISSING).max().map_or(1, |&m| m as usize + 1);
+    let mut votes: Array2<f64> = Array2::zeros((n, k));
+    for member in ensemble.members() {
+        let mut overlap = vec![0u64; member.k * k];
+        for (&l, &c) in member.labels.iter().zip(reference) {
+            if l != MISSING && c != MISSING {
+                overlap[l as usize * k + c as usize] += 1;
+            }
+        }
+        let matched = maximise_counts(&overlap, member.k, k)?;
+        let target = |l: usize| {
+            matched[l].unwrap_or_else(|| {
+                let row = &overlap[l * k..(l + 1) * k];
+                (0..k).max_by_key(|&c| (row[c], std::cmp::Reverse(c))).expect("k >= 1")
+            })
+        };
+        let targets: Vec<usize> = (0..member.k).map(target).collect();
+        for (i, &l) in member.labels.iter().enumerate().filter(|(_, l)| **l != MISSING) {
+            votes[[i, targets[l as usize]]] += 1.0;
+        }
+    }
+    let labels = (0..n)
+        .map(|i| {
+            let row = votes.row(i);
+            let most = row.iter().copied().fold(0.0, f64::max);
+            let own = reference[i];
+            if own != MISSING && row[own as usize] == most {
+                return own;
+            }
+            row.iter().position(|&v| v == most).expect("some count is the largest") as u32
+        })
+        .collect();
+    for mut row in votes.rows_mut() {
+        let total = row.sum();
+        row.mapv_inplace(|v| if total > 0.0 { v / total } else { 1.0 / k as f64 });
+    }
+    Ok((labels, votes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worked example E12: 12 objects, 5 members.
+    fn e12() -> (Ensemble, Problem) {
+        let members = [
+            [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2],
+            [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2],
+            [0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2],
+            [0, 0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2],
+            [0, 0, 0, 0, 3, 1, 1, 1, 1, 2, 2, 2],
+        ];
+        // Member 5 keeps its printed label 3 for object 4: clusters are matched, not numbered.
+        let members = members.iter().map(|m| Member { labels: m.to_vec(), k: 4, ..Member::default() });
+        let data = Data::dense(Array2::zeros((12, 1))).unwrap();
+        (Ensemble::new(12, members.collect()).unwrap(), Problem::new(data).with_k(3))
+    }
+
+    #[test]
+    fn worked_example() {
+        let (ensemble, problem) = e12();
+        let voting = Voting { reference: Reference::First, iterate: false };
+        let c = voting.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.labels, [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]);
+        let votes = c.extras.memberships.unwrap().mapv(|v| (v * 5.0).round() as u32);
+        assert_eq!(votes.row(4).to_vec(), [2, 3, 0]);
+        assert_eq!(votes.row(8).to_vec(), [0, 3, 2]);
+    }
+
+    #[test]
+    fn members_that_miss_an_object_do_not_vote_on_it() {
+        let labels = [[0, 0, MISSING, 1], [0, 0, 1, 1], [0, 0, 1, 1]];
+        let members = labels.iter().map(|l| Member { labels: l.to_vec(), k: 2, ..Member::default() });
+        let ensemble = Ensemble::new(4, members.collect()).unwrap();
+        let problem = Problem::new(Data::dense(Array2::zeros((4, 1))).unwrap());
+        let c = Voting::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.labels, [0, 0, 1, 1]);
+    }
+}

@@ -1,0 +1,3 @@
+//! Ensemble generators: what makes many base clusterings. One file each.
+
+automod::dir!(pub "src");

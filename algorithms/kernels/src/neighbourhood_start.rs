@@ -1,0 +1,192 @@
+//! How do constraints say where clusters start?
+//!
+//! Source: [Basu2004] §4 (centroids of the neighbourhoods), [Greene2007] and the weighted
+//! farthest-first rule of MPCK-means where there are more neighbourhoods than clusters.
+
+use ndarray::{Array2, ArrayView1};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mustlink_core::closure::Closure;
+use mustlink_core::clustering::NONE;
+use mustlink_core::constraints::Kind;
+use mustlink_core::random::Stream;
+
+use crate::points::{Distortion, Points, inner_product, squared_distance};
+use crate::seeding::{Perturb, Spread, farthest_first, rows_as_centres};
+
+/// Which neighbourhoods start clusters when there are more than k.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MoreThanK {
+    /// The largest, then always the one farthest from those chosen, weighted by size.
+    #[default]
+    WeightedFarthestFirst,
+    /// The k largest.
+    Largest,
+}
+
+/// Where the remaining clusters start when there are fewer than k neighbourhoods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FewerThanK {
+    /// At one object that must be apart from every neighbourhood, then at perturbed global means.
+    #[default]
+    ClPointThenPerturb,
+    /// At perturbed global means.
+    Perturb,
+    /// At the objects farthest from the centres so far.
+    FarthestFirst,
+    /// At random objects.
+    Random,
+}
+
+/// The rules of a start from neighbourhoods.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// More neighbourhoods than clusters.
+    pub more: MoreThanK,
+    /// Fewer neighbourhoods than clusters.
+    pub fewer: FewerThanK,
+    /// How a global mean is perturbed.
+    pub perturb: Perturb,
+    /// By how much, > 0.
+    pub rho: f64,
+}
+
+/// Centres and first labels ([`NONE`] for objects outside the chosen neighbourhoods).
+///
+/// `neighbourhoods` are sets of objects in order of smallest member, at least one.
+pub fn neighbourhood_start(
+    points: &Points,
+    k: usize,
+    closure: &Closure,
+    neighbourhoods: &[Vec<u32>],
+    rules: Rules,
+    stream: &mut Stream,
+) -> (Array2<f64>, Vec<u32>) {
+    let d = points.d();
+    // A zero sum under cosine has no direction; such a neighbourhood starts at the zero vector.
+    let mean = |set: &[u32]| points.mean(set).unwrap_or_else(|| vec![0.0; d]);
+    let means: Vec<Vec<f64>> = neighbourhoods.iter().map(|set| mean(set)).collect();
+    let mut by_size: Vec<usize> = (0..neighbourhoods.len()).collect();
+    by_size.sort_by_key(|&p| (std::cmp::Reverse(neighbourhoods[p].len()), p));
+    let chosen = match rules.more {
+        _ if neighbourhoods.len() <= k => (0..neighbourhoods.len()).collect(),
+        MoreThanK::Largest => by_size[..k].to_vec(),
+        MoreThanK::WeightedFarthestFirst => {
+            weighted_farthest_first(points.distortion(), &means, neighbourhoods, &by_size, k)
+        }
+    };
+    let mut centres = Array2::zeros((k, d));
+    let mut labels = vec![NONE; points.n()];
+    for (h, &p) in chosen.iter().enumerate() {
+        centres.row_mut(h).assign(&ArrayView1::from(&means[p]));
+        neighbourhoods[p].iter().for_each(|&i| labels[i as usize] = h as u32);
+    }
+    let mut have = chosen.len();
+    if have < k && rules.fewer == FewerThanK::ClPointThenPerturb {
+        let sets: Vec<&[u32]> = chosen.iter().map(|&p| &neighbourhoods[p][..]).collect();
+        if let Some(object) = apart_from_all(closure, &sets, &labels) {
+            let centre = mean(&[object]);
+            centres.row_mut(have).assign(&ArrayView1::from(&centre));
+            labels[object as usize] = have as u32;
+            have += 1;
+        }
+    }
+    if have == k {
+        return (centres, labels);
+    }
+    match rules.fewer {
+        FewerThanK::FarthestFirst => {
+            // The object nearest to each centre stands for it in the traversal.
+            let nearest = (0..have).map(|h| {
+                let row = centres.row(h);
+                let centre = row.as_slice().expect("standard layout");
+                let norm = inner_product(centre, centre);
+                let distance = |i: &usize| points.distance(*i, centre, norm);
+                (0..points.n())
+                    .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+                    .expect("data is not empty")
+            });
+            let more = farthest_first(points, k, nearest.collect());
+            for h in have..k {
+                centres.row_mut(h).assign(&more.row(h));
+            }
+        }
+        FewerThanK::Random => {
+            let more = rows_as_centres(points, &stream.sample(points.n(), k - have));
+            for h in have..k {
+                centres.row_mut(h).assign(&more.row(h - have));
+            }
+        }
+        FewerThanK::Perturb | FewerThanK::ClPointThenPerturb => {
+            let spread = Spread::of(points);
+            for h in have..k {
+                let centre = spread.perturbed(points, rules.perturb, rules.rho, stream);
+                centres.row_mut(h).assign(&ArrayView1::from(&centre));
+            }
+        }
+    }
+    (centres, labels)
+}
+
+fn weighted_farthest_first(
+    distortion: Distortion,
+    means: &[Vec<f64>],
+    sets: &[Vec<u32>],
+    by_size: &[usize],
+    k: usize,
+) -> Vec<usize> {
+    let size = |p: usize| sets[p].len() as f64;
+    // Larger is farther, for both geometries.
+    let apart = |p: usize, q: usize| match distortion {
+        Distortion::SquaredEuclidean => {
+            (squared_distance(&means[p], &means[q]) * size(p) * size(q)).sqrt()
+        }
+        Distortion::Cosine => -inner_product(&means[p], &means[q]) / (size(p) * size(q)).sqrt(),
+    };
+    let mut chosen = vec![by_size[0]];
+    let mut nearest = vec![f64::INFINITY; means.len()];
+    while chosen.len() < k {
+        let last = chosen[chosen.len() - 1];
+        let mut best: Option<usize> = None;
+        // In order of size and smallest member, so that a strict comparison settles ties.
+        for &p in by_size.iter().filter(|p| !chosen.contains(p)) {
+            nearest[p] = nearest[p].min(apart(p, last));
+            if best.is_none_or(|b| nearest[p] > nearest[b]) {
+                best = Some(p);
+            }
+        }
+        chosen.push(best.expect("more neighbourhoods than clusters"));
+    }
+    chosen
+}
+
+/// The unlabelled object that must be apart from every set, with the largest total weight of
+/// cannot-links (entailed ones included); ties by lowest index.
+fn apart_from_all(closure: &Closure, sets: &[&[u32]], labels: &[u32]) -> Option<u32> {
+    let mut weight = vec![0.0; closure.components()];
+    for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
+        let (p, q) = (closure.component(c.i as usize), closure.component(c.j as usize));
+        if p != q {
+            weight[p] += c.weight * closure.members(q).len() as f64;
+            weight[q] += c.weight * closure.members(p).len() as f64;
+        }
+    }
+    let mut best: Option<(f64, u32)> = None;
+    for p in (0..closure.components()).filter(|&p| !closure.apart(p).is_empty()) {
+        let object = closure.members(p)[0];
+        let free = closure.members(p).iter().all(|&i| labels[i as usize] == NONE);
+        let apart = |set: &&[u32]| {
+            set.iter().any(|&j| {
+                let q = closure.component(j as usize) as u32;
+                closure.apart(p).binary_search(&q).is_ok()
+            })
+        };
+        if free && sets.iter().all(apart) && best.is_none_or(|(w, _)| weight[p] > w) {
+            best = Some((weight[p], object));
+        }
+    }
+    best.map(|(_, object)| object)
+}

@@ -1,0 +1,239 @@
+//! What is the distance of an object to a centre, exactly?
+//!
+//! Every assignment in the project is decided by the functions here: squared differences summed in
+//! eight fixed lanes without fused operations for dense rows, cached norms with a fall-back to
+//! differences for sparse ones. Fast kernels only pre-select.
+
+use ndarray::Array2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mustlink_core::clustering::Geometry;
+use mustlink_core::data::{Csr, Data, DataKind, Row};
+use mustlink_core::{Result, reduce};
+
+/// How far an object is from a centre.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Distortion {
+    /// Σ (x − µ)².
+    #[default]
+    SquaredEuclidean,
+    /// 1 − cos(x, µ), centres of unit length (spherical k-means).
+    Cosine,
+}
+
+impl Distortion {
+    /// The geometry that centres under this distortion have.
+    pub fn geometry(self) -> Geometry {
+        match self {
+            Distortion::SquaredEuclidean => Geometry::SquaredEuclidean,
+            Distortion::Cosine => Geometry::Cosine,
+        }
+    }
+}
+
+/// Σ (x − y)², in eight fixed lanes.
+pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    let (rest_x, rest_y) = (xs.remainder(), ys.remainder());
+    for (a, b) in xs.zip(ys) {
+        for l in 0..8 {
+            let difference = a[l] - b[l];
+            lanes[l] += difference * difference;
+        }
+    }
+    for (l, (a, b)) in rest_x.iter().zip(rest_y).enumerate() {
+        lanes[l] += (a - b) * (a - b);
+    }
+    sum_lanes(lanes)
+}
+
+/// Σ x·y, in eight fixed lanes.
+pub fn inner_product(x: &[f64], y: &[f64]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    let (rest_x, rest_y) = (xs.remainder(), ys.remainder());
+    for (a, b) in xs.zip(ys) {
+        for l in 0..8 {
+            lanes[l] += a[l] * b[l];
+        }
+    }
+    for (l, (a, b)) in rest_x.iter().zip(rest_y).enumerate() {
+        lanes[l] += a * b;
+    }
+    sum_lanes(lanes)
+}
+
+fn sum_lanes(l: [f64; 8]) -> f64 {
+    ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
+}
+
+/// Objects prepared for one distortion: unit rows for cosine, cached squared norms.
+pub struct Points {
+    data: Data,
+    norms: Vec<f64>,
+    distortion: Distortion,
+    zero_rows: usize,
+}
+
+impl Points {
+    /// Prepares dense or sparse data. Cosine makes one normalised copy.
+    ///
+    /// # Errors
+    /// None for data that was checked when it was made.
+    pub fn new(data: &Data, distortion: Distortion) -> Result<Self> {
+        let n = data.n();
+        let mut norms = vec![0.0; n];
+        reduce::fill(&mut norms, |i| data.row(i).norm2());
+        if distortion == Distortion::SquaredEuclidean {
+            return Ok(Points { data: data.clone(), norms, distortion, zero_rows: 0 });
+        }
+        let zero_rows = norms.iter().filter(|&&s| s == 0.0).count();
+        let scale = |i: usize| if norms[i] > 0.0 { 1.0 / norms[i].sqrt() } else { 0.0 };
+        let data = match data.kind() {
+            DataKind::Csr => {
+                let mut out =
+                    Csr { indptr: vec![0], indices: vec![], values: vec![], columns: data.d() };
+                for i in 0..n {
+                    if let Row::Sparse(columns, values) = data.row(i) {
+                        out.indices.extend_from_slice(columns);
+                        out.values.extend(values.iter().map(|v| v * scale(i)));
+                    }
+                    out.indptr.push(out.indices.len());
+                }
+                Data::csr(out)?
+            }
+            _ => {
+                let mut out = data.to_dense();
+                for (i, mut row) in out.rows_mut().into_iter().enumerate() {
+                    let s = scale(i);
+                    row.mapv_inplace(|v| v * s);
+                }
+                Data::dense(out)?
+            }
+        };
+        reduce::fill(&mut norms, |i| data.row(i).norm2());
+        Ok(Points { data, norms, distortion, zero_rows })
+    }
+
+    /// Number of objects.
+    pub fn n(&self) -> usize {
+        self.data.n()
+    }
+
+    /// Number of features.
+    pub fn d(&self) -> usize {
+        self.data.d()
+    }
+
+    /// The prepared objects (unit rows for cosine).
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The distortion they were prepared for.
+    pub fn distortion(&self) -> Distortion {
+        self.distortion
+    }
+
+    /// Squared norm of prepared row `i`.
+    pub fn norm(&self, i: usize) -> f64 {
+        self.norms[i]
+    }
+
+    /// Rows of length zero (cosine only).
+    pub fn zero_rows(&self) -> usize {
+        self.zero_rows
+    }
+
+    /// Distortion of object `i` to a centre whose squared norm is `norm`.
+    pub fn distance(&self, i: usize, centre: &[f64], norm: f64) -> f64 {
+        let row = self.data.row(i);
+        match (self.distortion, &row) {
+            (Distortion::Cosine, Row::Dense(x)) => 1.0 - inner_product(x, centre),
+            (Distortion::Cosine, Row::Sparse(..)) => 1.0 - row.dot(centre),
+            (Distortion::SquaredEuclidean, Row::Dense(x)) => squared_distance(x, centre),
+            (Distortion::SquaredEuclidean, Row::Sparse(..)) => {
+                self.sparse_distance(i, row.dot(centre), centre, norm)
+            }
+        }
+    }
+
+    /// Squared Euclidean distance of a sparse row from its inner product with the centre; by
+    /// differences where cancellation would decide.
+    pub(crate) fn sparse_distance(&self, i: usize, dot: f64, centre: &[f64], norm: f64) -> f64 {
+        let sum = self.norms[i] + norm;
+        let value = sum - 2.0 * dot;
+        if value < 1e-8 * sum {
+            return self.data.row(i).squared_distance(&Row::Dense(centre));
+        }
+        value
+    }
+
+    /// Distortion between two objects.
+    pub fn between(&self, i: usize, j: usize) -> f64 {
+        let (a, b) = (self.data.row(i), self.data.row(j));
+        match (self.distortion, &a, &b) {
+            (Distortion::SquaredEuclidean, Row::Dense(x), Row::Dense(y)) => squared_distance(x, y),
+            (Distortion::SquaredEuclidean, ..) => a.squared_distance(&b),
+            (Distortion::Cosine, Row::Dense(x), Row::Dense(y)) => 1.0 - inner_product(x, y),
+            (Distortion::Cosine, ..) => 1.0 - a.dot_row(&b),
+        }
+    }
+
+    /// Mean of the objects in `members`, of unit length for cosine; `None` when there is none (or,
+    /// for cosine, when they sum to zero). Members are summed in blocks of 1024 in the order given.
+    pub fn mean(&self, members: &[u32]) -> Option<Vec<f64>> {
+        if members.is_empty() {
+            return None;
+        }
+        let sum_of = |range: std::ops::Range<usize>| {
+            let mut sum = vec![0.0; self.d()];
+            members[range].iter().for_each(|&i| self.data.row(i as usize).add_to(&mut sum, 1.0));
+            sum
+        };
+        let add = |mut a: Vec<f64>, b: Vec<f64>| {
+            a.iter_mut().zip(&b).for_each(|(x, y)| *x += y);
+            a
+        };
+        let mut sum = reduce::reduce(members.len(), sum_of, add).expect("not empty");
+        match self.distortion {
+            Distortion::SquaredEuclidean => {
+                let count = members.len() as f64;
+                sum.iter_mut().for_each(|v| *v /= count);
+            }
+            Distortion::Cosine => {
+                if !normalise(&mut sum) {
+                    return None;
+                }
+            }
+        }
+        Some(sum)
+    }
+
+    /// The prepared row `i` as a centre; `None` for a zero row under cosine.
+    pub fn centre_at(&self, i: usize) -> Option<Vec<f64>> {
+        self.mean(&[i as u32])
+    }
+}
+
+/// Scales to unit length; false for the zero vector, which is left as it is.
+pub fn normalise(x: &mut [f64]) -> bool {
+    let norm = inner_product(x, x).sqrt();
+    if norm > 0.0 {
+        x.iter_mut().for_each(|v| *v /= norm);
+    }
+    norm > 0.0
+}
+
+/// Squared norms of the rows of a matrix of centres.
+pub fn row_norms(centres: &Array2<f64>) -> Vec<f64> {
+    (0..centres.nrows()).map(|h| inner_product(row(centres, h), row(centres, h))).collect()
+}
+
+/// Row `h` of a standard-layout matrix as a slice.
+pub fn row(matrix: &Array2<f64>, h: usize) -> &[f64] {
+    matrix.row(h).to_slice().expect("rows of standard-layout matrices are contiguous")
+}

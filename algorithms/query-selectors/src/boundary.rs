@@ -1,0 +1,428 @@
+//! Boundary: ask where the objects between two clusters of the current clustering belong.
+
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use mustlink_kernels::points::{Distortion, Points};
+
+use crate::neighbourhoods::{
+    Mean, Member, Neighbourhoods, Next, Place, Rules, Tie, known_k, not_open,
+};
+
+/// Which object is taken up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// The one whose second-nearest centre is the least further away than its nearest.
+    #[default]
+    Ambiguous,
+    /// The one whose nearest centre is the nearest compared with the second-nearest.
+    Typical,
+}
+
+/// Objects between the two nearest centres of the current clustering, placed one after the other.
+///
+/// # Method
+/// The objects are clustered under the constraints so far; the eligible object with the smallest
+/// ratio between its two nearest centres (second-nearest : nearest, so 1 on the boundary) is asked
+/// against the neighbourhoods, nearest mean first, until a must-link. Apart from all it founds a new
+/// one while there are fewer than k; apart from k − 1 of k it joins the last one for free. Then the
+/// objects are clustered anew. The first object founds the first neighbourhood without a question.
+/// # Input and output
+/// Dense or sparse rows; needs a clusterer to ask for clusterings. Distances to clusters are the
+/// clustering's own where it gives them, else to its centres in their geometry where they fit the
+/// data, else squared Euclidean to the cluster means. One cluster: the lowest index is taken.
+/// "Don't know", given constraints and k as in `explore_consolidate`.
+/// # Errors
+/// `BadParam` for `k`, `recluster_every` and `dont_know_retries`; `UnsupportedData` for distances
+/// and affinities.
+/// # Cost and randomness
+/// A clustering and O(|E| k d) per object; random in the members put in questions and, if asked
+/// for, ties.
+/// # References
+/// An uncertainty variant of the second phase of [Basu2004].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Boundary {
+    /// Number of clusters; absent: the problem's, or unknown.
+    #[schemars(range(min = 1))]
+    pub k: Option<usize>,
+    /// Which object is taken up.
+    pub choice: Choice,
+    /// How objects are compared with neighbourhoods.
+    pub distortion: Distortion,
+    /// Which member of a neighbourhood is put in a question.
+    pub member: Member,
+    /// Objects placed between two clusterings.
+    #[schemars(range(min = 1))]
+    pub recluster_every: usize,
+    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
+    pub last_inference: bool,
+    /// Whether what is known already is concluded instead of asked.
+    pub skip_entailed: bool,
+    /// Other members of a neighbourhood tried after "don't know".
+    #[schemars(range(min = 0, max = 5))]
+    pub dont_know_retries: u8,
+    /// What decides between equally ambiguous objects.
+    pub tie: Tie,
+}
+
+impl Default for Boundary {
+    fn default() -> Self {
+        Boundary {
+            k: None,
+            choice: Choice::Ambiguous,
+            distortion: Distortion::SquaredEuclidean,
+            member: Member::Random,
+            recluster_every: 1,
+            last_inference: true,
+            skip_entailed: true,
+            dont_know_retries: 1,
+            tie: Tie::LowestIndex,
+        }
+    }
+}
+
+register!(QuerySelector, Boundary, "boundary", references: ["Basu2004"]);
+
+#[typetag::serde(name = "boundary")]
+impl QuerySelector for Boundary {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        if self.recluster_every == 0 {
+            return Err(Error::bad_param("recluster_every", 0, ">= 1"));
+        }
+        let rules = Rules {
+            skip_entailed: self.skip_entailed,
+            dont_know_retries: self.dont_know_retries,
+            tie: self.tie,
+        };
+        let groups = Neighbourhoods::new(problem, ctx, "boundary", self.distortion, rules)?;
+        let eligible = groups.eligible().len();
+        let mut run = Run {
+            options: self.clone(),
+            problem: problem.clone(),
+            ctx: ctx.clone(),
+            k: None,
+            certainty: Vec::new(),
+            left: 0,
+            requests: 0,
+            step: Step::Done(Done::Exhausted),
+            groups,
+        };
+        if eligible >= 2 {
+            run.k = known_k(self.k, problem, eligible)?;
+            run.advance()?;
+        }
+        Ok(Box::new(run))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        SelectorProperties {
+            needs_clustering: true,
+            skips_entailed: self.skip_entailed,
+            infers: self.last_inference,
+            accepts_sparse: true,
+            ..SelectorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        (128 * shape.n + 32 * shape.k * shape.d) as u64
+    }
+}
+
+struct Run {
+    options: Boundary,
+    problem: Problem,
+    ctx: Context,
+    /// `None`: unknown.
+    k: Option<usize>,
+    /// For each eligible object nearest ÷ second-nearest distance in the current clustering.
+    certainty: Vec<f64>,
+    /// Objects that may still be placed under the current clustering.
+    left: usize,
+    requests: RequestId,
+    step: Step,
+    groups: Neighbourhoods,
+}
+
+impl Run {
+    /// Settles objects until a question or a clustering is needed or nothing is left.
+    fn advance(&mut self) -> Result<()> {
+        loop {
+            match self.groups.proceed() {
+                Some(Next::Ask(step)) => {
+                    self.step = step;
+                    return Ok(());
+                }
+                Some(Next::Settled(object, place)) => self.settled(object, place),
+                None => {
+                    self.ctx.check()?;
+                    if self.groups.free().is_empty() {
+                        self.step = Step::Done(Done::AllAssigned);
+                        return Ok(());
+                    }
+                    if self.left == 0 {
+                        self.step = Step::NeedClustering {
+                            request: self.requests,
+                            constraints: self.groups.constraints(&self.problem)?,
+                        };
+                        return Ok(());
+                    }
+                    self.take_up();
+                }
+            }
+        }
+    }
+
+    fn take_up(&mut self) {
+        let sign = match self.options.choice {
+            Choice::Ambiguous => 1.0,
+            Choice::Typical => -1.0,
+        };
+        let groups = &mut self.groups;
+        let scores: Vec<Option<f64>> = groups
+            .eligible()
+            .iter()
+            .zip(&self.certainty)
+            .map(|(&i, ratio)| (!groups.is_settled(i)).then_some(sign * ratio))
+            .collect();
+        let Some(at) = groups.best(&scores) else { return };
+        let x = groups.eligible()[at];
+        if groups.is_empty() {
+            groups.found(x);
+            return;
+        }
+        let order = groups.by_distance(x, groups.means());
+        let infer = self.options.last_inference && self.k.is_some_and(|k| groups.len() >= k);
+        groups.locate(x, order, self.options.member, infer, "boundary");
+    }
+
+    fn settled(&mut self, object: u32, place: Place) {
+        self.left = self.left.saturating_sub(1);
+        if place == Place::Apart {
+            if self.k.is_none_or(|k| self.groups.len() < k) {
+                self.groups.found(object);
+            } else {
+                self.groups.park(object);
+            }
+        }
+    }
+}
+
+impl Inquiry for Run {
+    fn step(&mut self) -> Result<Step> {
+        Ok(self.step.clone())
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        if !matches!(self.step, Step::Ask { .. }) {
+            return Err(not_open(id));
+        }
+        if let Some((object, place)) = self.groups.tell(id, reply)? {
+            self.settled(object, place);
+        }
+        self.advance()
+    }
+
+    fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
+        if !matches!(self.step, Step::NeedClustering { .. }) || request != self.requests {
+            return Err(Error::Oracle(format!("clustering {request} was not asked for")));
+        }
+        let distances = Distances::new(clustering, &self.problem)?;
+        let eligible = self.groups.eligible();
+        self.certainty = vec![1.0; eligible.len()];
+        reduce::fill(&mut self.certainty, |e| distances.ratio(eligible[e] as usize));
+        self.requests += 1;
+        self.left = self.options.recluster_every;
+        self.advance()
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        self.groups.drain(matches!(self.step, Step::Done(_)))
+    }
+}
+
+/// Distances of objects to the clusters of a clustering.
+struct Distances<'a> {
+    clustering: &'a Clustering,
+    data: &'a Data,
+    by: By,
+}
+
+enum By {
+    /// The clustering's own n × k distances.
+    Own,
+    /// The clustering's centres in their geometry.
+    Centres(Vec<f64>),
+    /// Means of the clusters that have members.
+    Means(Points, Vec<Mean>),
+}
+
+impl<'a> Distances<'a> {
+    fn new(clustering: &'a Clustering, problem: &'a Problem) -> Result<Self> {
+        let (n, d, k) = (problem.n(), problem.d(), clustering.k);
+        let wrong = |what: &str| Error::Contract { plugin: "clusterer".into(), broken: what.into() };
+        if clustering.labels.len() != n || clustering.labels.iter().any(|&l| l as usize >= k) {
+            return Err(wrong("the clustering provided does not label the objects of the problem"));
+        }
+        let extras = &clustering.extras;
+        let data = &problem.data;
+        let fits = extras.centers.as_ref().is_some_and(|c| c.dim() == (k, d))
+            && match extras.geometry {
+                Geometry::SquaredEuclidean | Geometry::Cosine => true,
+                Geometry::Weighted => extras.weights.as_ref().is_some_and(|w| w.dim() == (k, d)),
+                Geometry::Mahalanobis => extras.metrics.as_ref().is_some_and(|m| {
+                    (m.len() == 1 || m.len() == k) && m.iter().all(|a| a.dim() == (d, d))
+                }),
+            };
+        let by = if extras.distances.as_ref().is_some_and(|m| m.dim() == (n, k)) {
+            By::Own
+        } else if fits {
+            let mut norms = vec![0.0; n];
+            if extras.geometry == Geometry::Cosine {
+                reduce::fill(&mut norms, |i| data.row(i).norm2().sqrt());
+            }
+            By::Centres(norms)
+        } else {
+            let points = Points::new(data, Distortion::SquaredEuclidean)?;
+            let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
+            (0..).zip(&clustering.labels).for_each(|(i, &l)| members[l as usize].push(i));
+            members.retain(|m| !m.is_empty());
+            let means = members.iter().map(|m| Mean::of(&points, m)).collect();
+            By::Means(points, means)
+        };
+        Ok(Distances { clustering, data, by })
+    }
+
+    /// Distance of object `i` to cluster `h`; its square where the geometry is Euclidean-like,
+    /// which orders ratios alike.
+    fn distance(&self, i: usize, h: usize) -> f64 {
+        let extras = &self.clustering.extras;
+        match &self.by {
+            By::Own => extras.distances.as_ref().map_or(0.0, |m| m[[i, h]]),
+            By::Means(points, means) => means[h].distance(points, i as u32),
+            By::Centres(norms) => {
+                let centres = extras.centers.as_ref().expect("checked to be there");
+                let centre = centres.row(h).to_vec();
+                let row = self.data.row(i);
+                match extras.geometry {
+                    Geometry::SquaredEuclidean => row.squared_distance(&Row::Dense(&centre)),
+                    Geometry::Cosine if norms[i] == 0.0 => 1.0,
+                    Geometry::Cosine => (1.0 - row.dot(&centre) / norms[i]).max(0.0),
+                    Geometry::Weighted | Geometry::Mahalanobis => {
+                        let mut difference: Vec<f64> = centre.iter().map(|v| -v).collect();
+                        row.add_to(&mut difference, 1.0);
+                        if let (Geometry::Weighted, Some(w)) = (extras.geometry, &extras.weights) {
+                            let weighted = w.row(h);
+                            return difference.iter().zip(weighted).map(|(v, w)| w * v * v).sum();
+                        }
+                        let metrics = extras.metrics.as_ref().expect("checked to be there");
+                        let metric = &metrics[h.min(metrics.len() - 1)];
+                        let image = |r: usize| Row::Dense(&difference).dot(&metric.row(r).to_vec());
+                        difference.iter().enumerate().map(|(r, v)| v * image(r)).sum()
+                    }
+                }
+            }
+        }
+    }
+
+    /// Nearest ÷ second-nearest distance, in [0, 1]; 1 with a single cluster or both at 0.
+    fn ratio(&self, i: usize) -> f64 {
+        let clusters = match &self.by {
+            By::Means(_, means) => means.len(),
+            _ => self.clustering.k,
+        };
+        let (mut first, mut second) = (f64::INFINITY, f64::INFINITY);
+        for h in 0..clusters {
+            let distance = self.distance(i, h);
+            if distance < first {
+                (first, second) = (distance, first);
+            } else {
+                second = second.min(distance);
+            }
+        }
+        if clusters < 2 || second <= 0.0 { 1.0 } else { first / second }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+
+    fn line() -> Problem {
+        let x = array![[0.0], [1.0], [2.0], [8.0], [9.0], [10.0], [4.9]];
+        Problem::new(Data::dense(x).unwrap()).with_k(2)
+    }
+
+    fn two_clusters() -> Clustering {
+        Clustering::from_labels(vec![0, 0, 0, 1, 1, 1, 0])
+    }
+
+    fn ratios(clustering: &Clustering) -> Vec<f64> {
+        let problem = line();
+        let distances = Distances::new(clustering, &problem).unwrap();
+        (0..7).map(|i| distances.ratio(i)).collect()
+    }
+
+    #[test]
+    fn every_source_of_distances_agrees() {
+        let by_means = ratios(&two_clusters());
+        let expected = (4.9 - 9.0f64).powi(2);
+        let near = (4.9 - 1.975f64).powi(2);
+        assert!((by_means[6] - near / expected).abs() < 1e-12);
+        let mut given = two_clusters();
+        given.extras.centers = Some(array![[1.975], [9.0]]);
+        let by_centres = ratios(&given);
+        given.extras.geometry = Geometry::Weighted;
+        given.extras.weights = Some(Array2::ones((2, 1)));
+        let by_weights = ratios(&given);
+        given.extras.geometry = Geometry::Mahalanobis;
+        given.extras.metrics = Some(vec![Array2::eye(1)]);
+        let by_metric = ratios(&given);
+        let x = line().data.to_dense();
+        let squared = |i: usize, c: f64| (x[[i, 0]] - c).powi(2);
+        let centre = [1.975, 9.0];
+        given.extras.distances =
+            Some(Array2::from_shape_fn((7, 2), |(i, h)| squared(i, centre[h])));
+        let by_own = ratios(&given);
+        for other in [by_centres, by_weights, by_metric, by_own] {
+            by_means.iter().zip(&other).for_each(|(a, b)| assert!((a - b).abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn centres_of_another_space_are_not_used() {
+        let mut elsewhere = two_clusters();
+        elsewhere.extras.centers = Some(array![[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(ratios(&elsewhere), ratios(&two_clusters()));
+    }
+
+    #[test]
+    fn one_cluster_has_no_boundary() {
+        assert_eq!(ratios(&Clustering::from_labels(vec![0; 7])), [1.0; 7]);
+    }
+
+    #[test]
+    fn the_object_in_between_comes_first() {
+        for (choice, founder) in [(Choice::Ambiguous, 6), (Choice::Typical, 4)] {
+            let boundary = Boundary { choice, ..Boundary::default() };
+            let mut inquiry = boundary.start(&line(), &Context::new(1)).unwrap();
+            let Step::NeedClustering { request: 0, constraints } = inquiry.step().unwrap() else {
+                panic!("a clustering comes first")
+            };
+            assert!(constraints.is_empty());
+            assert!(inquiry.provide(1, &two_clusters()).is_err());
+            inquiry.provide(0, &two_clusters()).unwrap();
+            let step = inquiry.step().unwrap();
+            let Step::Ask { id: 0, subject, reference, .. } = step else { panic!("{step:?}") };
+            assert_eq!(reference, founder);
+            inquiry.tell(0, Reply::CannotLink).unwrap();
+            let Step::NeedClustering { request: 1, constraints } = inquiry.step().unwrap() else {
+                panic!("placed objects call for a new clustering")
+            };
+            assert_eq!(constraints.pairs().len(), 1);
+            assert_eq!(constraints.neighbourhoods(), [vec![founder], vec![subject]]);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Explore & Consolidate: find one neighbourhood per class by farthest objects, then fill them.
+
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use mustlink_kernels::points::Distortion;
+
+use crate::neighbourhoods::{
+    Mean, Member, Neighbourhoods, Next, Place, Rules, Tie, known_k,
+};
+
+/// The order in which the neighbourhoods are asked while exploring.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExploreOrder {
+    /// Nearest mean first.
+    #[default]
+    NearestCentroid,
+    /// As they were found.
+    Creation,
+}
+
+/// How the first object is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstRule {
+    /// A uniformly random eligible object.
+    Random,
+    /// The eligible object nearest to the mean of all eligible ones.
+    NearestMean,
+}
+
+/// The first object: a rule, or its row number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum First {
+    /// By a rule.
+    Rule(FirstRule),
+    /// This object, by row number from 0; it must be eligible.
+    Object(usize),
+}
+
+/// Farthest objects until every class has a neighbourhood, then random objects until all are placed.
+///
+/// # Method
+/// Explore takes the eligible object farthest from all neighbourhoods and asks it against each of
+/// them; apart from all, it founds the next one. Once there are k, Consolidate takes random objects
+/// and asks the neighbourhoods from the nearest mean on until a must-link; an object apart from
+/// k − 1 of them joins the last one for free.
+/// # Input and output
+/// Dense or sparse rows; k from the problem or the option. Without k it explores until the budget
+/// ends or every object is placed. Neighbourhoods are named from the first reply on. Given
+/// constraints are known from the start: what they entail is not asked, but they found no
+/// neighbourhood.
+/// # "Don't know"
+/// Another member of the neighbourhood is tried; then the neighbourhood stays open for the object.
+/// While exploring, an object with an open neighbourhood and no must-link is set aside for good;
+/// while consolidating, one with a single open neighbourhood and cannot-links to the others joins
+/// it for free. An object apart from all k neighbourhoods (a wrong k, or `last_inference = false`)
+/// is set aside too.
+/// # Errors
+/// `BadParam` for `k` above the number of eligible objects, a `start` that is not eligible and
+/// `dont_know_retries`; `UnsupportedData` for distances and affinities.
+/// # Cost and randomness
+/// O(|E| d) per object placed while exploring, O(k d) while consolidating. Random in the start, the
+/// members put in questions, the objects of Consolidate and, if asked for, ties.
+/// # References
+/// [Basu2004] Figs. 2 and 3. Differs: the means follow their neighbourhoods during Consolidate
+/// (`recompute_centroids = false` is the paper's).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExploreConsolidate {
+    /// Number of clusters; absent: the problem's, or unknown.
+    #[schemars(range(min = 1))]
+    pub k: Option<usize>,
+    /// How objects are compared.
+    pub distortion: Distortion,
+    /// The first object: `random`, `nearest_mean` or a row number.
+    pub start: First,
+    /// Which member of a neighbourhood is put in a question while exploring.
+    pub explore_member: Member,
+    /// The order in which the neighbourhoods are asked while exploring.
+    pub explore_order: ExploreOrder,
+    /// Which member of a neighbourhood is put in a question while consolidating.
+    pub consolidate_member: Member,
+    /// Whether the means follow their neighbourhoods while consolidating.
+    pub recompute_centroids: bool,
+    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
+    pub last_inference: bool,
+    /// Whether what is known already is concluded instead of asked.
+    pub skip_entailed: bool,
+    /// Other members of a neighbourhood tried after "don't know".
+    #[schemars(range(min = 0, max = 5))]
+    pub dont_know_retries: u8,
+    /// What decides between equally far objects.
+    pub tie: Tie,
+}
+
+impl Default for ExploreConsolidate {
+    fn default() -> Self {
+        ExploreConsolidate {
+            k: None,
+            distortion: Distortion::SquaredEuclidean,
+            start: First::Rule(FirstRule::Random),
+            explore_member: Member::Random,
+            explore_order: ExploreOrder::NearestCentroid,
+            consolidate_member: Member::Random,
+            recompute_centroids: true,
+            last_inference: true,
+            skip_entailed: true,
+            dont_know_retries: 1,
+            tie: Tie::LowestIndex,
+        }
+    }
+}
+
+register!(QuerySelector, ExploreConsolidate, "explore_consolidate", references: ["Basu2004"]);
+
+#[typetag::serde(name = "explore_consolidate")]
+impl QuerySelector for ExploreConsolidate {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        let rules = Rules {
+            skip_entailed: self.skip_entailed,
+            dont_know_retries: self.dont_know_retries,
+            tie: self.tie,
+        };
+        let groups = Neighbourhoods::new(
+            problem,
+            ctx,
+            "explore_consolidate",
+            self.distortion,
+            rules,
+        )?;
+        let mut run = Run {
+            options: self.clone(),
+            k: None,
+            phase: Phase::Explore { nearest: Vec::new() },
+            step: Step::Done(Done::Exhausted),
+            draw: ctx.stream("consolidate"),
+            ctx: ctx.clone(),
+            groups,
+        };
+        let eligible = run.groups.eligible().len();
+        if eligible >= 2 {
+            run.k = known_k(self.k, problem, eligible)?;
+            let first = self.first(problem, &run.groups, ctx)?;
+            run.groups.found(first);
+            run.phase = Phase::Explore { nearest: vec![f64::INFINITY; eligible] };
+            run.placed_while_exploring(first);
+            run.advance()?;
+        }
+        Ok(Box::new(run))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        SelectorProperties {
+            skips_entailed: self.skip_entailed,
+            infers: self.last_inference,
+            accepts_sparse: true,
+            ..SelectorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        (128 * shape.n + 24 * shape.k * shape.d) as u64
+    }
+}
+
+impl ExploreConsolidate {
+    fn first(&self, problem: &Problem, groups: &Neighbourhoods, ctx: &Context) -> Result<u32> {
+        let eligible = groups.eligible();
+        match self.start {
+            First::Rule(FirstRule::Random) => {
+                Ok(eligible[ctx.stream("start").below(eligible.len())])
+            }
+            First::Rule(FirstRule::NearestMean) => {
+                let mean = Mean::of(groups.points(), eligible);
+                let keyed = eligible.iter().map(|&i| (mean.distance(groups.points(), i), i));
+                let nearest = keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                Ok(nearest.expect("there are eligible objects").1)
+            }
+            First::Object(i) if i < problem.n() && problem.is_eligible(i) => Ok(i as u32),
+            First::Object(i) => Err(Error::bad_param("start", i, "an eligible object")),
+        }
+    }
+}
+
+enum Phase {
+    Explore {
+        /// For each eligible object the distance to the nearest member of any neighbourhood.
+        nearest: Vec<f64>,
+    },
+    Consolidate {
+        /// Eligible objects not drawn yet.
+        pool: Vec<u32>,
+        /// The means at the start of the phase, unless they follow.
+        frozen: Option<Vec<Mean>>,
+    },
+}
+
+struct Run {
+    options: ExploreConsolidate,
+    /// `None`: unknown.
+    k: Option<usize>,
+    phase: Phase,
+    step: Step,
+    draw: Stream,
+    ctx: Context,
+    groups: Neighbourhoods,
+}
+
+impl Run {
+    /// Settles objects until a question is needed or nothing is left.
+    fn advance(&mut self) -> Result<()> {
+        loop {
+            match self.groups.proceed() {
+                Some(Next::Ask(step)) => {
+                    self.step = step;
+                    return Ok(());
+                }
+                Some(Next::Settled(object, place)) => self.settled(object, place),
+                None => {
+                    self.ctx.check()?;
+                    if let Some(reason) = self.take_up() {
+                        self.step = Step::Done(reason);
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes up the next object, or says why there is none.
+    fn take_up(&mut self) -> Option<Done> {
+        if matches!(self.phase, Phase::Explore { .. })
+            && self.k.is_some_and(|k| self.groups.len() >= k)
+        {
+            let pool = self.groups.free();
+            let frozen =
+                (!self.options.recompute_centroids).then(|| self.groups.means().to_vec());
+            self.phase = Phase::Consolidate { pool, frozen };
+        }
+        match &mut self.phase {
+            Phase::Explore { nearest } => {
+                let groups = &mut self.groups;
+                let scores: Vec<Option<f64>> = groups
+                    .eligible()
+                    .iter()
+                    .zip(nearest.iter())
+                    .map(|(&i, &far)| (!groups.is_settled(i)).then_some(far))
+                    .collect();
+                let Some(at) = groups.best(&scores) else {
+                    if let Some(k) = self.k {
+                        let found = groups.len();
+                        self.ctx.warn(format!(
+                            "explore found {found} of {k} neighbourhoods among the eligible objects"
+                        ));
+                        return Some(Done::Exhausted);
+                    }
+                    return Some(Done::AllAssigned);
+                };
+                let x = groups.eligible()[at];
+                let order = match self.options.explore_order {
+                    ExploreOrder::NearestCentroid => groups.by_distance(x, groups.means()),
+                    ExploreOrder::Creation => (0..groups.len() as u32).collect(),
+                };
+                // No (λ)-inference here: apart from all λ < k, an object starts a new one.
+                groups.locate(x, order, self.options.explore_member, false, "explore");
+            }
+            Phase::Consolidate { pool, frozen } => {
+                if pool.is_empty() {
+                    return Some(Done::AllAssigned);
+                }
+                let x = pool.swap_remove(self.draw.below(pool.len()));
+                let means = frozen.as_deref().unwrap_or(self.groups.means());
+                let order = self.groups.by_distance(x, means);
+                let (member, infer) =
+                    (self.options.consolidate_member, self.options.last_inference);
+                self.groups.locate(x, order, member, infer, "consolidate");
+            }
+        }
+        None
+    }
+
+    fn settled(&mut self, object: u32, place: Place) {
+        match (place, &self.phase) {
+            (Place::Parked, _) | (Place::Joined(_), Phase::Consolidate { .. }) => {}
+            (Place::Joined(_), Phase::Explore { .. }) => self.placed_while_exploring(object),
+            (Place::Apart, Phase::Explore { .. }) => {
+                self.groups.found(object);
+                self.placed_while_exploring(object);
+            }
+            (Place::Apart, Phase::Consolidate { .. }) => self.groups.park(object),
+        }
+    }
+
+    fn placed_while_exploring(&mut self, object: u32) {
+        if let Phase::Explore { nearest } = &mut self.phase {
+            let (old, groups) = (nearest.clone(), &self.groups);
+            let (points, eligible) = (groups.points(), groups.eligible());
+            let to = |e: usize| points.between(eligible[e] as usize, object as usize);
+            reduce::fill(nearest, |e| old[e].min(to(e)));
+        }
+    }
+}
+
+impl Inquiry for Run {
+    fn step(&mut self) -> Result<Step> {
+        Ok(self.step.clone())
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        if let Some((object, place)) = self.groups.tell(id, reply)? {
+            self.settled(object, place);
+        }
+        self.advance()
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        self.groups.drain(matches!(self.step, Step::Done(_)))
+    }
+}

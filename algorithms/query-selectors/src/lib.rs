@@ -1,0 +1,6 @@
+//! Which pair is worth asking about next? One selector per file.
+//!
+//! [`neighbourhoods`] is no selector but what several share: the bookkeeping of neighbourhoods and
+//! the routine that asks where an object belongs.
+
+automod::dir!(pub "src");

@@ -1,0 +1,512 @@
+//! Where does an object belong among the neighbourhoods found so far?
+//!
+//! Selectors that place objects one by one (`explore_consolidate`, `boundary`) share what is here:
+//! distances, the [`Neighbourhoods`] with what is known about pairs, and one routine,
+//! [`Neighbourhoods::locate`], that asks about an object in a given order until it is placed,
+//! found apart from all, or set aside. Given constraints seed the knowledge: what they entail is
+//! concluded without a question; they found no neighbourhood by themselves.
+//!
+//! Everything is worked out as soon as a reply comes, so that a log cut after any reply holds all
+//! that follows from it. Nothing is named before the first reply: a selection of budget 0 is empty.
+
+use mustlink_core::knowledge::{ENTAILED, Knowledge, LAST_NEIGHBOURHOOD, Learned};
+use mustlink_core::prelude::*;
+use mustlink_core::selection::{Selection, View};
+use mustlink_kernels::points::{Distortion, Points, inner_product, normalise};
+
+/// Which member of a neighbourhood is put in a question.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Member {
+    /// A uniformly random one.
+    #[default]
+    Random,
+    /// The one that joined first.
+    First,
+    /// The one nearest to the object asked about.
+    Nearest,
+    /// The one nearest to the mean of the neighbourhood.
+    Medoid,
+}
+
+/// What decides between objects that score the same.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Tie {
+    /// The lowest index.
+    #[default]
+    LowestIndex,
+    /// A uniform draw.
+    Random,
+}
+
+/// The most other members that may be tried after "don't know".
+pub const MOST_RETRIES: u8 = 5;
+
+/// The mean of some objects, of unit length under cosine (zero where they sum to zero).
+#[derive(Debug, Clone, Default)]
+pub struct Mean {
+    sum: Vec<f64>,
+    vector: Vec<f64>,
+    norm: f64,
+    count: usize,
+}
+
+impl Mean {
+    /// The mean of `objects`.
+    pub fn of(points: &Points, objects: &[u32]) -> Self {
+        let mut mean = Mean::default();
+        objects.iter().for_each(|&i| mean.include(points, i));
+        mean.update(points);
+        mean
+    }
+
+    /// Distortion between object `i` and this mean.
+    pub fn distance(&self, points: &Points, i: u32) -> f64 {
+        points.distance(i as usize, &self.vector, self.norm)
+    }
+
+    fn include(&mut self, points: &Points, i: u32) {
+        self.sum.resize(points.d(), 0.0);
+        points.data().row(i as usize).add_to(&mut self.sum, 1.0);
+        self.count += 1;
+    }
+
+    fn update(&mut self, points: &Points) {
+        self.vector.clone_from(&self.sum);
+        match points.distortion() {
+            Distortion::SquaredEuclidean => {
+                self.vector.iter_mut().for_each(|v| *v /= self.count as f64);
+            }
+            Distortion::Cosine => {
+                normalise(&mut self.vector);
+            }
+        }
+        self.norm = inner_product(&self.vector, &self.vector);
+    }
+}
+
+/// Refuses data that is not made of rows.
+///
+/// # Errors
+/// `UnsupportedData`.
+pub fn rows_only(data: &Data, plugin: &str) -> Result<()> {
+    match data.kind() {
+        DataKind::Dense | DataKind::Csr => Ok(()),
+        kind => Err(Error::UnsupportedData {
+            plugin: plugin.into(),
+            kind: kind.name(),
+            accepts: "dense or csr".into(),
+        }),
+    }
+}
+
+/// The number of clusters a selector works with, if known: its own option, else the problem's.
+///
+/// # Errors
+/// `BadK`; `BadParam` when it exceeds the number of eligible objects.
+pub fn known_k(own: Option<usize>, problem: &Problem, eligible: usize) -> Result<Option<usize>> {
+    match own.or(problem.k) {
+        Some(0) => Err(Error::BadK),
+        Some(k) if k > eligible => {
+            Err(Error::bad_param("k", k, format!("in 1..={eligible} (the eligible objects)")))
+        }
+        k => Ok(k),
+    }
+}
+
+/// An error for a reply that nobody waits for.
+pub fn not_open(id: QueryId) -> Error {
+    Error::Oracle(format!("a reply to query {id}, which is not the open one"))
+}
+
+/// How questions about an object are put.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Conclude what is known already instead of asking it.
+    pub skip_entailed: bool,
+    /// Other members tried after "don't know".
+    pub dont_know_retries: u8,
+    /// What decides between objects that score the same.
+    pub tie: Tie,
+}
+
+/// What came of locating an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// It joined this neighbourhood.
+    Joined(u32),
+    /// It is apart from all of them; the caller founds a new one or parks it.
+    Apart,
+    /// Too many replies were "don't know": it was parked.
+    Parked,
+}
+
+/// What locating wants next.
+#[derive(Debug, Clone)]
+pub enum Next {
+    /// An answer.
+    Ask(Step),
+    /// Nothing: the object is settled.
+    Settled(u32, Place),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Standing {
+    /// Not asked yet, or "don't know" with members left to try.
+    Unknown,
+    /// A reply said cannot-link.
+    Apart,
+    /// Earlier replies or given constraints entail a cannot-link.
+    EntailedApart,
+    /// "Don't know" to every member tried.
+    Open,
+}
+
+/// An object on its way.
+#[derive(Debug, Clone)]
+struct Locating {
+    object: u32,
+    order: Vec<u32>,
+    standing: Vec<Standing>,
+    tries: Vec<u8>,
+    member: Member,
+    infer: bool,
+    purpose: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    id: QueryId,
+    /// Position in the order of the object on its way.
+    at: usize,
+    reference: u32,
+}
+
+/// Neighbourhoods, what is known about pairs, and the object on its way.
+pub struct Neighbourhoods {
+    points: Points,
+    eligible: Vec<u32>,
+    knowledge: Knowledge,
+    members: Vec<Vec<u32>>,
+    means: Vec<Mean>,
+    /// Whether an object is in a neighbourhood or parked.
+    settled: Vec<bool>,
+    rules: Rules,
+    member_choice: Stream,
+    tie_choice: Stream,
+    locating: Option<Locating>,
+    open: Option<Open>,
+    next_id: QueryId,
+    log: Vec<Event>,
+    drained: usize,
+}
+
+impl Neighbourhoods {
+    /// No neighbourhood yet; the knowledge of `problem`'s constraints.
+    ///
+    /// # Errors
+    /// `BadParam` for `dont_know_retries`; `UnsupportedData`.
+    pub fn new(
+        problem: &Problem,
+        ctx: &Context,
+        plugin: &str,
+        distortion: Distortion,
+        rules: Rules,
+    ) -> Result<Self> {
+        if rules.dont_know_retries > MOST_RETRIES {
+            let legal = format!("in 0..={MOST_RETRIES}");
+            return Err(Error::bad_param("dont_know_retries", rules.dont_know_retries, legal));
+        }
+        rows_only(&problem.data, plugin)?;
+        Ok(Neighbourhoods {
+            points: Points::new(&problem.data, distortion)?,
+            eligible: problem.eligible_objects(),
+            knowledge: Knowledge::new(problem.n(), &problem.constraints),
+            members: Vec::new(),
+            means: Vec::new(),
+            settled: vec![false; problem.n()],
+            rules,
+            member_choice: ctx.stream("member"),
+            tie_choice: ctx.stream("tie"),
+            locating: None,
+            open: None,
+            next_id: 0,
+            log: Vec::new(),
+            drained: 0,
+        })
+    }
+
+    /// The objects under the selector's distortion.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// Number of neighbourhoods.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is no neighbourhood.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// The eligible objects in order.
+    pub fn eligible(&self) -> &[u32] {
+        &self.eligible
+    }
+
+    /// The eligible objects that are neither in a neighbourhood nor parked, in order.
+    pub fn free(&self) -> Vec<u32> {
+        self.eligible.iter().copied().filter(|&i| !self.settled[i as usize]).collect()
+    }
+
+    /// Whether an object is in a neighbourhood or parked.
+    pub fn is_settled(&self, object: u32) -> bool {
+        self.settled[object as usize]
+    }
+
+    /// Mean of each neighbourhood.
+    pub fn means(&self) -> &[Mean] {
+        &self.means
+    }
+
+    /// Neighbourhoods by increasing distance of `object` to `means`, ties by number.
+    pub fn by_distance(&self, object: u32, means: &[Mean]) -> Vec<u32> {
+        let mut keyed: Vec<(f64, u32)> =
+            (0..).zip(means).map(|(p, mean)| (mean.distance(&self.points, object), p)).collect();
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        keyed.into_iter().map(|(_, p)| p).collect()
+    }
+
+    /// The position of the largest score, ties by the selector's rule; `None` scores do not count.
+    pub fn best(&mut self, scores: &[Option<f64>]) -> Option<usize> {
+        let largest = scores.iter().flatten().copied().max_by(f64::total_cmp)?;
+        let mut tied = (0..scores.len()).filter(|&at| scores[at] == Some(largest));
+        match self.rules.tie {
+            Tie::LowestIndex => tied.next(),
+            Tie::Random => {
+                let tied: Vec<usize> = tied.collect();
+                Some(tied[self.tie_choice.below(tied.len())])
+            }
+        }
+    }
+
+    /// A new neighbourhood with `object` as its first member.
+    pub fn found(&mut self, object: u32) {
+        self.members.push(Vec::new());
+        self.means.push(Mean::default());
+        self.join(object, self.members.len() as u32 - 1);
+    }
+
+    fn join(&mut self, object: u32, neighbourhood: u32) {
+        let p = neighbourhood as usize;
+        self.members[p].push(object);
+        self.means[p].include(&self.points, object);
+        self.means[p].update(&self.points);
+        self.settled[object as usize] = true;
+        let representative = self.members[p][0];
+        self.log.push(Event::Joined { object, neighbourhood, representative });
+    }
+
+    /// Sets an object aside: what is known of it is kept, it is never asked about again.
+    pub fn park(&mut self, object: u32) {
+        self.settled[object as usize] = true;
+    }
+
+    /// Starts to ask where `object` belongs: the neighbourhoods in `order`, until a must-link.
+    ///
+    /// With `infer`, an object apart from all but one of them joins that one without a question;
+    /// sound only when the neighbourhoods are all the classes there are.
+    pub fn locate(
+        &mut self,
+        object: u32,
+        order: Vec<u32>,
+        member: Member,
+        infer: bool,
+        purpose: &'static str,
+    ) {
+        let standing = vec![Standing::Unknown; order.len()];
+        let tries = vec![0; order.len()];
+        self.locating = Some(Locating { object, order, standing, tries, member, infer, purpose });
+    }
+
+    /// What the object on its way needs next; `None` when there is none.
+    pub fn proceed(&mut self) -> Option<Next> {
+        let mut on = self.locating.take()?;
+        let next = self.advance(&mut on);
+        if matches!(next, Next::Ask(_)) {
+            self.locating = Some(on);
+        }
+        Some(next)
+    }
+
+    fn advance(&mut self, on: &mut Locating) -> Next {
+        let x = on.object;
+        if self.rules.skip_entailed && self.open.is_none() {
+            for at in 0..on.order.len() {
+                let founder = self.members[on.order[at] as usize][0];
+                if on.standing[at] == Standing::Apart {
+                    continue;
+                }
+                match self.knowledge.relation(x, founder) {
+                    Some(Kind::MustLink) => return self.settle(on, at, Some(ENTAILED)),
+                    Some(Kind::CannotLink) => on.standing[at] = Standing::EntailedApart,
+                    None => {}
+                }
+            }
+        }
+        loop {
+            let left: Vec<usize> = (0..on.order.len())
+                .filter(|&at| matches!(on.standing[at], Standing::Unknown | Standing::Open))
+                .collect();
+            if on.infer && left.len() == 1 {
+                let founder = self.members[on.order[left[0]] as usize][0];
+                if self.knowledge.relation(x, founder) == Some(Kind::CannotLink) {
+                    on.standing[left[0]] = Standing::EntailedApart;
+                    continue;
+                }
+                self.knowledge.must(x, founder);
+                return self.settle(on, left[0], Some(LAST_NEIGHBOURHOOD));
+            }
+            let unknown = left.iter().copied().find(|&at| on.standing[at] == Standing::Unknown);
+            let Some(at) = unknown else {
+                self.log_entailed(on);
+                if left.is_empty() {
+                    return Next::Settled(x, Place::Apart);
+                }
+                self.park(x);
+                return Next::Settled(x, Place::Parked);
+            };
+            let open = match self.open {
+                Some(open) => open,
+                None => {
+                    let reference = if on.tries[at] > self.rules.dont_know_retries {
+                        None
+                    } else {
+                        self.choose_member(x, on.order[at], on.member)
+                    };
+                    let Some(reference) = reference else {
+                        on.standing[at] = Standing::Open;
+                        continue;
+                    };
+                    let open = Open { id: self.next_id, at, reference };
+                    self.next_id += 1;
+                    self.open = Some(open);
+                    open
+                }
+            };
+            let (id, reference, purpose) = (open.id, open.reference, on.purpose);
+            return Next::Ask(Step::Ask { id, subject: x, reference, purpose });
+        }
+    }
+
+    /// A member of neighbourhood `p` that `x` was not asked against yet.
+    fn choose_member(&mut self, x: u32, p: u32, member: Member) -> Option<u32> {
+        let members = &self.members[p as usize];
+        let candidates: Vec<u32> =
+            members.iter().copied().filter(|&m| !self.knowledge.was_asked(x, m)).collect();
+        let nearest = |distance: &dyn Fn(u32) -> f64| {
+            let keyed = candidates.iter().map(|&m| (distance(m), m));
+            keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, m)| m)
+        };
+        match member {
+            _ if candidates.is_empty() => None,
+            Member::Random => Some(candidates[self.member_choice.below(candidates.len())]),
+            Member::First => Some(candidates[0]),
+            Member::Nearest => nearest(&|m| self.points.between(x as usize, m as usize)),
+            Member::Medoid => nearest(&|m| self.means[p as usize].distance(&self.points, m)),
+        }
+    }
+
+    fn log_entailed(&mut self, on: &Locating) {
+        for (at, &p) in on.order.iter().enumerate() {
+            if on.standing[at] == Standing::EntailedApart {
+                let founder = self.members[p as usize][0];
+                self.log_inferred(on.object, founder, Kind::CannotLink, ENTAILED);
+            }
+        }
+    }
+
+    fn log_inferred(&mut self, i: u32, j: u32, kind: Kind, rule: &str) {
+        self.log.push(Event::Inferred { i, j, kind, rule: rule.into() });
+    }
+
+    /// The object on its way joins the neighbourhood at position `at`, by a reply or for free.
+    fn settle(&mut self, on: &Locating, at: usize, rule: Option<&str>) -> Next {
+        self.log_entailed(on);
+        let p = on.order[at];
+        if let Some(rule) = rule {
+            self.log_inferred(on.object, self.members[p as usize][0], Kind::MustLink, rule);
+        }
+        self.join(on.object, p);
+        Next::Settled(on.object, Place::Joined(p))
+    }
+
+    /// Takes the reply to the open question; says whether that settled the object.
+    ///
+    /// # Errors
+    /// An id that is not the open one; nothing changes then.
+    pub fn tell(&mut self, id: QueryId, reply: Reply) -> Result<Option<(u32, Place)>> {
+        let (Some(open), Some(mut on)) = (self.open, self.locating.take()) else {
+            return Err(not_open(id));
+        };
+        if open.id != id {
+            self.locating = Some(on);
+            return Err(not_open(id));
+        }
+        self.open = None;
+        let (x, r) = (on.object, open.reference);
+        let asked = Event::Asked { id, subject: x, reference: r, purpose: on.purpose.into() };
+        self.log.push(asked);
+        self.log.push(Event::Told { id, reply, cost: 1.0 });
+        if self.knowledge.tell(x, r, reply) == Learned::Conflict {
+            self.log.push(Event::Conflict { id });
+        }
+        let stands = match reply {
+            Reply::DontKnow => None,
+            // After a conflict the first statement stands, not the reply.
+            _ => self.knowledge.relation(x, r),
+        };
+        match stands {
+            Some(Kind::MustLink) => {
+                let Next::Settled(object, place) = self.settle(&on, open.at, None) else {
+                    unreachable!("settling asks nothing")
+                };
+                return Ok(Some((object, place)));
+            }
+            Some(Kind::CannotLink) => on.standing[open.at] = Standing::Apart,
+            None => on.tries[open.at] += 1,
+        }
+        self.locating = Some(on);
+        Ok(None)
+    }
+
+    /// The constraints so far, given ones included, with the neighbourhoods by name.
+    ///
+    /// # Errors
+    /// As [`Constraints::union`].
+    pub fn constraints(&self, problem: &Problem) -> Result<Constraints> {
+        let n = problem.n();
+        let asked = self.log.iter().any(|e| matches!(e, Event::Told { .. }));
+        let log = if asked { self.log.clone() } else { Vec::new() };
+        let selected = Selection::from_events(n, log).at(usize::MAX, View::Neighbourhood)?;
+        problem.constraints.union(&selected, n)
+    }
+
+    /// What happened since the last call. Held back until there was a reply or all is `done`.
+    pub fn drain(&mut self, done: bool) -> Vec<Event> {
+        let is_message = |e: &Event| matches!(e, Event::Asked { .. } | Event::Told { .. });
+        if !done && !self.log.iter().any(is_message) {
+            return Vec::new();
+        }
+        let fresh = self.log[self.drained..].iter().filter(|e| !is_message(e)).cloned().collect();
+        self.drained = self.log.len();
+        fresh
+    }
+}

@@ -1,0 +1,9 @@
+//! What the selectors promise, on traces, random problems and real data.
+
+mod boundary;
+mod cobra;
+mod explore_consolidate;
+mod laws;
+mod random_pairs;
+mod regression;
+mod support;

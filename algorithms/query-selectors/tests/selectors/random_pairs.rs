@@ -1,0 +1,78 @@
+use std::collections::HashSet;
+
+use mustlink_core::prelude::*;
+use mustlink_query_selectors::random_pairs::RandomPairs;
+use proptest::prelude::*;
+
+use crate::support::{cases, line, questions, select, truth};
+
+proptest! {
+    #[test]
+    fn without_end_every_pair_comes_once(case in cases(20)) {
+        let m = case.eligible().len();
+        let plain = RandomPairs::default();
+        let all = select(&plain, &case.problem, truth(&case.classes), None, case.seed).unwrap();
+        let pairs: HashSet<_> = questions(&all).into_iter().collect();
+        prop_assert_eq!(pairs.len(), m * (m - 1) / 2);
+        prop_assert_eq!(all.asked(), pairs.len());
+
+        let skip = RandomPairs { skip_entailed: true, ..plain };
+        let some = select(&skip, &case.problem, truth(&case.classes), None, case.seed).unwrap();
+        let counts = some.counts(usize::MAX);
+        prop_assert_eq!(counts.queries + counts.inferred, pairs.len());
+        let components = case.k();
+        prop_assert_eq!(counts.must, m - components);
+        prop_assert!(counts.cannot >= components * (components - 1) / 2);
+    }
+
+    #[test]
+    fn objects_are_asked_in_lexicographic_order(case in cases(20), share in 0.1f64..1.0) {
+        let m = ((case.eligible().len() as f64 * share) as usize).max(1);
+        let selector = RandomPairs { objects: Some(m), ..RandomPairs::default() };
+        let run = select(&selector, &case.problem, truth(&case.classes), None, case.seed).unwrap();
+        let asked = questions(&run);
+        prop_assert_eq!(asked.len(), m * (m - 1) / 2);
+        prop_assert!(asked.is_sorted() && asked.iter().all(|(i, j)| i < j));
+        let objects: HashSet<u32> = asked.iter().flat_map(|&(i, j)| [i, j]).collect();
+        prop_assert!(m < 2 || objects.len() == m);
+    }
+}
+
+#[test]
+fn pairs_are_uniform() {
+    // 6 pairs of 4 objects as the first question of 1200 seeds: 200 each, standard deviation 13.
+    let problem = line(&[0.0, 1.0, 2.0, 3.0]);
+    let mut counts = std::collections::BTreeMap::new();
+    for seed in 0..1200 {
+        let run = select(&RandomPairs::default(), &problem, truth(&[0; 4]), Some(1), seed).unwrap();
+        *counts.entry(questions(&run)[0]).or_insert(0) += 1;
+    }
+    assert_eq!(counts.len(), 6);
+    assert!(counts.values().all(|&c| (140..=260).contains(&c)), "{counts:?}");
+}
+
+#[test]
+fn too_many_objects_are_refused() {
+    let problem = line(&[0.0, 1.0, 2.0]);
+    for bad in [0, 4] {
+        let selector = RandomPairs { objects: Some(bad), ..RandomPairs::default() };
+        let error = selector.start(&problem, &Context::new(1)).err().unwrap();
+        let text = format!("objects: must be in 1..=3 (the eligible objects), got {bad}");
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn contradictions_are_logged_and_the_first_statement_stays() {
+    let problem = line(&[0.0, 1.0, 2.0]);
+    let mut said = 0;
+    // Two must-links, then a cannot-link they contradict.
+    let reply = move |_, _| {
+        said += 1;
+        if said < 3 { Reply::MustLink } else { Reply::CannotLink }
+    };
+    let run = select(&RandomPairs::default(), &problem, reply, None, 1).unwrap();
+    assert_eq!(run.counts(3).conflicts, 1);
+    let kept = run.at(3, mustlink_core::selection::View::Queried).unwrap();
+    assert_eq!((kept.count(Kind::MustLink), kept.count(Kind::CannotLink)), (2, 0));
+}

@@ -1,0 +1,127 @@
+//! Respondents and problems for the tests.
+
+use mustlink_core::prelude::*;
+use mustlink_core::selection::{self, Selection};
+use ndarray::Array2;
+use proptest::prelude::*;
+
+/// Answers by a function of the pair.
+pub struct By<F>(pub F);
+
+impl<F: FnMut(u32, u32) -> Reply + Send> Respondent for By<F> {
+    fn ask(&mut self, q: &Question) -> Result<Outcome> {
+        Ok(Outcome::Answered(Answer::of((self.0)(q.i, q.j))))
+    }
+}
+
+/// Answers by class.
+pub fn truth(classes: &[u32]) -> impl Fn(u32, u32) -> Reply + Clone + Send + '_ {
+    |i, j| match classes[i as usize] == classes[j as usize] {
+        true => Reply::MustLink,
+        false => Reply::CannotLink,
+    }
+}
+
+/// Labels by position, whatever the constraints.
+fn provide(constraints: &Constraints, _: u64, n: usize) -> Result<Clustering> {
+    assert!(constraints.pairs().iter().all(|c| (c.j as usize) < n));
+    Ok(Clustering::from_labels((0..n as u32).map(|i| i % 3).collect()))
+}
+
+/// A selection with replies by a function of the pair.
+pub fn select(
+    selector: &dyn QuerySelector,
+    problem: &Problem,
+    reply: impl FnMut(u32, u32) -> Reply + Send,
+    budget: Option<usize>,
+    seed: u64,
+) -> Result<Selection> {
+    let (n, ctx) = (problem.n(), Context::new(seed));
+    let provide = |c: &Constraints, request: u64| provide(c, request, n);
+    let points: Vec<usize> = (0..200).collect();
+    selection::run(selector, problem, &mut By(reply), budget, &points, Some(&provide), &ctx)
+}
+
+/// The questions of a selection: subject and reference.
+pub fn questions(selection: &Selection) -> Vec<(u32, u32)> {
+    let asked = selection.events.iter().filter_map(|e| match e {
+        Event::Asked { subject, reference, .. } => Some((*subject, *reference)),
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// Questions for one purpose.
+pub fn questions_for(selection: &Selection, wanted: &str) -> Vec<(u32, u32)> {
+    let asked = selection.events.iter().filter_map(|e| match e {
+        Event::Asked { subject, reference, purpose, .. } if purpose == wanted => {
+            Some((*subject, *reference))
+        }
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// Data in one dimension.
+pub fn line(values: &[f64]) -> Problem {
+    let x = Array2::from_shape_vec((values.len(), 1), values.to_vec()).unwrap();
+    Problem::new(Data::dense(x).unwrap())
+}
+
+/// A random problem: rows with or without ties, classes, eligible objects (at least two).
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub problem: Problem,
+    pub classes: Vec<u32>,
+    pub seed: u64,
+}
+
+impl Case {
+    /// The eligible objects.
+    pub fn eligible(&self) -> Vec<u32> {
+        self.problem.eligible_objects()
+    }
+
+    /// Number of classes among the eligible objects.
+    pub fn k(&self) -> usize {
+        let mut found: Vec<u32> =
+            self.eligible().iter().map(|&i| self.classes[i as usize]).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.len()
+    }
+}
+
+/// Random problems of 3 to `most` objects.
+pub fn cases(most: usize) -> impl Strategy<Value = Case> {
+    (3..=most, 1usize..4, 1u32..6, any::<bool>(), any::<bool>(), any::<u64>()).prop_flat_map(
+        |(n, d, k, ties, all, seed)| {
+            let rows = prop::collection::vec(0.0f64..9.0, n * d);
+            let classes = prop::collection::vec(0..k, n);
+            let mask = prop::collection::vec(prop::bool::weighted(0.7), n);
+            (rows, classes, mask).prop_map(move |(mut rows, classes, mut mask)| {
+                if ties {
+                    rows.iter_mut().for_each(|v| *v = v.floor());
+                }
+                // The class pulls its objects to one side, as classes do.
+                (0..n).for_each(|i| rows[i * d] += 4.0 * f64::from(classes[i]));
+                mask[..2].fill(true);
+                let x = Array2::from_shape_vec((n, d), rows).unwrap();
+                let mut problem = Problem::new(Data::dense(x).unwrap());
+                if !all {
+                    problem = problem.with_eligible(mask);
+                }
+                Case { problem, classes, seed }
+            })
+        },
+    )
+}
+
+/// A reply that depends on the pair alone, with little sense in it.
+pub fn erratic(seed: u64) -> impl Fn(u32, u32) -> Reply + Clone + Send {
+    move |i, j| {
+        let mut stream =
+            mustlink_core::random::SeedPath::new(seed).index(i as usize).stream(&j.to_string());
+        [Reply::MustLink, Reply::CannotLink, Reply::CannotLink, Reply::DontKnow][stream.below(4)]
+    }
+}

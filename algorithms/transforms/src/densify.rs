@@ -1,0 +1,56 @@
+//! How does a method that takes only dense rows see sparse data? Through this step, never silently.
+
+use mustlink_core::prelude::*;
+
+/// Turns sparse rows into dense ones, zeros written out.
+///
+/// # Method
+/// Values are copied. Dense data passes as it is.
+/// # Input and output
+/// n × d, sparse or dense; n × d dense.
+/// # Cost and randomness
+/// 8·n·d bytes; nothing random.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Densify {}
+
+register!(Transform, Densify, "densify", references: []);
+
+#[typetag::serde(name = "densify")]
+impl Transform for Densify {
+    fn fit(&self, _: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
+        Ok(Box::new(Copied))
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        8 * shape.n as u64 * shape.d as u64
+    }
+}
+
+struct Copied;
+
+impl Fitted for Copied {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        match data.kind() {
+            DataKind::Csr => Data::dense(data.to_dense()),
+            _ => Ok(data.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::contract::fixtures::to_csr;
+    use ndarray::array;
+
+    #[test]
+    fn zeros_are_written_out() {
+        let x = array![[0.0, 2.0, 0.0], [1.0, 0.0, 0.0]];
+        let sparse = Problem::new(Data::csr(to_csr(&x)).unwrap());
+        let fitted = Densify {}.fit(&sparse, &Context::new(1)).unwrap();
+        let dense = fitted.apply(&sparse.data).unwrap();
+        assert_eq!(dense.as_array(), Some(&x));
+        assert_eq!(fitted.apply(&dense).unwrap().digest(), dense.digest());
+    }
+}

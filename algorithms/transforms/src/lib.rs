@@ -1,0 +1,6 @@
+//! Which steps can change the data before it is clustered? One file each, named like its tag.
+//!
+//! A step is fitted to all rows of a data set and then applied to them. Nothing is scaled unless a
+//! configuration names the step.
+
+automod::dir!(pub "src");

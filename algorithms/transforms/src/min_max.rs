@@ -1,0 +1,153 @@
+//! Which range do the features share after scaling? [0, 1].
+
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+
+use crate::l2_rows::by_row;
+
+/// Scales every feature linearly to [0, 1]; a constant feature becomes 0.
+///
+/// # Method
+/// (x − smallest) / (largest − smallest), feature by feature, over all rows.
+/// # Input and output
+/// n × d dense; the same shape. Sparse data is refused, since shifting would fill its zeros: add
+/// `densify` first.
+/// # Errors
+/// `NumericalFailure` when the range of a feature exceeds the largest number.
+/// # Cost and randomness
+/// O(n·d); nothing random.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MinMax {}
+
+register!(Transform, MinMax, "min_max", references: []);
+
+#[typetag::serde(name = "min_max")]
+impl Transform for MinMax {
+    fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
+        let ranges = ranges(&problem.data);
+        for (feature, &(low, high)) in ranges.iter().enumerate() {
+            if !(high - low).is_finite() {
+                let place = format!("min_max: the range of feature {feature} is too large");
+                return Err(Error::NumericalFailure { place });
+            }
+        }
+        Ok(Box::new(Scale { ranges }))
+    }
+
+    fn properties(&self) -> TransformProperties {
+        TransformProperties { accepts: vec![DataKind::Dense], ..TransformProperties::default() }
+    }
+}
+
+/// Smallest and largest value of every feature of dense data.
+pub(crate) fn ranges(data: &Data) -> Vec<(f64, f64)> {
+    let empty = vec![(f64::INFINITY, f64::NEG_INFINITY); data.d()];
+    reduce::reduce(
+        data.n(),
+        |rows| {
+            let mut ranges = empty.clone();
+            for i in rows {
+                if let Row::Dense(x) = data.row(i) {
+                    for (range, &v) in ranges.iter_mut().zip(x) {
+                        *range = (range.0.min(v), range.1.max(v));
+                    }
+                }
+            }
+            ranges
+        },
+        |a, b| a.iter().zip(&b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).collect(),
+    )
+    .unwrap_or_default()
+}
+
+/// Rewrites dense data feature by feature: `f(feature, value)`.
+pub(crate) fn by_feature(
+    plugin: &str,
+    data: &Data,
+    d: usize,
+    f: impl Fn(usize, f64) -> f64 + Sync,
+) -> Result<Data> {
+    if data.kind() != DataKind::Dense || data.d() != d {
+        return Err(Error::Plugin {
+            tag: plugin.into(),
+            message: format!("fitted to {d} dense features, applied to {}", data.d()),
+        });
+    }
+    by_row(data, |_, _, values| {
+        values.iter_mut().enumerate().for_each(|(feature, v)| *v = f(feature, *v));
+        Ok(())
+    })
+}
+
+struct Scale {
+    ranges: Vec<(f64, f64)>,
+}
+
+impl Fitted for Scale {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        by_feature("min_max", data, self.ranges.len(), |feature, x| {
+            let (low, high) = self.ranges[feature];
+            if high > low { (x - low) / (high - low) } else { 0.0 }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+    use proptest::prelude::*;
+
+    fn scaled(x: Array2<f64>) -> Result<Array2<f64>> {
+        let problem = Problem::new(Data::dense(x)?);
+        let fitted = MinMax {}.fit(&problem, &Context::new(1))?;
+        Ok(fitted.apply(&problem.data)?.to_dense())
+    }
+
+    #[test]
+    fn by_hand() {
+        let x = array![[1.0, 7.0, -2.0], [3.0, 7.0, 2.0], [2.0, 7.0, -1.0]];
+        let y = array![[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.5, 0.0, 0.25]];
+        assert_eq!(scaled(x).unwrap(), y);
+    }
+
+    #[test]
+    fn a_range_beyond_all_numbers_is_an_error() {
+        let message = scaled(array![[f64::MAX], [-f64::MAX]]).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "numerical failure in min_max: the range of feature 0 is too large"
+        );
+    }
+
+    #[test]
+    fn other_features_are_refused() {
+        let fit = Problem::new(Data::dense(array![[1.0, 2.0]]).unwrap());
+        let fitted = MinMax {}.fit(&fit, &Context::new(1)).unwrap();
+        let other = Data::dense(array![[1.0]]).unwrap();
+        assert_eq!(
+            fitted.apply(&other).unwrap_err().to_string(),
+            "min_max: fitted to 2 dense features, applied to 1"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Values lie in [0, 1], both ends are met unless the feature is constant, order is kept.
+        #[test]
+        fn the_range_is_met(x in proptest::collection::vec(-1e3f64..1e3, 2..40)) {
+            let n = x.len();
+            let y = scaled(Array2::from_shape_vec((n, 1), x.clone()).unwrap()).unwrap();
+            let y = y.column(0);
+            prop_assert!(y.iter().all(|v| (0.0..=1.0).contains(v)));
+            prop_assert!(y.iter().any(|&v| v == 0.0) && y.iter().any(|&v| v == 1.0));
+            for i in 0..n {
+                for j in 0..n {
+                    prop_assert!(x[i] > x[j] || y[i] <= y[j]);
+                }
+            }
+        }
+    }
+}

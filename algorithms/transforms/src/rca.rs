@@ -1,0 +1,578 @@
+//! Which directions vary inside groups known to belong together, and so should count less?
+
+use linfa_linalg::eigh::Eigh;
+use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use ndarray::{Array1, Array2, Axis, Slice};
+use rayon::prelude::*;
+
+/// How many principal components: a count, or a share of the variance to explain.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Components {
+    /// That many (an integer).
+    Count(#[schemars(range(min = 1))] usize),
+    /// The fewest that explain at least this share of the variance (a float).
+    Share(#[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))] f64),
+}
+
+/// Which objects give the total spread that `dim` weighs against the spread inside chunklets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Total {
+    /// The members of chunklets.
+    #[default]
+    Chunklets,
+    /// All objects.
+    All,
+}
+
+/// Relevant component analysis: shrinks the directions in which must-linked objects differ.
+///
+/// # Method
+/// Chunklets are the components of at least two objects that must-links join; cannot-links are not
+/// used. Ĉ is the mean over their N members of (x − m)(x − m)ᵀ with m the mean of the chunklet,
+/// and objects become T·x with T = Ĉ^(−1/2), the symmetric root: inside chunklets the covariance
+/// is then the identity. With `dim` < d the directions of largest total spread against Ĉ are kept,
+/// each scaled to unit spread inside chunklets.
+/// # Input and output
+/// n × d dense; n × d, or n × `dim`. Without a chunklet, and where no chunklet has any spread, the
+/// data stays as it is and a warning says so. Contradicting constraints do no harm.
+/// # Errors
+/// `BadParam`; `NumericalFailure` when Ĉ is singular and `ridge` does not help.
+/// # Cost and randomness
+/// O(N·d² + d³ + n·d·dim); nothing random. Fitted again whenever constraints change.
+/// # References
+/// [Shental2002]; [BarHillel2005]. [Eaton2005] eq. 2.10 prints Ĉ as the metric, which is its
+/// inverse. Differs: a small ridge by default, so that few constraints do not fail.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rca {
+    /// Number of features to keep, at most the rank of the total spread; absent keeps all d.
+    #[schemars(range(min = 1))]
+    pub dim: Option<usize>,
+    /// What is added to the diagonal of Ĉ, relative to its mean diagonal entry.
+    #[schemars(range(min = 0.0))]
+    pub ridge: f64,
+    /// Principal components of all objects to go over to first; absent keeps the features.
+    pub pca_first: Option<Components>,
+    /// Which objects give the total spread, where `dim` is given.
+    pub total: Total,
+}
+
+impl Default for Rca {
+    fn default() -> Self {
+        Rca { dim: None, ridge: 1e-8, pca_first: None, total: Total::Chunklets }
+    }
+}
+
+register!(Transform, Rca, "rca", references: ["Shental2002", "BarHillel2005", "Eaton2005"]);
+
+#[typetag::serde(name = "rca")]
+impl Transform for Rca {
+    fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
+        let data = &problem.data;
+        self.check(data.d())?;
+        let closure = Closure::new(&problem.constraints, data.n(), OnConflict::Keep)?;
+        let chunklets: Vec<&[u32]> =
+            (0..closure.components()).map(|p| closure.members(p)).filter(|c| c.len() > 1).collect();
+        if chunklets.is_empty() {
+            ctx.warn("no must-link: the data stays as it is");
+            return Ok(Box::new(Linear { t: None }));
+        }
+        let members: Vec<(u32, u32)> = chunklets
+            .iter()
+            .enumerate()
+            .flat_map(|(c, members)| members.iter().map(move |&i| (i, c as u32)))
+            .collect();
+        let means: Vec<Vec<f64>> = chunklets.iter().map(|c| mean(data, c)).collect();
+        let within = covariance(data, members.len(), |at| {
+            (members[at].0, means[members[at].1 as usize].as_slice())
+        })?;
+        let basis = match self.pca_first {
+            Some(components) => Some(principal(data, components)?),
+            None => None,
+        };
+        let within = reduced(within, basis.as_ref());
+        let p = within.nrows();
+        let ridge = self.ridge * within.diag().sum() / p as f64;
+        if within.diag().iter().all(|&v| v == 0.0) {
+            if self.ridge == 0.0 {
+                return Err(singular());
+            }
+            ctx.warn("must-linked objects do not differ: the data stays as it is");
+            return Ok(Box::new(Linear { t: None }));
+        }
+        let whiten = inverse_root(&(within + Array2::<f64>::eye(p) * ridge))?;
+        let t = match self.dim {
+            Some(dim) if dim > p => {
+                return Err(Error::bad_param("dim", dim, format!("in 1..={p} (after pca_first)")));
+            }
+            Some(dim) if dim < p => {
+                let objects: Vec<u32> = match self.total {
+                    Total::Chunklets => members.iter().map(|&(i, _)| i).collect(),
+                    Total::All => (0..data.n() as u32).collect(),
+                };
+                let centre = mean(data, &objects);
+                let total = covariance(data, objects.len(), |at| (objects[at], &centre))?;
+                // Symmetric form of the generalised problem S_t a = ρ Ĉ a: a = Ĉ^(−1/2) u. Then
+                // aᵀĈa = uᵀu = 1, and the outer root of the specification is the identity.
+                let total = reduced(total, basis.as_ref());
+                let (values, u) = eigen(&whiten.dot(&total).dot(&whiten))?;
+                let rank = rank(&values);
+                if dim > rank {
+                    let legal = format!("in 1..={rank} (the rank of the total spread)");
+                    return Err(Error::bad_param("dim", dim, legal));
+                }
+                u.slice_axis(Axis(1), Slice::from(..dim)).t().dot(&whiten)
+            }
+            _ => whiten,
+        };
+        let t = match basis {
+            Some(basis) => t.dot(&basis.t()),
+            None => t,
+        };
+        Ok(Box::new(Linear { t: Some(t) }))
+    }
+
+    fn properties(&self) -> TransformProperties {
+        TransformProperties {
+            accepts: vec![DataKind::Dense],
+            reads_constraints: true,
+            ..TransformProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        8 * (shape.n as u64 * shape.d as u64 + 6 * (shape.d as u64).pow(2))
+    }
+}
+
+impl Rca {
+    fn check(&self, d: usize) -> Result<()> {
+        if let Some(dim) = self.dim.filter(|dim| !(1..=d).contains(dim)) {
+            return Err(Error::bad_param("dim", dim, format!("in 1..={d}")));
+        }
+        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
+            return Err(Error::bad_param("ridge", self.ridge, "finite and >= 0"));
+        }
+        match self.pca_first {
+            Some(Components::Count(c)) if !(1..=d).contains(&c) => {
+                Err(Error::bad_param("pca_first", c, format!("a count in 1..={d}")))
+            }
+            Some(Components::Share(share)) if !(share > 0.0 && share <= 1.0) => {
+                Err(Error::bad_param("pca_first", share, "a share above 0, at most 1"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn singular() -> Error {
+    Error::NumericalFailure {
+        place: "rca: the covariance inside chunklets is singular; raise ridge, add must-links, \
+                or reduce the features by pca_first"
+            .into(),
+    }
+}
+
+fn values(data: &Data, i: u32) -> &[f64] {
+    match data.row(i as usize) {
+        Row::Dense(x) | Row::Sparse(_, x) => x,
+    }
+}
+
+/// Mean of some objects, taken from the first on, so that equal objects have exactly that mean.
+fn mean(data: &Data, objects: &[u32]) -> Vec<f64> {
+    let first = values(data, objects[0]);
+    let shift = reduce::reduce(
+        objects.len(),
+        |range| {
+            let mut sum = vec![0.0; data.d()];
+            for &i in &objects[range] {
+                for ((to, x), o) in sum.iter_mut().zip(values(data, i)).zip(first) {
+                    *to += x - o;
+                }
+            }
+            sum
+        },
+        |mut a, b| {
+            a.iter_mut().zip(&b).for_each(|(a, b)| *a += b);
+            a
+        },
+    )
+    .unwrap_or_default();
+    first.iter().zip(&shift).map(|(o, s)| o + s / objects.len() as f64).collect()
+}
+
+/// Mean of (x − m)(x − m)ᵀ over `count` objects; `pick` gives the object and its m.
+fn covariance<'a>(
+    data: &Data,
+    count: usize,
+    pick: impl Fn(usize) -> (u32, &'a [f64]) + Sync,
+) -> Result<Array2<f64>> {
+    let d = data.d();
+    let sum = reduce::reduce(
+        count,
+        |range| {
+            let mut z = Array2::zeros((range.len(), d));
+            for (at, mut to) in range.zip(z.axis_iter_mut(Axis(0))) {
+                let (i, m) = pick(at);
+                for ((to, x), m) in to.iter_mut().zip(values(data, i)).zip(m) {
+                    *to = x - m;
+                }
+            }
+            z.t().dot(&z)
+        },
+        |a, b| a + b,
+    )
+    .unwrap_or_else(|| Array2::zeros((d, d)));
+    let c = (&sum + &sum.t()) / (2.0 * count as f64);
+    if c.iter().all(|v| v.is_finite()) {
+        Ok(c)
+    } else {
+        Err(Error::NumericalFailure { place: "rca: the features are too large to square".into() })
+    }
+}
+
+/// BᵀCB, or C where there is no basis.
+fn reduced(c: Array2<f64>, basis: Option<&Array2<f64>>) -> Array2<f64> {
+    match basis {
+        Some(b) => {
+            let c = b.t().dot(&c).dot(b);
+            (&c + &c.t()) / 2.0
+        }
+        None => c,
+    }
+}
+
+/// Eigenvalues in descending order with their vectors as columns, each with its largest entry
+/// positive.
+fn eigen(c: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>)> {
+    let (values, vectors) = c.eigh().map_err(|e| Error::NumericalFailure {
+        place: format!("rca: eigen-decomposition: {e}"),
+    })?;
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    let values = values.select(Axis(0), &order);
+    let mut vectors = vectors.select(Axis(1), &order);
+    for mut v in vectors.axis_iter_mut(Axis(1)) {
+        let largest = v.iter().fold(0.0f64, |m, &x| if x.abs() > m.abs() { x } else { m });
+        if largest < 0.0 {
+            v.mapv_inplace(|x| -x);
+        }
+    }
+    Ok((values, vectors))
+}
+
+/// Number of eigenvalues (descending) above rounding.
+fn rank(values: &Array1<f64>) -> usize {
+    let floor = values[0].max(0.0) * values.len() as f64 * f64::EPSILON;
+    values.iter().take_while(|&&v| v > floor).count()
+}
+
+/// Leading principal directions of all objects, as columns.
+fn principal(data: &Data, components: Components) -> Result<Array2<f64>> {
+    let objects: Vec<u32> = (0..data.n() as u32).collect();
+    let centre = mean(data, &objects);
+    let (values, vectors) = eigen(&covariance(data, objects.len(), |at| (objects[at], &centre))?)?;
+    let count = match components {
+        Components::Count(count) => count,
+        Components::Share(share) => {
+            let all: f64 = values.iter().map(|v| v.max(0.0)).sum();
+            let mut sum = 0.0;
+            let enough = values.iter().position(|v| {
+                sum += v.max(0.0);
+                sum >= share * all
+            });
+            enough.map_or(values.len(), |at| at + 1)
+        }
+    };
+    Ok(vectors.slice_axis(Axis(1), Slice::from(..count)).to_owned())
+}
+
+/// C^(−1/2), symmetric.
+fn inverse_root(c: &Array2<f64>) -> Result<Array2<f64>> {
+    let (values, vectors) = eigen(c)?;
+    if rank(&values) < values.len() {
+        return Err(singular());
+    }
+    let scaled = &vectors * &values.mapv(|v| 1.0 / v.sqrt());
+    let root = scaled.dot(&vectors.t());
+    Ok((&root + &root.t()) / 2.0)
+}
+
+/// x becomes T·x; without T it stays.
+struct Linear {
+    t: Option<Array2<f64>>,
+}
+
+impl Fitted for Linear {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        let Some(t) = &self.t else { return Ok(data.clone()) };
+        let (to, d) = t.dim();
+        if data.kind() != DataKind::Dense || data.d() != d {
+            return Err(Error::Plugin {
+                tag: "rca".into(),
+                message: format!("fitted to {d} dense features, applied to {}", data.d()),
+            });
+        }
+        let n = data.n();
+        let mut out = vec![0.0; n * to];
+        out.par_chunks_mut(reduce::BLOCK * to).enumerate().for_each(|(b, out)| {
+            let rows = reduce::block(b, n);
+            let mut x = Array2::zeros((rows.len(), d));
+            for (i, mut row) in rows.zip(x.axis_iter_mut(Axis(0))) {
+                row.iter_mut().zip(values(data, i as u32)).for_each(|(to, v)| *to = *v);
+            }
+            let y = x.dot(&t.t());
+            out.iter_mut().zip(y.iter()).for_each(|(to, v)| *to = *v);
+        });
+        Data::dense(Array2::from_shape_vec((n, to), out).expect("n times dim values"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::contract::fixtures;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn exact() -> Rca {
+        Rca { ridge: 0.0, ..Rca::default() }
+    }
+
+    fn mapped(rca: &Rca, x: &Array2<f64>, links: &[(usize, usize)]) -> Result<Array2<f64>> {
+        let links = links.iter().map(|&(i, j)| Constraint::must(i, j));
+        let problem = Problem::new(Data::dense(x.clone())?)
+            .with_constraints(Constraints::new(x.nrows(), links)?);
+        let fitted = rca.fit(&problem, &Context::new(1))?;
+        Ok(fitted.apply(&problem.data)?.to_dense())
+    }
+
+    /// Two chunklets, Ĉ = diag(1/2, 2).
+    fn worked() -> (Array2<f64>, [(usize, usize); 2]) {
+        (array![[0.0, 0.0], [2.0, 0.0], [5.0, 5.0], [5.0, 9.0], [7.0, 1.0]], [(0, 1), (2, 3)])
+    }
+
+    #[test]
+    fn by_hand() {
+        let (x, links) = worked();
+        let y = mapped(&exact(), &x, &links).unwrap();
+        let expected = &x * &array![2f64.sqrt(), 0.5f64.sqrt()];
+        assert!((&y - &expected).iter().all(|v| v.abs() < 1e-12), "{y}");
+    }
+
+    #[test]
+    fn one_direction_by_hand() {
+        // S_t = [9/2, 7; 7, 57/4]; whitened [9, 7; 7, 57/8], largest eigenvalue 121/8 with vector
+        // (8, 7)/√113.
+        let (x, links) = worked();
+        let rca = Rca { dim: Some(1), ..exact() };
+        let y = mapped(&rca, &x, &links).unwrap();
+        let a = [8.0 * 2f64.sqrt() / 113f64.sqrt(), 7.0 * 0.5f64.sqrt() / 113f64.sqrt()];
+        for i in 0..5 {
+            assert!((y[[i, 0]] - a[0] * x[[i, 0]] - a[1] * x[[i, 1]]).abs() < 1e-12);
+        }
+        let members = y.slice_axis(Axis(0), Slice::from(..4));
+        let total = members.var(0.0);
+        assert!((total - 121.0 / 8.0).abs() < 1e-10, "{total}");
+        // All five objects spread differently, so another direction wins.
+        let all = Rca { total: Total::All, ..rca };
+        assert_ne!(mapped(&all, &x, &links).unwrap(), y);
+    }
+
+    #[test]
+    fn nothing_known_changes_nothing_and_warns() {
+        let (x, _) = worked();
+        for (links, warning) in [
+            (vec![Constraint::cannot(0, 1)], "no must-link: the data stays as it is"),
+            (
+                vec![Constraint::must(0, 5)],
+                "must-linked objects do not differ: the data stays as it is",
+            ),
+        ] {
+            let mut rows = x.clone();
+            rows.push_row(x.row(0)).unwrap();
+            let problem = Problem::new(Data::dense(rows.clone()).unwrap())
+                .with_constraints(Constraints::new(6, links).unwrap());
+            let ctx = Context::new(1);
+            let fitted = Rca::default().fit(&problem, &ctx).unwrap();
+            assert_eq!(fitted.apply(&problem.data).unwrap().to_dense(), rows);
+            assert_eq!(ctx.warnings(), [warning]);
+        }
+    }
+
+    #[test]
+    fn a_singular_covariance_needs_the_ridge() {
+        let (x, _) = worked();
+        let message = mapped(&exact(), &x, &[(0, 1)]).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "numerical failure in rca: the covariance inside chunklets is singular; raise ridge, \
+             add must-links, or reduce the features by pca_first"
+        );
+        assert!(mapped(&Rca::default(), &x, &[(0, 1)]).is_ok());
+    }
+
+    #[test]
+    fn options_out_of_range_are_named() {
+        let (x, links) = worked();
+        let message = |rca: Rca| mapped(&rca, &x, &links).unwrap_err().to_string();
+        let of = Rca::default;
+        assert_eq!(message(Rca { dim: Some(3), ..of() }), "dim: must be in 1..=2, got 3");
+        assert_eq!(message(Rca { dim: Some(0), ..of() }), "dim: must be in 1..=2, got 0");
+        assert_eq!(
+            message(Rca { ridge: f64::NAN, ..of() }),
+            "ridge: must be finite and >= 0, got NaN"
+        );
+        let pca = |c| Rca { pca_first: Some(c), ..of() };
+        assert_eq!(
+            message(pca(Components::Count(3))),
+            "pca_first: must be a count in 1..=2, got 3"
+        );
+        assert_eq!(
+            message(pca(Components::Share(1.5))),
+            "pca_first: must be a share above 0, at most 1, got 1.5"
+        );
+        let two = Rca { dim: Some(2), ..pca(Components::Count(1)) };
+        assert_eq!(message(two), "dim: must be in 1..=1 (after pca_first), got 2");
+    }
+
+    #[test]
+    fn a_count_and_a_share_are_told_apart() {
+        let parse = |text| serde_json_of(text).pca_first;
+        assert_eq!(parse("1"), Some(Components::Count(1)));
+        assert_eq!(parse("1.0"), Some(Components::Share(1.0)));
+        assert_eq!(parse("null"), None);
+    }
+
+    fn serde_json_of(pca: &str) -> Rca {
+        let text = format!("{{\"pca_first\": {pca}}}");
+        mustlink_core::serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn principal_components_come_first() {
+        // Spread 100 times larger along (1, 1) than along (1, −1); a share of 0.9 keeps the first.
+        let x = Array2::from_shape_fn((8, 2), |(i, j)| {
+            let (a, b) = (i as f64, if i % 2 == 0 { 0.01 } else { -0.01 });
+            if j == 0 { a + b } else { a - b }
+        });
+        let rca = Rca { pca_first: Some(Components::Share(0.9)), ..exact() };
+        let y = mapped(&rca, &x, &[(0, 1), (4, 6)]).unwrap();
+        assert_eq!(y.ncols(), 1);
+        // Both chunklets together: (2·0.5² + 2·1²)/4 = 0.625 in steps of i.
+        let step = (y[[2, 0]] - y[[0, 0]]).abs() / 2.0;
+        assert!((step - 1.0 / 0.625f64.sqrt()).abs() < 1e-3, "{step}");
+        let both = Rca { pca_first: Some(Components::Count(2)), ..exact() };
+        let full = mapped(&both, &x, &[(0, 1), (1, 2), (4, 6)]).unwrap();
+        let plain = mapped(&exact(), &x, &[(0, 1), (1, 2), (4, 6)]).unwrap();
+        assert!((distances(&full) - distances(&plain)).iter().all(|v| v.abs() < 1e-6));
+    }
+
+    fn distances(y: &Array2<f64>) -> Array2<f64> {
+        let n = y.nrows();
+        Array2::from_shape_fn((n, n), |(i, j)| (&y.row(i) - &y.row(j)).mapv(|v| v * v).sum())
+    }
+
+    /// Mean of (y − m)(y − m)ᵀ, the slow road.
+    fn within(y: &Array2<f64>, chunklets: &[Vec<usize>]) -> Array2<f64> {
+        let d = y.ncols();
+        let mut c = Array2::zeros((d, d));
+        let mut count = 0.0;
+        for members in chunklets {
+            let m = y.select(Axis(0), members).mean_axis(Axis(0)).unwrap();
+            for &i in members {
+                let z = &y.row(i) - &m;
+                c = c + Array2::from_shape_fn((d, d), |(a, b)| z[a] * z[b]);
+                count += 1.0;
+            }
+        }
+        c / count
+    }
+
+    type Links = Vec<(usize, usize)>;
+
+    /// Objects, must-links, and the chunklets these make.
+    fn draw(seed: u64) -> (Array2<f64>, Links, Vec<Vec<usize>>) {
+        let (x, _) = fixtures::groups(7, 3, 1.0, seed);
+        let chunklets = vec![vec![0, 3, 6, 9], vec![1, 4, 7], vec![2, 5, 8, 11, 14]];
+        let links = chunklets.iter().flat_map(|c: &Vec<usize>| {
+            c.windows(2).map(|w| (w[0], w[1])).collect::<Vec<_>>()
+        });
+        (x, links.collect(), chunklets.clone())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Inside chunklets the covariance is the identity, in every number of dimensions.
+        #[test]
+        fn white_inside(seed in 0u64..10_000, dim in 1usize..4) {
+            let (x, links, chunklets) = draw(seed);
+            let y = mapped(&Rca { dim: Some(dim), ..exact() }, &x, &links).unwrap();
+            prop_assert_eq!(y.ncols(), dim);
+            let off = within(&y, &chunklets) - Array2::<f64>::eye(dim);
+            prop_assert!(off.iter().all(|v| v.abs() < 1e-8), "{}", off);
+        }
+
+        /// Distances afterwards do not change under an invertible linear map of the features.
+        #[test]
+        fn linear_maps_change_nothing(
+            seed in 0u64..10_000,
+            map in proptest::collection::vec(-1f64..1.0, 9),
+        ) {
+            let (x, links, _) = draw(seed);
+            // Diagonally dominant, so invertible.
+            let map = Array2::from_shape_vec((3, 3), map).unwrap() + Array2::<f64>::eye(3) * 3.5;
+            let one = distances(&mapped(&exact(), &x, &links).unwrap());
+            let two = distances(&mapped(&exact(), &x.dot(&map), &links).unwrap());
+            prop_assert!((&one - &two).iter().zip(&one).all(|(v, d)| v.abs() < 1e-7 * (1.0 + d)));
+        }
+
+        /// Moving a whole chunklet changes T not at all.
+        #[test]
+        fn chunklets_may_move(seed in 0u64..10_000, shift in -20f64..20.0) {
+            let (x, links, chunklets) = draw(seed);
+            let mut moved = x.clone();
+            for &i in &chunklets[1] {
+                moved.row_mut(i).mapv_inplace(|v| v + shift);
+            }
+            let (one, two) = (mapped(&exact(), &x, &links), mapped(&exact(), &moved, &links));
+            let (one, two) = (one.unwrap(), two.unwrap());
+            for &i in &chunklets[0] {
+                prop_assert!((&one.row(i) - &two.row(i)).iter().all(|v| v.abs() < 1e-8));
+            }
+        }
+
+        /// A chunklet of equal rows only enlarges N: everything grows by √(N′/N).
+        #[test]
+        fn equal_rows_only_count(seed in 0u64..10_000) {
+            let (mut x, mut links, chunklets) = draw(seed);
+            let copy = x.row(17).to_owned();
+            x.row_mut(20).assign(&copy);
+            let one = mapped(&exact(), &x, &links).unwrap();
+            links.push((17, 20));
+            let two = mapped(&exact(), &x, &links).unwrap();
+            let n: usize = chunklets.iter().map(Vec::len).sum();
+            let factor = ((n + 2) as f64 / n as f64).sqrt();
+            prop_assert!((one * factor - two).iter().all(|v| v.abs() < 1e-8));
+        }
+
+        /// The decomposition holds for matrices of any rank.
+        #[test]
+        fn eigen_pairs(x in proptest::collection::vec(-1f64..1.0, 36), rank in 0usize..7) {
+            let x = Array2::from_shape_vec((6, 6), x).unwrap();
+            let x = x.slice_axis(Axis(1), Slice::from(..rank));
+            let c = x.dot(&x.t());
+            let (values, vectors) = eigen(&c).unwrap();
+            let back = (&vectors * &values).dot(&vectors.t());
+            prop_assert!((back - &c).iter().all(|v| v.abs() < 1e-10));
+            let unit = vectors.t().dot(&vectors) - Array2::<f64>::eye(6);
+            prop_assert!(unit.iter().all(|v| v.abs() < 1e-10));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The command line of mustlink: thin verbs over the libraries.
+//!
+//! [`main`] is the whole program. A program with plugins of its own is therefore
+//!
+//! ```no_run
+//! // use my_plugins as _;
+//! fn main() -> std::process::ExitCode {
+//!     mustlink_cli::main()
+//! }
+//! ```
+//!
+//! Standard output is data only; notes, warnings, progress and errors go to standard error. Exit
+//! status: 0 good, 1 finished with failed cells, 2 usage or configuration, 3 data or constraints,
+//! 4 a plugin broke its contract, 130 interrupted.
+
+mod failure;
+mod interrupt;
+mod job;
+mod method_file;
+mod options;
+mod progress;
+mod schema;
+mod term;
+mod verbs;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use clap::Parser;
+use mustlink::registry::Catalogue;
+
+use crate::failure::Failure;
+use crate::verbs::Verb;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "mustlink",
+    version,
+    about = "Semi-supervised clustering ensembles as trees of named plugins",
+    before_help = "Example: mustlink cluster --data iris --selector explore_consolidate --budget 50",
+    arg_required_else_help = true
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// Where the last panic happened, for the message of [`main`].
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let line = match CommandLine::try_parse() {
+        Ok(line) => line,
+        Err(e) => {
+            // A reader that left early needs no help text.
+            let _ = e.print();
+            return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
+        }
+    };
+    quiet_panics();
+    let work = || Catalogue::get().map_err(Failure::from).and_then(|_| line.verb.run());
+    let status = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(status)) => status,
+        Ok(Err(failure)) => failure.tell(),
+        Err(_) => {
+            let place = PANIC.lock().ok().and_then(|mut p| p.take()).unwrap_or_default();
+            term::tell(&format!("error: a defect of mustlink, please report it: {place}"));
+            4
+        }
+    };
+    ExitCode::from(status)
+}
+
+/// A panic of a plugin becomes an error with its name; the usual text beside it would only disturb.
+fn quiet_panics() {
+    if std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0") {
+        return;
+    }
+    std::panic::set_hook(Box::new(|info| {
+        if let Ok(mut last) = PANIC.lock() {
+            *last = Some(info.to_string().replace('\n', " "));
+        }
+    }));
+}

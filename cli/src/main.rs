@@ -1,0 +1,5 @@
+//! The program `mustlink`.
+
+fn main() -> std::process::ExitCode {
+    mustlink_cli::main()
+}

@@ -1,0 +1,39 @@
+//! What does a method file say? A method, and what it takes to run it alone.
+
+use mustlink::method::Method;
+use mustlink::prelude::*;
+use mustlink::selection::View;
+
+/// A method file: what changes the data, what selects constraints, what clusters.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct MethodFile {
+    /// Number of clusters; --k overrides it.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// Seed of every random number; --seed overrides it, experiments ignore it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Steps that change the data, in order. Those that drop or merge rows come first.
+    pub transforms: Vec<Box<dyn Transform>>,
+    /// What groups the objects. Absent: the selector's own clustering.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// What decides which pairs are asked. Absent: nothing is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selector: Option<Box<dyn QuerySelector>>,
+    /// Who answers; the classes, where a selector asks and nobody is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<Box<dyn Oracle>>,
+    /// Which constraints of the selection reach the clusterer.
+    pub view: View,
+}
+
+impl MethodFile {
+    /// The method alone.
+    pub fn into_method(self) -> Method {
+        let MethodFile { transforms, clusterer, selector, oracle, view, .. } = self;
+        Method { transforms, clusterer, selector, oracle, view }
+    }
+}

@@ -1,0 +1,107 @@
+//! What do several verbs ask for in the same words?
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use mustlink::Error;
+use mustlink_datasets::OpenOptions;
+use mustlink_experiments::Source;
+
+/// Where named data sets are.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct DataDir {
+    /// Directory of named data sets (else the environment variable MUSTLINK_DATA says)
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+}
+
+impl DataDir {
+    pub fn open_options(&self) -> OpenOptions {
+        let mut options = OpenOptions::from_env();
+        if self.data_dir.is_some() {
+            options.data_dir = self.data_dir.clone();
+        }
+        options
+    }
+
+    pub fn source(&self) -> Source {
+        Source { data_dir: self.data_dir.clone(), ..Source::default() }
+    }
+}
+
+/// For listings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listing {
+    Table,
+    Json,
+}
+
+/// For results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+/// Reads `4GiB`, `500MB`, `1073741824`.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("must be a size such as 4GiB, 500MB or 1073741824, got {text}");
+    let text_trimmed = text.trim();
+    let end = text_trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = text_trimmed.split_at(end.unwrap_or(text_trimmed.len()));
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1000,
+        "m" | "mb" => 1000_u64.pow(2),
+        "g" | "gb" => 1000_u64.pow(3),
+        "t" | "tb" => 1000_u64.pow(4),
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        _ => return Err(wrong()),
+    };
+    let value = number.parse::<f64>().map_err(|_| wrong())? * factor as f64;
+    // Below 2^63 the conversion is exact enough for a limit, and never saturates.
+    if (1.0..9.0e18).contains(&value) { Ok(value as u64) } else { Err(wrong()) }
+}
+
+/// Runs `work` in a pool of so many threads; absent: one per core.
+pub(crate) fn in_pool<T: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> T + Send,
+) -> mustlink::Result<T> {
+    let fail = |e: rayon::ThreadPoolBuildError| Error::Usage(format!("cannot start threads: {e}"));
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().map_err(fail)?;
+    Ok(pool.install(work))
+}
+
+/// Reads a number of threads.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=4096) => Ok(threads),
+        _ => Err(format!("must be in 1..=4096, got {text}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(bytes("4GiB"), Ok(4 << 30));
+        assert_eq!(bytes("1.5 kB"), Ok(1500));
+        assert_eq!(bytes("7"), Ok(7));
+        for wrong in ["", "GiB", "4 X", "-1", "0", "1e40", "1.2.3", "99999999TiB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn thread_counts() {
+        assert_eq!(threads("2"), Ok(2));
+        assert!(threads("0").is_err() && threads("x").is_err());
+    }
+}

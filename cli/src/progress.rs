@@ -1,0 +1,149 @@
+//! How is it shown that work goes on? A bar on a terminal, now and then a line elsewhere.
+
+use std::io::IsTerminal;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mustlink::context::Progress;
+use mustlink_experiments::{RunProgress, Standing};
+
+use crate::term;
+
+/// The first line where there is no terminal comes soon, the others now and then.
+const FIRST_LINE: Duration = Duration::from_secs(5);
+const NEXT_LINES: Duration = Duration::from_secs(30);
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Shows where an experiment stands.
+pub(crate) struct Cells {
+    bar: Option<ProgressBar>,
+    last: Arc<Mutex<Option<Standing>>>,
+    lines: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+}
+
+impl Cells {
+    /// Shows nothing when `quiet`.
+    pub fn start(quiet: bool) -> Arc<Self> {
+        let terminal = std::io::stderr().is_terminal();
+        let last: Arc<Mutex<Option<Standing>>> = Arc::default();
+        let bar = (!quiet && terminal).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+            bar.set_style(style("{bar:30} {pos}/{len} cells, {elapsed}{msg}"));
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        let lines = (!quiet && !terminal).then(|| {
+            let (stop, stopped) = mpsc::channel();
+            let last = last.clone();
+            let told = std::thread::spawn(move || {
+                let mut wait = FIRST_LINE;
+                while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                    wait = NEXT_LINES;
+                    let standing = *last.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(s) = standing {
+                        term::tell(&format!("{} of {} cells{}", s.done, s.total, rest(&s)));
+                    }
+                }
+            });
+            (stop, told)
+        });
+        Arc::new(Cells { bar, last, lines: Mutex::new(lines) })
+    }
+
+    /// Takes the bar away, ends the lines.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((stop, told)) = lines {
+            drop(stop);
+            // It only waits and prints: there is nothing to learn from how it ended.
+            let _ = told.join();
+        }
+    }
+}
+
+/// What else there is to say about where a run stands.
+fn rest(s: &Standing) -> String {
+    let failed = match s.failed {
+        0 => String::new(),
+        failed => format!(", {failed} failed"),
+    };
+    let left = match s.seconds_left {
+        Some(left) if s.done < s.total => format!(", about {} left", duration(left)),
+        _ => String::new(),
+    };
+    failed + &left
+}
+
+/// A duration for people.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 10.0 => format!("{s:.1} s"),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} h", s / 3600.0),
+    }
+}
+
+impl RunProgress for Cells {
+    fn update(&self, standing: &Standing) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*standing);
+        if let Some(bar) = &self.bar {
+            bar.set_length(standing.total as u64);
+            bar.set_position(standing.done as u64);
+            bar.set_message(rest(standing));
+        }
+    }
+}
+
+/// Shows what a single method is at, on a terminal only.
+pub(crate) struct Spinner(Option<ProgressBar>);
+
+impl Spinner {
+    /// Shows nothing when `quiet`.
+    pub fn start(quiet: bool) -> Arc<Self> {
+        let shown = !quiet && std::io::stderr().is_terminal();
+        Arc::new(Spinner(shown.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+            bar.set_style(style("{spinner} {elapsed} {msg}"));
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        })))
+    }
+
+    /// Takes the line away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Spinner {
+    fn report(&self, place: &str, done: u64, total: Option<u64>) {
+        if let Some(bar) = &self.0 {
+            let total = total.map(|t| format!(" of {t}")).unwrap_or_default();
+            bar.set_message(format!("{place} {done}{total}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_stands() {
+        let s = Standing { done: 3, total: 9, failed: 1, seconds_left: Some(61.0) };
+        assert_eq!(rest(&s), ", 1 failed, about 61 s left");
+        assert_eq!(rest(&Standing { done: 9, failed: 0, ..s }), "");
+    }
+}

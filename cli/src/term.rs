@@ -1,0 +1,55 @@
+//! Where do words go? Data to standard output, everything else to standard error.
+
+use std::io::{ErrorKind, IsTerminal, Write};
+
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use mustlink::Error;
+
+use crate::failure::Failure;
+
+/// Writes data. A reader that left early ends the program quietly.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let newline = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+    let written = out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.write_all(newline.as_bytes()))
+        .and_then(|()| out.flush());
+    written.map_err(|e| match e.kind() {
+        ErrorKind::BrokenPipe => Failure::ClosedPipe,
+        _ => Error::Data { place: "standard output".into(), message: e.to_string() }.into(),
+    })
+}
+
+/// Writes a value as JSON.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|e| Error::Data { place: "standard output".into(), message: e.to_string() })?;
+    print(&text)
+}
+
+/// Says something to the person at the terminal. Nobody there is no error.
+pub(crate) fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Whether standard error takes colours (<https://no-color.org>).
+pub(crate) fn colour() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    std::io::stderr().is_terminal() && !refused
+}
+
+/// A table without lines between columns: wrapped on a terminal, one line per row in a pipe.
+pub(crate) fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('─').junction('─');
+    table.load_style(TableStyle::new().header_separator(rule)).set_header(header.iter().copied());
+    if std::io::stdout().is_terminal() {
+        let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(columns.unwrap_or(100));
+    } else {
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
+    table
+}

@@ -1,0 +1,183 @@
+//! One method on one data set.
+
+use std::time::Instant;
+
+use mustlink::constraints::Kind;
+use mustlink::registry::{self, Catalogue, Role};
+use mustlink::roles::{Metric, MetricInput};
+use mustlink::run::guarded;
+use mustlink::{Error, Result};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::job::{Clustered, Job, JobArgs, check_out};
+use crate::options::{Format, in_pool};
+use crate::progress::duration;
+use crate::term;
+use crate::verbs::score::{AGREEMENT, Scores, shown};
+
+/// Cluster a data set with one method: labels to --out, a summary to standard output
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Examples:
+  mustlink cluster --data iris --k 3 --out labels.csv
+  mustlink cluster --data my.csv --id name --constraints pairs.csv --method method.toml --out labels.csv
+  mustlink cluster --data iris --selector explore_consolidate --budget 50 --format json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    job: JobArgs,
+    /// CSV id,label to write, one row per object; - is standard output (the summary then goes to
+    /// standard error)
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+    /// How to show the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+struct Summary {
+    k: usize,
+    n: usize,
+    d: usize,
+    objective: Option<f64>,
+    status: &'static str,
+    iterations: usize,
+    queries: usize,
+    inferred: usize,
+    constraints: usize,
+    violations: Violations,
+    scores: Scores,
+    seconds: f64,
+    warnings: Vec<String>,
+}
+
+/// Violated constraints.
+#[derive(Debug, Serialize)]
+struct Violations {
+    must: u64,
+    cannot: u64,
+}
+
+pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
+    check_out(args.out.as_deref())?;
+    let job = Job::open(&args.job, false)?;
+    let start = Instant::now();
+    let work = || -> Result<_> {
+        let seen = job.seen()?;
+        let selection = job.select(&seen)?;
+        let clustered = job.cluster(&seen, selection.as_ref())?;
+        let seconds = start.elapsed().as_secs_f64();
+        let scores = scores(&job, &clustered)?;
+        Ok((selection, clustered, scores, seconds))
+    };
+    let made = in_pool(args.job.threads, work)?;
+    let warnings = job.finish(&args.job);
+    let (selection, clustered, scores, seconds) = made.map_err(|e| job.named(&e))?;
+    let clustering = &clustered.run.clustering;
+    if let Some(out) = &args.out {
+        let labels = match &job.rows {
+            Some(rows) => rows.expand(&clustering.labels),
+            None => clustering.labels.iter().copied().map(Some).collect(),
+        };
+        mustlink_datasets::write_labels(out, &job.original, &labels)?;
+    }
+    let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
+    let summary = Summary {
+        k: clustering.k,
+        n: job.set.n(),
+        d: job.set.d(),
+        objective: clustering.objective,
+        status: clustering.status.name(),
+        iterations: clustering.history.len(),
+        queries: counts.queries,
+        inferred: counts.inferred,
+        constraints: clustered.constraints.len(),
+        violations: Violations {
+            must: clustered.run.violations.must,
+            cannot: clustered.run.violations.cannot,
+        },
+        scores,
+        seconds,
+        warnings,
+    };
+    let shown = match args.format {
+        Format::Json => serde_json::to_string_pretty(&summary)
+            .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
+        Format::Text => text(&job, &clustered, &summary, args.out.as_deref()),
+    };
+    if args.out.as_deref() == Some("-") {
+        term::tell(&shown);
+    } else {
+        term::print(&shown)?;
+    }
+    Ok(0)
+}
+
+/// Every agreement with the classes, the usual ones first.
+fn scores(job: &Job, clustered: &Clustered) -> Result<Scores> {
+    let Some(classes) = &job.set.classes else { return Ok(Scores::default()) };
+    let input = MetricInput {
+        labels: &clustered.run.clustering.labels,
+        truth: Some(&classes.labels),
+        constraints: Some(&clustered.constraints),
+        ..MetricInput::default()
+    };
+    let all = Catalogue::get()?.role(Role::Metric).map(|d| d.tag);
+    let others = all.filter(|tag| !AGREEMENT.contains(tag));
+    let mut scores = Scores::default();
+    for tag in AGREEMENT.into_iter().chain(others) {
+        let metric: Box<dyn Metric> = registry::build_default(tag)?;
+        let facts = metric.properties();
+        if facts.needs_truth && !facts.needs_data && !facts.needs_constraints {
+            let score = guarded(tag, || metric.score(&input)).map_err(|e| e.at("scores"))?;
+            scores.push(tag, score);
+        }
+    }
+    Ok(scores)
+}
+
+fn text(job: &Job, clustered: &Clustered, s: &Summary, out: Option<&str>) -> String {
+    let clustering = &clustered.run.clustering;
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    lines.push(("data", format!("{}: {} objects, {} features", job.set.name, s.n, s.d)));
+    lines.push(("method", job.clusterer().into()));
+    let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
+    let more = if clustering.k > 20 { ", …" } else { "" };
+    lines.push(("clusters", format!("{} of {}{more} objects", s.k, sizes.join(", "))));
+    if let Some(objective) = s.objective {
+        lines.push(("objective", shown(Some(objective))));
+    }
+    let status = match s.iterations {
+        0 => s.status.to_string(),
+        1 => format!("{} after 1 iteration", s.status),
+        i => format!("{} after {i} iterations", s.status),
+    };
+    lines.push(("status", status));
+    if job.method.selector.is_some() {
+        lines.push(("queries", format!("{}, and {} inferred", s.queries, s.inferred)));
+    }
+    if s.constraints > 0 {
+        let count = |kind| clustered.constraints.count(kind);
+        lines.push((
+            "constraints",
+            format!(
+                "{} must-links ({} violated), {} cannot-links ({} violated)",
+                count(Kind::MustLink),
+                s.violations.must,
+                count(Kind::CannotLink),
+                s.violations.cannot
+            ),
+        ));
+    }
+    for tag in ["ari", "nmi_arith", "nmi_geo", "error_rate"] {
+        if let Some(score) = s.scores.get(tag) {
+            lines.push((tag, shown(score)));
+        }
+    }
+    lines.push(("time", duration(s.seconds)));
+    if let Some(out) = out.filter(|o| *o != "-") {
+        lines.push(("labels", out.into()));
+    }
+    lines.iter().map(|(name, value)| format!("{name:<12} {value}\n")).collect()
+}

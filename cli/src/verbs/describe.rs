@@ -1,0 +1,256 @@
+//! What does a plugin do, and what can be set?
+
+use std::fmt::Write;
+
+use mustlink::config;
+use mustlink::registry::{Catalogue, Descriptor, Role, nearest};
+use mustlink_datasets::Dataset;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::options::{DataDir, Listing};
+use crate::term;
+
+/// Describe a plugin (what it does, its options, an example) or a named data set
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Example: mustlink describe pck_means")]
+pub(crate) struct Args {
+    /// Name of the plugin or data set
+    name: String,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = Listing::Table)]
+    format: Listing,
+    #[command(flatten)]
+    data: DataDir,
+}
+
+/// Everything the catalogue knows about a plugin.
+#[derive(Debug, Serialize)]
+struct Description {
+    name: &'static str,
+    role: &'static str,
+    summary: String,
+    documentation: String,
+    options: Vec<PlugOption>,
+    properties: Value,
+    references: &'static [&'static str],
+    version: u32,
+    package: &'static str,
+    source: String,
+    example: String,
+}
+
+/// One option of a plugin.
+#[derive(Debug, Serialize)]
+struct PlugOption {
+    name: String,
+    accepts: String,
+    default: Value,
+    description: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let catalogue = Catalogue::get()?;
+    if let Some(d) = catalogue.find(&args.name) {
+        let description = description(d)?;
+        match args.format {
+            Listing::Json => term::print_json(&description)?,
+            Listing::Table => term::print(&text(&description))?,
+        }
+        return Ok(0);
+    }
+    let listings = mustlink_datasets::available(&args.data.open_options())?;
+    if listings.iter().any(|l| l.name == args.name) {
+        let set = mustlink_datasets::open(&args.name, &args.data.open_options())?;
+        return dataset(&set, args.format);
+    }
+    let tags = catalogue.all().iter().map(|d| d.tag);
+    let near = nearest(&args.name, tags.chain(listings.iter().map(|l| l.name.as_str())));
+    let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
+    Err(Failure::usage(format!(
+        "no plugin or data set \"{}\"{near}; run \"mustlink list\" or \"mustlink list datasets\"",
+        args.name
+    )))
+}
+
+fn dataset(set: &Dataset, format: Listing) -> Result<u8, Failure> {
+    let classes: Map<String, Value> =
+        set.class_sizes().into_iter().map(|(name, size)| (name, size.into())).collect();
+    if format == Listing::Json {
+        term::print_json(&json!({
+            "name": set.name,
+            "n": set.n(),
+            "d": set.d(),
+            "k": set.k(),
+            "kind": set.data.kind().name(),
+            "class_sizes": classes,
+            "features": set.feature_names,
+            "provenance": set.provenance,
+        }))?;
+        return Ok(0);
+    }
+    let mut out = format!(
+        "{}: {} objects, {} features, {}\n",
+        set.name,
+        set.n(),
+        set.d(),
+        set.data.kind().name()
+    );
+    if !classes.is_empty() {
+        let sizes: Vec<String> =
+            set.class_sizes().iter().map(|(name, size)| format!("{name} {size}")).collect();
+        out += &format!("classes: {}\n", sizes.join(", "));
+    }
+    out += &format!("from: {}\n", set.provenance);
+    term::print(&out)?;
+    Ok(0)
+}
+
+fn description(d: &'static Descriptor) -> Result<Description, Failure> {
+    let default = config::resolve_plugin(&d.default_config())?;
+    Ok(Description {
+        name: d.tag,
+        role: d.role.name(),
+        summary: d.summary(),
+        documentation: d.documentation(),
+        options: options(d.schema_value(), &default),
+        properties: (d.properties)(),
+        references: d.references,
+        version: d.version,
+        package: d.package,
+        source: format!("{}:{}", d.file, d.line),
+        example: example(d.role, &default),
+    })
+}
+
+fn options(schema: &Value, default: &Value) -> Vec<PlugOption> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, option)| PlugOption {
+            name: name.clone(),
+            accepts: config::expected(option, schema),
+            default: without_null(default.get(name).unwrap_or(&Value::Null)),
+            description: option
+                .get("description")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .replace('\n', " "),
+        })
+        .collect()
+}
+
+/// TOML has no null: an absent option is left out.
+fn without_null(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .filter(|(_, v)| !v.is_null())
+                .map(|(k, v)| (k.clone(), without_null(v)))
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.iter().map(without_null).collect()),
+        other => other.clone(),
+    }
+}
+
+/// The plugin as it stands in a file, every option at its default.
+fn example(role: Role, default: &Value) -> String {
+    let plugin = without_null(default);
+    let value = match role {
+        Role::Metric => json!({ "scoring": { "metrics": [plugin] } }),
+        Role::Transform => json!({ "transforms": [plugin] }),
+        // These stand inside a clusterer or generator.
+        role => json!({ role.key(): plugin }),
+    };
+    type_first(&toml::to_string(&value).unwrap_or_default())
+}
+
+/// The same text with `type` as the first line of each table, where people look for it.
+fn type_first(text: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    let mut start = 0;
+    for line in text.lines() {
+        if line.starts_with("type = ") {
+            lines.insert(start, line);
+            continue;
+        }
+        lines.push(line);
+        if line.starts_with('[') {
+            start = lines.len();
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn text(d: &Description) -> String {
+    let mut out = format!("{}: {}\n\n{}\n", d.name, d.role, d.documentation);
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "\nOptions{}", if d.options.is_empty() { ": none" } else { "" });
+    for o in &d.options {
+        let default = match &o.default {
+            Value::Null => "absent".to_string(),
+            Value::Object(map) => map.get("type").map_or("a table".into(), plain),
+            other => plain(other),
+        };
+        let _ = writeln!(out, "  {} = {default}", o.name);
+        let _ = writeln!(out, "      {}", o.description);
+        let _ = writeln!(out, "      accepts {}", o.accepts);
+    }
+    if let Some(facts) = d.properties.as_object().filter(|f| !f.is_empty()) {
+        let _ = writeln!(out, "\nProperties, with these options");
+        for (name, fact) in facts {
+            let _ = writeln!(out, "  {name} = {}", plain(fact));
+        }
+    }
+    if !d.references.is_empty() {
+        let _ = writeln!(out, "\nReferences: {}", d.references.join(", "));
+    }
+    let _ = writeln!(out, "Source: {} ({})", d.source, d.package);
+    let _ = write!(out, "\nExample\n{}", d.example);
+    out
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink::config::Document;
+    use mustlink::roles::BaseClusterer;
+
+    #[test]
+    fn types_come_first() {
+        let text = "[a]\nk = 3\ntype = \"x\"\n\n[a.b]\nm = 1\ntype = \"y\"\n";
+        assert_eq!(type_first(text), "[a]\ntype = \"x\"\nk = 3\n\n[a.b]\ntype = \"y\"\nm = 1\n");
+    }
+
+    #[test]
+    fn examples_are_legal() {
+        for d in Catalogue::get().unwrap().all() {
+            let text = description(d).unwrap().example;
+            let document = Document::parse("example", &text).unwrap();
+            let mut out = Vec::new();
+            if d.role == Role::BaseClusterer {
+                let node = document.root().get("clusterer").unwrap();
+                config::validate_plugin(
+                    node,
+                    d.role,
+                    "clusterer",
+                    config::Check::default(),
+                    &mut out,
+                );
+                let value = config::resolve_plugin(&node.to_value()).unwrap();
+                config::instantiate::<Box<dyn BaseClusterer>>(value).unwrap();
+            }
+            assert!(out.is_empty(), "{text}: {out:?}");
+        }
+    }
+}

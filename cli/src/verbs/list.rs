@@ -1,0 +1,135 @@
+//! Which plugins and data sets are there?
+
+use mustlink::registry::{Catalogue, Descriptor, Role, nearest};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::options::{DataDir, Listing};
+use crate::term;
+
+/// List the plugins of a role, all plugins, or the named data sets
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Example: mustlink list query-selectors")]
+pub(crate) struct Args {
+    /// A role (base-clusterers, ensemble-generators, consensus-functions, constraint-propagators,
+    /// query-selectors, oracles, metrics, transforms), or "datasets"; absent: every role
+    #[arg(value_name = "ROLE")]
+    what: Option<String>,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = Listing::Table)]
+    format: Listing,
+    #[command(flatten)]
+    data: DataDir,
+}
+
+/// A plugin in a listing.
+#[derive(Debug, Serialize)]
+struct Plugin {
+    name: &'static str,
+    role: &'static str,
+    summary: String,
+    references: &'static [&'static str],
+    package: &'static str,
+}
+
+impl From<&Descriptor> for Plugin {
+    fn from(d: &Descriptor) -> Self {
+        Plugin {
+            name: d.tag,
+            role: d.role.name(),
+            summary: d.summary(),
+            references: d.references,
+            package: d.package,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let role = match args.what.as_deref().map(asked) {
+        None => None,
+        Some(What::Role(role)) => Some(role),
+        Some(What::Datasets) => return datasets(args),
+        Some(What::Unknown(message)) => return Err(Failure::usage(message)),
+    };
+    let all = Catalogue::get()?.all().iter().filter(|d| role.is_none_or(|r| d.role == r));
+    let plugins: Vec<Plugin> = all.map(|d| Plugin::from(*d)).collect();
+    match args.format {
+        Listing::Json => term::print_json(&plugins)?,
+        Listing::Table => {
+            let mut table = term::table(&["name", "role", "what it is"]);
+            for p in &plugins {
+                table.add_row([p.name, p.role, &p.summary]);
+            }
+            term::print(&table.trim_fmt())?;
+        }
+    }
+    Ok(0)
+}
+
+fn datasets(args: &Args) -> Result<u8, Failure> {
+    let listings = mustlink_datasets::available(&args.data.open_options())?;
+    match args.format {
+        Listing::Json => term::print_json(&listings)?,
+        Listing::Table => {
+            let mut table =
+                term::table(&["name", "objects", "features", "classes", "kind", "notes"]);
+            let number = |n: Option<usize>| n.map(|n| n.to_string()).unwrap_or_default();
+            for l in &listings {
+                let (n, d, k) = (number(l.n), number(l.d), number(l.k));
+                table.add_row([&l.name, &n, &d, &k, &l.kind, &l.notes]);
+            }
+            term::print(&table.trim_fmt())?;
+        }
+    }
+    Ok(0)
+}
+
+#[derive(Debug, PartialEq)]
+enum What {
+    Role(Role),
+    Datasets,
+    Unknown(String),
+}
+
+/// What a word of the command line means: a folder, a role in prose, or a config key.
+fn asked(word: &str) -> What {
+    let flat = |s: &str| s.to_lowercase().replace(['-', '_', ' '], "");
+    let names = |role: Role| [role.plural(), role.name().to_string(), role.key().to_string()];
+    let word_flat = flat(word);
+    let role = Role::ALL.into_iter().find(|&role| {
+        names(role).iter().any(|n| flat(n) == word_flat || flat(n) + "s" == word_flat)
+    });
+    if let Some(role) = role {
+        return What::Role(role);
+    }
+    if ["dataset", "datasets", "data"].contains(&word_flat.as_str()) {
+        return What::Datasets;
+    }
+    let mut plurals: Vec<String> = Role::ALL.into_iter().map(Role::plural).collect();
+    plurals.push("datasets".into());
+    let all: Vec<String> =
+        Role::ALL.into_iter().flat_map(names).chain(["datasets".to_string()]).collect();
+    let near = nearest(word, all.iter().map(String::as_str));
+    let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
+    What::Unknown(format!("no role \"{word}\"{near}; accepted: {}", plurals.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_by_every_name() {
+        for word in
+            ["base-clusterers", "base_clusterer", "clusterer", "clusterers", "Base Clusterer"]
+        {
+            assert_eq!(asked(word), What::Role(Role::BaseClusterer), "{word}");
+        }
+        assert_eq!(asked("metrics"), What::Role(Role::Metric));
+        assert_eq!(asked("metric"), What::Role(Role::Metric));
+        assert_eq!(asked("datasets"), What::Datasets);
+        assert!(
+            matches!(asked("selektors"), What::Unknown(m) if m.contains("did you mean \"selector\"?"))
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! One module per verb.
+
+pub(crate) mod check;
+pub(crate) mod cluster;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod describe;
+pub(crate) mod list;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod retry;
+pub(crate) mod run;
+pub(crate) mod schema;
+pub(crate) mod score;
+pub(crate) mod select;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    List(list::Args),
+    Describe(describe::Args),
+    Schema(schema::Args),
+    Cluster(cluster::Args),
+    Select(select::Args),
+    Score(score::Args),
+    Check(check::Args),
+    Plan(plan::Args),
+    Run(run::Args),
+    Report(report::Args),
+    Retry(retry::Args),
+    Config(config::Args),
+    Completions(completions::Args),
+}
+
+impl Verb {
+    /// Does it, and gives the exit status.
+    pub fn run(&self) -> Result<u8, Failure> {
+        match self {
+            Verb::List(args) => list::run(args),
+            Verb::Describe(args) => describe::run(args),
+            Verb::Schema(args) => schema::run(args),
+            Verb::Cluster(args) => cluster::run(args),
+            Verb::Select(args) => select::run(args),
+            Verb::Score(args) => score::run(args),
+            Verb::Check(args) => check::run(args),
+            Verb::Plan(args) => plan::run(args),
+            Verb::Run(args) => run::run(args),
+            Verb::Report(args) => report::run(args),
+            Verb::Retry(args) => retry::run(args),
+            Verb::Config(args) => config::run(args),
+            Verb::Completions(args) => completions::run(args),
+        }
+    }
+}

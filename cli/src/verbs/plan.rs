@@ -1,0 +1,35 @@
+//! What would a run do?
+
+use std::path::PathBuf;
+
+use mustlink_experiments::{Experiment, plan};
+
+use crate::failure::Failure;
+use crate::options::DataDir;
+use crate::term;
+use crate::verbs::run::default_out;
+
+/// Show what running an experiment takes: data sets, cells, time, memory
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Example: mustlink plan experiments/quickstart.toml")]
+pub(crate) struct Args {
+    /// The experiment file
+    file: PathBuf,
+    /// Results directory, to see what is finished (default: mustlink-results/NAME)
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Change a value first: experiment.seed=7 (may be repeated)
+    #[arg(long = "set", value_name = "A.B=VALUE")]
+    sets: Vec<String>,
+    #[command(flatten)]
+    data: DataDir,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let experiment = Experiment::load(&args.file, &args.sets)?;
+    let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
+    let plan = plan(&experiment, &args.data.source(), Some(&out))?;
+    term::print(&plan.to_string())?;
+    // A run would end the same way.
+    Ok(if plan.missing().next().is_some() { 3 } else { 0 })
+}

@@ -1,0 +1,37 @@
+//! What does an editor need to check a file while it is written?
+
+use mustlink::registry::{Catalogue, nearest};
+
+use crate::failure::Failure;
+use crate::{schema, term};
+
+/// Print the JSON Schema of experiment files, of method files, or of one plugin
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Example: mustlink schema experiment > mustlink.schema.json")]
+pub(crate) struct Args {
+    /// "experiment", "method", or the name of a plugin
+    #[arg(value_name = "WHAT", default_value = "experiment")]
+    what: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let catalogue = Catalogue::get()?;
+    let schema = match args.what.as_str() {
+        "experiment" => schema::experiment(catalogue),
+        "method" => schema::method(catalogue),
+        name => match catalogue.find(name) {
+            Some(d) => schema::plugin(catalogue, d),
+            None => {
+                let tags = catalogue.all().iter().map(|d| d.tag);
+                let near = nearest(name, tags.chain(["experiment", "method"]));
+                let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
+                return Err(Failure::usage(format!(
+                    "no schema \"{name}\"{near}; accepted: experiment, method, and the names that \
+                     \"mustlink list\" shows"
+                )));
+            }
+        },
+    };
+    term::print_json(&schema)?;
+    Ok(0)
+}

@@ -1,0 +1,173 @@
+//! How well do two columns of labels agree?
+
+use mustlink::registry::{self, Catalogue, Role, nearest};
+use mustlink::roles::{Metric, MetricInput};
+use mustlink::run::guarded;
+use mustlink::{Error, Result};
+use mustlink_datasets::{LabelColumn, read_labels};
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+use crate::failure::Failure;
+use crate::options::{DataDir, Format};
+use crate::term;
+
+/// The agreement metrics, in the order they are printed.
+pub(crate) const AGREEMENT: [&str; 17] = [
+    "ari",
+    "nmi_arith",
+    "nmi_geo",
+    "nmi_min",
+    "nmi_max",
+    "nmi_joint",
+    "ami",
+    "rand",
+    "pair_precision",
+    "pair_recall",
+    "pair_f",
+    "error_rate",
+    "purity",
+    "homogeneity",
+    "completeness",
+    "v_measure",
+    "vi",
+];
+
+/// Score labels against classes
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Example: mustlink score --truth iris --labels labels.csv")]
+pub(crate) struct Args {
+    /// The classes: a CSV (column "label", "class" or the last; matched by a column "id" where both
+    /// have one, else row by row), - for standard input, or a named data set
+    #[arg(long, value_name = "FILE")]
+    truth: String,
+    /// The labels: a CSV as `mustlink cluster --out` writes it, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    labels: String,
+    /// Column of --truth that holds the classes
+    #[arg(long, value_name = "COLUMN")]
+    truth_column: Option<String>,
+    /// Column of --labels that holds the labels
+    #[arg(long, value_name = "COLUMN")]
+    labels_column: Option<String>,
+    /// Metric to print (may be repeated). Default: every agreement metric
+    #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
+    metrics: Vec<String>,
+    /// How to show the scores
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    #[command(flatten)]
+    data: DataDir,
+}
+
+/// Scores by metric, in order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scores(Vec<(String, Option<f64>)>);
+
+impl Scores {
+    pub fn push(&mut self, tag: &str, score: Option<f64>) {
+        self.0.push((tag.into(), score.filter(|s| s.is_finite())));
+    }
+
+    pub fn get(&self, tag: &str) -> Option<Option<f64>> {
+        self.0.iter().find(|(t, _)| t == tag).map(|(_, score)| *score)
+    }
+}
+
+impl Serialize for Scores {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = s.serialize_map(Some(self.0.len()))?;
+        for (tag, score) in &self.0 {
+            map.serialize_entry(tag, score)?;
+        }
+        map.end()
+    }
+}
+
+/// A number with every digit it has.
+pub(crate) fn shown(value: Option<f64>) -> String {
+    value.map_or_else(|| "undefined".into(), |v| v.to_string())
+}
+
+pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
+    if args.truth == "-" && args.labels == "-" {
+        return Err(Failure::usage("--truth and --labels cannot both be -"));
+    }
+    let metrics = metrics(&args.metrics)?;
+    let truth = truth(args)?;
+    let labels = read_labels(&args.labels, args.labels_column.as_deref())?.in_order_of(&truth)?;
+    let labels = labels.classes().labels;
+    let unlabelled = labels.iter().filter(|l| l.is_none()).count();
+    if unlabelled > 0 {
+        term::tell(&format!("warning: {unlabelled} objects have no label and are left out"));
+    }
+    let scope: Vec<bool> = labels.iter().map(Option::is_some).collect();
+    let labels: Vec<u32> = labels.iter().map(|l| l.unwrap_or_default()).collect();
+    let classes = truth.classes();
+    let input = MetricInput {
+        labels: &labels,
+        truth: Some(&classes.labels),
+        scope: (unlabelled > 0).then_some(&scope[..]),
+        ..MetricInput::default()
+    };
+    let mut scores = Scores::default();
+    for metric in &metrics {
+        let tag = metric.typetag_name();
+        scores.push(tag, guarded(tag, || metric.score(&input))?);
+    }
+    match args.format {
+        Format::Json => term::print_json(&scores)?,
+        Format::Text => {
+            let width = scores.0.iter().map(|(tag, _)| tag.len()).max().unwrap_or(0);
+            let line =
+                |(tag, score): &(String, Option<f64>)| format!("{tag:<width$} {}\n", shown(*score));
+            term::print(&scores.0.iter().map(line).collect::<String>())?;
+        }
+    }
+    Ok(0)
+}
+
+/// The metrics asked for, each of which must be content with labels and classes.
+fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
+    let catalogue = Catalogue::get()?;
+    let tags: Vec<&str> = match asked {
+        [] => AGREEMENT.to_vec(),
+        asked => asked.iter().map(String::as_str).collect(),
+    };
+    let build = |tag: &str| -> Result<Box<dyn Metric>> {
+        if catalogue.role(Role::Metric).all(|d| d.tag != tag) {
+            let near = nearest(tag, catalogue.role(Role::Metric).map(|d| d.tag));
+            let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
+            let help = "run \"mustlink list metrics\"";
+            return Err(Error::Usage(format!("no metric \"{tag}\"{near}; {help}")));
+        }
+        let metric: Box<dyn Metric> = registry::build_default(tag)?;
+        let facts = metric.properties();
+        for (needed, what) in
+            [(facts.needs_data, "the data"), (facts.needs_constraints, "constraints")]
+        {
+            if needed {
+                return Err(Error::Usage(format!(
+                    "the metric {tag} needs {what}, and score has only labels"
+                )));
+            }
+        }
+        Ok(metric)
+    };
+    tags.into_iter().map(build).collect()
+}
+
+/// The classes of a file or of a named data set.
+fn truth(args: &Args) -> Result<LabelColumn> {
+    let is_name = args.truth != "-" && !args.truth.contains(['/', '\\', '.']);
+    if !is_name {
+        return read_labels(&args.truth, args.truth_column.as_deref());
+    }
+    let mut options = args.data.open_options();
+    options.class_column = args.truth_column.clone();
+    let set = mustlink_datasets::open(&args.truth, &options)?;
+    set.label_column().ok_or_else(|| Error::Data {
+        place: set.name.clone(),
+        message: "no classes are known; name their column by --truth-column".into(),
+    })
+}

@@ -1,0 +1,58 @@
+//! Only the questions: which constraints would a method ask for?
+
+use mustlink::constraints::{Constraint, Constraints};
+
+use crate::failure::Failure;
+use crate::job::{Job, JobArgs, check_out};
+use crate::options::in_pool;
+use crate::term;
+
+/// Select constraints by asking, without clustering: a CSV i,j,type,weight to --out
+#[derive(Debug, clap::Args)]
+#[command(
+    before_help = "Example: mustlink select --data iris --selector min_max --budget 50 --out pairs.csv"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    job: JobArgs,
+    /// File to write; objects by row number from 0, or by id with --id. Default: standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    check_out(Some(&args.out))?;
+    let job = Job::open(&args.job, true)?;
+    let made = in_pool(args.job.threads, || {
+        let selection = job.select(&job.seen()?)?.unwrap_or_default();
+        let selected = selection.at(selection.asked(), job.method.view)?;
+        Ok((selection, selected))
+    })?;
+    job.finish(&args.job);
+    let (selection, selected) = made.map_err(|e| job.named(&e))?;
+    let pairs = selected.pairs().iter().map(|c| Constraint {
+        i: job.original_row(c.i),
+        j: job.original_row(c.j),
+        ..*c
+    });
+    let selected = Constraints::new(job.original.n(), pairs)?;
+    mustlink_datasets::write_constraints(
+        &args.out,
+        &selected,
+        &job.original,
+        args.job.id.is_some(),
+    )?;
+    if !args.job.quiet {
+        let c = selection.counts(selection.asked());
+        let ended =
+            if selection.budget_ended { "the budget is spent" } else { "nothing is left to ask" };
+        let (asked, must, cannot) = (c.queries, c.must, c.cannot);
+        let mut text = format!("{asked} queries: {must} must-link, {cannot} cannot-link");
+        if c.dont_know > 0 {
+            text += &format!(", {} without an answer", c.dont_know);
+        }
+        let (inferred, pairs) = (c.inferred, selected.len());
+        term::tell(&format!("{text}; {inferred} inferred; {pairs} constraints; {ended}"));
+    }
+    Ok(0)
+}

@@ -1,0 +1,207 @@
+//! Every mistake with its exact message and exit status.
+
+use crate::support::Bench;
+
+const CSV: &str = "name,x,y,class\na,0,1,p\nb,1,1,p\nc,9,9,q\n";
+
+#[test]
+fn an_unknown_plugin() {
+    let bench = Bench::with("m.toml", "k = 2\nclusterer = \"pckmean\"\n");
+    bench.run("cluster --data iris --method m.toml").failed(
+        2,
+        "error: m.toml:2:13: clusterer: no base clusterer \"pckmean\"; did you mean \
+         \"pck_means\"? run \"mustlink list base-clusterers\"\n",
+    );
+    bench.run("cluster --data iris --selector minmax_").failed(
+        2,
+        "note: clusterer = { type = \"pck_means\", weight = \"auto\" }; --clusterer or --method \
+         chooses another\nerror: --selector minmax_: selector: no query selector \"minmax_\"; run \
+         \"mustlink list query-selectors\"\n",
+    );
+    bench.run("cluster --data iris --clusterer ari --quiet").failed(
+        2,
+        "error: --clusterer ari: clusterer: \"ari\" is a metric, not a base clusterer; run \
+         \"mustlink list base-clusterers\"\n",
+    );
+}
+
+#[test]
+fn slips_three_levels_deep_all_at_once() {
+    let text = "[clusterer]\ntype = \"ensemble\"\n\n[clusterer.generator]\ntype = \"random_init\"\n\
+                members = \"ten\"\n\n[clusterer.generator.clusterer]\ntype = \"kmeans\"\nrestart = 3\n\
+                tolerance = -1\n";
+    let bench = Bench::with("m.toml", text);
+    let messages = "error: m.toml:6:11: clusterer.generator.members: must be an integer >= 1, got \
+                    string \"ten\"\n\
+                    error: m.toml:10:1: clusterer.generator.clusterer.restart: unknown option of \
+                    kmeans; did you mean \"restarts\"?\n\
+                    error: m.toml:11:13: clusterer.generator.clusterer.tolerance: must be >= 0, got -1\n";
+    bench.run("cluster --data iris --method m.toml").failed(2, messages);
+    bench.run("check m.toml").failed(2, messages);
+}
+
+#[test]
+fn k_outside_its_range() {
+    let bench = Bench::new();
+    bench
+        .run("cluster --data iris --k 151 --quiet")
+        .failed(3, "error: k: must be in 1..=150 (the number of objects), got 151\n");
+    bench
+        .run("cluster --data iris --k 0 --quiet")
+        .failed(2, "error: k: must be at least 1, got 0\n");
+    bench.write("x.csv", "x\n1\n2\n");
+    bench.run("cluster --data x.csv --quiet").failed(
+        2,
+        "error: clusterer: kmeans needs the number of clusters; give --k or the option k\n",
+    );
+}
+
+#[test]
+fn a_cell_that_is_no_number() {
+    for (cell, what) in [
+        ("nan", "the value is missing, which is not accepted; fill it in or drop the row"),
+        ("inf", "inf is not a finite number"),
+        ("abc", "\"abc\" is not a number; a column of classes or ids is named by --class or --id"),
+    ] {
+        let bench = Bench::with("d.csv", CSV.replace("b,1,1", &format!("b,1,{cell}")));
+        bench
+            .run("cluster --data d.csv --id name --k 2 --out l.csv")
+            .failed(3, &format!("error: d.csv, line 3, column \"y\": {what}\n"));
+        assert_eq!(bench.files(), ["d.csv"]);
+    }
+}
+
+#[test]
+fn constraints_about_nobody() {
+    let bench = Bench::with("d.csv", CSV);
+    bench.write("p.csv", "i,j,type\n0,3,must_link\n");
+    bench
+        .run("cluster --data d.csv --id name --constraints p.csv")
+        .failed(3, "error: p.csv, line 2: no object has the id \"0\"\n");
+    bench.write("d.csv", "x,class\n0,p\n1,p\n9,q\n");
+    bench.run("cluster --data d.csv --constraints p.csv").failed(
+        3,
+        "error: p.csv, line 2: object 3 does not exist; accepted are the row numbers 0..=2\n",
+    );
+}
+
+#[test]
+fn a_class_column_that_is_not_there() {
+    let bench = Bench::with("d.csv", CSV);
+    bench.run("cluster --data d.csv --id name --class klass").failed(
+        3,
+        "error: d.csv: no column \"klass\"; did you mean \"class\"?; columns: name, x, y, class\n",
+    );
+    bench.write("x.csv", "x\n1\n2\n3\n");
+    bench.run("cluster --data x.csv --k 2 --selector random_pairs --budget 2 --quiet").failed(
+        2,
+        "error: the selector random_pairs needs somebody who answers, and no classes are known; \
+         name their column by --class, or an oracle by --oracle\n",
+    );
+}
+
+#[test]
+fn damaged_files() {
+    let bench = Bench::with("empty.csv", "");
+    bench.run("cluster --data empty.csv").failed(
+        3,
+        "error: empty.csv: the file is empty; expected a header row and one row per object\n",
+    );
+    bench.write("ragged.csv", "x,y\n1,2\n3\n");
+    bench
+        .run("cluster --data ragged.csv")
+        .failed(3, "error: ragged.csv, line 3: expected 2 fields as in the header, got 1\n");
+    // The first 10 of the 32 bytes of a gzip file.
+    bench.write("cut.csv.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
+    bench.run("cluster --data cut.csv.gz").failed(
+        3,
+        "error: cut.csv.gz: the gzip file is cut off (10 bytes read, 0 unpacked); copy or download \
+         it again\n",
+    );
+    bench.run("cluster --data nothing.csv").failed(3, "error: nothing.csv: no such file\n");
+    bench.run("cluster --data irsi").failed(
+        3,
+        "error: data: no data set \"irsi\"; did you mean \"iris\"? known names: digits, iris, wdbc; \
+         a data directory (--data-dir or MUSTLINK_DATA) has names of its own; a file is named by \
+         its path, as ./my.csv\n",
+    );
+}
+
+#[test]
+fn combinations_that_mean_nothing() {
+    let bench = Bench::with("m.toml", "clusterer = \"kmeans\"\n");
+    bench.run("cluster --data iris --method m.toml --budget 5").failed(
+        2,
+        "error: nothing asks: the method has no selector; name one by --selector (run \"mustlink \
+         list query-selectors\")\n",
+    );
+    bench.write("none.toml", "k = 3\n");
+    bench.run("cluster --data iris --method none.toml").failed(
+        2,
+        "error: the method has neither a clusterer nor a selector; add one, for example \
+         --clusterer pck_means\n",
+    );
+    bench.write("s.toml", "selector = \"random_pairs\"\n");
+    bench.run("cluster --data iris --method s.toml").failed(
+        2,
+        "error: the method has no clusterer, and the selector random_pairs does not cluster by \
+         itself; add one, for example --clusterer pck_means\n",
+    );
+    bench.write("order.toml", "clusterer = \"kmeans\"\ntransforms = [\"rca\", \"deduplicate\"]\n");
+    bench.run("cluster --data iris --method order.toml").failed(
+        2,
+        "error: transforms[1]: deduplicate changes rows and must stand before rca, which reads \
+         constraints\n",
+    );
+    bench
+        .run("cluster --data - --constraints -")
+        .failed(2, "error: --data and --constraints cannot both be -\n");
+    bench
+        .run("cluster --data iris --out no/where.csv")
+        .failed(2, "error: --out no/where.csv: its folder does not exist\n");
+    bench.run("cluster --data iris --k 3 --memory-limit 1kB --quiet --clusterer kmeans").failed(
+        2,
+        "error: clusterer: memory: the method needs about 12.7 KiB, more than the limit 1000 B; \
+         raise --memory-limit or choose an implicit form\n",
+    );
+    bench.run("check missing.toml").failed(
+        2,
+        "error: missing.toml: cannot read the file: No such file or directory (os error 2)\n",
+    );
+}
+
+#[test]
+fn values_clap_refuses() {
+    let bench = Bench::new();
+    for (line, part) in [
+        ("cluster --data iris --budget -1", "unexpected argument '-1'"),
+        ("cluster --data iris --threads 0", "must be in 1..=4096, got 0"),
+        ("cluster --data iris --memory-limit much", "must be a size such as 4GiB"),
+        ("run x.toml --shard 3/2", "must be i/N with 1 <= i <= N, for example 2/5, got 3/2"),
+        ("cluster", "--data <DATA>"),
+    ] {
+        let done = bench.run(line);
+        assert_eq!(done.status, 2, "{line}");
+        assert!(done.err.contains(part), "{line}: {}", done.err);
+    }
+}
+
+#[test]
+fn labels_that_do_not_fit() {
+    let bench = Bench::with("t.csv", "id,label\n1,a\n2,b\n");
+    bench.write("l.csv", "id,label\n1,a\n3,b\n");
+    bench
+        .run("score --truth t.csv --labels l.csv")
+        .failed(3, "error: l.csv: no object has the id \"2\", which t.csv has\n");
+    bench.write("s.csv", "label\na\n");
+    bench
+        .run("score --truth t.csv --labels s.csv")
+        .failed(3, "error: s.csv: 1 objects, but t.csv has 2\n");
+    bench.run("score --truth t.csv --labels l.csv --metric arri").failed(
+        2,
+        "error: no metric \"arri\"; did you mean \"ari\"?; run \"mustlink list metrics\"\n",
+    );
+    bench
+        .run("score --truth t.csv --labels l.csv --metric violations")
+        .failed(2, "error: the metric violations needs constraints, and score has only labels\n");
+}

@@ -1,0 +1,138 @@
+//! `list`, `describe`, `schema`, `completions`, `--help`.
+
+use std::process::Stdio;
+
+use crate::support::Bench;
+
+const VERBS: [&str; 13] = [
+    "list",
+    "describe",
+    "schema",
+    "cluster",
+    "select",
+    "score",
+    "check",
+    "plan",
+    "run",
+    "report",
+    "retry",
+    "config",
+    "completions",
+];
+
+#[test]
+fn every_help_starts_with_an_example() {
+    let bench = Bench::new();
+    for verb in VERBS {
+        let help = bench.run(&format!("{verb} --help"));
+        assert_eq!(help.status, 0);
+        let example = format!("mustlink {verb}");
+        assert!(help.out.starts_with("Example") && help.out.contains(&example), "{verb}");
+    }
+    assert!(bench.run("--help").out.starts_with("Example: mustlink cluster"));
+    assert!(bench.run("--version").out.starts_with("mustlink 0."));
+}
+
+#[test]
+fn listings_parse() {
+    let bench = Bench::new();
+    let all = bench.run("list --format json").json();
+    let names: Vec<&str> =
+        all.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    for name in
+        ["kmeans", "pck_means", "ensemble", "random_init", "voting", "cobra", "truth", "ari", "rca"]
+    {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert!(all.as_array().unwrap().iter().all(|p| !p["summary"].as_str().unwrap().is_empty()));
+    let metrics = bench.run("list metrics --format json").json();
+    assert!(metrics.as_array().unwrap().iter().all(|p| p["role"] == "metric"));
+    let table = bench.run("list selector");
+    assert!(table.out.contains("explore_consolidate") && !table.out.contains("kmeans"));
+    let sets = bench.run("list datasets --format json").json();
+    assert_eq!(sets[1]["name"], "iris");
+    assert_eq!(sets[1]["n"], 150);
+}
+
+#[test]
+fn unknown_roles_and_names() {
+    let bench = Bench::new();
+    bench.run("list query-selector-s").failed(
+        2,
+        "error: no role \"query-selector-s\"; did you mean \"query-selectors\"?; accepted: \
+         base-clusterers, ensemble-generators, consensus-functions, constraint-propagators, \
+         query-selectors, oracles, metrics, transforms, datasets\n",
+    );
+    bench.run("describe pckmean").failed(
+        2,
+        "error: no plugin or data set \"pckmean\"; did you mean \"pck_means\"?; run \"mustlink \
+         list\" or \"mustlink list datasets\"\n",
+    );
+    let slip = bench.run("clutser");
+    assert_eq!(slip.status, 2);
+    assert!(slip.err.contains("a similar subcommand exists: 'cluster'"), "{}", slip.err);
+    let slip = bench.run("cluster --date iris");
+    assert_eq!(slip.status, 2);
+    assert!(slip.err.contains("a similar argument exists: '--data'"), "{}", slip.err);
+}
+
+#[test]
+fn descriptions() {
+    let bench = Bench::new();
+    let text = bench.run("describe pck_means").out;
+    for part in [
+        "Pairwise-constrained",
+        "  weight = 1.0",
+        "a number >= 0",
+        "References: Basu2004",
+        "Source: ",
+        "[clusterer]\ntype = \"pck_means\"",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = bench.run("describe ensemble --format json").json();
+    assert_eq!(json["role"], "base clusterer");
+    let option = &json["options"][0];
+    assert!(!option["accepts"].as_str().unwrap().is_empty());
+    // The default plugin of a slot is written out in the example.
+    assert!(json["example"].as_str().unwrap().contains("type = \"random_init\""), "{json}");
+    let iris = bench.run("describe iris").out;
+    assert!(
+        iris.starts_with("iris: 150 objects, 4 features, dense\nclasses: Iris-setosa 50"),
+        "{iris}"
+    );
+}
+
+#[test]
+fn schemas_parse() {
+    let bench = Bench::new();
+    for what in ["experiment", "method", "kmeans", "budget"] {
+        let schema = bench.run(&format!("schema {what}")).json();
+        assert!(schema["$schema"].as_str().unwrap().contains("2020-12"), "{what}");
+    }
+    bench.run("schema kmean").failed(
+        2,
+        "error: no schema \"kmean\"; did you mean \"kmeans\"?; accepted: experiment, method, and \
+         the names that \"mustlink list\" shows\n",
+    );
+}
+
+#[test]
+fn completions_name_the_verbs() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = Bench::new().run(&format!("completions {shell}"));
+        assert!(script.status == 0 && VERBS.iter().all(|v| script.out.contains(v)), "{shell}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    for arguments in [&["schema", "experiment"][..], &["list"], &["--help"]] {
+        let bench = Bench::new();
+        let mut child =
+            bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let done = child.wait_with_output().unwrap();
+        assert_eq!((done.status.code(), done.stderr.len()), (Some(0), 0), "{arguments:?}");
+    }
+}

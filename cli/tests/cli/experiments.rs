@@ -1,0 +1,166 @@
+//! `plan`, `run`, `report`, `retry`.
+
+use std::fs::File;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Bench, has_leftovers};
+
+const SMALL: &str = "[experiment]\nname = \"small one\"\n[[dataset]]\nid = \"iris\"\n\
+                     [curve]\npoints = [0, 10]\n[split]\ntype = \"kfold\"\nfolds = 2\nrepeats = 2\n\
+                     [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n\
+                     [[method]]\nid = \"asked\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";
+
+#[test]
+fn from_the_plan_to_the_report() {
+    let bench = Bench::with("e.toml", SMALL);
+    let checked = "e.toml: in order; experiment \"small one\" with 1 data sets and 2 methods\n";
+    assert_eq!(bench.run("check e.toml").out, checked);
+    let plan = bench.run("plan e.toml");
+    assert_eq!(plan.status, 0, "{}", plan.err);
+    assert!(plan.out.contains("8 cells (1 data sets × 2 methods), 0 finished"), "{}", plan.out);
+    let run = bench.run("run e.toml");
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.out.contains("plain") && run.out.contains("asked"), "{}", run.out);
+    let page = "mustlink-results/small_one/report.html";
+    assert!(run.err.contains("8 of 8 cells finished (0 before)"), "{}", run.err);
+    assert!(run.err.ends_with(&format!("report: {page}\n")), "{}", run.err);
+    assert!(bench.path(page).is_file());
+    let rows = bench.read("mustlink-results/small_one/results.csv");
+    let again = bench.run("run e.toml --quiet --threads 2");
+    assert_eq!((again.out.as_str(), again.err.as_str()), (run.out.as_str(), ""));
+    let report = bench.run("report mustlink-results/small_one");
+    assert_eq!(report.out, run.out);
+    assert_eq!(bench.read("mustlink-results/small_one/results.csv"), rows);
+    assert!(bench.run("plan e.toml").out.contains("8 finished"));
+    let shown = bench.run("config show e.toml").out;
+    assert!(shown.contains("max_iterations = 300"), "{shown}");
+    assert!(!has_leftovers(&bench.path("mustlink-results")));
+}
+
+#[test]
+fn failed_cells_end_with_1() {
+    let bench = Bench::with("e.toml", SMALL.replace("id = \"plain\"", "id = \"plain\"\nk = 151"));
+    let run = bench.run("run e.toml --out out --quiet");
+    assert_eq!(run.status, 1);
+    assert!(
+        run.err.starts_with(
+            "failed: iris, plain, repeat 0, fold 0: clusterer: k: must be in 1..=150 (the number of \
+             objects), got 151\n"
+        ),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err.ends_with("4 cells failed; mustlink retry out runs them again\n"),
+        "{}",
+        run.err
+    );
+    assert_eq!(bench.run("retry out --quiet").status, 1);
+    let fast = bench.run("run e.toml --out other --quiet --fail-fast --threads 1");
+    assert_eq!(fast.status, 1);
+    assert!(fast.err.contains("; stopped at the first; mustlink retry other"), "{}", fast.err);
+}
+
+#[test]
+fn shards_together_are_the_whole() {
+    let bench = Bench::with("e.toml", SMALL);
+    for part in ["1/2", "2/2"] {
+        let run = bench.run(&format!("run e.toml --out parts --shard {part}"));
+        assert_eq!((run.status, run.out.as_str()), (0, ""), "{}", run.err);
+        assert!(
+            run.err.ends_with("when all parts are finished: mustlink report parts\n"),
+            "{}",
+            run.err
+        );
+    }
+    let whole = bench.run("run e.toml --out whole --quiet");
+    assert_eq!(bench.run("report parts").out, whole.out);
+}
+
+#[test]
+fn a_directory_of_another_experiment() {
+    let bench = Bench::with("e.toml", SMALL);
+    assert_eq!(bench.run("run e.toml --out out --quiet").status, 0);
+    bench.run("run e.toml --out out --quiet --set experiment.seed=7").failed(
+        3,
+        "error: out: holds the results of another experiment (experiment.seed is 0 there and 7 \
+         here); choose another --out, or remove it\n",
+    );
+    bench.run("report .").failed(
+        3,
+        "error: ./config.json: No such file or directory (os error 2); is this a results \
+         directory?\n",
+    );
+}
+
+#[test]
+fn a_locked_directory() {
+    let bench = Bench::with("e.toml", SMALL);
+    std::fs::create_dir(bench.path("out")).unwrap();
+    let lock = File::create(bench.path("out/run.lock")).unwrap();
+    lock.lock().unwrap();
+    bench.run("run e.toml --out out --quiet").failed(
+        3,
+        "error: out: another run is at work in this directory; wait for it, or choose another --out\n",
+    );
+}
+
+#[test]
+fn mistakes_in_the_file_and_on_the_line() {
+    let bench = Bench::with("e.toml", SMALL.replace("\"kmeans\"", "\"kmeens\""));
+    bench.run("run e.toml --set spilt.folds=3").failed(
+        2,
+        "error: --set spilt.folds=3: spilt: unknown option of the configuration; did you mean \
+         \"split\"?\nerror: e.toml:13:13: method[0].clusterer: no base clusterer \"kmeens\"; did \
+         you mean \"kmeans\"? run \"mustlink list base-clusterers\"\n",
+    );
+    bench.write("e.toml", SMALL.replace("\"iris\"", "\"iriss\""));
+    let plan = bench.run("plan e.toml");
+    assert_eq!(plan.status, 3);
+    assert!(
+        plan.out.starts_with(
+            "iriss: MISSING: dataset iriss: data: no data set \"iriss\"; did you mean \"iris\"?"
+        ),
+        "{}",
+        plan.out
+    );
+    assert_eq!(bench.run("run e.toml --quiet").status, 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_goes_on() {
+    let long = SMALL.replace("\"iris\"", "\"digits\"").replace("repeats = 2", "repeats = 2000");
+    let bench = Bench::with("e.toml", long);
+    let mut child = bench
+        .command(&["run", "e.toml", "--out", "out"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let since = Instant::now();
+    let cells = || {
+        let found = std::fs::read_dir(bench.path("out/cells")).into_iter().flatten().flatten();
+        found.filter(|e| e.file_name().to_string_lossy().ends_with(".jsonl")).count()
+    };
+    while cells() < 2 {
+        assert!(since.elapsed() < Duration::from_secs(60), "no cell in a minute");
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(130), "{err}");
+    assert_eq!(done.stdout, b"");
+    assert!(err.starts_with("stopping; once more ends at once\ninterrupted: "), "{err}");
+    assert!(
+        err.ends_with("cells are finished in out; the same command goes on from there\n"),
+        "{err}"
+    );
+    assert!(!has_leftovers(&bench.path("out")));
+    let before = cells();
+    assert!(bench.run("plan e.toml --out out").out.contains(&format!(", {before} finished;")));
+}

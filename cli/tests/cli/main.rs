@@ -1,0 +1,7 @@
+//! The program as its users meet it: arguments in; output, messages and exit status out.
+
+mod bad_input;
+mod catalogue;
+mod experiments;
+mod methods;
+mod support;

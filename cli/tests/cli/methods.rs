@@ -1,0 +1,253 @@
+//! `cluster`, `select`, `score`, `check`, `config show` where all is well.
+
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// Two groups on a line.
+const LINE: &str = "name,x,class\na,0,p\nb,1,p\nc,2,p\nd,20,q\ne,21,q\nf,22,q\n";
+
+fn keys(json: &Value) -> Vec<&str> {
+    json.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_summary_has_exactly_its_keys() {
+    let bench = Bench::new();
+    let done =
+        bench.run("cluster --data iris --selector explore_consolidate --budget 30 --format json");
+    let json = done.json();
+    let mut expected = [
+        "k",
+        "n",
+        "d",
+        "objective",
+        "status",
+        "iterations",
+        "queries",
+        "inferred",
+        "constraints",
+        "violations",
+        "scores",
+        "seconds",
+        "warnings",
+    ];
+    // In the file they stand in this order; a parsed map is sorted.
+    let places: Vec<usize> =
+        expected.iter().map(|k| done.out.find(&format!("\n  \"{k}\"")).unwrap()).collect();
+    assert!(places.is_sorted());
+    expected.sort_unstable();
+    assert_eq!(keys(&json), expected);
+    assert_eq!((&json["k"], &json["n"], &json["d"]), (&3.into(), &150.into(), &4.into()));
+    assert_eq!(json["queries"], 30);
+    assert_eq!(json["violations"], serde_json::json!({ "must": 0, "cannot": 0 }));
+    assert!(json["scores"]["ari"].as_f64().unwrap() > 0.5);
+    assert!(done.err.contains("note: k = 3, the number of classes; --k chooses another\n"));
+    assert!(
+        done.err.contains("note: clusterer = { type = \"pck_means\", weight = \"auto\" }; "),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_labels_on_any_number_of_threads() {
+    let bench = Bench::new();
+    for (threads, out) in [(1, "one.csv"), (2, "two.csv"), (7, "seven.csv")] {
+        let line =
+            format!("cluster --data digits --seed 5 --quiet --threads {threads} --out {out}");
+        assert_eq!(bench.run(&line).status, 0);
+    }
+    assert_eq!(bench.read("one.csv"), bench.read("two.csv"));
+    assert_eq!(bench.read("one.csv"), bench.read("seven.csv"));
+    assert_eq!(bench.files(), ["one.csv", "seven.csv", "two.csv"]);
+}
+
+#[test]
+fn labels_and_constraints_by_id() {
+    let bench = Bench::with("line.csv", LINE);
+    bench.write("pairs.csv", "i,j,type\nc,d,must_link\n");
+    let line = "cluster --data line.csv --id name --constraints pairs.csv --out labels.csv --format json \
+                --set clusterer.weight=1000 --quiet";
+    let done = bench.run(line);
+    assert_eq!(done.json()["violations"]["must"], 0);
+    assert_eq!(done.err, "");
+    let labels = bench.read("labels.csv");
+    let label = |id: &str| {
+        let line = labels.lines().find(|l| l.starts_with(&format!("{id},"))).unwrap();
+        line.split(',').nth(1).unwrap().to_string()
+    };
+    assert!(labels.starts_with("id,label\n"));
+    assert_eq!(label("c"), label("d"));
+}
+
+#[test]
+fn standard_input_and_output() {
+    let bench = Bench::new();
+    let done = bench.run_with("cluster --data - --id name --out - --quiet", LINE);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(done.out.lines().count(), 7);
+    assert!(done.err.contains("clusters     2 of 3, 3 objects\n"), "{}", done.err);
+    bench.write("labels.csv", &done.out);
+    let score = bench.run_with(
+        "score --truth - --labels labels.csv --metric ari",
+        LINE.replace("name", "id").as_str(),
+    );
+    assert_eq!((score.out.as_str(), score.status), ("ari 1\n", 0), "{}", score.err);
+}
+
+#[test]
+fn a_method_file_with_its_own_k_and_seed() {
+    let bench = Bench::with("line.csv", LINE);
+    bench.write("m.toml", "k = 3\nseed = 7\nclusterer = \"kmeans\"\ntransforms = [\"min_max\"]\n");
+    let run = |more: &str| {
+        bench
+            .run(&format!("cluster --data line.csv --id name --format json --method m.toml {more}"))
+    };
+    assert_eq!(run("").json()["k"], 3);
+    assert_eq!(run("--k 2").json()["k"], 2);
+    assert_eq!(run("--set k=4").json()["k"], 4);
+    assert_eq!(run("").err, "");
+}
+
+#[test]
+fn rows_that_were_merged_get_their_labels_back() {
+    let bench = Bench::with("twice.csv", "name,x,class\na,0,p\nb,0,p\nc,1,p\nd,9,q\ne,9,q\n");
+    bench.write("m.toml", "transforms = [\"min_max\", \"deduplicate\"]\nclusterer = \"kmeans\"\n");
+    let line = "cluster --data twice.csv --id name --method m.toml --out l.csv --format json";
+    let done = bench.run(line);
+    assert_eq!(done.json()["n"], 3);
+    assert!(done.err.contains("note: the first transforms made 3 rows of 5\n"), "{}", done.err);
+    let labels: Vec<String> = bench.read("l.csv").lines().map(str::to_string).collect();
+    assert_eq!(labels.len(), 6);
+    let label = |at: usize| labels[at].split(',').nth(1).unwrap();
+    assert_eq!((label(1), label(4)), (label(2), label(5)));
+    // Questions are about the rows as they were read.
+    let select =
+        "select --data twice.csv --id name --method m.toml --selector random_pairs --quiet";
+    let pairs = bench.run(select).out;
+    assert_eq!(pairs.lines().count(), 4, "{pairs}");
+    assert!(
+        pairs.contains("cannot_link")
+            && pairs.lines().skip(1).all(|l| !l.contains('b') && !l.contains('e'))
+    );
+    // A cannot-link between rows that became one names both.
+    bench.write("pairs.csv", "i,j,type\na,b,cannot_link\n");
+    bench
+        .run(&format!("{line} --constraints pairs.csv --quiet"))
+        .failed(3, "error: constraints: cannot-link a–b contradicts must-links a–b\n");
+}
+
+#[test]
+fn selected_constraints_serve_as_given_ones() {
+    let bench = Bench::new();
+    let select = bench
+        .run("select --data iris --selector random_pairs --budget 40 --seed 3 --out pairs.csv");
+    assert_eq!((select.status, select.out.as_str()), (0, ""), "{}", select.err);
+    assert!(select.err.contains("40 queries: "), "{}", select.err);
+    let pairs = bench.read("pairs.csv");
+    assert!(pairs.starts_with("i,j,type,weight\n"));
+    assert_eq!(pairs.lines().count(), 41);
+    let json = bench.run("cluster --data iris --constraints pairs.csv --format json").json();
+    assert_eq!((&json["constraints"], &json["queries"]), (&40.into(), &0.into()));
+}
+
+#[test]
+fn a_budget_of_0_asks_nothing() {
+    let bench = Bench::new();
+    let done =
+        bench.run("cluster --data iris --selector explore_consolidate --budget 0 --format json");
+    let json = done.json();
+    assert_eq!((&json["queries"], &json["constraints"]), (&0.into(), &0.into()));
+    assert_eq!(json["warnings"], serde_json::json!(["--budget 0: nothing is asked"]));
+    assert!(done.err.ends_with("warning: --budget 0: nothing is asked\n"), "{}", done.err);
+    let select = bench.run("select --data iris --selector random_pairs --budget 0");
+    assert_eq!((select.status, select.out.as_str()), (0, "i,j,type,weight\n"));
+}
+
+#[test]
+fn a_selector_that_clusters_by_itself() {
+    let bench = Bench::with("m.toml", "selector = \"cobra\"\n");
+    let json = bench.run("cluster --data iris --method m.toml --budget 60 --format json").json();
+    assert!(json["queries"].as_u64().unwrap() <= 60);
+    assert!(json["scores"]["ari"].as_f64().unwrap() > 0.5, "{json}");
+    // Its constraints feed another clusterer.
+    let line =
+        "cluster --data iris --method m.toml --clusterer pck_means --k 3 --format json --quiet";
+    assert_eq!(bench.run(line).json()["k"], 3);
+}
+
+#[test]
+fn contradictions_are_shown_and_lived_with() {
+    let bench = Bench::with("line.csv", LINE);
+    bench.write("pairs.csv", "i,j,type\na,b,must_link\nb,c,must_link\na,c,cannot_link\n");
+    let line = "cluster --data line.csv --id name --constraints pairs.csv --format json";
+    let json = bench.run(line).json();
+    let chain = "constraints: cannot-link a–c contradicts must-links a–b–c";
+    assert_eq!(json["warnings"][0], chain);
+    bench
+        .run(&format!("{line} --quiet --set clusterer.on_conflict=error"))
+        .failed(3, &format!("error: clusterer: {chain}\n"));
+}
+
+#[test]
+fn infeasible_constraints_are_shown_and_lived_with() {
+    let bench = Bench::with("line.csv", LINE);
+    bench.write("pairs.csv", "i,j,type\na,b,cannot_link\nb,c,cannot_link\na,c,cannot_link\n");
+    let done =
+        bench.run("cluster --data line.csv --id name --constraints pairs.csv --k 2 --format json");
+    let warning = "constraints: 2 clusters cannot satisfy the odd cycle of cannot-links a–b–c–a";
+    assert_eq!(done.json()["warnings"][0], warning);
+}
+
+#[test]
+fn sparse_data_is_clustered_by_cosine_and_says_so() {
+    let matrix = "%%MatrixMarket matrix coordinate real general\n4 3 6\n1 1 1\n1 2 1\n2 1 5\n2 2 5\n3 3 1\n4 3 2\n";
+    let bench = Bench::with("m.mtx", matrix);
+    let done = bench.run("cluster --data ./m.mtx --k 2 --format json");
+    assert_eq!(done.json()["scores"], serde_json::json!({}));
+    let note = "note: clusterer = { distortion = \"cosine\", type = \"kmeans\" }; --clusterer or --method chooses another\n";
+    assert_eq!(done.err, note);
+}
+
+#[test]
+fn scores_come_in_order() {
+    let bench = Bench::with("t.csv", "id,label\n1,a\n2,a\n3,b\n4,\n");
+    bench.write("l.csv", "id,label\n4,0\n3,1\n2,0\n1,0\n");
+    let done = bench.run("score --truth t.csv --labels l.csv");
+    let names: Vec<&str> = done.out.lines().map(|l| l.split_whitespace().next().unwrap()).collect();
+    assert_eq!(
+        names.join(" "),
+        "ari nmi_arith nmi_geo nmi_min nmi_max nmi_joint ami rand pair_precision pair_recall pair_f \
+         error_rate purity homogeneity completeness v_measure vi"
+    );
+    assert!(done.out.starts_with("ari            1\n"), "{}", done.out);
+    let json = bench
+        .run("score --truth t.csv --labels l.csv --metric ari,vi --metric mi --format json")
+        .json();
+    assert_eq!(keys(&json), ["ari", "mi", "vi"]);
+    // One object known, nothing to compare.
+    bench.write("one.csv", "id,label\n1,a\n");
+    bench.write("o.csv", "id,label\n1,5\n");
+    let done = bench.run("score --truth one.csv --labels o.csv --metric rand");
+    assert_eq!(done.out, "rand undefined\n", "{}", done.err);
+    assert_eq!(
+        bench.run("score --truth one.csv --labels o.csv --metric rand --format json").json()["rand"],
+        Value::Null
+    );
+    bench.run("cluster --data iris --k 3 --out iris.csv --quiet");
+    assert_eq!(bench.run("score --truth iris --labels iris.csv --metric error_rate").status, 0);
+}
+
+#[test]
+fn files_are_checked_and_resolved() {
+    let bench = Bench::with("m.toml", "clusterer = \"pck_means\"\n");
+    assert_eq!(bench.run("check m.toml").out, "m.toml: in order; a method\n");
+    let shown = bench.run("config show m.toml --set clusterer.weight=0.5").out;
+    assert!(
+        shown.contains("max_iterations = 100\n") && shown.contains("weight = 0.5\n"),
+        "{shown}"
+    );
+    bench.write("shown.toml", &shown);
+    assert_eq!(bench.run("config show shown.toml").out, shown);
+}

@@ -1,0 +1,125 @@
+//! A folder of its own for every test, and the program run in it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub struct Bench {
+    dir: TempDir,
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Done {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Done {
+    /// The output as JSON, of a program that ended well.
+    pub fn json(&self) -> Value {
+        assert_eq!(self.status, 0, "{}", self.err);
+        serde_json::from_str(&self.out).expect("JSON")
+    }
+
+    /// The program failed with this message and wrote no data.
+    pub fn failed(&self, status: i32, message: &str) {
+        assert_eq!((self.err.as_str(), self.status), (message, status));
+        assert_eq!(self.out, "");
+    }
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Bench { dir: tempfile::tempdir().expect("a directory") }
+    }
+
+    /// A bench with one file.
+    pub fn with(name: &str, content: impl AsRef<[u8]>) -> Self {
+        let bench = Bench::new();
+        bench.write(name, content);
+        bench
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).expect("a file");
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("a file")
+    }
+
+    pub fn files(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.dir.path())
+            .expect("a directory")
+            .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mustlink"));
+        command
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .env_remove("MUSTLINK_DATA")
+            .env_remove("RUST_BACKTRACE");
+        command
+    }
+
+    /// Runs the program; words of `line` are parted by spaces, quotes join.
+    pub fn run(&self, line: &str) -> Done {
+        self.run_with(line, "")
+    }
+
+    /// The same with this text on standard input.
+    pub fn run_with(&self, line: &str, input: &str) -> Done {
+        let words = words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut child = self
+            .command(&words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        // A program that does not read its input may be gone already.
+        let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+        let done = child.wait_with_output().expect("it ends");
+        Done {
+            status: done.status.code().unwrap_or(-1),
+            out: String::from_utf8(done.stdout).expect("UTF-8"),
+            err: String::from_utf8(done.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+fn words(line: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => out.push(String::new()),
+            c => out.last_mut().expect("never empty").push(c),
+        }
+    }
+    out.retain(|w| !w.is_empty());
+    out
+}
+
+/// Whether `path` holds a `.part` file anywhere.
+pub fn has_leftovers(path: &Path) -> bool {
+    std::fs::read_dir(path).expect("a directory").any(|e| {
+        let path = e.expect("an entry").path();
+        path.to_string_lossy().contains(".part") || path.is_dir() && has_leftovers(&path)
+    })
+}

@@ -1,0 +1,670 @@
+//! What follows from the constraints, and do they contradict each other?
+//!
+//! The closure is held in component form: must-link components and the cannot-link edges between
+//! them. It costs O(n + m α(n)); pairs are enumerated only when asked for.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::constraints::{Constraint, Constraints, Kind, Origin, Witness};
+use crate::error::{Error, Infeasible, Result};
+
+/// Disjoint sets over `0..n`, by size, with path halving: no recursion.
+#[derive(Debug, Clone)]
+pub struct UnionFind {
+    parent: Vec<u32>,
+    size: Vec<u32>,
+}
+
+impl UnionFind {
+    /// n singletons.
+    pub fn new(n: usize) -> Self {
+        UnionFind { parent: (0..n as u32).collect(), size: vec![1; n] }
+    }
+
+    /// The root of `x`'s set.
+    pub fn find(&mut self, mut x: u32) -> u32 {
+        while self.parent[x as usize] != x {
+            let up = self.parent[self.parent[x as usize] as usize];
+            self.parent[x as usize] = up;
+            x = up;
+        }
+        x
+    }
+
+    /// Unites two sets; gives `(kept root, lost root)`, or `None` if they were one already.
+    pub fn union(&mut self, a: u32, b: u32) -> Option<(u32, u32)> {
+        let (a, b) = (self.find(a), self.find(b));
+        if a == b {
+            return None;
+        }
+        let (keep, lose) =
+            if self.size[a as usize] >= self.size[b as usize] { (a, b) } else { (b, a) };
+        self.parent[lose as usize] = keep;
+        self.size[keep as usize] += self.size[lose as usize];
+        Some((keep, lose))
+    }
+
+    /// Members of the set of `x`.
+    pub fn size(&mut self, x: u32) -> usize {
+        let root = self.find(x);
+        self.size[root as usize] as usize
+    }
+}
+
+/// What to do with contradictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnConflict {
+    /// Refuse, with a witness for each contradiction.
+    #[default]
+    Error,
+    /// Keep contradicting cannot-links as costs; they are not extended to other pairs.
+    Keep,
+    /// Remove contradicting cannot-links.
+    DropCl,
+    /// Remove the weakest constraint of each contradiction, must-link or cannot-link.
+    DropWeakest,
+}
+
+/// Weights of entailed pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EntailedWeight {
+    /// The weakest constraint on the strongest chain that entails the pair.
+    #[default]
+    Bottleneck,
+    /// One weight for every entailed pair.
+    Uniform(f64),
+}
+
+/// Whether k clusters can satisfy the cannot-links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feasibility {
+    /// A colouring of the components with at most k colours.
+    Feasible(Vec<u32>),
+    /// They cannot, and why, in objects.
+    Infeasible(Infeasible),
+    /// Neither could be shown.
+    Unknown,
+}
+
+/// Constraints closed under transitivity and entailment, in component form.
+#[derive(Debug, Clone)]
+pub struct Closure {
+    n: usize,
+    constraints: Constraints,
+    component: Vec<u32>,
+    offsets: Vec<usize>,
+    members: Vec<u32>,
+    edges: Vec<Vec<u32>>,
+    conflicts: Vec<usize>,
+    dropped: Vec<Constraint>,
+}
+
+/// The number of pairs `closure.pairs()` would enumerate above which it refuses, by default.
+pub const MAX_CLOSURE_PAIRS: u64 = 50_000_000;
+
+impl Closure {
+    /// Closes `constraints` over `n` objects.
+    ///
+    /// # Errors
+    /// `InconsistentConstraints` under `OnConflict::Error`.
+    pub fn new(constraints: &Constraints, n: usize, on_conflict: OnConflict) -> Result<Self> {
+        let mut closure = Closure::build(constraints.clone(), n);
+        if closure.conflicts.is_empty() {
+            return Ok(closure);
+        }
+        match on_conflict {
+            OnConflict::Error => Err(Error::InconsistentConstraints(closure.witnesses())),
+            OnConflict::Keep => Ok(closure),
+            OnConflict::DropCl => {
+                let drop: HashSet<usize> = closure.conflicts.iter().copied().collect();
+                Ok(Closure::without(constraints, n, &drop))
+            }
+            OnConflict::DropWeakest => {
+                let mut drop = HashSet::new();
+                while let Some(&cannot) = closure.conflicts.first() {
+                    // Indexes refer to what is left; map them back to the given list.
+                    let left: Vec<usize> =
+                        (0..constraints.len()).filter(|at| !drop.contains(at)).collect();
+                    let witness = closure.witness(cannot);
+                    let weakest = witness
+                        .links
+                        .iter()
+                        .chain(std::iter::once(&cannot))
+                        .map(|&at| left[at])
+                        .min_by(|&a, &b| {
+                            let (wa, wb) =
+                                (constraints.pairs()[a].weight, constraints.pairs()[b].weight);
+                            wa.total_cmp(&wb).then(b.cmp(&a))
+                        })
+                        .expect("a witness has a cannot-link");
+                    drop.insert(weakest);
+                    closure = Closure::without(constraints, n, &drop);
+                }
+                Ok(closure)
+            }
+        }
+    }
+
+    fn without(constraints: &Constraints, n: usize, drop: &HashSet<usize>) -> Self {
+        let all = constraints.pairs().iter().enumerate();
+        let (gone, kept): (Vec<_>, Vec<_>) = all.partition(|(at, _)| drop.contains(at));
+        let kept = Constraints::new(n, kept.into_iter().map(|(_, c)| *c))
+            .expect("a part of a canonical list is canonical")
+            .with_neighbourhoods(constraints.neighbourhoods().to_vec());
+        let mut closure = Closure::build(kept, n);
+        closure.dropped = gone.into_iter().map(|(_, c)| *c).collect();
+        closure
+    }
+
+    fn build(constraints: Constraints, n: usize) -> Self {
+        let mut uf = UnionFind::new(n);
+        for c in constraints.pairs().iter().filter(|c| c.kind == Kind::MustLink) {
+            uf.union(c.i, c.j);
+        }
+        // Component ids in order of smallest member; members of a component in index order.
+        let mut component = vec![0u32; n];
+        let mut id_of_root = vec![u32::MAX; n];
+        let mut sizes: Vec<usize> = Vec::new();
+        for i in 0..n as u32 {
+            let root = uf.find(i) as usize;
+            if id_of_root[root] == u32::MAX {
+                id_of_root[root] = sizes.len() as u32;
+                sizes.push(0);
+            }
+            component[i as usize] = id_of_root[root];
+            sizes[id_of_root[root] as usize] += 1;
+        }
+        let mut offsets = Vec::with_capacity(sizes.len() + 1);
+        offsets.push(0);
+        sizes.iter().for_each(|s| offsets.push(offsets[offsets.len() - 1] + s));
+        let mut next = offsets.clone();
+        let mut members = vec![0u32; n];
+        for i in 0..n {
+            let p = component[i] as usize;
+            members[next[p]] = i as u32;
+            next[p] += 1;
+        }
+        let mut edges: Vec<Vec<u32>> = vec![Vec::new(); sizes.len()];
+        let mut conflicts = Vec::new();
+        for (at, c) in constraints.pairs().iter().enumerate() {
+            if c.kind == Kind::CannotLink {
+                let (p, q) = (component[c.i as usize], component[c.j as usize]);
+                if p == q {
+                    conflicts.push(at);
+                } else {
+                    edges[p as usize].push(q);
+                    edges[q as usize].push(p);
+                }
+            }
+        }
+        edges.iter_mut().for_each(|e| {
+            e.sort_unstable();
+            e.dedup();
+        });
+        Closure {
+            n,
+            constraints,
+            component,
+            offsets,
+            members,
+            edges,
+            conflicts,
+            dropped: Vec::new(),
+        }
+    }
+
+    /// Number of objects.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The constraints that were closed (after `on_conflict`).
+    pub fn constraints(&self) -> &Constraints {
+        &self.constraints
+    }
+
+    /// Component of object `i`; ids are in order of smallest member, unconstrained objects have their own.
+    pub fn component(&self, i: usize) -> usize {
+        self.component[i] as usize
+    }
+
+    /// Number of components, single objects included.
+    pub fn components(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Objects of component `p`, ascending.
+    pub fn members(&self, p: usize) -> &[u32] {
+        &self.members[self.offsets[p]..self.offsets[p + 1]]
+    }
+
+    /// Components that must be apart from `p`, ascending.
+    pub fn apart(&self, p: usize) -> &[u32] {
+        &self.edges[p]
+    }
+
+    /// Indexes (into [`Closure::constraints`]) of cannot-links inside a component.
+    pub fn conflicts(&self) -> &[usize] {
+        &self.conflicts
+    }
+
+    /// Constraints removed by `on_conflict`.
+    pub fn dropped(&self) -> &[Constraint] {
+        &self.dropped
+    }
+
+    /// What is known about the pair.
+    pub fn relation(&self, i: usize, j: usize) -> Option<Kind> {
+        let (p, q) = (self.component[i], self.component[j]);
+        if p == q {
+            Some(Kind::MustLink)
+        } else {
+            self.edges[p as usize].binary_search(&q).is_ok().then_some(Kind::CannotLink)
+        }
+    }
+
+    /// Components of at least two objects, and the sets the caller named (singletons included),
+    /// united where they overlap; members sorted, sets in order of smallest member.
+    ///
+    /// Named sets start clusters. They add no must-links of their own: a selection hands those on
+    /// as pairs, as many as its view says.
+    pub fn neighbourhoods(&self) -> Vec<Vec<u32>> {
+        let named = self.constraints.neighbourhoods();
+        let mut sets: Vec<Vec<u32>> = Vec::new();
+        if named.is_empty() {
+            let large = (0..self.components()).filter(|&p| self.members(p).len() >= 2);
+            sets.extend(large.map(|p| self.members(p).to_vec()));
+            return sets;
+        }
+        let mut uf = UnionFind::new(self.n);
+        let mut taken = vec![false; self.n];
+        for p in (0..self.components()).filter(|&p| self.members(p).len() >= 2) {
+            self.members(p).windows(2).for_each(|w| {
+                uf.union(w[0], w[1]);
+            });
+            self.members(p).iter().for_each(|&i| taken[i as usize] = true);
+        }
+        for set in named {
+            set.windows(2).for_each(|w| {
+                uf.union(w[0], w[1]);
+            });
+            set.iter().for_each(|&i| taken[i as usize] = true);
+        }
+        let mut place = vec![usize::MAX; self.n];
+        for i in (0..self.n as u32).filter(|&i| taken[i as usize]) {
+            let root = uf.find(i) as usize;
+            if place[root] == usize::MAX {
+                place[root] = sets.len();
+                sets.push(Vec::new());
+            }
+            sets[place[root]].push(i);
+        }
+        sets
+    }
+
+    /// Components with an object that occurs in any constraint, in order of smallest member.
+    pub fn chunklets(&self) -> Vec<usize> {
+        let mut touched = vec![false; self.components()];
+        for c in self.constraints.pairs() {
+            touched[self.component(c.i as usize)] = true;
+            touched[self.component(c.j as usize)] = true;
+        }
+        (0..self.components()).filter(|&p| touched[p]).collect()
+    }
+
+    /// Number of pairs in the closure: (must-linked, cannot-linked). Nothing is enumerated.
+    pub fn pair_counts(&self) -> (u64, u64) {
+        let size = |p: usize| (self.offsets[p + 1] - self.offsets[p]) as u64;
+        let must = (0..self.components()).map(|p| size(p) * (size(p) - 1) / 2).sum();
+        let cannot = (0..self.components())
+            .map(|p| {
+                let after = self.edges[p].partition_point(|&q| (q as usize) < p);
+                self.edges[p][after..].iter().map(|&q| size(p) * size(q as usize)).sum::<u64>()
+            })
+            .sum();
+        (must, cannot)
+    }
+
+    /// Violations of the closed set by `labels`, without enumerating pairs. Conflicting
+    /// cannot-links count by themselves. Every pair counts 1.
+    pub fn violation_counts(&self, labels: &[u32]) -> (u64, u64) {
+        let mut must = 0u64;
+        let mut counts: Vec<HashMap<u32, u64>> = Vec::with_capacity(self.components());
+        for p in 0..self.components() {
+            let mut by_label: HashMap<u32, u64> = HashMap::new();
+            for &i in self.members(p) {
+                *by_label.entry(labels[i as usize]).or_insert(0) += 1;
+            }
+            let size = self.members(p).len() as u64;
+            must += (size * size - by_label.values().map(|c| c * c).sum::<u64>()) / 2;
+            counts.push(by_label);
+        }
+        let mut cannot = 0u64;
+        for p in 0..self.components() {
+            for &q in self.edges[p].iter().filter(|&&q| q as usize > p) {
+                let other = &counts[q as usize];
+                cannot +=
+                    counts[p].iter().map(|(l, c)| c * other.get(l).unwrap_or(&0)).sum::<u64>();
+            }
+        }
+        for &at in &self.conflicts {
+            cannot += u64::from(self.constraints.pairs()[at].is_violated(labels));
+        }
+        (must, cannot)
+    }
+
+    /// Every pair of the closure, i < j, must-links first, each kind in order of (i, j). A given
+    /// pair keeps its own weight; conflicting cannot-links stay.
+    ///
+    /// # Errors
+    /// `ClosureTooLarge` above `limit` pairs.
+    pub fn pairs(&self, weight: EntailedWeight, limit: u64) -> Result<Vec<Constraint>> {
+        let (must, cannot) = self.pair_counts();
+        if must + cannot > limit {
+            return Err(Error::ClosureTooLarge { pairs: must + cannot, limit });
+        }
+        let given: HashMap<(u32, u32, Kind), Constraint> =
+            self.constraints.pairs().iter().map(|c| ((c.i, c.j, c.kind), *c)).collect();
+        let bottleneck = match weight {
+            EntailedWeight::Uniform(_) => None,
+            EntailedWeight::Bottleneck => Some(Bottleneck::new(self)),
+        };
+        let entailed = |i: u32, j: u32, kind: Kind| {
+            let (i, j) = (i.min(j), i.max(j));
+            given.get(&(i, j, kind)).copied().unwrap_or_else(|| {
+                let weight = match (&bottleneck, weight) {
+                    (Some(b), _) if kind == Kind::MustLink => b.must(i, j),
+                    (Some(b), _) => b.cannot(i, j),
+                    (None, EntailedWeight::Uniform(w)) => w,
+                    (None, EntailedWeight::Bottleneck) => unreachable!("made above"),
+                };
+                Constraint {
+                    weight,
+                    origin: Origin::Entailed,
+                    ..Constraint::new(i as usize, j as usize, kind)
+                }
+            })
+        };
+        let mut out = Vec::with_capacity((must + cannot) as usize + self.conflicts.len());
+        for p in 0..self.components() {
+            let set = self.members(p);
+            for (at, &i) in set.iter().enumerate() {
+                out.extend(set[at + 1..].iter().map(|&j| entailed(i, j, Kind::MustLink)));
+            }
+        }
+        out.sort_by_key(|c| (c.i, c.j));
+        let start = out.len();
+        for p in 0..self.components() {
+            for &q in self.edges[p].iter().filter(|&&q| q as usize > p) {
+                for &i in self.members(p) {
+                    let set = self.members(q as usize).iter();
+                    out.extend(set.map(|&j| entailed(i, j, Kind::CannotLink)));
+                }
+            }
+        }
+        out.extend(self.conflicts.iter().map(|&at| self.constraints.pairs()[at]));
+        out[start..].sort_by_key(|c| (c.i, c.j));
+        Ok(out)
+    }
+
+    /// A shortest must-link chain for each contradiction, in order of the cannot-links.
+    pub fn witnesses(&self) -> Vec<Witness> {
+        self.conflicts.iter().map(|&at| self.witness(at)).collect()
+    }
+
+    fn witness(&self, index: usize) -> Witness {
+        let cannot = self.constraints.pairs()[index];
+        let p = self.component(cannot.i as usize) as u32;
+        // Breadth first from i to j over must-links of this component, neighbours in index order.
+        let mut links: HashMap<u32, Vec<(u32, usize)>> = HashMap::new();
+        for (at, c) in self.constraints.pairs().iter().enumerate() {
+            if c.kind == Kind::MustLink && self.component[c.i as usize] == p {
+                links.entry(c.i).or_default().push((c.j, at));
+                links.entry(c.j).or_default().push((c.i, at));
+            }
+        }
+        links.values_mut().for_each(|l| l.sort_unstable());
+        let mut from: HashMap<u32, (u32, usize)> = HashMap::new();
+        let mut queue = VecDeque::from([cannot.i]);
+        while let Some(x) = queue.pop_front() {
+            if x == cannot.j {
+                break;
+            }
+            for &(y, at) in links.get(&x).map_or(&[][..], Vec::as_slice) {
+                if y != cannot.i && !from.contains_key(&y) {
+                    from.insert(y, (x, at));
+                    queue.push_back(y);
+                }
+            }
+        }
+        let (mut path, mut used) = (vec![cannot.j], Vec::new());
+        while path[path.len() - 1] != cannot.i {
+            let (before, at) = from[&path[path.len() - 1]];
+            path.push(before);
+            used.push(at);
+        }
+        path.reverse();
+        used.reverse();
+        Witness { index, cannot: (cannot.i, cannot.j), path, links: used }
+    }
+
+    /// Whether k clusters can keep all cannot-linked components apart. Exact for k <= 2; otherwise
+    /// greedy, and honest about not knowing.
+    pub fn feasibility(&self, k: usize) -> Feasibility {
+        let m = self.components();
+        if k == 0 {
+            return Feasibility::Infeasible(Infeasible::Clique(self.first_members(&[0])));
+        }
+        if k == 1 {
+            return match (0..m).find(|&p| !self.edges[p].is_empty()) {
+                Some(p) => {
+                    let pair = [p as u32, self.edges[p][0]];
+                    Feasibility::Infeasible(Infeasible::Clique(self.first_members(&pair)))
+                }
+                None => Feasibility::Feasible(vec![0; m]),
+            };
+        }
+        if k == 2 {
+            return self.two_colouring();
+        }
+        // Smallest-last order by bucket queue.
+        let mut degree: Vec<usize> = self.edges.iter().map(Vec::len).collect();
+        let largest = degree.iter().copied().max().unwrap_or(0);
+        let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); largest + 1];
+        degree.iter().enumerate().for_each(|(p, &d)| buckets[d].push(p as u32));
+        let mut removed = vec![false; m];
+        let mut order = Vec::with_capacity(m);
+        let mut low = 0;
+        while order.len() < m {
+            while buckets[low].is_empty() {
+                low += 1;
+            }
+            let p = buckets[low].pop().expect("not empty") as usize;
+            if removed[p] || degree[p] != low {
+                continue;
+            }
+            removed[p] = true;
+            order.push(p as u32);
+            for &q in &self.edges[p] {
+                let q = q as usize;
+                if !removed[q] {
+                    degree[q] -= 1;
+                    buckets[degree[q]].push(q as u32);
+                    low = low.min(degree[q]);
+                }
+            }
+        }
+        order.reverse();
+        let mut colour = vec![u32::MAX; m];
+        let mut used = 0;
+        for &p in &order {
+            let taken: HashSet<u32> =
+                self.edges[p as usize].iter().map(|&q| colour[q as usize]).collect();
+            let c = (0..).find(|c| !taken.contains(c)).expect("some colour is free");
+            colour[p as usize] = c;
+            used = used.max(c + 1);
+        }
+        if used as usize <= k {
+            return Feasibility::Feasible(colour);
+        }
+        // A clique of more than k components, grown greedily from each component.
+        for &start in &order {
+            if self.edges[start as usize].len() < k {
+                continue;
+            }
+            let mut clique = vec![start];
+            let mut candidates: Vec<u32> = self.edges[start as usize].clone();
+            candidates.sort_by_key(|&q| (std::cmp::Reverse(self.edges[q as usize].len()), q));
+            for q in candidates {
+                let joined = &self.edges[q as usize];
+                if clique.iter().all(|c| joined.binary_search(c).is_ok()) {
+                    clique.push(q);
+                }
+            }
+            if clique.len() > k {
+                clique.sort_unstable();
+                return Feasibility::Infeasible(Infeasible::Clique(self.first_members(&clique)));
+            }
+        }
+        Feasibility::Unknown
+    }
+
+    fn first_members(&self, components: &[u32]) -> Vec<u32> {
+        components.iter().map(|&p| self.members(p as usize)[0]).collect()
+    }
+
+    fn two_colouring(&self) -> Feasibility {
+        let m = self.components();
+        let mut colour = vec![u32::MAX; m];
+        let mut parent = vec![u32::MAX; m];
+        for start in 0..m {
+            if colour[start] != u32::MAX {
+                continue;
+            }
+            colour[start] = 0;
+            let mut queue = VecDeque::from([start as u32]);
+            while let Some(p) = queue.pop_front() {
+                for &q in &self.edges[p as usize] {
+                    if colour[q as usize] == u32::MAX {
+                        colour[q as usize] = 1 - colour[p as usize];
+                        parent[q as usize] = p;
+                        queue.push_back(q);
+                    } else if colour[q as usize] == colour[p as usize] {
+                        let climb = |mut x: u32| {
+                            let mut path = vec![x];
+                            while parent[x as usize] != u32::MAX {
+                                x = parent[x as usize];
+                                path.push(x);
+                            }
+                            path
+                        };
+                        let (mut a, mut b) = (climb(p), climb(q));
+                        while a.len() > 1 && b.len() > 1 && a[a.len() - 2] == b[b.len() - 2] {
+                            a.pop();
+                            b.pop();
+                        }
+                        // From the common ancestor down to p, then from q back up to it.
+                        b.pop();
+                        a.reverse();
+                        a.extend(b);
+                        return Feasibility::Infeasible(Infeasible::OddCycle(
+                            self.first_members(&a),
+                        ));
+                    }
+                }
+            }
+        }
+        Feasibility::Feasible(colour)
+    }
+
+    /// The error of [`Closure::feasibility`], for methods that promise to satisfy constraints.
+    ///
+    /// # Errors
+    /// `InfeasibleConstraints` when k clusters provably cannot.
+    pub fn require_feasible(&self, k: usize) -> Result<()> {
+        match self.feasibility(k) {
+            Feasibility::Infeasible(witness) => Err(Error::InfeasibleConstraints { k, witness }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Weights of entailed pairs by the strongest chain: a maximum spanning forest of the must-links,
+/// queried by the merge order (Kruskal), so that b(i, j) is the weight that first joined them.
+struct Bottleneck<'a> {
+    closure: &'a Closure,
+    /// For each object the (neighbour, weight) edges of the forest.
+    forest: HashMap<u32, Vec<(u32, f64)>>,
+    cannot: HashMap<(u32, u32), Vec<Constraint>>,
+}
+
+impl<'a> Bottleneck<'a> {
+    fn new(closure: &'a Closure) -> Self {
+        let mut must: Vec<(f64, u32, u32)> = Vec::new();
+        let mut cannot: HashMap<(u32, u32), Vec<Constraint>> = HashMap::new();
+        for c in closure.constraints.pairs() {
+            match c.kind {
+                Kind::MustLink => must.push((c.weight, c.i, c.j)),
+                Kind::CannotLink => {
+                    let (p, q) = (closure.component[c.i as usize], closure.component[c.j as usize]);
+                    if p != q {
+                        cannot.entry((p.min(q), p.max(q))).or_default().push(*c);
+                    }
+                }
+            }
+        }
+        must.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut uf = UnionFind::new(closure.n);
+        let mut forest: HashMap<u32, Vec<(u32, f64)>> = HashMap::new();
+        for (w, i, j) in must {
+            if uf.union(i, j).is_some() {
+                forest.entry(i).or_default().push((j, w));
+                forest.entry(j).or_default().push((i, w));
+            }
+        }
+        Bottleneck { closure, forest, cannot }
+    }
+
+    /// Largest over paths of the smallest weight: the smallest weight on the forest path.
+    fn must(&self, i: u32, j: u32) -> f64 {
+        if i == j {
+            return f64::INFINITY;
+        }
+        let mut best: HashMap<u32, f64> = HashMap::from([(i, f64::INFINITY)]);
+        let mut queue = VecDeque::from([i]);
+        while let Some(x) = queue.pop_front() {
+            let so_far = best[&x];
+            for &(y, w) in self.forest.get(&x).map_or(&[][..], Vec::as_slice) {
+                if let std::collections::hash_map::Entry::Vacant(slot) = best.entry(y) {
+                    slot.insert(so_far.min(w));
+                    if y == j {
+                        return so_far.min(w);
+                    }
+                    queue.push_back(y);
+                }
+            }
+        }
+        0.0
+    }
+
+    fn cannot(&self, i: u32, j: u32) -> f64 {
+        let (p, q) = (self.closure.component[i as usize], self.closure.component[j as usize]);
+        let (i, j) = if p < q { (i, j) } else { (j, i) };
+        let p = p.min(q);
+        self.cannot
+            .get(&(p, self.closure.component[j as usize]))
+            .map_or(&[][..], Vec::as_slice)
+            .iter()
+            .map(|c| {
+                let (a, b) =
+                    if self.closure.component[c.i as usize] == p { (c.i, c.j) } else { (c.j, c.i) };
+                c.weight.min(self.must(i, a)).min(self.must(j, b))
+            })
+            .fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,162 @@
+//! What does a method give back? Labels, the objective it minimised, and how it got there.
+
+use std::collections::BTreeMap;
+
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+/// Inside algorithms: not yet assigned.
+pub const NONE: u32 = u32::MAX;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// A whole sweep moved nothing, or the objective stood still.
+    #[default]
+    Converged,
+    /// The iteration limit was reached.
+    MaxIter,
+    /// A labelling came back.
+    Cycle,
+    /// The query budget ended an inherently active method.
+    BudgetExhausted,
+    /// Stopped from outside with a usable result.
+    Stopped,
+}
+
+impl Status {
+    /// The word used in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Converged => "converged",
+            Status::MaxIter => "max_iter",
+            Status::Cycle => "cycle",
+            Status::BudgetExhausted => "budget_exhausted",
+            Status::Stopped => "stopped",
+        }
+    }
+}
+
+/// One sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct IterStat {
+    /// Objective after the sweep.
+    pub objective: f64,
+    /// Objects that changed cluster.
+    pub moved: usize,
+    /// Constraints violated after the sweep, where the method looks at them.
+    pub violations: Option<usize>,
+}
+
+/// How distances to the centres are to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Geometry {
+    /// Squared Euclidean distance.
+    #[default]
+    SquaredEuclidean,
+    /// Cosine to centres of unit length.
+    Cosine,
+    /// Squared differences weighted by the row of `weights` of the centre.
+    Weighted,
+    /// Mahalanobis, by `metrics` of the centre.
+    Mahalanobis,
+}
+
+/// What a method can add to its labels.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extras {
+    /// Centres, k × d, with their geometry.
+    pub centers: Option<Array2<f64>>,
+    /// How distances to the centres are taken.
+    pub geometry: Geometry,
+    /// Feature weights per cluster, k × d.
+    pub weights: Option<Array2<f64>>,
+    /// Metrics: one or k symmetric d × d matrices.
+    pub metrics: Option<Vec<Array2<f64>>>,
+    /// Memberships, n × k, rows sum to 1.
+    pub memberships: Option<Array2<f64>>,
+    /// Distances to clusters, n × k.
+    pub distances: Option<Array2<f64>>,
+    /// Named numbers worth reporting.
+    pub diagnostics: BTreeMap<String, f64>,
+}
+
+/// A partition of all objects, with how it was found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Clustering {
+    /// One label in `0..k` per object; none is missing.
+    pub labels: Vec<u32>,
+    /// Number of clusters, empty ones included.
+    pub k: usize,
+    /// Value of the method's objective, if it has one.
+    pub objective: Option<f64>,
+    /// One entry per sweep.
+    pub history: Vec<IterStat>,
+    /// How it ended.
+    pub status: Status,
+    /// What else the method knows.
+    pub extras: Extras,
+}
+
+impl Clustering {
+    /// A clustering with labels alone; k is the largest label + 1.
+    pub fn from_labels(labels: Vec<u32>) -> Self {
+        let k = labels.iter().max().map_or(0, |&m| m as usize + 1);
+        Clustering { labels, k, ..Clustering::default() }
+    }
+
+    /// Members per cluster.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.k];
+        self.labels.iter().for_each(|&l| sizes[l as usize] += 1);
+        sizes
+    }
+
+    /// Number of clusters without an object.
+    pub fn empty_clusters(&self) -> usize {
+        self.sizes().iter().filter(|&&s| s == 0).count()
+    }
+}
+
+/// Labels renamed in order of first appearance; two labellings are the same partition iff equal here.
+pub fn canonical(labels: &[u32]) -> Vec<u32> {
+    let mut names: Vec<u32> = Vec::new();
+    let mut next = 0;
+    labels
+        .iter()
+        .map(|&l| {
+            let l = l as usize;
+            if l >= names.len() {
+                names.resize(l + 1, NONE);
+            }
+            if names[l] == NONE {
+                names[l] = next;
+                next += 1;
+            }
+            names[l]
+        })
+        .collect()
+}
+
+/// A 128-bit hash of the partition.
+pub fn partition_hash(labels: &[u32]) -> [u8; 16] {
+    let mut h = blake3::Hasher::new();
+    canonical(labels).iter().for_each(|l| {
+        h.update(&l.to_le_bytes());
+    });
+    h.finalize().as_bytes()[..16].try_into().expect("16 of 32 bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_forgets_names() {
+        assert_eq!(canonical(&[7, 2, 7, 0]), [0, 1, 0, 2]);
+        assert_eq!(partition_hash(&[1, 0, 1]), partition_hash(&[0, 5, 0]));
+        assert_ne!(partition_hash(&[1, 0, 1]), partition_hash(&[0, 0, 1]));
+    }
+}

@@ -1,0 +1,437 @@
+//! What is known about pairs of objects, and in which form do methods get it?
+//!
+//! A constraint says that two objects belong together (must-link) or apart (cannot-link). A
+//! [`Constraints`] is canonical: i < j, one entry per pair and kind, no trivial or inert entries,
+//! in the order given. It also holds the neighbourhoods a selector names, singletons included.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// Together or apart.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The two objects are in one cluster.
+    MustLink,
+    /// The two objects are in different clusters.
+    CannotLink,
+}
+
+impl Kind {
+    /// The word used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::MustLink => "must_link",
+            Kind::CannotLink => "cannot_link",
+        }
+    }
+}
+
+/// How binding a constraint is, where its giver says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// Violation costs the weight.
+    Soft,
+    /// Must hold.
+    Hard,
+}
+
+/// Where a constraint comes from. No arithmetic reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Handed in with the problem.
+    #[default]
+    Given,
+    /// A reply of an oracle.
+    Queried,
+    /// Invented by a method from an ensemble.
+    Imputed,
+    /// Concluded from replies.
+    Entailed,
+    /// Spread from other constraints.
+    Propagated,
+}
+
+/// One statement about a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Constraint {
+    /// Smaller object.
+    pub i: u32,
+    /// Larger object.
+    pub j: u32,
+    /// Together or apart.
+    pub kind: Kind,
+    /// Multiplier of the clusterer's penalty, finite, >= 0; 1 unless given.
+    pub weight: f64,
+    /// How binding; absent means whatever the method enforces.
+    pub strength: Option<Strength>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Constraint {
+    /// A statement of weight 1 without strength.
+    pub fn new(i: usize, j: usize, kind: Kind) -> Self {
+        let (i, j) = (i.min(j) as u32, i.max(j) as u32);
+        Constraint { i, j, kind, weight: 1.0, strength: None, origin: Origin::Given }
+    }
+    /// A must-link of weight 1.
+    pub fn must(i: usize, j: usize) -> Self {
+        Constraint::new(i, j, Kind::MustLink)
+    }
+    /// A cannot-link of weight 1.
+    pub fn cannot(i: usize, j: usize) -> Self {
+        Constraint::new(i, j, Kind::CannotLink)
+    }
+    /// The same with another weight.
+    pub fn weighing(mut self, weight: f64) -> Self {
+        self.weight = weight;
+        self
+    }
+    /// The same with another origin.
+    pub fn from(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self
+    }
+    /// Whether `labels` break it.
+    pub fn is_violated(&self, labels: &[u32]) -> bool {
+        (labels[self.i as usize] == labels[self.j as usize]) != (self.kind == Kind::MustLink)
+    }
+}
+
+/// What to do with the same pair and kind given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Duplicates {
+    /// Keep the larger weight: repeating a statement adds nothing.
+    #[default]
+    Max,
+    /// Add the weights.
+    Sum,
+    /// Keep the first.
+    First,
+    /// Refuse.
+    Error,
+}
+
+/// A contradiction: a cannot-link whose ends are joined by must-links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// Index of the cannot-link in the canonical list.
+    pub index: usize,
+    /// Its ends.
+    pub cannot: (u32, u32),
+    /// A shortest path of must-links between them, both ends included.
+    pub path: Vec<u32>,
+    /// Indexes of those must-links in the canonical list.
+    pub links: Vec<usize>,
+}
+
+/// Violated constraints of one labelling.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Violations {
+    /// Must-links with ends in different clusters.
+    pub must: u64,
+    /// Their total weight.
+    pub must_weight: f64,
+    /// Cannot-links with ends in one cluster.
+    pub cannot: u64,
+    /// Their total weight.
+    pub cannot_weight: f64,
+}
+
+impl Violations {
+    /// Violated constraints of both kinds.
+    pub fn total(&self) -> u64 {
+        self.must + self.cannot
+    }
+}
+
+/// What is known about pairs, in canonical form.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Constraints {
+    pairs: Vec<Constraint>,
+    neighbourhoods: Vec<Vec<u32>>,
+    trivial: usize,
+}
+
+impl Constraints {
+    /// Canonical constraints over `n` objects; repeated statements keep the larger weight.
+    ///
+    /// # Errors
+    /// `IndexOutOfRange`, `SelfCannotLink`, `BadWeight`.
+    pub fn new(n: usize, given: impl IntoIterator<Item = Constraint>) -> Result<Self> {
+        Constraints::with_duplicates(n, given, Duplicates::Max)
+    }
+
+    /// Canonical constraints over `n` objects.
+    ///
+    /// # Errors
+    /// `IndexOutOfRange`, `SelfCannotLink`, `BadWeight`; `DuplicateConstraint` where asked for.
+    pub fn with_duplicates(
+        n: usize,
+        given: impl IntoIterator<Item = Constraint>,
+        duplicates: Duplicates,
+    ) -> Result<Self> {
+        let given = given.into_iter();
+        let expected = given.size_hint().0;
+        let mut seen: HashMap<(u32, u32, Kind), usize> = HashMap::with_capacity(expected);
+        let mut pairs: Vec<Constraint> = Vec::with_capacity(expected);
+        let mut trivial = 0;
+        for mut c in given {
+            if c.i > c.j {
+                std::mem::swap(&mut c.i, &mut c.j);
+            }
+            if c.j as usize >= n {
+                return Err(Error::IndexOutOfRange { index: c.j as usize, n });
+            }
+            if !c.weight.is_finite() || c.weight < 0.0 {
+                let (i, j) = (c.i as usize, c.j as usize);
+                return Err(Error::BadWeight { i, j, weight: c.weight.to_string() });
+            }
+            if c.i == c.j {
+                if c.kind == Kind::CannotLink {
+                    return Err(Error::SelfCannotLink { object: c.i as usize });
+                }
+                trivial += 1;
+                continue;
+            }
+            if c.weight == 0.0 {
+                continue;
+            }
+            match seen.entry((c.i, c.j, c.kind)) {
+                std::collections::hash_map::Entry::Vacant(slot) => {
+                    slot.insert(pairs.len());
+                    pairs.push(c);
+                }
+                std::collections::hash_map::Entry::Occupied(slot) => {
+                    let known = &mut pairs[*slot.get()];
+                    match duplicates {
+                        Duplicates::Max => known.weight = known.weight.max(c.weight),
+                        Duplicates::Sum => known.weight += c.weight,
+                        Duplicates::First => {}
+                        Duplicates::Error => {
+                            return Err(Error::DuplicateConstraint {
+                                i: c.i as usize,
+                                j: c.j as usize,
+                            });
+                        }
+                    }
+                    if c.strength == Some(Strength::Hard) {
+                        known.strength = c.strength;
+                    }
+                }
+            }
+        }
+        Ok(Constraints { pairs, neighbourhoods: Vec::new(), trivial })
+    }
+
+    /// The same with these named neighbourhoods; each set is sorted.
+    pub fn with_neighbourhoods(mut self, mut named: Vec<Vec<u32>>) -> Self {
+        named.iter_mut().for_each(|n| {
+            n.sort_unstable();
+            n.dedup();
+        });
+        self.neighbourhoods = named;
+        self
+    }
+
+    /// The pairs in canonical order.
+    pub fn pairs(&self) -> &[Constraint] {
+        &self.pairs
+    }
+
+    /// The neighbourhoods a selector named, singletons included, members sorted.
+    pub fn neighbourhoods(&self) -> &[Vec<u32>] {
+        &self.neighbourhoods
+    }
+
+    /// Must-links of an object with itself that were dropped.
+    pub fn trivial(&self) -> usize {
+        self.trivial
+    }
+
+    /// Number of pairs.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// No pair and no named neighbourhood.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.neighbourhoods.is_empty()
+    }
+
+    /// Number of pairs of one kind.
+    pub fn count(&self, kind: Kind) -> usize {
+        self.pairs.iter().filter(|c| c.kind == kind).count()
+    }
+
+    /// What `labels` violate.
+    pub fn violations(&self, labels: &[u32]) -> Violations {
+        let mut v = Violations::default();
+        for c in self.pairs.iter().filter(|c| c.is_violated(labels)) {
+            match c.kind {
+                Kind::MustLink => {
+                    v.must += 1;
+                    v.must_weight += c.weight;
+                }
+                Kind::CannotLink => {
+                    v.cannot += 1;
+                    v.cannot_weight += c.weight;
+                }
+            }
+        }
+        v
+    }
+
+    /// These and `more`; a pair in both keeps the larger weight. Neighbourhoods that share an
+    /// object are united.
+    ///
+    /// # Errors
+    /// As [`Constraints::new`].
+    pub fn union(&self, more: &Constraints, n: usize) -> Result<Self> {
+        let both = self.pairs.iter().chain(&more.pairs).copied();
+        let mut out = Constraints::new(n, both)?;
+        out.trivial = self.trivial + more.trivial;
+        let mut named = self.neighbourhoods.clone();
+        named.extend(more.neighbourhoods.iter().cloned());
+        if self.neighbourhoods.is_empty() || more.neighbourhoods.is_empty() {
+            return Ok(out.with_neighbourhoods(named));
+        }
+        let mut uf = crate::closure::UnionFind::new(n);
+        for set in &named {
+            set.windows(2).for_each(|w| {
+                uf.union(w[0], w[1]);
+            });
+        }
+        let mut by_root: HashMap<u32, usize> = HashMap::new();
+        let mut united: Vec<Vec<u32>> = Vec::new();
+        for set in named {
+            let Some(&first) = set.first() else { continue };
+            let at = *by_root.entry(uf.find(first)).or_insert_with(|| {
+                united.push(Vec::new());
+                united.len() - 1
+            });
+            united[at].extend(set);
+        }
+        Ok(out.with_neighbourhoods(united))
+    }
+
+    /// The constraints inside `rows`, renumbered by position in it.
+    pub fn subset(&self, rows: &[usize], n: usize) -> Self {
+        let mut place = vec![None; n];
+        rows.iter().enumerate().for_each(|(new, &old)| place[old] = Some(new as u32));
+        self.renumbered(rows.len(), &place).expect("distinct rows keep pairs distinct").0
+    }
+
+    /// The constraints after rows were renumbered by `map` (`None` = the row is gone), with the
+    /// number of pairs that lost an end.
+    ///
+    /// # Errors
+    /// `SelfCannotLink` (an old index) when the ends of a cannot-link became one row.
+    pub fn renumbered(&self, n: usize, map: &[Option<u32>]) -> Result<(Self, usize)> {
+        let mut dropped = 0;
+        let mut moved = Vec::with_capacity(self.pairs.len());
+        for c in &self.pairs {
+            match (map[c.i as usize], map[c.j as usize]) {
+                (Some(i), Some(j)) if i == j && c.kind == Kind::CannotLink => {
+                    return Err(Error::InconsistentConstraints(vec![Witness {
+                        index: 0,
+                        cannot: (c.i, c.j),
+                        path: vec![c.i, c.j],
+                        links: Vec::new(),
+                    }]));
+                }
+                (Some(i), Some(j)) => moved.push(Constraint { i, j, ..*c }),
+                _ => dropped += 1,
+            }
+        }
+        let named = self
+            .neighbourhoods
+            .iter()
+            .map(|set| set.iter().filter_map(|&o| map[o as usize]).collect::<Vec<_>>())
+            .filter(|set| !set.is_empty())
+            .collect();
+        Ok((Constraints::new(n, moved)?.with_neighbourhoods(named), dropped))
+    }
+
+    /// The constraints that touch no object with `outside`, and how many did.
+    pub fn within(&self, inside: impl Fn(usize) -> bool) -> (Self, usize) {
+        let mut out = self.clone();
+        out.pairs.retain(|c| inside(c.i as usize) && inside(c.j as usize));
+        out.neighbourhoods.iter_mut().for_each(|set| set.retain(|&o| inside(o as usize)));
+        out.neighbourhoods.retain(|set| !set.is_empty());
+        let left_out = self.pairs.len() - out.pairs.len();
+        (out, left_out)
+    }
+
+    /// A hash of the content.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut h = blake3::Hasher::new();
+        for c in &self.pairs {
+            h.update(&c.i.to_le_bytes());
+            h.update(&c.j.to_le_bytes());
+            h.update(&[c.kind as u8, c.strength.map_or(2, |s| s as u8)]);
+            h.update(&c.weight.to_le_bytes());
+        }
+        for set in &self.neighbourhoods {
+            h.update(&(set.len() as u64).to_le_bytes());
+            set.iter().for_each(|o| {
+                h.update(&o.to_le_bytes());
+            });
+        }
+        *h.finalize().as_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_form() {
+        let c = Constraints::new(
+            5,
+            [
+                Constraint { i: 3, j: 1, ..Constraint::must(1, 3) },
+                Constraint::must(1, 3).weighing(4.0),
+                Constraint::cannot(1, 3),
+                Constraint::must(2, 2),
+                Constraint::cannot(0, 4).weighing(0.0),
+            ],
+        )
+        .unwrap();
+        assert_eq!(c.pairs(), [Constraint::must(1, 3).weighing(4.0), Constraint::cannot(1, 3)]);
+        assert_eq!(c.trivial(), 1);
+    }
+
+    #[test]
+    fn bad_constraints_are_named() {
+        let new = |c| Constraints::new(3, [c]).unwrap_err();
+        assert_eq!(new(Constraint::must(0, 3)), Error::IndexOutOfRange { index: 3, n: 3 });
+        assert_eq!(new(Constraint::cannot(1, 1)), Error::SelfCannotLink { object: 1 });
+        let bad = new(Constraint::cannot(0, 1).weighing(-1.0));
+        assert_eq!(bad, Error::BadWeight { i: 0, j: 1, weight: "-1".into() });
+        let twice = [Constraint::must(0, 1), Constraint::must(1, 0)];
+        let refused = Constraints::with_duplicates(3, twice, Duplicates::Error);
+        assert_eq!(refused.unwrap_err(), Error::DuplicateConstraint { i: 0, j: 1 });
+        let sum = Constraints::with_duplicates(3, twice, Duplicates::Sum).unwrap();
+        assert_eq!(sum.pairs()[0].weight, 2.0);
+    }
+
+    #[test]
+    fn merged_rows_cannot_be_apart() {
+        let c = Constraints::new(3, [Constraint::cannot(0, 2), Constraint::must(0, 1)]).unwrap();
+        assert!(c.renumbered(2, &[Some(0), Some(1), Some(0)]).is_err());
+        let (moved, dropped) = c.renumbered(2, &[Some(0), Some(1), None]).unwrap();
+        assert_eq!((moved.len(), dropped), (1, 1));
+    }
+}

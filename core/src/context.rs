@@ -1,0 +1,229 @@
+//! What does a plugin know about the run it is part of?
+//!
+//! The seed path, a place to report progress and warnings, the cancel flag and the memory limit.
+//! There is no global state: two runs in one process share nothing.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::ensemble::Ensemble;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::random::{SeedPath, Stream};
+use crate::roles::EnsembleGenerator;
+
+/// Receives progress. Calls may come from any thread.
+pub trait Progress: Send + Sync {
+    /// `done` of `total` steps of the work named `place` are over.
+    fn report(&self, place: &str, done: u64, total: Option<u64>);
+}
+
+struct Silent;
+impl Progress for Silent {
+    fn report(&self, _: &str, _: u64, _: Option<u64>) {}
+}
+
+type EnsembleKey = [u8; 32];
+
+/// Ensembles of a run, each made once. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct EnsembleStore(Arc<Mutex<HashMap<EnsembleKey, Arc<Ensemble>>>>);
+
+struct Shared {
+    cancel: Arc<AtomicBool>,
+    deadline: Option<(Instant, f64)>,
+    progress: Arc<dyn Progress>,
+    warnings: Mutex<Vec<(String, String)>>,
+    memory_limit: Option<u64>,
+    ensembles: EnsembleStore,
+    ensemble_root: SeedPath,
+}
+
+/// The run around a plugin. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    shared: Arc<Shared>,
+    path: SeedPath,
+    place: String,
+}
+
+impl Context {
+    /// A context with a seed and nothing else: no progress, no limit.
+    pub fn new(seed: u64) -> Self {
+        Context::builder(SeedPath::new(seed)).build()
+    }
+
+    /// A context rooted at `path`, to be fitted out.
+    pub fn builder(path: SeedPath) -> ContextBuilder {
+        ContextBuilder {
+            ensemble_root: path.clone(),
+            path,
+            cancel: Arc::default(),
+            time_limit: None,
+            progress: Arc::new(Silent),
+            memory_limit: None,
+            ensembles: EnsembleStore::default(),
+        }
+    }
+
+    /// The context of what stands in slot `slot`.
+    pub fn child(&self, slot: &str) -> Self {
+        let place =
+            if self.place.is_empty() { slot.into() } else { format!("{}.{slot}", self.place) };
+        Context { shared: self.shared.clone(), path: self.path.child(slot), place }
+    }
+
+    /// The context of member, restart or iteration `t`.
+    pub fn index(&self, t: usize) -> Self {
+        Context {
+            shared: self.shared.clone(),
+            path: self.path.index(t),
+            place: format!("{}[{t}]", self.place),
+        }
+    }
+
+    /// The random stream for one purpose at this place.
+    pub fn stream(&self, purpose: &str) -> Stream {
+        self.path.stream(purpose)
+    }
+
+    /// The seed path of this place.
+    pub fn path(&self) -> &SeedPath {
+        &self.path
+    }
+
+    /// Tells whoever watches that `done` of `total` steps are over.
+    pub fn progress(&self, done: u64, total: Option<u64>) {
+        self.shared.progress.report(&self.place, done, total);
+    }
+
+    /// Notes something legal but worth knowing. Shown once per place and text, sorted.
+    pub fn warn(&self, text: impl Into<String>) {
+        let mut warnings = self.shared.warnings.lock().expect("no panic while holding it");
+        warnings.push((self.place.clone(), text.into()));
+    }
+
+    /// The warnings so far, sorted by place and text, each once.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut all = self.shared.warnings.lock().expect("no panic while holding it").clone();
+        all.sort();
+        all.dedup();
+        all.into_iter().map(|(p, t)| if p.is_empty() { t } else { format!("{p}: {t}") }).collect()
+    }
+
+    /// An error if the run was cancelled or is out of time. Call it once a sweep.
+    pub fn check(&self) -> Result<()> {
+        if self.shared.cancel.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        match self.shared.deadline {
+            Some((end, seconds)) if Instant::now() >= end => Err(Error::TimedOut { seconds }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes a run may use beyond its data, if limited.
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.shared.memory_limit
+    }
+
+    /// The ensemble of `generator` on `problem`, made once per run and shared.
+    ///
+    /// Always seeded from the root path of the run's ensembles, so that one config gives one
+    /// ensemble wherever it stands. Generators that do not read constraints get none.
+    pub fn ensemble(
+        &self,
+        generator: &dyn EnsembleGenerator,
+        problem: &Problem,
+    ) -> Result<Arc<Ensemble>> {
+        let mut problem = problem.clone();
+        let mut hasher = blake3::Hasher::new();
+        if generator.properties().reads_constraints {
+            hasher.update(&problem.constraints.digest());
+        } else {
+            problem.constraints = Arc::default();
+        }
+        hasher.update(&problem.data.digest());
+        hasher.update(format!("{:?}/{:?}", problem.k, problem.eligible_digest()).as_bytes());
+        let config = serde_json::to_vec(&generator).map_err(|e| Error::Plugin {
+            tag: generator.typetag_name().into(),
+            message: e.to_string(),
+        })?;
+        hasher.update(&config);
+        hasher.update(self.shared.ensemble_root.as_bytes());
+        let key = *hasher.finalize().as_bytes();
+        let store = &self.shared.ensembles.0;
+        if let Some(found) = store.lock().expect("no panic while holding it").get(&key) {
+            return Ok(found.clone());
+        }
+        // Made without holding the lock: nothing waits inside the thread pool. Two makers at
+        // once make the same bits.
+        let root = Context {
+            shared: self.shared.clone(),
+            path: self.shared.ensemble_root.clone(),
+            place: self.place.clone(),
+        };
+        let made = Arc::new(generator.generate(&problem, &root.child("ensemble"))?);
+        let mut store = store.lock().expect("no panic while holding it");
+        Ok(store.entry(key).or_insert(made).clone())
+    }
+}
+
+/// Builds a [`Context`].
+pub struct ContextBuilder {
+    path: SeedPath,
+    ensemble_root: SeedPath,
+    cancel: Arc<AtomicBool>,
+    time_limit: Option<f64>,
+    progress: Arc<dyn Progress>,
+    memory_limit: Option<u64>,
+    ensembles: EnsembleStore,
+}
+
+impl ContextBuilder {
+    /// Watch this flag.
+    pub fn cancel(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancel = flag;
+        self
+    }
+    /// Stop after this many seconds from `build`.
+    pub fn time_limit(mut self, seconds: Option<f64>) -> Self {
+        self.time_limit = seconds;
+        self
+    }
+    /// Report progress here.
+    pub fn progress(mut self, sink: Arc<dyn Progress>) -> Self {
+        self.progress = sink;
+        self
+    }
+    /// Refuse methods that declare more than this many bytes.
+    pub fn memory_limit(mut self, bytes: Option<u64>) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+    /// Share ensembles with the other contexts of a run, all seeded from `root`.
+    pub fn ensembles(mut self, store: EnsembleStore, root: SeedPath) -> Self {
+        self.ensembles = store;
+        self.ensemble_root = root;
+        self
+    }
+    /// The context.
+    pub fn build(self) -> Context {
+        let deadline = self.time_limit.map(|s| (Instant::now() + Duration::from_secs_f64(s), s));
+        Context {
+            shared: Arc::new(Shared {
+                cancel: self.cancel,
+                deadline,
+                progress: self.progress,
+                warnings: Mutex::default(),
+                memory_limit: self.memory_limit,
+                ensembles: self.ensembles,
+                ensemble_root: self.ensemble_root,
+            }),
+            path: self.path,
+            place: String::new(),
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The laws of [`BaseClusterer`](crate::roles::BaseClusterer).
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ndarray::Array2;
+use serde_json::Value;
+
+use super::{Law, Verdict, fixtures, in_threads};
+use crate::clustering::Clustering;
+use crate::constraints::{Constraint, Constraints};
+use crate::context::Context;
+use crate::data::{Data, DataKind};
+use crate::ensure;
+use crate::error::Error;
+use crate::problem::Problem;
+use crate::random::SeedPath;
+use crate::registry::Catalogue;
+use crate::roles::{BaseClusterer, RoleObject};
+use crate::run;
+
+type Plugin = dyn BaseClusterer;
+
+pub(super) fn laws() -> Vec<Law<Plugin>> {
+    fn always(_: &Plugin) -> bool {
+        true
+    }
+    fn hard(p: &Plugin) -> bool {
+        p.properties().hard_must || p.properties().hard_cannot
+    }
+    fn soft(p: &Plugin) -> bool {
+        !hard(p)
+    }
+    vec![
+        Law { name: "one_label_per_object", applies: always, check: one_label_per_object },
+        Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
+        Law { name: "other_kinds_are_refused", applies: always, check: other_kinds_are_refused },
+        Law { name: "illegal_k_is_named", applies: always, check: illegal_k_is_named },
+        Law { name: "extreme_k_is_legal", applies: always, check: extreme_k_is_legal },
+        Law { name: "equal_rows_are_legal", applies: always, check: equal_rows_are_legal },
+        Law { name: "one_feature_is_legal", applies: always, check: one_feature_is_legal },
+        Law { name: "objective_is_the_last_of_its_history", applies: always, check: objective },
+        Law {
+            name: "order_of_constraints_is_nothing",
+            applies: always,
+            check: order_of_constraints,
+        },
+        Law {
+            name: "constraints_are_read_only_if_declared",
+            applies: |p| !p.properties().reads_constraints,
+            check: constraints_are_not_read,
+        },
+        Law { name: "hard_promises_hold", applies: hard, check: hard_promises_hold },
+        Law { name: "contradictions_are_named", applies: hard, check: contradictions_are_named },
+        Law {
+            name: "contradictions_are_survived",
+            applies: soft,
+            check: contradictions_are_survived,
+        },
+        Law {
+            name: "centres_have_the_declared_shape",
+            applies: |p| p.properties().gives_centers,
+            check: centres_have_the_declared_shape,
+        },
+        Law {
+            name: "sparse_equals_dense",
+            applies: |p| {
+                let accepts = p.properties().accepts;
+                accepts.contains(&DataKind::Csr) && accepts.contains(&DataKind::Dense)
+            },
+            check: sparse_equals_dense,
+        },
+        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: always,
+            check: illegal_numbers_are_errors,
+        },
+    ]
+}
+
+/// A problem of a kind the plugin takes, with its classes.
+fn problem(p: &Plugin, seed: u64) -> (Problem, Vec<u32>) {
+    let accepts = p.properties().accepts;
+    match accepts.first() {
+        Some(DataKind::Csr) => fixtures::sparse(seed),
+        Some(kind @ (DataKind::Distances | DataKind::Affinity)) => {
+            let (dense, classes) = fixtures::dense(seed);
+            (fixtures::pairwise(&dense, *kind), classes)
+        }
+        _ => fixtures::dense(seed),
+    }
+}
+
+/// The same with true constraints.
+fn constrained(p: &Plugin, seed: u64, pairs: usize) -> (Problem, Vec<u32>) {
+    let (problem, classes) = problem(p, seed);
+    let constraints = fixtures::true_constraints(&classes, pairs, seed);
+    (problem.with_constraints(constraints), classes)
+}
+
+fn labels(p: &Plugin, problem: &Problem, seed: u64) -> Result<Clustering, String> {
+    run::cluster(p, problem, &Context::new(seed)).map(|r| r.clustering).map_err(|e| e.to_string())
+}
+
+fn one_label_per_object(p: &Plugin) -> Verdict {
+    for seed in 0..3 {
+        for pairs in [0, 30] {
+            let (problem, _) = constrained(p, seed, pairs);
+            let c = labels(p, &problem, seed)?;
+            ensure!(c.labels.len() == problem.n(), "{} labels", c.labels.len());
+        }
+    }
+    Ok(())
+}
+
+fn same_seed_same_bits(p: &Plugin) -> Verdict {
+    let (problem, _) = constrained(p, 1, 30);
+    let first = labels(p, &problem, 7)?;
+    ensure!(labels(p, &problem, 7)? == first, "two runs with one seed differ");
+    for threads in [1, 2, 7] {
+        let again = in_threads(threads, || labels(p, &problem, 7))?;
+        ensure!(again == first, "{threads} threads give another result");
+    }
+    Ok(())
+}
+
+fn other_kinds_are_refused(p: &Plugin) -> Verdict {
+    let (dense, _) = fixtures::dense(1);
+    let (sparse, _) = fixtures::sparse(1);
+    for other in [
+        dense.clone(),
+        sparse,
+        fixtures::pairwise(&dense, DataKind::Distances),
+        fixtures::pairwise(&dense, DataKind::Affinity),
+    ] {
+        if !p.properties().accepts.contains(&other.data.kind()) {
+            let result = run::cluster(p, &other, &Context::new(1));
+            let refused = matches!(result, Err(Error::UnsupportedData { .. }));
+            ensure!(refused, "{} data was not refused", other.data.kind().name());
+        }
+    }
+    Ok(())
+}
+
+fn illegal_k_is_named(p: &Plugin) -> Verdict {
+    let (mut problem, _) = problem(p, 1);
+    let n = problem.n();
+    let try_k = |problem: &mut Problem, k: Option<usize>| {
+        problem.k = k;
+        run::cluster(p, problem, &Context::new(1)).err()
+    };
+    if p.properties().needs_k {
+        let e = try_k(&mut problem, None);
+        ensure!(matches!(e, Some(Error::MissingK { .. })), "a missing k gave {e:?}");
+    }
+    let e = try_k(&mut problem, Some(0));
+    ensure!(e == Some(Error::BadK), "k = 0 gave {e:?}");
+    let e = try_k(&mut problem, Some(n + 1));
+    ensure!(e == Some(Error::TooManyClusters { k: n + 1, n }), "k = n + 1 gave {e:?}");
+    Ok(())
+}
+
+fn extreme_k_is_legal(p: &Plugin) -> Verdict {
+    let (mut problem, _) = problem(p, 2);
+    for k in [1, problem.n()] {
+        problem.k = Some(k);
+        let c = labels(p, &problem, 1).map_err(|e| format!("k = {k}: {e}"))?;
+        ensure!(c.k <= problem.n(), "k = {k} gave {} clusters", c.k);
+    }
+    Ok(())
+}
+
+fn dense_only(p: &Plugin) -> bool {
+    p.properties().accepts.contains(&DataKind::Dense)
+}
+
+fn equal_rows_are_legal(p: &Plugin) -> Verdict {
+    if dense_only(p) {
+        let same = Data::dense(Array2::from_elem((12, 3), 2.5)).map_err(|e| e.to_string())?;
+        labels(p, &Problem::new(same).with_k(3), 1)?;
+    }
+    Ok(())
+}
+
+fn one_feature_is_legal(p: &Plugin) -> Verdict {
+    if dense_only(p) {
+        let x =
+            Array2::from_shape_fn((15, 1), |(i, _)| 1.0 + (i % 3) as f64 * 5.0 + i as f64 * 0.01);
+        let line = Data::dense(x).map_err(|e| e.to_string())?;
+        labels(p, &Problem::new(line).with_k(3), 1)?;
+    }
+    Ok(())
+}
+
+fn objective(p: &Plugin) -> Verdict {
+    let (problem, _) = constrained(p, 3, 20);
+    let c = labels(p, &problem, 3)?;
+    if let (Some(last), Some(value)) = (c.history.last(), c.objective) {
+        ensure!(
+            last.objective == value,
+            "history ends at {}, objective is {value}",
+            last.objective
+        );
+    }
+    ensure!(c.objective.is_none_or(f64::is_finite), "objective {:?}", c.objective);
+    Ok(())
+}
+
+fn order_of_constraints(p: &Plugin) -> Verdict {
+    let (problem, _) = constrained(p, 4, 30);
+    let mut pairs: Vec<Constraint> = problem.constraints.pairs().to_vec();
+    SeedPath::new(4).stream("order").shuffle(&mut pairs);
+    let shuffled = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
+    let (a, b) =
+        (labels(p, &problem, 5)?, labels(p, &problem.clone().with_constraints(shuffled), 5)?);
+    ensure!(a.labels == b.labels, "another order of the constraints gives other labels");
+    Ok(())
+}
+
+fn constraints_are_not_read(p: &Plugin) -> Verdict {
+    let (with, _) = constrained(p, 5, 40);
+    let without = with.clone().with_constraints(Constraints::default());
+    let (a, b) = (labels(p, &with, 6)?, labels(p, &without, 6)?);
+    ensure!(a.labels == b.labels, "constraints change the labels; declare reads_constraints");
+    Ok(())
+}
+
+fn hard_promises_hold(p: &Plugin) -> Verdict {
+    for seed in 0..10 {
+        let (problem, _) = constrained(p, seed, 10 + 5 * seed as usize);
+        // run::cluster fails with a contract error when a promise is broken.
+        match run::cluster(p, &problem, &Context::new(seed)) {
+            Ok(_) | Err(Error::InfeasibleConstraints { .. }) => {}
+            Err(e) => return Err(e.to_string()),
+        }
+    }
+    Ok(())
+}
+
+fn contradictory(problem: Problem) -> Problem {
+    let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
+    let constraints = Constraints::new(problem.n(), pairs).expect("in range");
+    problem.with_constraints(constraints)
+}
+
+fn contradictions_are_named(p: &Plugin) -> Verdict {
+    let problem = contradictory(problem(p, 1).0);
+    match run::cluster(p, &problem, &Context::new(1)) {
+        Err(Error::InconsistentConstraints(w)) => {
+            ensure!(w[0].path == [0, 1, 2], "the chain is {:?}", w[0].path);
+            Ok(())
+        }
+        other => Err(format!("a contradiction gave {:?}", other.map(|r| r.violations))),
+    }
+}
+
+fn contradictions_are_survived(p: &Plugin) -> Verdict {
+    let problem = contradictory(problem(p, 1).0);
+    labels(p, &problem, 1).map(|_| ())
+}
+
+fn centres_have_the_declared_shape(p: &Plugin) -> Verdict {
+    let (problem, _) = problem(p, 1);
+    let c = labels(p, &problem, 1)?;
+    let centres = c.extras.centers.ok_or("gives_centers is declared, there are none")?;
+    ensure!(centres.dim() == (c.k, problem.d()), "centres are {:?}", centres.dim());
+    ensure!(centres.iter().all(|v| v.is_finite()), "a centre is not finite");
+    Ok(())
+}
+
+fn sparse_equals_dense(p: &Plugin) -> Verdict {
+    let (dense, classes) = fixtures::dense(6);
+    let (sparse, _) = fixtures::sparse(6);
+    let constraints = fixtures::true_constraints(&classes, 20, 6);
+    let a = labels(p, &dense.with_constraints(constraints.clone()), 1)?;
+    let b = labels(p, &sparse.with_constraints(constraints), 1)?;
+    ensure!(a.labels == b.labels, "sparse rows give other labels than the same rows dense");
+    Ok(())
+}
+
+fn cancelling_is_heard(p: &Plugin) -> Verdict {
+    let (problem, _) = problem(p, 1);
+    let flag = Arc::new(AtomicBool::new(true));
+    let ctx = Context::builder(SeedPath::new(1)).cancel(flag).build();
+    match run::cluster(p, &problem, &ctx).map_err(|e| e.root().clone()) {
+        Err(Error::Cancelled) => Ok(()),
+        other => Err(format!(
+            "a cancelled run gave {:?}; call ctx.check() every sweep",
+            other.map(|r| r.seconds)
+        )),
+    }
+}
+
+/// An option below its smallest value, set without the loader, is an error and no panic.
+fn illegal_numbers_are_errors(p: &Plugin) -> Verdict {
+    let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
+    let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
+    let options = descriptor.schema_value().get("properties").and_then(Value::as_object);
+    let (problem, _) = constrained(p, 1, 20);
+    for (name, option) in options.into_iter().flatten() {
+        let low = ["minimum", "exclusiveMinimum"].iter().find_map(|k| option.get(k)?.as_f64());
+        let Some(low) = low else { continue };
+        let mut config = descriptor.default_config();
+        let integer = option["type"].to_string().contains("integer");
+        let value = if option.get("exclusiveMinimum").is_some() { low } else { low - 1.0 };
+        config[name] = if integer { Value::from(value as i64) } else { Value::from(value) };
+        // A type that cannot hold the value refuses it at once.
+        let Ok(plugin) = <Plugin as RoleObject>::from_value(config) else { continue };
+        match run::cluster(&*plugin, &problem, &Context::new(1)) {
+            Err(Error::Contract { broken, .. }) => {
+                return Err(format!("{name} = {value}: {broken}"));
+            }
+            Err(_) => {}
+            Ok(_) => return Err(format!("{name} = {value} was accepted")),
+        }
+    }
+    Ok(())
+}

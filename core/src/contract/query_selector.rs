@@ -1,0 +1,414 @@
+//! The laws of [`QuerySelector`](crate::roles::QuerySelector).
+//!
+//! Most laws drive the inquiry by hand, not through the driver, which would stop a wrong question
+//! before a law could see it.
+
+use std::collections::HashSet;
+
+use super::{Law, Verdict, fixtures};
+use crate::clustering::Clustering;
+use crate::constraints::{Constraints, Kind};
+use crate::context::Context;
+use crate::data::Row;
+use crate::ensure;
+use crate::error::Result as Fallible;
+use crate::knowledge::Knowledge;
+use crate::problem::Problem;
+use crate::random::SeedPath;
+use crate::roles::{
+    Answer, Inquiry, Outcome, QueryId, QuerySelector, Question, Reply, Respondent, Step,
+};
+use crate::selection::{self, Selection, View};
+
+pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
+    let always = |_: &dyn QuerySelector| true;
+    let clusters = |s: &dyn QuerySelector| s.properties().self_clustering;
+    let skips = |s: &dyn QuerySelector| s.properties().skips_entailed;
+    let sparse = |s: &dyn QuerySelector| s.properties().accepts_sparse;
+    vec![
+        Law { name: "asks_eligible_pairs_once", applies: always, check: asks_eligible_pairs_once },
+        Law { name: "never_asks_what_is_entailed", applies: skips, check: never_asks_entailed },
+        Law { name: "step_is_idempotent", applies: always, check: step_is_idempotent },
+        Law { name: "same_seed_same_questions", applies: always, check: same_seed },
+        Law { name: "same_questions_on_any_threads", applies: always, check: any_threads },
+        Law { name: "resumes_where_it_stopped", applies: always, check: resumes },
+        Law { name: "smaller_budget_is_a_prefix", applies: always, check: budget_prefix },
+        Law {
+            name: "true_replies_give_true_constraints",
+            applies: always,
+            check: true_constraints,
+        },
+        Law { name: "queried_view_grows", applies: always, check: queried_view_grows },
+        Law { name: "dont_know_yields_nothing", applies: always, check: dont_know_yields_nothing },
+        Law { name: "too_few_eligible_is_done", applies: always, check: too_few_eligible },
+        Law { name: "budget_zero_is_empty", applies: always, check: budget_zero },
+        Law { name: "wrong_id_is_an_error", applies: always, check: wrong_id },
+        Law { name: "clustering_is_always_valid", applies: clusters, check: always_clustered },
+        Law { name: "takes_sparse_rows", applies: sparse, check: takes_sparse },
+    ]
+}
+
+/// Replies by class, or "don't know" to everything.
+#[derive(Clone)]
+struct Replies(Option<Vec<u32>>);
+
+impl Replies {
+    fn to(&self, i: u32, j: u32) -> Reply {
+        match &self.0 {
+            None => Reply::DontKnow,
+            Some(classes) if classes[i as usize] == classes[j as usize] => Reply::MustLink,
+            Some(_) => Reply::CannotLink,
+        }
+    }
+}
+
+impl Respondent for Replies {
+    fn ask(&mut self, question: &Question) -> Fallible<Outcome> {
+        Ok(Outcome::Answered(Answer::of(self.to(question.i, question.j))))
+    }
+}
+
+/// Labels by the nearest of three fixed random objects, whatever the constraints.
+fn nearest_of_three(problem: &Problem) -> Clustering {
+    let mut s = SeedPath::new(99).stream("provider");
+    let centres = s.sample(problem.n(), 3);
+    let data = &problem.data;
+    let label = |i: usize| {
+        let to = |c: usize| data.row(i).squared_distance(&data.row(centres[c]));
+        (0..3u32).min_by(|&a, &b| to(a as usize).total_cmp(&to(b as usize))).unwrap_or(0)
+    };
+    Clustering { k: 3, ..Clustering::from_labels((0..problem.n()).map(label).collect()) }
+}
+
+/// One question and its reply.
+type Exchange = (QueryId, u32, u32, Reply);
+
+fn text(e: crate::error::Error) -> String {
+    e.to_string()
+}
+
+/// Goes on until the next question, giving clusterings on the way; `None` when done.
+fn next_question(
+    inquiry: &mut dyn Inquiry,
+    problem: &Problem,
+) -> Result<Option<(QueryId, u32, u32)>, String> {
+    // More clusterings than objects without a question in between would never end.
+    for _ in 0..=2 * problem.n() {
+        match inquiry.step().map_err(text)? {
+            Step::Done(_) => return Ok(None),
+            Step::Ask { id, subject, reference, .. } => return Ok(Some((id, subject, reference))),
+            Step::NeedClustering { request, .. } => {
+                inquiry.provide(request, &nearest_of_three(problem)).map_err(text)?;
+            }
+        }
+    }
+    Err("asks for clusterings without end".into())
+}
+
+/// Drives an inquiry by hand to its end, or to `most` replies.
+fn drive(
+    selector: &dyn QuerySelector,
+    problem: &Problem,
+    replies: &Replies,
+    seed: u64,
+    most: usize,
+) -> Result<Vec<Exchange>, String> {
+    let mut inquiry = selector.start(problem, &Context::new(seed)).map_err(text)?;
+    let mut log = Vec::new();
+    while log.len() < most {
+        let Some((id, i, j)) = next_question(&mut *inquiry, problem)? else { break };
+        let reply = replies.to(i, j);
+        inquiry.tell(id, reply).map_err(text)?;
+        log.push((id, i, j, reply));
+    }
+    Ok(log)
+}
+
+/// A run of the driver.
+fn select(
+    selector: &dyn QuerySelector,
+    problem: &Problem,
+    replies: &Replies,
+    budget: Option<usize>,
+    points: &[usize],
+) -> Result<Selection, String> {
+    let provide = |_: &Constraints, _: u64| Ok(nearest_of_three(problem));
+    let mut oracle = replies.clone();
+    let ctx = fixtures::context(5);
+    selection::run(selector, problem, &mut oracle, budget, points, Some(&provide), &ctx)
+        .map_err(text)
+}
+
+/// 45 objects of three classes of which 36 are eligible, and truth.
+fn some_eligible(seed: u64) -> (Problem, Replies) {
+    let (problem, classes) = fixtures::dense(seed);
+    let eligible = (0..problem.n()).map(|i| i % 5 != 2).collect();
+    (problem.with_eligible(eligible), Replies(Some(classes)))
+}
+
+fn pairs_of(eligible: usize) -> usize {
+    eligible * eligible.saturating_sub(1) / 2
+}
+
+fn check_pairs(problem: &Problem, log: &[Exchange]) -> Verdict {
+    let mut seen = HashSet::new();
+    for &(id, i, j, _) in log {
+        let n = problem.n() as u32;
+        ensure!(i < n && j < n, "query {id} asks ({i}, {j}) of {n} objects");
+        ensure!(i != j, "query {id} asks object {i} against itself");
+        for end in [i, j] {
+            ensure!(problem.is_eligible(end as usize), "query {id} asks about {end}, not eligible");
+        }
+        ensure!(seen.insert((i.min(j), i.max(j))), "query {id} repeats the pair ({i}, {j})");
+    }
+    Ok(())
+}
+
+fn asks_eligible_pairs_once(selector: &dyn QuerySelector) -> Verdict {
+    for seed in 1..4 {
+        let (problem, truth) = some_eligible(seed);
+        let most = pairs_of(problem.eligible_objects().len());
+        let log = drive(selector, &problem, &truth, seed, most + 1)?;
+        ensure!(!log.is_empty(), "asks nothing");
+        check_pairs(&problem, &log)?;
+    }
+    Ok(())
+}
+
+fn never_asks_entailed(selector: &dyn QuerySelector) -> Verdict {
+    for seed in 1..4 {
+        let (problem, classes) = fixtures::dense(seed);
+        let given = fixtures::true_constraints(&classes, 12, seed);
+        let mut known = Knowledge::new(problem.n(), &given);
+        let problem = problem.with_constraints(given);
+        let truth = Replies(Some(classes));
+        for (id, i, j, reply) in drive(selector, &problem, &truth, seed, 2000)? {
+            if let Some(kind) = known.relation(i, j) {
+                return Err(format!(
+                    "query {id} asks ({i}, {j}), a {} that is known already",
+                    kind.name()
+                ));
+            }
+            known.tell(i, j, reply);
+        }
+    }
+    Ok(())
+}
+
+fn step_is_idempotent(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(1);
+    let mut inquiry = selector.start(&problem, &Context::new(1)).map_err(text)?;
+    let plain = |step: Step| match step {
+        Step::Done(reason) => format!("{reason:?}"),
+        Step::Ask { id, subject, reference, purpose } => {
+            format!("{id}: {subject}, {reference} for {purpose}")
+        }
+        Step::NeedClustering { request, constraints } => format!("{request}: {constraints:?}"),
+    };
+    for _ in 0..60 {
+        let step = inquiry.step().map_err(text)?;
+        let (once, again) = (plain(step.clone()), plain(inquiry.step().map_err(text)?));
+        ensure!(once == again, "two steps without a reply differ: {once} and {again}");
+        match step {
+            Step::Done(_) => break,
+            Step::Ask { id, subject, reference, .. } => {
+                inquiry.tell(id, truth.to(subject, reference)).map_err(text)?;
+            }
+            Step::NeedClustering { request, .. } => {
+                inquiry.provide(request, &nearest_of_three(&problem)).map_err(text)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn same_seed(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(2);
+    let once = drive(selector, &problem, &truth, 7, 100)?;
+    let again = drive(selector, &problem, &truth, 7, 100)?;
+    ensure!(once == again, "the same seed asked other questions");
+    Ok(())
+}
+
+fn any_threads(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(3);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| e.to_string())?;
+        pool.install(|| drive(selector, &problem, &truth, 7, 100))
+    };
+    ensure!(with(1)? == with(3)?, "1 and 3 threads asked other questions");
+    Ok(())
+}
+
+fn resumes(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(4);
+    let whole = drive(selector, &problem, &truth, 7, 40)?;
+    for stop in [1, whole.len() / 2] {
+        let mut inquiry = selector.start(&problem, &Context::new(7)).map_err(text)?;
+        for &(id, i, j, reply) in whole.iter().take(stop) {
+            let asked = next_question(&mut *inquiry, &problem)?;
+            ensure!(asked == Some((id, i, j)), "replayed to {asked:?} instead of query {id}");
+            inquiry.tell(id, reply).map_err(text)?;
+        }
+        for &(id, i, j, _) in whole.iter().skip(stop) {
+            let asked = next_question(&mut *inquiry, &problem)?;
+            ensure!(asked == Some((id, i, j)), "went on with {asked:?} instead of query {id}");
+            inquiry.tell(id, truth.to(i, j)).map_err(text)?;
+        }
+    }
+    Ok(())
+}
+
+fn budget_prefix(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(1);
+    let whole = select(selector, &problem, &truth, Some(40), &[])?;
+    ensure!(whole.asked() <= 40, "{} replies in a budget of 40", whole.asked());
+    for budget in [0, 1, 2, 5, 13, 39, whole.asked()] {
+        let part = select(selector, &problem, &truth, Some(budget), &[])?;
+        ensure!(part.asked() <= budget, "{} replies in a budget of {budget}", part.asked());
+        let messages = |s: &Selection| {
+            let done = |e: &&crate::roles::Event| {
+                !matches!(
+                    e,
+                    crate::roles::Event::Done { .. } | crate::roles::Event::Clustered { .. }
+                )
+            };
+            s.prefix(budget).iter().filter(done).cloned().collect::<Vec<_>>()
+        };
+        let (some, all) = (messages(&part), messages(&whole));
+        ensure!(some == all, "a budget of {budget} gives {some:?}, the prefix of 40 is {all:?}");
+    }
+    Ok(())
+}
+
+fn true_constraints(selector: &dyn QuerySelector) -> Verdict {
+    for seed in 1..4 {
+        let (problem, truth) = some_eligible(seed);
+        let classes = truth.0.clone().unwrap_or_default();
+        let selection = select(selector, &problem, &truth, Some(400), &[])?;
+        let asked = selection.asked();
+        for p in (0..=asked.min(30)).chain([asked]) {
+            for view in [View::Queried, View::Neighbourhood, View::Closure] {
+                let constraints = selection.at(p, view).map_err(text)?;
+                let wrong = constraints.pairs().iter().find(|c| c.is_violated(&classes));
+                ensure!(wrong.is_none(), "{} view after {p}: {wrong:?} is false", view.name());
+                for set in constraints.neighbourhoods() {
+                    let class = classes[set[0] as usize];
+                    let pure = set.iter().all(|&i| classes[i as usize] == class);
+                    ensure!(pure, "{} view after {p}: {set:?} mixes classes", view.name());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn queried_view_grows(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(2);
+    let selection = select(selector, &problem, &truth, Some(60), &[])?;
+    let mut before: Vec<(u32, u32, Kind)> = Vec::new();
+    for p in 0..=selection.asked() {
+        let constraints = selection.at(p, View::Queried).map_err(text)?;
+        let now: Vec<_> = constraints.pairs().iter().map(|c| (c.i, c.j, c.kind)).collect();
+        ensure!(now.len() == p, "{} constraints after {p} replies", now.len());
+        ensure!(now.starts_with(&before), "constraints after {p} replies lost some: {now:?}");
+        before = now;
+    }
+    Ok(())
+}
+
+fn dont_know_yields_nothing(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, _) = some_eligible(1);
+    let never = Replies(None);
+    let most = pairs_of(problem.eligible_objects().len());
+    let log = drive(selector, &problem, &never, 3, most + 1)?;
+    ensure!(log.len() <= most, "goes on after all {most} pairs");
+    check_pairs(&problem, &log)?;
+    let selection = select(selector, &problem, &never, None, &[])?;
+    for view in [View::Queried, View::Neighbourhood, View::Closure] {
+        let constraints = selection.at(usize::MAX, view).map_err(text)?;
+        ensure!(constraints.pairs().is_empty(), "{:?} from no knowledge", constraints.pairs());
+        let shared = constraints.neighbourhoods().iter().find(|set| set.len() > 1);
+        ensure!(shared.is_none(), "neighbourhood {shared:?} from no knowledge");
+    }
+    Ok(())
+}
+
+fn too_few_eligible(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, _) = fixtures::dense(1);
+    let one = problem.clone().with_eligible((0..problem.n()).map(|i| i == 17).collect());
+    let mut inquiry = selector.start(&one, &Context::new(1)).map_err(text)?;
+    let step = inquiry.step().map_err(text)?;
+    ensure!(matches!(step, Step::Done(_)), "one eligible object gives {step:?}");
+    if selector.properties().self_clustering {
+        ensure!(inquiry.clustering().is_some(), "no clustering with one eligible object");
+    }
+    // Without any it is done too, or says that it cannot work.
+    let none = problem.clone().with_eligible(vec![false; problem.n()]);
+    if let Ok(mut inquiry) = selector.start(&none, &Context::new(1)) {
+        let step = inquiry.step().map_err(text)?;
+        ensure!(matches!(step, Step::Done(_)), "no eligible object gives {step:?}");
+    }
+    Ok(())
+}
+
+fn budget_zero(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(1);
+    let selection = select(selector, &problem, &truth, Some(0), &[0])?;
+    ensure!(selection.asked() == 0, "{} replies in a budget of 0", selection.asked());
+    for view in [View::Queried, View::Neighbourhood, View::Closure] {
+        let constraints = selection.at(0, view).map_err(text)?;
+        ensure!(constraints.is_empty(), "a budget of 0 gives {constraints:?}");
+    }
+    if selector.properties().self_clustering {
+        let labels = selection.snapshot(0).map_or(0, |c| c.labels.len());
+        ensure!(labels == problem.n(), "{labels} labels for {} objects", problem.n());
+    }
+    Ok(())
+}
+
+fn wrong_id(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(1);
+    let mut inquiry = selector.start(&problem, &Context::new(1)).map_err(text)?;
+    if let Step::NeedClustering { request, .. } = inquiry.step().map_err(text)? {
+        let refused = inquiry.provide(request + 1, &nearest_of_three(&problem));
+        ensure!(refused.is_err(), "takes a clustering it did not ask for");
+        ensure!(inquiry.tell(0, Reply::MustLink).is_err(), "takes a reply it did not ask for");
+    }
+    let mut last = None;
+    for _ in 0..20 {
+        let Some((id, i, j)) = next_question(&mut *inquiry, &problem)? else { break };
+        for wrong in [Some(id + 1), last].into_iter().flatten() {
+            ensure!(inquiry.tell(wrong, Reply::MustLink).is_err(), "takes a reply to {wrong}");
+            let asked = next_question(&mut *inquiry, &problem)?;
+            ensure!(asked == Some((id, i, j)), "a wrong id changed query {id} to {asked:?}");
+        }
+        inquiry.tell(id, truth.to(i, j)).map_err(text)?;
+        last = Some(id);
+    }
+    Ok(())
+}
+
+fn always_clustered(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(1);
+    for replies in [truth, Replies(None)] {
+        let mut inquiry = selector.start(&problem, &Context::new(2)).map_err(text)?;
+        for _ in 0..400 {
+            let clustering = inquiry.clustering().ok_or("no clustering")?;
+            crate::run::account("selector", clustering, &problem, 0.0).map_err(text)?;
+            let Some((id, i, j)) = next_question(&mut *inquiry, &problem)? else { break };
+            inquiry.tell(id, replies.to(i, j)).map_err(text)?;
+        }
+        ensure!(inquiry.clustering().is_some(), "no clustering at the end");
+    }
+    Ok(())
+}
+
+fn takes_sparse(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, classes) = fixtures::sparse(1);
+    ensure!(matches!(problem.data.row(0), Row::Sparse(..)), "the fixture is not sparse");
+    let log = drive(selector, &problem, &Replies(Some(classes)), 1, 60)?;
+    ensure!(!log.is_empty(), "asks nothing about sparse rows");
+    check_pairs(&problem, &log)
+}

@@ -1,0 +1,504 @@
+//! What do the numbers look like that a method sees?
+//!
+//! Dense rows, sparse rows, distances or affinities, shared behind an `Arc` with an optional list
+//! of rows: a subsample copies nothing. Values are checked once, when the data is made; a method
+//! never meets NaN.
+
+use std::sync::{Arc, OnceLock};
+
+use ndarray::{Array2, ArrayView1, Axis};
+
+use crate::error::{Error, Result};
+
+/// What kind of numbers a [`Data`] holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DataKind {
+    /// n × d, row-major.
+    Dense,
+    /// n × d, compressed sparse rows.
+    Csr,
+    /// n × n symmetric distances.
+    Distances,
+    /// n × n symmetric affinities.
+    Affinity,
+}
+
+impl DataKind {
+    /// The word used in messages and listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            DataKind::Dense => "dense",
+            DataKind::Csr => "csr",
+            DataKind::Distances => "distances",
+            DataKind::Affinity => "affinity",
+        }
+    }
+}
+
+/// Compressed sparse rows: column indices of a row are sorted and unique.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Csr {
+    /// `n + 1` offsets into `indices` and `values`.
+    pub indptr: Vec<usize>,
+    /// Column of each stored entry.
+    pub indices: Vec<u32>,
+    /// Value of each stored entry; explicit zeros are legal.
+    pub values: Vec<f64>,
+    /// Number of columns.
+    pub columns: usize,
+}
+
+impl Csr {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.indptr.len().saturating_sub(1)
+    }
+
+    /// Columns and values of row `i`.
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let span = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[span.clone()], &self.values[span])
+    }
+
+    fn check(&self) -> Result<()> {
+        let bad =
+            |row: usize, reason: &str| Err(Error::MalformedCsr { row, reason: reason.into() });
+        if self.indptr.is_empty() || self.indptr[0] != 0 {
+            return bad(0, "offsets must start at 0");
+        }
+        if self.indices.len() != self.values.len()
+            || *self.indptr.last().expect("not empty") != self.indices.len()
+        {
+            return bad(self.rows(), "offsets, indices and values do not fit together");
+        }
+        for i in 0..self.rows() {
+            if self.indptr[i] > self.indptr[i + 1] {
+                return bad(i, "offsets decrease");
+            }
+        }
+        for i in 0..self.rows() {
+            let (columns, values) = self.row(i);
+            if columns.windows(2).any(|w| w[0] >= w[1]) {
+                return bad(i, "column indices must be sorted and unique");
+            }
+            if columns.last().is_some_and(|&c| c as usize >= self.columns) {
+                return bad(i, "column index out of range");
+            }
+            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+                return Err(Error::NonFinite { row: i, col: columns[at] as usize });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+enum Matrix {
+    Dense(Array2<f64>),
+    Csr(Csr),
+    Distances(Array2<f64>),
+    Affinity(Array2<f64>),
+}
+
+#[derive(Debug)]
+struct Store {
+    matrix: Matrix,
+    digest: OnceLock<[u8; 32]>,
+}
+
+/// The objects a method clusters. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Data {
+    store: Arc<Store>,
+    rows: Option<Arc<[u32]>>,
+}
+
+/// One object.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Row<'a> {
+    /// All d values.
+    Dense(&'a [f64]),
+    /// Columns and values of the stored entries.
+    Sparse(&'a [u32], &'a [f64]),
+}
+
+impl Row<'_> {
+    /// Squared Euclidean norm.
+    pub fn norm2(&self) -> f64 {
+        match self {
+            Row::Dense(x) | Row::Sparse(_, x) => x.iter().map(|v| v * v).sum(),
+        }
+    }
+
+    /// Adds `scale` times this row to `to`.
+    pub fn add_to(&self, to: &mut [f64], scale: f64) {
+        match self {
+            Row::Dense(x) => to.iter_mut().zip(*x).for_each(|(t, v)| *t += scale * v),
+            Row::Sparse(columns, values) => {
+                columns.iter().zip(*values).for_each(|(&c, v)| to[c as usize] += scale * v);
+            }
+        }
+    }
+
+    /// Inner product with a dense vector.
+    pub fn dot(&self, with: &[f64]) -> f64 {
+        match self {
+            Row::Dense(x) => x.iter().zip(with).map(|(a, b)| a * b).sum(),
+            Row::Sparse(columns, values) => {
+                columns.iter().zip(*values).map(|(&c, v)| v * with[c as usize]).sum()
+            }
+        }
+    }
+
+    /// Squared Euclidean distance to another row, by differences.
+    pub fn squared_distance(&self, other: &Row<'_>) -> f64 {
+        match (self, other) {
+            (Row::Dense(a), Row::Dense(b)) => {
+                a.iter().zip(*b).map(|(x, y)| (x - y) * (x - y)).sum()
+            }
+            (Row::Sparse(ca, va), Row::Sparse(cb, vb)) => {
+                let (mut i, mut j, mut sum) = (0, 0, 0.0);
+                while i < ca.len() || j < cb.len() {
+                    let left = ca.get(i).copied().unwrap_or(u32::MAX);
+                    let right = cb.get(j).copied().unwrap_or(u32::MAX);
+                    let mut difference = 0.0;
+                    if left <= right {
+                        difference += va[i];
+                        i += 1;
+                    }
+                    if right <= left {
+                        difference -= vb[j];
+                        j += 1;
+                    }
+                    sum += difference * difference;
+                }
+                sum
+            }
+            (Row::Sparse(c, v), Row::Dense(x)) | (Row::Dense(x), Row::Sparse(c, v)) => {
+                let mut at = 0;
+                let mut sum = 0.0;
+                for (s, &value) in x.iter().enumerate() {
+                    let mut difference = value;
+                    if at < c.len() && c[at] as usize == s {
+                        difference -= v[at];
+                        at += 1;
+                    }
+                    sum += difference * difference;
+                }
+                sum
+            }
+        }
+    }
+
+    /// Inner product with another row.
+    pub fn dot_row(&self, other: &Row<'_>) -> f64 {
+        match (self, other) {
+            (Row::Dense(a), _) => other.dot(a),
+            (_, Row::Dense(b)) => self.dot(b),
+            (Row::Sparse(ca, va), Row::Sparse(cb, vb)) => {
+                let (mut i, mut j, mut sum) = (0, 0, 0.0);
+                while i < ca.len() && j < cb.len() {
+                    match ca[i].cmp(&cb[j]) {
+                        std::cmp::Ordering::Less => i += 1,
+                        std::cmp::Ordering::Greater => j += 1,
+                        std::cmp::Ordering::Equal => {
+                            sum += va[i] * vb[j];
+                            i += 1;
+                            j += 1;
+                        }
+                    }
+                }
+                sum
+            }
+        }
+    }
+}
+
+impl Data {
+    fn new(matrix: Matrix) -> Result<Self> {
+        let (n, d) = match &matrix {
+            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) => x.dim(),
+            Matrix::Csr(x) => (x.rows(), x.columns),
+        };
+        if n == 0 || d == 0 {
+            return Err(Error::EmptyData);
+        }
+        if n >= u32::MAX as usize {
+            return Err(Error::TooLarge { n });
+        }
+        Ok(Data { store: Arc::new(Store { matrix, digest: OnceLock::new() }), rows: None })
+    }
+
+    /// Dense objects, n × d.
+    ///
+    /// # Errors
+    /// `EmptyData`, `NonFinite` (first in row-major order), `TooLarge`.
+    pub fn dense(x: Array2<f64>) -> Result<Self> {
+        let x = x.as_standard_layout().into_owned();
+        finite(&x)?;
+        Data::new(Matrix::Dense(x))
+    }
+
+    /// Sparse objects, n × d.
+    ///
+    /// # Errors
+    /// `EmptyData`, `MalformedCsr`, `NonFinite`, `TooLarge`.
+    pub fn csr(x: Csr) -> Result<Self> {
+        x.check()?;
+        Data::new(Matrix::Csr(x))
+    }
+
+    /// Pairwise distances, n × n, symmetric.
+    ///
+    /// # Errors
+    /// `EmptyData`, `NonFinite`, `NotSymmetric`.
+    pub fn distances(x: Array2<f64>) -> Result<Self> {
+        let x = x.as_standard_layout().into_owned();
+        symmetric(&x)?;
+        Data::new(Matrix::Distances(x))
+    }
+
+    /// Pairwise affinities, n × n, symmetric.
+    ///
+    /// # Errors
+    /// `EmptyData`, `NonFinite`, `NotSymmetric`.
+    pub fn affinity(x: Array2<f64>) -> Result<Self> {
+        let x = x.as_standard_layout().into_owned();
+        symmetric(&x)?;
+        Data::new(Matrix::Affinity(x))
+    }
+
+    /// Which kind of numbers this is.
+    pub fn kind(&self) -> DataKind {
+        match &self.store.matrix {
+            Matrix::Dense(_) => DataKind::Dense,
+            Matrix::Csr(_) => DataKind::Csr,
+            Matrix::Distances(_) => DataKind::Distances,
+            Matrix::Affinity(_) => DataKind::Affinity,
+        }
+    }
+
+    /// Number of objects.
+    pub fn n(&self) -> usize {
+        match (&self.rows, &self.store.matrix) {
+            (Some(rows), _) => rows.len(),
+            (None, Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x)) => x.nrows(),
+            (None, Matrix::Csr(x)) => x.rows(),
+        }
+    }
+
+    /// Number of features (for distances and affinities: of objects).
+    pub fn d(&self) -> usize {
+        match &self.store.matrix {
+            Matrix::Dense(x) => x.ncols(),
+            Matrix::Csr(x) => x.columns,
+            Matrix::Distances(_) | Matrix::Affinity(_) => self.n(),
+        }
+    }
+
+    /// Stored entries: n·d, or the non-zeros of sparse data.
+    pub fn entries(&self) -> usize {
+        match &self.store.matrix {
+            Matrix::Csr(x) => match &self.rows {
+                None => x.values.len(),
+                Some(rows) => {
+                    rows.iter().map(|&r| x.indptr[r as usize + 1] - x.indptr[r as usize]).sum()
+                }
+            },
+            _ => self.n() * self.d(),
+        }
+    }
+
+    fn at(&self, i: usize) -> usize {
+        self.rows.as_ref().map_or(i, |rows| rows[i] as usize)
+    }
+
+    /// Object `i` of dense or sparse data; row `i` of the whole matrix otherwise.
+    pub fn row(&self, i: usize) -> Row<'_> {
+        let i = self.at(i);
+        match &self.store.matrix {
+            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) => {
+                let d = x.ncols();
+                Row::Dense(&x.as_slice().expect("standard layout")[i * d..(i + 1) * d])
+            }
+            Matrix::Csr(x) => {
+                let (columns, values) = x.row(i);
+                Row::Sparse(columns, values)
+            }
+        }
+    }
+
+    /// Entry (i, j) of distances or affinities.
+    pub fn pair(&self, i: usize, j: usize) -> f64 {
+        match &self.store.matrix {
+            Matrix::Distances(x) | Matrix::Affinity(x) => x[[self.at(i), self.at(j)]],
+            _ => panic!("pair() is for distances and affinities"),
+        }
+    }
+
+    /// The rows of dense data as one slice, when no row list stands between.
+    pub fn dense_slice(&self) -> Option<&[f64]> {
+        match (&self.store.matrix, &self.rows) {
+            (Matrix::Dense(x), None) => x.as_slice(),
+            _ => None,
+        }
+    }
+
+    /// The whole matrix when it is dense and unrestricted.
+    pub fn as_array(&self) -> Option<&Array2<f64>> {
+        match (&self.store.matrix, &self.rows) {
+            (Matrix::Dense(x), None) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// The whole matrix when it is sparse and unrestricted.
+    pub fn as_csr(&self) -> Option<&Csr> {
+        match (&self.store.matrix, &self.rows) {
+            (Matrix::Csr(x), None) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// The same objects restricted to `rows`, in that order. Copies nothing.
+    pub fn subset(&self, rows: &[usize]) -> Self {
+        let rows: Arc<[u32]> = rows.iter().map(|&r| self.at(r) as u32).collect();
+        Data { store: self.store.clone(), rows: Some(rows) }
+    }
+
+    /// The same objects with only the features `columns` (dense data). Copies.
+    ///
+    /// # Errors
+    /// `EmptyData` when no column is left.
+    pub fn features(&self, columns: &[usize]) -> Result<Self> {
+        let dense = self.to_dense();
+        Data::dense(dense.select(Axis(1), columns))
+    }
+
+    /// A dense copy of dense or sparse data.
+    pub fn to_dense(&self) -> Array2<f64> {
+        let mut out = Array2::zeros((self.n(), self.d()));
+        for i in 0..self.n() {
+            let mut to = out.row_mut(i);
+            match self.row(i) {
+                Row::Dense(x) if x.len() == to.len() => to.assign(&ArrayView1::from(x)),
+                Row::Dense(_) => (0..self.n()).for_each(|j| to[j] = self.pair(i, j)),
+                Row::Sparse(columns, values) => {
+                    columns.iter().zip(values).for_each(|(&c, &v)| to[c as usize] = v);
+                }
+            }
+        }
+        out
+    }
+
+    /// A hash of kind, shape and values: equal content, equal digest.
+    pub fn digest(&self) -> [u8; 32] {
+        let whole = *self.store.digest.get_or_init(|| {
+            let mut h = blake3::Hasher::new();
+            let mut floats = |tag: u8, x: &[f64]| {
+                h.update(&[tag]);
+                let mut buffer = Vec::with_capacity(8 * 1024);
+                for block in x.chunks(1024) {
+                    buffer.clear();
+                    block.iter().for_each(|v| buffer.extend_from_slice(&v.to_le_bytes()));
+                    h.update(&buffer);
+                }
+            };
+            match &self.store.matrix {
+                Matrix::Dense(x) => floats(0, x.as_slice().expect("standard layout")),
+                Matrix::Distances(x) => floats(2, x.as_slice().expect("standard layout")),
+                Matrix::Affinity(x) => floats(3, x.as_slice().expect("standard layout")),
+                Matrix::Csr(x) => {
+                    floats(1, &x.values);
+                    x.indices.iter().for_each(|c| {
+                        h.update(&c.to_le_bytes());
+                    });
+                    x.indptr.iter().for_each(|p| {
+                        h.update(&(*p as u64).to_le_bytes());
+                    });
+                }
+            }
+            h.update(&(self.d() as u64).to_le_bytes());
+            *h.finalize().as_bytes()
+        });
+        match &self.rows {
+            None => whole,
+            Some(rows) => {
+                let mut h = blake3::Hasher::new();
+                h.update(&whole);
+                rows.iter().for_each(|r| {
+                    h.update(&r.to_le_bytes());
+                });
+                *h.finalize().as_bytes()
+            }
+        }
+    }
+}
+
+fn finite(x: &Array2<f64>) -> Result<()> {
+    match x.indexed_iter().find(|(_, v)| !v.is_finite()) {
+        Some(((row, col), _)) => Err(Error::NonFinite { row, col }),
+        None => Ok(()),
+    }
+}
+
+fn symmetric(x: &Array2<f64>) -> Result<()> {
+    finite(x)?;
+    let (n, d) = x.dim();
+    if n != d {
+        return Err(Error::NotSymmetric { row: n.min(d), col: n.max(d) });
+    }
+    let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    for i in 0..n {
+        for j in 0..i {
+            if (x[[i, j]] - x[[j, i]]).abs() > 1e-12 * largest {
+                return Err(Error::NotSymmetric { row: j, col: i });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn first_bad_value_is_named() {
+        let x = array![[0.0, 1.0], [f64::NAN, f64::INFINITY]];
+        assert_eq!(Data::dense(x).unwrap_err(), Error::NonFinite { row: 1, col: 0 });
+        assert_eq!(Data::dense(Array2::zeros((0, 3))).unwrap_err(), Error::EmptyData);
+    }
+
+    #[test]
+    fn subset_of_subset_names_the_first_rows() {
+        let x = Data::dense(array![[0.0], [1.0], [2.0], [3.0]]).unwrap();
+        let y = x.subset(&[3, 1, 0]).subset(&[2, 0]);
+        assert_eq!(y.row(0), Row::Dense(&[0.0]));
+        assert_eq!(y.row(1), Row::Dense(&[3.0]));
+        assert_ne!(x.digest(), y.digest());
+    }
+
+    #[test]
+    fn sparse_distance_equals_dense() {
+        let a = Csr {
+            indptr: vec![0, 2, 3],
+            indices: vec![0, 3, 1],
+            values: vec![1.0, 2.0, 5.0],
+            columns: 4,
+        };
+        let s = Data::csr(a).unwrap();
+        let d = Data::dense(s.to_dense()).unwrap();
+        assert_eq!(s.row(0).squared_distance(&s.row(1)), 30.0);
+        assert_eq!(s.row(0).squared_distance(&d.row(1)), 30.0);
+        assert_eq!(s.row(0).dot_row(&d.row(0)), 5.0);
+    }
+
+    #[test]
+    fn unsorted_columns_are_refused() {
+        let a = Csr { indptr: vec![0, 2], indices: vec![1, 0], values: vec![1.0, 2.0], columns: 2 };
+        assert!(matches!(Data::csr(a), Err(Error::MalformedCsr { row: 0, .. })));
+    }
+}

@@ -1,0 +1,199 @@
+//! What is a set of base clusterings of the same objects?
+
+use crate::clustering::Extras;
+use crate::error::{Error, Result};
+
+/// The label of an object a member did not see.
+pub const MISSING: u32 = u32::MAX;
+
+/// One base clustering.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Member {
+    /// Label of each object, in `0..k` without gaps, or [`MISSING`].
+    pub labels: Vec<u32>,
+    /// Number of non-empty clusters.
+    pub k: usize,
+    /// Objective of the base clusterer.
+    pub objective: Option<f64>,
+    /// Centres, weights, memberships, distances, where the base clusterer gave them.
+    pub extras: Extras,
+    /// Objects the member was fitted on; absent means all.
+    pub in_sample: Option<Vec<bool>>,
+    /// How it was made: clusterer and its parameters, sample, features.
+    pub provenance: String,
+}
+
+impl Member {
+    /// A member from labels, compacted in order of first appearance.
+    pub fn from_labels(labels: &[u32]) -> Self {
+        let (labels, k) = compact(labels);
+        Member { labels, k, ..Member::default() }
+    }
+}
+
+/// Labels renamed to `0..k` in order of first appearance; [`MISSING`] stays.
+pub fn compact(labels: &[u32]) -> (Vec<u32>, usize) {
+    let mut names = std::collections::HashMap::new();
+    let out = labels
+        .iter()
+        .map(|&l| {
+            if l == MISSING {
+                return MISSING;
+            }
+            let next = names.len() as u32;
+            *names.entry(l).or_insert(next)
+        })
+        .collect();
+    (out, names.len())
+}
+
+/// Base clusterings of the same objects.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ensemble {
+    n: usize,
+    members: Vec<Member>,
+}
+
+impl Ensemble {
+    /// An ensemble over `n` objects.
+    ///
+    /// # Errors
+    /// `BadParam` when there is no member; `Contract` when a member has another number of labels.
+    pub fn new(n: usize, members: Vec<Member>) -> Result<Self> {
+        if members.is_empty() {
+            return Err(Error::bad_param("members", 0, ">= 1"));
+        }
+        for (t, m) in members.iter().enumerate() {
+            if m.labels.len() != n {
+                return Err(Error::Contract {
+                    plugin: m.provenance.clone(),
+                    broken: format!("member {t} has {} labels for {n} objects", m.labels.len()),
+                });
+            }
+        }
+        Ok(Ensemble { n, members })
+    }
+
+    /// Number of objects.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The members in order.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Number of members (τ).
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Never true: an ensemble has at least one member.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+}
+
+/// Whether the members have what a consensus function needs.
+///
+/// # Errors
+/// `BadParam` naming the function, the missing item and the members that lack it, or the largest
+/// number of objects it takes.
+pub fn check_needs(
+    ensemble: &Ensemble,
+    consensus: &dyn crate::roles::ConsensusFunction,
+) -> Result<()> {
+    let needs = consensus.needs();
+    let tag = consensus.typetag_name();
+    let lacking = |what: &str, has: &dyn Fn(&Member) -> bool| {
+        let without: Vec<usize> =
+            (0..ensemble.len()).filter(|&t| !has(&ensemble.members[t])).collect();
+        if without.is_empty() {
+            return Ok(());
+        }
+        let shown: Vec<String> = without.iter().take(5).map(ToString::to_string).collect();
+        let more = if without.len() > 5 { ", …" } else { "" };
+        Err(Error::bad_param(
+            "consensus",
+            tag,
+            format!(
+                "used with members that have {what}; members {}{more} have none",
+                shown.join(", ")
+            ),
+        ))
+    };
+    if needs.memberships {
+        lacking("memberships", &|m| m.extras.memberships.is_some())?;
+    }
+    if needs.distances {
+        lacking("distances or centres", &|m| {
+            m.extras.distances.is_some() || m.extras.centers.is_some()
+        })?;
+    }
+    if needs.feature_weights {
+        lacking("feature weights", &|m| m.extras.weights.is_some())?;
+    }
+    if needs.complete {
+        lacking("a label for every object", &|m| !m.labels.contains(&MISSING))?;
+    }
+    match needs.max_n {
+        Some(limit) if ensemble.n() > limit => Err(Error::bad_param(
+            "consensus",
+            tag,
+            format!("used with at most {limit} objects ({} given)", ensemble.n()),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Per-cluster extras of a clustering with the rows of empty clusters left out and the others in
+/// the order of [`compact`] labels.
+pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
+    let mut order: Vec<usize> = Vec::new();
+    let mut seen = vec![false; k];
+    for &l in labels.iter().filter(|&&l| l != MISSING) {
+        if !seen[l as usize] {
+            seen[l as usize] = true;
+            order.push(l as usize);
+        }
+    }
+    let rows = |x: ndarray::Array2<f64>| x.select(ndarray::Axis(0), &order);
+    let columns = |x: ndarray::Array2<f64>| x.select(ndarray::Axis(1), &order);
+    Extras {
+        centers: extras.centers.map(rows),
+        weights: extras.weights.map(rows),
+        metrics: extras.metrics.map(|all| match all.len() {
+            1 => all,
+            _ => order.iter().map(|&h| all[h].clone()).collect(),
+        }),
+        memberships: extras.memberships.map(columns),
+        distances: extras.distances.map(columns),
+        ..extras
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_compacted_in_order_of_appearance() {
+        let m = Member::from_labels(&[7, MISSING, 2, 7, 9]);
+        assert_eq!((m.labels, m.k), (vec![0, MISSING, 1, 0, 2], 3));
+    }
+
+    #[test]
+    fn extras_follow_the_compacted_labels() {
+        let centers = ndarray::array![[0.0], [1.0], [2.0]];
+        let extras = Extras { centers: Some(centers), ..Extras::default() };
+        let out = without_empty(extras, &[2, 0, 2], 3);
+        assert_eq!(out.centers.unwrap(), ndarray::array![[2.0], [0.0]]);
+    }
+
+    #[test]
+    fn an_ensemble_without_members_is_refused() {
+        assert!(Ensemble::new(3, vec![]).is_err());
+        assert!(Ensemble::new(3, vec![Member::from_labels(&[0, 1])]).is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! The house of mustlink: types, one trait per role, registry, configuration, driver and laws.
+//!
+//! No method lives here. A method is a small tree of plugins ([`roles`]), built from configuration
+//! ([`config`]), run by the framework ([`run`], [`selection`]) on a [`Problem`], and held to the
+//! laws of its roles.
+
+pub mod closure;
+pub mod clustering;
+pub mod config;
+pub mod constraints;
+pub mod context;
+#[cfg(feature = "contract")]
+pub mod contract;
+pub mod data;
+pub mod ensemble;
+pub mod error;
+pub mod knowledge;
+pub mod method;
+pub mod problem;
+pub mod random;
+pub mod reduce;
+pub mod registry;
+pub mod roles;
+pub mod run;
+pub mod selection;
+
+pub use clustering::{Clustering, Status};
+pub use constraints::{Constraint, Constraints, Kind};
+pub use context::Context;
+pub use data::{Csr, Data, DataKind, Row};
+pub use error::{Error, Result};
+pub use problem::{Problem, Shape, Start};
+
+#[doc(hidden)]
+pub use inventory;
+#[doc(hidden)]
+pub use serde_json;
+
+/// What a plugin file imports: `use mustlink_core::prelude::*;`
+pub mod prelude {
+    pub use crate::clustering::{Clustering, Extras, Geometry, IterStat, NONE, Status};
+    pub use crate::constraints::{Constraint, Constraints, Kind};
+    pub use crate::context::Context;
+    pub use crate::data::{Csr, Data, DataKind, Row};
+    pub use crate::ensemble::{Ensemble, MISSING, Member};
+    pub use crate::error::{Error, Result};
+    pub use crate::problem::{Problem, Shape, Start};
+    pub use crate::random::Stream;
+    pub use crate::register;
+    pub use crate::registry::slot;
+    pub use crate::roles::*;
+    pub use schemars::{self, JsonSchema};
+    pub use serde::{Deserialize, Serialize};
+    pub use typetag;
+}

@@ -1,0 +1,140 @@
+//! What is a method asked to solve? Data, constraints, k, and never labels.
+
+use std::sync::Arc;
+
+use ndarray::Array2;
+
+use crate::constraints::Constraints;
+use crate::data::Data;
+use crate::error::{Error, Result};
+
+/// A start handed to methods with `init = "given"`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// Centroids, k × d.
+    Centroids(Array2<f64>),
+    /// One label per object.
+    Labels(Vec<u32>),
+}
+
+/// What to cluster. Cheap to clone. Ground truth is not part of it: only oracles and metrics see that.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// The objects.
+    pub data: Data,
+    /// What is known about pairs.
+    pub constraints: Arc<Constraints>,
+    /// Number of clusters, where given.
+    pub k: Option<usize>,
+    /// Objects that may appear in queries, as medoids or representatives; absent means all.
+    pub eligible: Option<Arc<[bool]>>,
+    /// Start for methods with `init = "given"`.
+    pub start: Option<Arc<Start>>,
+}
+
+impl Problem {
+    /// A problem with data alone.
+    pub fn new(data: Data) -> Self {
+        Problem { data, constraints: Arc::default(), k: None, eligible: None, start: None }
+    }
+
+    /// The same with k clusters.
+    pub fn with_k(mut self, k: usize) -> Self {
+        self.k = Some(k);
+        self
+    }
+
+    /// The same with these constraints.
+    pub fn with_constraints(mut self, constraints: Constraints) -> Self {
+        self.constraints = Arc::new(constraints);
+        self
+    }
+
+    /// The same with these eligible objects.
+    pub fn with_eligible(mut self, eligible: Vec<bool>) -> Self {
+        self.eligible = Some(eligible.into());
+        self
+    }
+
+    /// The same with this start.
+    pub fn with_start(mut self, start: Start) -> Self {
+        self.start = Some(Arc::new(start));
+        self
+    }
+
+    /// Number of objects.
+    pub fn n(&self) -> usize {
+        self.data.n()
+    }
+
+    /// Number of features.
+    pub fn d(&self) -> usize {
+        self.data.d()
+    }
+
+    /// Whether object `i` may appear in a query.
+    pub fn is_eligible(&self, i: usize) -> bool {
+        self.eligible.as_ref().is_none_or(|e| e[i])
+    }
+
+    /// The eligible objects in order.
+    pub fn eligible_objects(&self) -> Vec<u32> {
+        (0..self.n() as u32).filter(|&i| self.is_eligible(i as usize)).collect()
+    }
+
+    pub(crate) fn eligible_digest(&self) -> Option<String> {
+        self.eligible.as_ref().map(|e| {
+            blake3::hash(&e.iter().map(|&b| u8::from(b)).collect::<Vec<_>>()).to_hex().to_string()
+        })
+    }
+
+    /// The number of clusters for a plugin with its own `k` option: that, or the problem's.
+    ///
+    /// # Errors
+    /// `MissingK`, `BadK`, `TooManyClusters`.
+    pub fn require_k(&self, own: Option<usize>, plugin: &str) -> Result<usize> {
+        let k = own.or(self.k).ok_or_else(|| Error::MissingK { plugin: plugin.into() })?;
+        match k {
+            0 => Err(Error::BadK),
+            k if k > self.n() => Err(Error::TooManyClusters { k, n: self.n() }),
+            k => Ok(k),
+        }
+    }
+
+    /// The problem restricted to `rows`, with the constraints whose two ends are among them.
+    pub fn subset(&self, rows: &[usize]) -> Self {
+        Problem {
+            data: self.data.subset(rows),
+            constraints: Arc::new(self.constraints.subset(rows, self.n())),
+            k: self.k,
+            eligible: self.eligible.as_ref().map(|e| rows.iter().map(|&r| e[r]).collect()),
+            start: None,
+        }
+    }
+
+    /// Sizes for memory estimates.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            n: self.n(),
+            d: self.d(),
+            k: self.k.unwrap_or(1),
+            entries: self.data.entries(),
+            constraints: self.constraints.len(),
+        }
+    }
+}
+
+/// Sizes a memory estimate may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Objects.
+    pub n: usize,
+    /// Features.
+    pub d: usize,
+    /// Clusters.
+    pub k: usize,
+    /// Stored entries of the data.
+    pub entries: usize,
+    /// Constraints.
+    pub constraints: usize,
+}

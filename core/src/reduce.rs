@@ -1,0 +1,72 @@
+//! How are sums over objects taken so that every number of threads gives the same bits?
+//!
+//! Rows are summed in fixed blocks of 1024, each in index order; block sums are added in a fixed
+//! binary tree over block numbers. Threads only decide who computes a block.
+
+use rayon::prelude::*;
+
+/// Rows per block.
+pub const BLOCK: usize = 1024;
+
+/// Number of blocks over `n` rows.
+pub fn blocks(n: usize) -> usize {
+    n.div_ceil(BLOCK)
+}
+
+/// The rows of block `b` of `n` rows.
+pub fn block(b: usize, n: usize) -> std::ops::Range<usize> {
+    b * BLOCK..((b + 1) * BLOCK).min(n)
+}
+
+/// Maps blocks in parallel and folds their results in the fixed tree; `None` for no rows.
+pub fn reduce<T: Send>(
+    n: usize,
+    map: impl Fn(std::ops::Range<usize>) -> T + Sync,
+    combine: impl Fn(T, T) -> T + Sync,
+) -> Option<T> {
+    fn tree<T: Send>(
+        lo: usize,
+        hi: usize,
+        n: usize,
+        map: &(impl Fn(std::ops::Range<usize>) -> T + Sync),
+        combine: &(impl Fn(T, T) -> T + Sync),
+    ) -> T {
+        if hi - lo == 1 {
+            return map(block(lo, n));
+        }
+        // Split at a power of two, so that the tree over blocks 0..m is a subtree of any longer one.
+        let mid = lo + ((hi - lo).next_power_of_two() / 2);
+        let (a, b) =
+            rayon::join(|| tree(lo, mid, n, map, combine), || tree(mid, hi, n, map, combine));
+        combine(a, b)
+    }
+    (n > 0).then(|| tree(0, blocks(n), n, &map, &combine))
+}
+
+/// Sum of `value(i)` over `0..n`, the same bits for any number of threads.
+pub fn sum(n: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
+    reduce(n, |rows| rows.map(&value).sum::<f64>(), |a, b| a + b).unwrap_or(0.0)
+}
+
+/// Fills `out[i] = value(i)` in parallel by blocks.
+pub fn fill<T: Send>(out: &mut [T], value: impl Fn(usize) -> T + Sync) {
+    out.par_chunks_mut(BLOCK).enumerate().for_each(|(b, chunk)| {
+        chunk.iter_mut().enumerate().for_each(|(at, o)| *o = value(b * BLOCK + at));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let f = |i: usize| (i as f64 * 0.37).sin() * 1e3_f64.powi((i % 7) as i32 - 3);
+        let at = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| sum(10_007, f)).to_bits()
+        };
+        assert_eq!(at(1), at(2));
+        assert_eq!(at(1), at(7));
+    }
+}

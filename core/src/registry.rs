@@ -1,0 +1,363 @@
+//! Which plugins exist?
+//!
+//! typetag builds a plugin from its tag; the catalogue here describes it: role, summary, options
+//! with ranges, references, source file. One [`register!`](crate::register) line per plugin feeds
+//! it. Everything that lists plugins (the command line, the manual, schemas, suggestions, the laws)
+//! reads the catalogue, always sorted.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::roles::RoleObject;
+
+/// The eight roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Groups objects.
+    BaseClusterer,
+    /// Makes many base clusterings.
+    EnsembleGenerator,
+    /// Combines partitions.
+    ConsensusFunction,
+    /// Spreads constraints.
+    ConstraintPropagator,
+    /// Decides what to ask.
+    QuerySelector,
+    /// Answers.
+    Oracle,
+    /// Scores.
+    Metric,
+    /// Changes data.
+    Transform,
+}
+
+impl Role {
+    /// All roles in listing order.
+    pub const ALL: [Role; 8] = [
+        Role::BaseClusterer,
+        Role::EnsembleGenerator,
+        Role::ConsensusFunction,
+        Role::ConstraintPropagator,
+        Role::QuerySelector,
+        Role::Oracle,
+        Role::Metric,
+        Role::Transform,
+    ];
+
+    /// The word in prose: `base clusterer`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::BaseClusterer => "base clusterer",
+            Role::EnsembleGenerator => "ensemble generator",
+            Role::ConsensusFunction => "consensus function",
+            Role::ConstraintPropagator => "constraint propagator",
+            Role::QuerySelector => "query selector",
+            Role::Oracle => "oracle",
+            Role::Metric => "metric",
+            Role::Transform => "transform",
+        }
+    }
+
+    /// The word on the command line and the folder: `base-clusterers`.
+    pub fn plural(self) -> String {
+        format!("{}s", self.name().replace(' ', "-"))
+    }
+
+    /// The usual key in configs: `clusterer`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Role::BaseClusterer => "clusterer",
+            Role::EnsembleGenerator => "generator",
+            Role::ConsensusFunction => "consensus",
+            Role::ConstraintPropagator => "propagator",
+            Role::QuerySelector => "selector",
+            Role::Oracle => "oracle",
+            Role::Metric => "metrics",
+            Role::Transform => "transforms",
+        }
+    }
+
+    /// The role with this config key.
+    pub fn from_key(key: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|r| r.key() == key)
+    }
+}
+
+/// What the catalogue knows about a plugin.
+pub struct Descriptor {
+    /// Its role.
+    pub role: Role,
+    /// Its name in configs.
+    pub tag: &'static str,
+    /// Its Rust type.
+    pub type_name: &'static str,
+    /// Citation keys into the manual's bibliography.
+    pub references: &'static [&'static str],
+    /// Changes when the same input may give another result.
+    pub version: u32,
+    /// Laws this plugin is excused from, each with the reason.
+    pub waivers: &'static [(&'static str, &'static str)],
+    /// Source file.
+    pub file: &'static str,
+    /// Line of the registration.
+    pub line: u32,
+    /// Crate that holds it.
+    pub package: &'static str,
+    /// JSON Schema of its options.
+    pub schema: fn() -> Value,
+    /// Its options at their defaults, without the tag.
+    pub default: fn() -> Value,
+    /// Plain facts at the default options, as JSON.
+    pub properties: fn() -> Value,
+}
+inventory::collect!(Descriptor);
+
+impl Descriptor {
+    /// First paragraph of the type's documentation.
+    pub fn summary(&self) -> String {
+        let doc = self.documentation();
+        doc.split("\n\n").next().unwrap_or_default().replace('\n', " ").trim().to_string()
+    }
+
+    /// The type's documentation.
+    pub fn documentation(&self) -> String {
+        let schema = self.schema_value();
+        schema.get("description").and_then(Value::as_str).unwrap_or_default().to_string()
+    }
+
+    /// JSON Schema of its options, computed once.
+    pub fn schema_value(&self) -> &'static Value {
+        use std::collections::HashMap;
+        use std::sync::Mutex;
+        static CACHE: OnceLock<Mutex<HashMap<usize, &'static Value>>> = OnceLock::new();
+        let mut cache =
+            CACHE.get_or_init(Mutex::default).lock().expect("no panic while holding it");
+        cache
+            .entry(self as *const Descriptor as usize)
+            .or_insert_with(|| Box::leak(Box::new((self.schema)())))
+    }
+
+    /// Its default configuration, tag included.
+    pub fn default_config(&self) -> Value {
+        let mut value = (self.default)();
+        if let Value::Object(map) = &mut value {
+            map.insert("type".into(), self.tag.into());
+        } else {
+            value = serde_json::json!({ "type": self.tag });
+        }
+        value
+    }
+}
+
+/// All plugins linked into this program, sorted by role and tag.
+pub struct Catalogue {
+    entries: Vec<&'static Descriptor>,
+}
+
+impl Catalogue {
+    /// The catalogue of this program.
+    ///
+    /// # Errors
+    /// No plugin is linked, or two have one tag: both are mistakes of the program.
+    pub fn get() -> Result<&'static Catalogue> {
+        static CATALOGUE: OnceLock<std::result::Result<Catalogue, String>> = OnceLock::new();
+        CATALOGUE
+            .get_or_init(|| {
+                Catalogue::from_entries(inventory::iter::<Descriptor>.into_iter().collect())
+            })
+            .as_ref()
+            .map_err(|m| Error::Usage(m.clone()))
+    }
+
+    fn from_entries(
+        mut entries: Vec<&'static Descriptor>,
+    ) -> std::result::Result<Catalogue, String> {
+        if entries.is_empty() {
+            return Err("registry is empty: no plugin crate is linked; add \
+                        \"use mustlink_base_clusterers as _;\" or depend on the facade mustlink"
+                .into());
+        }
+        entries.sort_by_key(|d| (d.role, d.tag, d.file));
+        let mut by_tag: Vec<_> = entries.clone();
+        by_tag.sort_by_key(|d| (d.tag, d.package, d.file));
+        if let Some(pair) = by_tag.windows(2).find(|w| w[0].tag == w[1].tag) {
+            return Err(format!(
+                "registry: the tag \"{}\" is taken twice: by {} in {} and by {} in {}; rename one",
+                pair[0].tag, pair[0].type_name, pair[0].package, pair[1].type_name, pair[1].package
+            ));
+        }
+        Ok(Catalogue { entries })
+    }
+
+    /// All plugins, sorted.
+    pub fn all(&self) -> &[&'static Descriptor] {
+        &self.entries
+    }
+
+    /// The plugins of one role, sorted.
+    pub fn role(&self, role: Role) -> impl Iterator<Item = &'static Descriptor> + '_ {
+        self.entries.iter().copied().filter(move |d| d.role == role)
+    }
+
+    /// The plugin with this tag.
+    pub fn find(&self, tag: &str) -> Option<&'static Descriptor> {
+        self.entries.iter().copied().find(|d| d.tag == tag)
+    }
+}
+
+/// The nearest of `names` to `word`, when it is near enough to be a slip.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let flat = |s: &str| s.to_lowercase().replace(['_', '-', ' '], "");
+    let word_flat = flat(word);
+    names
+        .into_iter()
+        .map(|name| {
+            let distance = strsim::damerau_levenshtein(&word_flat, &flat(name));
+            (distance, name)
+        })
+        .filter(|&(distance, name)| distance <= 3 && distance * 2 <= name.len().max(2))
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// `; did you mean "x"?`, or nothing.
+pub fn suggestion<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, names).map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default()
+}
+
+/// Builds a plugin of one role from its tag, at its defaults.
+///
+/// # Errors
+/// `NotLinked` when no such plugin is in the program.
+pub fn build_default<R: RoleObject + ?Sized>(tag: &str) -> Result<Box<R>> {
+    let found = Catalogue::get()?.find(tag).filter(|d| d.role == R::ROLE);
+    let descriptor =
+        found.ok_or_else(|| Error::NotLinked { role: R::ROLE.name(), tag: tag.into() })?;
+    R::from_value(descriptor.default_config())
+        .map_err(|message| Error::Plugin { tag: tag.into(), message })
+}
+
+/// The plugin in an optional slot, or the slot's declared default (`x-default` of its schema).
+///
+/// `P` is the plugin that owns the slot, `option` the name of the slot.
+///
+/// # Errors
+/// `NotLinked` when the default is not in the program.
+pub fn slot<'a, P: JsonSchema, R: RoleObject + ?Sized>(
+    filled: &'a Option<Box<R>>,
+    option: &str,
+) -> Result<Cow<'a, Box<R>>>
+where
+    Box<R>: Clone,
+{
+    if let Some(plugin) = filled {
+        return Ok(Cow::Borrowed(plugin));
+    }
+    let schema = schemars::schema_for!(P);
+    let tag = schema
+        .pointer(&format!("/properties/{option}/x-default"))
+        .and_then(Value::as_str)
+        .map(str::to_string)
+        .ok_or_else(|| Error::bad_param(option, "nothing", format!("a {}", R::ROLE.name())))?;
+    Ok(Cow::Owned(build_default(&tag)?))
+}
+
+/// The schema of a type as JSON.
+#[doc(hidden)]
+pub fn schema_of<T: JsonSchema>() -> Value {
+    schemars::schema_for!(T).to_value()
+}
+
+/// Registers a plugin: `register!(BaseClusterer, CopKMeans, "cop_kmeans", references: ["Wagstaff2001"]);`
+///
+/// After the references may stand `version: 2` (results changed) and
+/// `waives: ["law" => "reason"]` (a law that cannot hold for this plugin).
+#[macro_export]
+macro_rules! register {
+    ($role:ident, $type:ty, $tag:literal, references: [$($key:literal),* $(,)?]
+     $(, version: $version:literal)? $(, waives: [$($law:literal => $reason:literal),* $(,)?])? $(,)?) => {
+        $crate::inventory::submit! {
+            $crate::registry::Descriptor {
+                role: $crate::registry::Role::$role,
+                tag: $tag,
+                type_name: stringify!($type),
+                references: &[$($key),*],
+                version: { let version = 1; $(let _ = version; let version = $version;)? version },
+                waivers: &[$($(($law, $reason)),*)?],
+                file: file!(),
+                line: line!(),
+                package: env!("CARGO_PKG_NAME"),
+                schema: $crate::registry::schema_of::<$type>,
+                default: || {
+                    $crate::serde_json::to_value(<$type as Default>::default())
+                        .expect("plugins serialise to plain tables")
+                },
+                properties: || $crate::register!(@properties $role, $type),
+            }
+        }
+    };
+    (@properties ConsensusFunction, $type:ty) => {
+        $crate::serde_json::to_value($crate::roles::ConsensusFunction::needs(&<$type as Default>::default()))
+            .expect("plain facts")
+    };
+    (@properties $role:ident, $type:ty) => {
+        $crate::serde_json::to_value($crate::roles::$role::properties(&<$type as Default>::default()))
+            .expect("plain facts")
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn descriptor(tag: &'static str, package: &'static str) -> &'static Descriptor {
+        Box::leak(Box::new(Descriptor {
+            role: Role::Metric,
+            tag,
+            type_name: "T",
+            references: &[],
+            version: 1,
+            waivers: &[],
+            file: "t.rs",
+            line: 1,
+            package,
+            schema: || Value::Null,
+            default: || Value::Null,
+            properties: || Value::Null,
+        }))
+    }
+
+    #[test]
+    fn an_empty_registry_is_loud() {
+        let message = Catalogue::from_entries(Vec::new()).err().unwrap();
+        assert_eq!(
+            message,
+            "registry is empty: no plugin crate is linked; add \
+             \"use mustlink_base_clusterers as _;\" or depend on the facade mustlink"
+        );
+    }
+
+    #[test]
+    fn a_tag_taken_twice_is_loud() {
+        let twice = vec![descriptor("ari", "one"), descriptor("ari", "two")];
+        let message = Catalogue::from_entries(twice).err().unwrap();
+        assert_eq!(
+            message,
+            "registry: the tag \"ari\" is taken twice: by T in one and by T in two; rename one"
+        );
+    }
+
+    #[test]
+    fn slips_are_found() {
+        let names = ["min_max", "pck_means", "kmeans"];
+        assert_eq!(nearest("minmax", names), Some("min_max"));
+        assert_eq!(nearest("pkmeans", names), Some("kmeans"));
+        assert_eq!(nearest("something", names), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! What groups objects?
+
+use serde::Serialize;
+
+use crate::clustering::Clustering;
+use crate::context::Context;
+use crate::data::DataKind;
+use crate::error::Result;
+use crate::problem::{Problem, Shape};
+
+/// Plain facts about a clusterer, which the framework checks and the laws test.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Properties {
+    /// Kinds of data it takes.
+    pub accepts: Vec<DataKind>,
+    /// It cannot run without k.
+    pub needs_k: bool,
+    /// It looks at constraints at all.
+    pub reads_constraints: bool,
+    /// Every must-link holds in what it returns.
+    pub hard_must: bool,
+    /// Every cannot-link holds in what it returns.
+    pub hard_cannot: bool,
+    /// It uses the weights of constraints.
+    pub soft_weights: bool,
+    /// It returns centres.
+    pub gives_centers: bool,
+    /// It makes random choices by object index, so that permuting rows may change the result.
+    pub index_keyed: bool,
+}
+
+impl Default for Properties {
+    fn default() -> Self {
+        Properties {
+            accepts: vec![DataKind::Dense],
+            needs_k: true,
+            reads_constraints: false,
+            hard_must: false,
+            hard_cannot: false,
+            soft_weights: false,
+            gives_centers: false,
+            index_keyed: true,
+        }
+    }
+}
+
+/// Groups objects into clusters. Tag in configs: `clusterer = { type = "…" }`.
+#[typetag::serde(tag = "type")]
+pub trait BaseClusterer: super::Plugin {
+    /// One label in `0..k` for every object of `problem`.
+    ///
+    /// # Errors
+    /// As the plugin documents; a panic is a defect.
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering>;
+
+    /// Plain facts, computed from the parameters.
+    fn properties(&self) -> Properties {
+        Properties::default()
+    }
+
+    /// Bytes needed beyond the data, children included.
+    fn memory(&self, shape: &Shape) -> u64 {
+        (16 * shape.n + 16 * shape.k * shape.d) as u64
+    }
+}

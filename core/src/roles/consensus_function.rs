@@ -1,0 +1,48 @@
+//! What combines many partitions into one?
+
+use serde::Serialize;
+
+use crate::clustering::Clustering;
+use crate::context::Context;
+use crate::ensemble::Ensemble;
+use crate::error::Result;
+use crate::problem::{Problem, Shape};
+
+/// What a consensus function needs of the members.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Needs {
+    /// Memberships of every member.
+    pub memberships: bool,
+    /// Distances of every member.
+    pub distances: bool,
+    /// Feature weights of every member.
+    pub feature_weights: bool,
+    /// No label may be missing.
+    pub complete: bool,
+    /// It cannot run without k.
+    pub fixed_k: bool,
+    /// Parts are of about equal size, so unanimous ensembles may be changed.
+    pub balanced: bool,
+    /// More objects than this are refused.
+    pub max_n: Option<usize>,
+}
+
+/// Combines an ensemble. Tag in configs: `consensus = { type = "…" }`.
+#[typetag::serde(tag = "type")]
+pub trait ConsensusFunction: super::Plugin {
+    /// One partition of the ensemble's objects; k is that of `problem`.
+    ///
+    /// # Errors
+    /// As the plugin documents.
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering>;
+
+    /// What it needs of the members.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Bytes needed beyond the ensemble of `members` members.
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        (8 * (shape.n + members)) as u64
+    }
+}

@@ -1,0 +1,54 @@
+//! What spreads a few constraints to many pairs?
+
+use ndarray::Array2;
+use serde::Serialize;
+
+use crate::clustering::Clustering;
+use crate::constraints::Constraints;
+use crate::context::Context;
+use crate::error::Result;
+use crate::problem::{Problem, Shape};
+
+/// What comes out of propagation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Propagated {
+    /// More constraints, the given ones among them.
+    Constraints(Constraints),
+    /// Distances that respect the constraints, n × n.
+    Distances(Array2<f64>),
+    /// Affinities that respect the constraints, n × n.
+    Affinity(Array2<f64>),
+}
+
+/// Plain facts about a propagator.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PropagatorProperties {
+    /// It needs a clustering of the same data.
+    pub needs_clustering: bool,
+}
+
+/// Spreads constraints. Tag in configs: `propagator = { type = "…" }`.
+#[typetag::serde(tag = "type")]
+pub trait ConstraintPropagator: super::Plugin {
+    /// What follows from `constraints`; every given constraint is kept.
+    ///
+    /// # Errors
+    /// As the plugin documents.
+    fn propagate(
+        &self,
+        constraints: &Constraints,
+        clustering: Option<&Clustering>,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Propagated>;
+
+    /// Plain facts, computed from the parameters.
+    fn properties(&self) -> PropagatorProperties {
+        PropagatorProperties::default()
+    }
+
+    /// Bytes needed beyond the data.
+    fn memory(&self, shape: &Shape) -> u64 {
+        (16 * shape.n) as u64
+    }
+}

@@ -1,0 +1,50 @@
+//! What makes many base clusterings of one set of objects?
+
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::data::DataKind;
+use crate::ensemble::Ensemble;
+use crate::error::Result;
+use crate::problem::{Problem, Shape};
+
+/// Plain facts about a generator.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GeneratorProperties {
+    /// Kinds of data it takes.
+    pub accepts: Vec<DataKind>,
+    /// It cannot run without k.
+    pub needs_k: bool,
+    /// It, or what it holds, looks at constraints.
+    pub reads_constraints: bool,
+}
+
+impl Default for GeneratorProperties {
+    fn default() -> Self {
+        GeneratorProperties {
+            accepts: vec![DataKind::Dense],
+            needs_k: true,
+            reads_constraints: false,
+        }
+    }
+}
+
+/// Makes an ensemble. Tag in configs: `generator = { type = "…" }`.
+#[typetag::serde(tag = "type")]
+pub trait EnsembleGenerator: super::Plugin {
+    /// Members over the same objects; member t depends on nothing but the problem, the path and t.
+    ///
+    /// # Errors
+    /// As the plugin documents.
+    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble>;
+
+    /// Plain facts, computed from the parameters.
+    fn properties(&self) -> GeneratorProperties {
+        GeneratorProperties::default()
+    }
+
+    /// Bytes needed beyond the data, children and the ensemble included.
+    fn memory(&self, shape: &Shape) -> u64 {
+        (16 * shape.n) as u64
+    }
+}

@@ -1,0 +1,89 @@
+//! How good is a clustering?
+
+use serde::Serialize;
+
+use crate::constraints::Constraints;
+use crate::data::Data;
+use crate::ensemble::Ensemble;
+use crate::error::Result;
+
+/// What a metric may look at.
+#[derive(Clone, Copy, Default)]
+pub struct MetricInput<'a> {
+    /// Cluster of each object.
+    pub labels: &'a [u32],
+    /// Class of each object; `None` inside = unknown, which removes the object from the scope.
+    pub truth: Option<&'a [Option<u32>]>,
+    /// Objects that count; absent means all.
+    pub scope: Option<&'a [bool]>,
+    /// The objects.
+    pub data: Option<&'a Data>,
+    /// The constraints to judge against.
+    pub constraints: Option<&'a Constraints>,
+    /// Pairs left out of pair counts, each i < j, sorted, unique.
+    pub exclude: Option<&'a [(u32, u32)]>,
+    /// An ensemble to compare with.
+    pub ensemble: Option<&'a Ensemble>,
+}
+
+/// Plain facts about a metric.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricProperties {
+    /// Smallest value.
+    #[serde(serialize_with = "infinity_as_text")]
+    pub min: f64,
+    /// Largest value, infinity where unbounded.
+    #[serde(serialize_with = "infinity_as_text")]
+    pub max: f64,
+    /// Larger is better.
+    pub higher_is_better: bool,
+    /// Needs classes.
+    pub needs_truth: bool,
+    /// Needs the objects.
+    pub needs_data: bool,
+    /// Needs constraints.
+    pub needs_constraints: bool,
+    /// Exchanging clusters and classes leaves it unchanged.
+    pub symmetric: bool,
+    /// A perfect clustering has this value.
+    pub perfect: Option<f64>,
+}
+
+fn infinity_as_text<S: serde::Serializer>(v: &f64, s: S) -> std::result::Result<S::Ok, S::Error> {
+    match *v {
+        f64::INFINITY => s.serialize_str("infinity"),
+        f64::NEG_INFINITY => s.serialize_str("-infinity"),
+        v => s.serialize_f64(v),
+    }
+}
+
+impl Default for MetricProperties {
+    /// Agreement with classes in [0, 1], larger is better.
+    fn default() -> Self {
+        MetricProperties {
+            min: 0.0,
+            max: 1.0,
+            higher_is_better: true,
+            needs_truth: true,
+            needs_data: false,
+            needs_constraints: false,
+            symmetric: false,
+            perfect: Some(1.0),
+        }
+    }
+}
+
+/// Scores a clustering. In configs: `metrics = ["ari", …]`.
+#[typetag::serde(tag = "type")]
+pub trait Metric: super::Plugin {
+    /// The score; `None` where undefined, never NaN.
+    ///
+    /// # Errors
+    /// As the plugin documents.
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>>;
+
+    /// Plain facts.
+    fn properties(&self) -> MetricProperties {
+        MetricProperties::default()
+    }
+}

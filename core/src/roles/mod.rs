@@ -1,0 +1,84 @@
+//! Which parts can a method be made of? One trait per role, one required method each.
+
+mod base_clusterer;
+mod consensus_function;
+mod constraint_propagator;
+mod ensemble_generator;
+mod metric;
+mod oracle;
+mod query_selector;
+mod transform;
+
+pub use base_clusterer::{BaseClusterer, Properties};
+pub use consensus_function::{ConsensusFunction, Needs};
+pub use constraint_propagator::{ConstraintPropagator, Propagated, PropagatorProperties};
+pub use ensemble_generator::{EnsembleGenerator, GeneratorProperties};
+pub use metric::{Metric, MetricInput, MetricProperties};
+pub use oracle::{
+    Answer, Layer, Oracle, OracleProperties, Outcome, Question, Refusal, Respondent, Scene,
+};
+pub use query_selector::{
+    Done, Event, Inquiry, QueryId, QuerySelector, Reply, RequestId, SelectorProperties, Step,
+};
+pub use transform::{Fitted, Transform, TransformProperties};
+
+use crate::registry::Role;
+
+/// What every plugin is: printable, clonable, shareable between threads.
+pub trait Plugin: std::fmt::Debug + dyn_clone::DynClone + Send + Sync {}
+impl<T: std::fmt::Debug + Clone + Send + Sync> Plugin for T {}
+
+/// A role as a trait object that can be built from configuration.
+pub trait RoleObject: Send + Sync {
+    /// Which role this is.
+    const ROLE: Role;
+    /// Builds a plugin from its configuration, `type` included.
+    ///
+    /// # Errors
+    /// The message of the deserialiser.
+    fn from_value(value: serde_json::Value) -> Result<Box<Self>, String>;
+    /// The configuration that builds this plugin, every option written out.
+    fn to_value(&self) -> serde_json::Value;
+    /// The tag of this plugin.
+    fn tag(&self) -> &'static str;
+}
+
+macro_rules! role_objects {
+    ($($role:ident),*) => {$(
+        impl RoleObject for dyn $role {
+            const ROLE: Role = Role::$role;
+            fn from_value(value: serde_json::Value) -> Result<Box<Self>, String> {
+                serde_json::from_value(value).map_err(|e| e.to_string().trim().to_string())
+            }
+            fn to_value(&self) -> serde_json::Value {
+                serde_json::to_value(self).expect("plugins serialise to plain tables")
+            }
+            fn tag(&self) -> &'static str {
+                self.typetag_name()
+            }
+        }
+        dyn_clone::clone_trait_object!($role);
+        impl schemars::JsonSchema for Box<dyn $role> {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                Role::$role.name().into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                // The loader looks the plugin up by its `type` and goes on with that schema.
+                schemars::json_schema!({ "x-role": Role::$role.key() })
+            }
+        }
+    )*};
+}
+role_objects!(
+    BaseClusterer,
+    EnsembleGenerator,
+    ConsensusFunction,
+    ConstraintPropagator,
+    QuerySelector,
+    Oracle,
+    Metric,
+    Transform
+);

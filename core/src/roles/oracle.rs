@@ -1,0 +1,185 @@
+//! Who answers "same cluster or not?"
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::error::Result;
+
+use super::query_selector::{QueryId, Reply};
+
+/// What an oracle may know of the world. Only oracles and metrics see labels.
+#[derive(Clone)]
+pub struct Scene {
+    /// Number of objects.
+    pub n: usize,
+    /// Class of each object, where known; `None` inside = unknown.
+    pub labels: Option<Arc<[Option<u32>]>>,
+    /// Id of each object.
+    pub ids: Option<Arc<[String]>>,
+    /// Text shown to people, per object.
+    pub display: Option<Arc<[String]>>,
+    /// The objects themselves, for oracles that look at distances or show features.
+    pub data: Option<crate::data::Data>,
+    /// The run around the oracle; its path seeds noise.
+    pub ctx: Context,
+}
+
+impl Scene {
+    /// A scene with classes and a context.
+    pub fn with_labels(labels: Vec<Option<u32>>, ctx: Context) -> Self {
+        Scene {
+            n: labels.len(),
+            labels: Some(labels.into()),
+            ids: None,
+            display: None,
+            data: None,
+            ctx,
+        }
+    }
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Number of the query.
+    pub id: QueryId,
+    /// Smaller index.
+    pub i: u32,
+    /// Larger index.
+    pub j: u32,
+    /// The object the question is about.
+    pub subject: u32,
+    /// The object it is compared with.
+    pub reference: u32,
+    /// What the question serves.
+    pub purpose: &'static str,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The reply.
+    pub reply: Reply,
+    /// What it cost.
+    pub cost: f64,
+    /// Who said so.
+    pub annotator: Option<String>,
+    /// How sure, in [0.5, 1].
+    pub confidence: Option<f64>,
+}
+
+impl Answer {
+    /// A plain reply at cost 1.
+    pub fn of(reply: Reply) -> Self {
+        Answer { reply, cost: 1.0, annotator: None, confidence: None }
+    }
+}
+
+/// Why an oracle answers no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The budget is spent.
+    BudgetExhausted,
+    /// It was closed.
+    Closed,
+    /// It may not speak about this pair.
+    OutOfScope,
+}
+
+/// What comes of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// An answer.
+    Answered(Answer),
+    /// Not yet; a later process may go on.
+    Pending,
+    /// No more answers; ends a run cleanly.
+    Refused(Refusal),
+}
+
+/// An oracle at work.
+pub trait Respondent: Send {
+    /// Answers one question. The reply to (i, j) is the reply to (j, i).
+    ///
+    /// # Errors
+    /// Broken pipes and malformed replies; the question stays open.
+    fn ask(&mut self, question: &Question) -> Result<Outcome>;
+
+    /// The most an answer to this question can cost now: budgets look at it before they ask.
+    fn cost(&self, question: &Question) -> f64 {
+        let _ = question;
+        1.0
+    }
+}
+
+/// Place of an oracle in the order of wrapping, outermost first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// Limits the number of questions.
+    Budget,
+    /// Prices questions.
+    Cost,
+    /// Asks several annotators.
+    Crowd,
+    /// Sometimes does not know.
+    DontKnow,
+    /// Sometimes errs.
+    Noise,
+    /// Knows.
+    Source,
+}
+
+/// Plain facts about an oracle.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OracleProperties {
+    /// Its place in the order of wrapping.
+    pub layer: Layer,
+    /// Same question, same reply, in every run with one seed.
+    pub deterministic: bool,
+    /// Replies agree with one partition.
+    pub noiseless: bool,
+    /// A person answers.
+    pub interactive: bool,
+    /// It needs the classes.
+    pub needs_labels: bool,
+}
+
+impl Default for OracleProperties {
+    fn default() -> Self {
+        OracleProperties {
+            layer: Layer::Source,
+            deterministic: true,
+            noiseless: true,
+            interactive: false,
+            needs_labels: true,
+        }
+    }
+}
+
+/// Opens respondents. Tag in configs: `oracle = { type = "…" }`.
+#[typetag::serde(tag = "type")]
+pub trait Oracle: super::Plugin {
+    /// A respondent for one run.
+    ///
+    /// # Errors
+    /// Missing labels, a wrong order of wrapping, as the plugin documents.
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>>;
+
+    /// Plain facts, computed from the parameters.
+    fn properties(&self) -> OracleProperties {
+        OracleProperties::default()
+    }
+
+    /// The oracle this one wraps, if it is a wrapper.
+    fn source(&self) -> Option<&dyn Oracle> {
+        None
+    }
+
+    /// The number of questions this oracle and those it wraps allow, if limited.
+    fn limit(&self) -> Option<usize> {
+        self.source().and_then(Oracle::limit)
+    }
+}

@@ -1,0 +1,236 @@
+//! How is a clusterer run so that its result can be trusted?
+//!
+//! The framework checks what a plugin says about itself before the run and what it returns after:
+//! labels, hard promises, violations. It counts; the method does not.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use crate::closure::{Closure, OnConflict};
+use crate::clustering::Clustering;
+use crate::constraints::{Kind, Strength, Violations};
+use crate::context::Context;
+use crate::data::{Data, DataKind};
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::roles::{BaseClusterer, Fitted, Transform};
+
+/// A clustering with what the framework knows about its run.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The result of the method.
+    pub clustering: Clustering,
+    /// What it violates of the constraints given.
+    pub violations: Violations,
+    /// What it violates of their closure: (must-links, cannot-links).
+    pub violations_closed: (u64, u64),
+    /// Clusters without an object.
+    pub empty_clusters: usize,
+    /// Wall time of the method.
+    pub seconds: f64,
+}
+
+fn kinds(accepts: &[DataKind]) -> String {
+    accepts.iter().map(|k| k.name()).collect::<Vec<_>>().join(" or ")
+}
+
+fn accepted(plugin: &str, accepts: &[DataKind], data: &Data) -> Result<()> {
+    if accepts.contains(&data.kind()) {
+        return Ok(());
+    }
+    Err(Error::UnsupportedData {
+        plugin: plugin.into(),
+        kind: data.kind().name(),
+        accepts: kinds(accepts),
+    })
+}
+
+/// Turns a panic of a plugin into the error it is.
+///
+/// # Errors
+/// `Contract` for a panic; otherwise what `work` returns.
+pub fn guarded<T>(plugin: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(ToString::to_string)
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "without a message".into());
+        Err(Error::Contract { plugin: plugin.into(), broken: format!("panicked: {text}") })
+    })
+}
+
+/// Whether `clusterer` can run on `problem` within the limits, before anything is allocated.
+///
+/// # Errors
+/// `UnsupportedData`, `MissingK`, `BadK`, `TooManyClusters`, `Memory`.
+pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) -> Result<()> {
+    let tag = clusterer.typetag_name();
+    let properties = clusterer.properties();
+    accepted(tag, &properties.accepts, &problem.data)?;
+    if properties.needs_k || problem.k.is_some() {
+        problem.require_k(None, tag)?;
+    }
+    let needed = clusterer.memory(&problem.shape());
+    match ctx.memory_limit() {
+        Some(limit) if needed > limit => Err(Error::Memory { needed, limit }),
+        _ => Ok(()),
+    }
+}
+
+/// Runs a clusterer and checks what it promised.
+///
+/// # Errors
+/// As [`admit`]; what the plugin returns; `Contract` when it breaks a promise or panics.
+pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) -> Result<Run> {
+    admit(clusterer, problem, ctx)?;
+    let tag = clusterer.typetag_name();
+    let start = Instant::now();
+    let clustering = guarded(tag, || clusterer.cluster(problem, ctx))?;
+    judge(tag, clustering, clusterer, problem, start.elapsed().as_secs_f64())
+}
+
+fn judge(
+    tag: &str,
+    clustering: Clustering,
+    clusterer: &dyn BaseClusterer,
+    problem: &Problem,
+    seconds: f64,
+) -> Result<Run> {
+    let properties = clusterer.properties();
+    let run = account(tag, clustering, problem, seconds)?;
+    let promised = |kind: Kind| match kind {
+        Kind::MustLink => properties.hard_must,
+        Kind::CannotLink => properties.hard_cannot,
+    };
+    if properties.hard_must || properties.hard_cannot {
+        let labels = &run.clustering.labels;
+        let pairs = problem.constraints.pairs().iter();
+        let broken = pairs
+            .filter(|c| c.strength != Some(Strength::Soft) && promised(c.kind))
+            .find(|c| c.is_violated(labels));
+        if let Some(c) = broken {
+            return Err(Error::Contract {
+                plugin: tag.into(),
+                broken: format!(
+                    "it promises every {} and violates ({}, {})",
+                    c.kind.name().replace('_', "-"),
+                    c.i,
+                    c.j
+                ),
+            });
+        }
+    }
+    Ok(run)
+}
+
+/// Checks the shape of a clustering and counts what it violates.
+///
+/// # Errors
+/// `Contract` for a wrong number of labels or a label out of range.
+pub fn account(tag: &str, clustering: Clustering, problem: &Problem, seconds: f64) -> Result<Run> {
+    let broken = |what: String| Error::Contract { plugin: tag.into(), broken: what };
+    let n = problem.n();
+    if clustering.labels.len() != n {
+        return Err(broken(format!("{} labels for {n} objects", clustering.labels.len())));
+    }
+    if let Some(at) = clustering.labels.iter().position(|&l| l as usize >= clustering.k) {
+        let (label, k) = (clustering.labels[at], clustering.k);
+        return Err(broken(format!("label {label} of object {at} is not in 0..{k}")));
+    }
+    if clustering.objective.is_some_and(f64::is_nan) {
+        return Err(broken("the objective is NaN".into()));
+    }
+    let violations = problem.constraints.violations(&clustering.labels);
+    let violations_closed = if problem.constraints.is_empty() {
+        (0, 0)
+    } else {
+        let closure = Closure::new(&problem.constraints, n, OnConflict::Keep)?;
+        closure.violation_counts(&clustering.labels)
+    };
+    let empty_clusters = clustering.empty_clusters();
+    Ok(Run { clustering, violations, violations_closed, empty_clusters, seconds })
+}
+
+/// Fits `transforms` one after the other and returns the problem after all of them, with the map
+/// from old rows to new ones where rows were dropped or merged.
+///
+/// # Errors
+/// What a transform returns, with its place; constraints that merged rows contradict.
+pub fn transform(
+    transforms: &[Box<dyn Transform>],
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<(Problem, Option<Vec<Option<u32>>>)> {
+    transform_from(0, transforms, problem, ctx)
+}
+
+/// As [`transform`], for steps of which the first is number `first` of a longer list: places and
+/// seeds are those of the whole list.
+///
+/// # Errors
+/// As [`transform`].
+pub fn transform_from(
+    first: usize,
+    transforms: &[Box<dyn Transform>],
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<(Problem, Option<Vec<Option<u32>>>)> {
+    let mut problem = problem.clone();
+    let mut map: Option<Vec<Option<u32>>> = None;
+    for (at, t) in transforms.iter().enumerate() {
+        let at = first + at;
+        let place = format!("transforms[{at}]");
+        let (next, rows) =
+            apply(&**t, &problem, &ctx.child("transforms").index(at)).map_err(|e| e.at(&place))?;
+        problem = next;
+        if let Some(rows) = rows {
+            map = Some(match map {
+                None => rows,
+                Some(old) => old.iter().map(|r| r.and_then(|r| rows[r as usize])).collect(),
+            });
+        }
+    }
+    Ok((problem, map))
+}
+
+fn apply(
+    t: &dyn Transform,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<(Problem, Option<Vec<Option<u32>>>)> {
+    let tag = t.typetag_name();
+    accepted(tag, &t.properties().accepts, &problem.data)?;
+    let fitted: Box<dyn Fitted> = guarded(tag, || t.fit(problem, ctx))?;
+    let data = guarded(tag, || fitted.apply(&problem.data))?;
+    let rows = fitted.row_map().map(<[_]>::to_vec);
+    let mut next = Problem { data, ..problem.clone() };
+    if let Some(map) = &rows {
+        let n = next.data.n();
+        if map.len() != problem.n() || map.iter().flatten().any(|&r| r as usize >= n) {
+            let broken = format!("its row map does not lead from {} rows to {n}", problem.n());
+            return Err(Error::Contract { plugin: tag.into(), broken });
+        }
+        let (constraints, dropped) = problem.constraints.renumbered(n, map)?;
+        if dropped > 0 {
+            ctx.warn(format!("{dropped} constraints lost an object that was dropped"));
+        }
+        next.constraints = std::sync::Arc::new(constraints);
+        next.eligible = problem.eligible.as_ref().map(|old| {
+            let mut eligible = vec![false; n];
+            map.iter().zip(old.iter()).for_each(|(to, &e)| {
+                if let Some(to) = to {
+                    eligible[*to as usize] |= e;
+                }
+            });
+            eligible.into()
+        });
+        next.start = None;
+    } else if next.data.n() != problem.n() {
+        return Err(Error::Contract {
+            plugin: tag.into(),
+            broken: "rows changed without a row map".into(),
+        });
+    }
+    Ok((next, rows))
+}

@@ -1,0 +1,244 @@
+//! The component form of the closure against the plain rules, pair by pair.
+
+use mustlink_core::Error;
+use mustlink_core::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
+use mustlink_core::constraints::{Constraint, Constraints, Kind};
+use mustlink_core::error::Infeasible;
+use mustlink_core::random::SeedPath;
+use proptest::prelude::*;
+
+fn given(n: usize) -> impl Strategy<Value = Vec<Constraint>> {
+    let pair = (0..n, 0..n, any::<bool>(), 1u32..5);
+    prop::collection::vec(pair, 0..2 * n).prop_map(|all| {
+        all.into_iter()
+            .filter(|(i, j, ..)| i != j)
+            .map(|(i, j, must, w)| {
+                let kind = if must { Kind::MustLink } else { Kind::CannotLink };
+                Constraint::new(i, j, kind).weighing(f64::from(w))
+            })
+            .collect()
+    })
+}
+
+/// Transitivity and entailment as they read, on n × n tables of the strongest chain.
+fn plain(n: usize, constraints: &Constraints) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let mut must = vec![vec![0.0f64; n]; n];
+    let mut cannot = vec![vec![0.0f64; n]; n];
+    for (i, row) in must.iter_mut().enumerate() {
+        row[i] = f64::INFINITY;
+    }
+    for c in constraints.pairs().iter().filter(|c| c.kind == Kind::MustLink) {
+        let (i, j) = (c.i as usize, c.j as usize);
+        must[i][j] = must[i][j].max(c.weight);
+        must[j][i] = must[i][j];
+    }
+    for m in 0..n {
+        for i in 0..n {
+            for j in 0..n {
+                must[i][j] = must[i][j].max(must[i][m].min(must[m][j]));
+            }
+        }
+    }
+    for c in constraints.pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
+        for (a, b) in [(c.i as usize, c.j as usize), (c.j as usize, c.i as usize)] {
+            if must[a][b] > 0.0 {
+                continue; // a contradiction is not extended
+            }
+            for i in 0..n {
+                for j in 0..n {
+                    let w = c.weight.min(must[i][a]).min(must[b][j]);
+                    cannot[i][j] = cannot[i][j].max(w);
+                }
+            }
+        }
+    }
+    (must, cannot)
+}
+
+proptest! {
+    #[test]
+    fn components_say_what_the_rules_say(all in given(9)) {
+        let n = 9;
+        let constraints = Constraints::new(n, all).unwrap();
+        let closure = Closure::new(&constraints, n, OnConflict::Keep).unwrap();
+        let (must, cannot) = plain(n, &constraints);
+        let mut counts = (0, 0);
+        for i in 0..n {
+            for j in 0..i {
+                let expected = if must[i][j] > 0.0 {
+                    Some(Kind::MustLink)
+                } else if cannot[i][j] > 0.0 {
+                    Some(Kind::CannotLink)
+                } else {
+                    None
+                };
+                prop_assert_eq!(closure.relation(i, j), expected);
+                counts.0 += u64::from(expected == Some(Kind::MustLink));
+                counts.1 += u64::from(expected == Some(Kind::CannotLink));
+            }
+        }
+        prop_assert_eq!(closure.pair_counts(), counts);
+        let pairs = closure.pairs(EntailedWeight::Bottleneck, 1000).unwrap();
+        let given: Vec<_> = constraints.pairs().iter().map(|c| (c.i, c.j, c.kind)).collect();
+        for c in &pairs {
+            if !given.contains(&(c.i, c.j, c.kind)) {
+                let table = if c.kind == Kind::MustLink { &must } else { &cannot };
+                prop_assert_eq!(c.weight, table[c.i as usize][c.j as usize]);
+            }
+        }
+        prop_assert_eq!(pairs.len() as u64, counts.0 + counts.1 + closure.conflicts().len() as u64);
+    }
+
+    #[test]
+    fn closing_twice_adds_nothing(all in given(9)) {
+        let constraints = Constraints::new(9, all).unwrap();
+        let Ok(closure) = Closure::new(&constraints, 9, OnConflict::DropCl) else {
+            return Err(TestCaseError::fail("drop_cl leaves nothing to refuse"));
+        };
+        let pairs = closure.pairs(EntailedWeight::Bottleneck, 1000).unwrap();
+        let again = Constraints::new(9, pairs.clone()).unwrap();
+        let again = Closure::new(&again, 9, OnConflict::Error).unwrap();
+        prop_assert_eq!(again.pairs(EntailedWeight::Bottleneck, 1000).unwrap(), pairs);
+    }
+
+    #[test]
+    fn counted_violations_are_those_of_the_pairs(all in given(9), labels in prop::collection::vec(0u32..3, 9)) {
+        let constraints = Constraints::new(9, all).unwrap();
+        let closure = Closure::new(&constraints, 9, OnConflict::Keep).unwrap();
+        let pairs = closure.pairs(EntailedWeight::Bottleneck, 1000).unwrap();
+        let count = |kind| pairs.iter().filter(|c| c.kind == kind && c.is_violated(&labels)).count() as u64;
+        prop_assert_eq!(closure.violation_counts(&labels), (count(Kind::MustLink), count(Kind::CannotLink)));
+    }
+
+    #[test]
+    fn witnesses_are_chains_of_given_must_links(all in given(8)) {
+        let constraints = Constraints::new(8, all).unwrap();
+        match Closure::new(&constraints, 8, OnConflict::Error) {
+            Ok(closure) => prop_assert!(closure.conflicts().is_empty()),
+            Err(Error::InconsistentConstraints(witnesses)) => {
+                for w in witnesses {
+                    prop_assert_eq!((w.path[0], *w.path.last().unwrap()), w.cannot);
+                    for (step, link) in w.path.windows(2).zip(&w.links) {
+                        let c = constraints.pairs()[*link];
+                        prop_assert_eq!(c.kind, Kind::MustLink);
+                        prop_assert_eq!((c.i, c.j), (step[0].min(step[1]), step[0].max(step[1])));
+                    }
+                }
+            }
+            Err(e) => prop_assert!(false, "{}", e),
+        }
+        let left = Closure::new(&constraints, 8, OnConflict::DropWeakest).unwrap();
+        prop_assert!(left.conflicts().is_empty());
+    }
+
+    #[test]
+    fn feasibility_is_honest(all in given(6), k in 1usize..4) {
+        let constraints = Constraints::new(6, all).unwrap();
+        let closure = Closure::new(&constraints, 6, OnConflict::DropCl).unwrap();
+        let m = closure.components();
+        let possible = (0..k.pow(m as u32)).any(|code| {
+            let colour = |p: usize| code / k.pow(p as u32) % k;
+            (0..m).all(|p| closure.apart(p).iter().all(|&q| colour(p) != colour(q as usize)))
+        });
+        match closure.feasibility(k) {
+            Feasibility::Feasible(colour) => {
+                prop_assert!(possible);
+                prop_assert!(colour.iter().all(|&c| (c as usize) < k));
+                for p in 0..m {
+                    prop_assert!(closure.apart(p).iter().all(|&q| colour[p] != colour[q as usize]));
+                }
+            }
+            Feasibility::Infeasible(witness) => {
+                prop_assert!(!possible);
+                match witness {
+                    Infeasible::Clique(objects) => {
+                        prop_assert!(objects.len() > k);
+                        for (at, &a) in objects.iter().enumerate() {
+                            for &b in &objects[at + 1..] {
+                                prop_assert_eq!(closure.relation(a as usize, b as usize), Some(Kind::CannotLink));
+                            }
+                        }
+                    }
+                    Infeasible::OddCycle(objects) => {
+                        prop_assert_eq!(objects.len() % 2, 1);
+                        for at in 0..objects.len() {
+                            let (a, b) = (objects[at], objects[(at + 1) % objects.len()]);
+                            prop_assert_eq!(closure.relation(a as usize, b as usize), Some(Kind::CannotLink));
+                        }
+                    }
+                    Infeasible::Blocked(_) => prop_assert!(false, "not a witness of colouring"),
+                }
+            }
+            Feasibility::Unknown => prop_assert!(k > 2),
+        }
+    }
+}
+
+#[test]
+fn contradictions_show_the_shortest_chain() {
+    let links = [(4, 9), (9, 17), (4, 5), (5, 6), (6, 17)].map(|(i, j)| Constraint::must(i, j));
+    let all = links.into_iter().chain([Constraint::cannot(4, 17)]);
+    let constraints = Constraints::new(20, all).unwrap();
+    let error = Closure::new(&constraints, 20, OnConflict::Error).unwrap_err();
+    assert_eq!(error.to_string(), "constraints: cannot-link 4–17 contradicts must-links 4–9–17");
+    let named = error.render(&|i| format!("doc{i}"));
+    assert_eq!(named, "constraints: cannot-link doc4–doc17 contradicts must-links doc4–doc9–doc17");
+}
+
+#[test]
+fn infeasible_k_shows_the_clique() {
+    let all =
+        [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)].map(|(i, j)| Constraint::cannot(i, j));
+    let constraints = Constraints::new(6, all).unwrap();
+    let closure = Closure::new(&constraints, 6, OnConflict::Error).unwrap();
+    assert_eq!(
+        closure.require_feasible(3).unwrap_err().to_string(),
+        "constraints: 3 clusters cannot hold 4 objects that must all be apart: 0, 1, 2, 3"
+    );
+    assert!(closure.require_feasible(4).is_ok());
+    let odd = Constraints::new(
+        4,
+        [Constraint::cannot(0, 1), Constraint::cannot(1, 2), Constraint::cannot(0, 2)],
+    );
+    let closure = Closure::new(&odd.unwrap(), 4, OnConflict::Error).unwrap();
+    assert_eq!(
+        closure.require_feasible(2).unwrap_err().to_string(),
+        "constraints: 2 clusters cannot satisfy the odd cycle of cannot-links 0–1–2"
+    );
+}
+
+#[test]
+fn many_pairs_and_long_chains_are_closed_without_enumeration() {
+    // 100 000 random pairs over 20 000 objects in 10 classes.
+    let mut s = SeedPath::new(1).stream("closure");
+    let class: Vec<usize> = (0..20_000).map(|_| s.below(10)).collect();
+    let pairs = (0..100_000).filter_map(|_| {
+        let (i, j) = (s.below(20_000), s.below(20_000));
+        (i != j).then(|| match class[i] == class[j] {
+            true => Constraint::must(i, j),
+            false => Constraint::cannot(i, j),
+        })
+    });
+    let constraints = Constraints::new(20_000, pairs.collect::<Vec<_>>()).unwrap();
+    let closure = Closure::new(&constraints, 20_000, OnConflict::Error).unwrap();
+    let (must, cannot) = closure.pair_counts();
+    assert!(must > 100_000 && cannot > 5_000_000, "{must} {cannot}");
+    assert!(matches!(
+        closure.pairs(EntailedWeight::Bottleneck, 1_000_000),
+        Err(Error::ClosureTooLarge { limit: 1_000_000, .. })
+    ));
+    let n = 1_000_000;
+    let chain = Constraints::new(n, (1..n).map(|i| Constraint::must(i - 1, i))).unwrap();
+    let closure = Closure::new(&chain, n, OnConflict::Error).unwrap();
+    assert_eq!(closure.pair_counts(), (n as u64 * (n as u64 - 1) / 2, 0));
+}
+
+#[test]
+fn named_neighbourhoods_start_clusters_and_link_nothing() {
+    let constraints = Constraints::new(6, [Constraint::must(1, 2)])
+        .unwrap()
+        .with_neighbourhoods(vec![vec![5], vec![2, 3]]);
+    let closure = Closure::new(&constraints, 6, OnConflict::Error).unwrap();
+    assert_eq!(closure.neighbourhoods(), [vec![1, 2, 3], vec![5]]);
+    assert_eq!(closure.relation(2, 3), None);
+}

@@ -1,0 +1,116 @@
+//! How do the bytes of a file, packed or not, get into memory and back?
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use mustlink_core::{Error, Result};
+
+/// An error about a place in a file.
+pub(crate) fn bad(place: impl std::fmt::Display, message: impl Into<String>) -> Error {
+    Error::Data { place: place.to_string(), message: message.into() }
+}
+
+/// A file as people write it.
+pub(crate) fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The content of a file, or of the standard input for `-`, as it is.
+pub(crate) fn read_raw(path: &Path) -> Result<Vec<u8>> {
+    if path.as_os_str() == "-" {
+        let mut raw = Vec::new();
+        io::stdin()
+            .lock()
+            .read_to_end(&mut raw)
+            .map_err(|e| bad("standard input", e.to_string()))?;
+        return Ok(raw);
+    }
+    std::fs::read(path).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => bad(shown(path), "no such file"),
+        _ => bad(shown(path), e.to_string()),
+    })
+}
+
+/// The content, unpacked if it is gzip.
+pub(crate) fn unpack(raw: Vec<u8>, place: &str) -> Result<Vec<u8>> {
+    let packed = raw.starts_with(&[0x1f, 0x8b]);
+    if !packed {
+        if place.ends_with(".gz") && !raw.is_empty() {
+            return Err(bad(place, "is named .gz and is not gzip"));
+        }
+        return Ok(raw);
+    }
+    let mut out = Vec::with_capacity(raw.len() * 4);
+    match MultiGzDecoder::new(raw.as_slice()).read_to_end(&mut out) {
+        Ok(_) => Ok(out),
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Err(bad(
+            place,
+            format!(
+                "the gzip file is cut off ({} bytes read, {} unpacked); copy or download it again",
+                raw.len(),
+                out.len()
+            ),
+        )),
+        Err(e) => Err(bad(place, format!("the gzip file is damaged: {e}"))),
+    }
+}
+
+/// The content of a file, or of the standard input for `-`, unpacked if it is gzip.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    unpack(read_raw(path)?, &place(path))
+}
+
+/// How a path is called in messages.
+pub(crate) fn place(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".into() } else { shown(path) }
+}
+
+/// Lines of a text, without their ends; the empty piece after the last end is no line.
+pub(crate) fn lines<'a>(content: &'a [u8], place: &str) -> Result<Vec<&'a str>> {
+    let text = std::str::from_utf8(content).map_err(|e| {
+        let line = 1 + content[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        bad(format!("{place}, line {line}"), "is not UTF-8 text")
+    })?;
+    Ok(text.lines().collect())
+}
+
+/// Writes a file whole or not at all; `-` is the standard output, whose reader may leave early.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
+    if path.as_os_str() == "-" {
+        let mut out = io::stdout().lock();
+        return match out.write_all(content).and_then(|()| out.flush()) {
+            Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+                Err(bad("standard output", e.to_string()))
+            }
+            _ => Ok(()),
+        };
+    }
+    let fail = |e: io::Error| bad(shown(path), format!("cannot be written: {e}"));
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // Beside the target, so that the last step is a rename within one file system.
+    let mut part = tempfile::Builder::new()
+        .prefix(".mustlink-")
+        .suffix(".part")
+        .tempfile_in(folder)
+        .map_err(fail)?;
+    part.write_all(content).map_err(fail)?;
+    part.as_file().sync_all().map_err(fail)?;
+    let file = part.persist(path).map_err(|e| fail(e.error))?;
+    readable(&file).map_err(fail)
+}
+
+/// Temporary files are private; a result is an ordinary file.
+#[cfg(unix)]
+fn readable(file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable(_: &std::fs::File) -> io::Result<()> {
+    Ok(())
+}

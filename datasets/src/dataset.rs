@@ -1,0 +1,219 @@
+//! What is known about a set of objects?
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mustlink_core::Data;
+use mustlink_core::roles::Scene;
+
+/// Classes of objects, for oracles and metrics. Methods never see them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Classes {
+    /// Names in order: by value when all are integers, otherwise by their characters.
+    pub names: Vec<String>,
+    /// For each object the place of its class in `names`; `None` = unknown.
+    pub labels: Arc<[Option<u32>]>,
+}
+
+impl Classes {
+    /// Classes from one name per object, `None` where it is unknown.
+    pub fn from_values<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let values: Vec<Option<&str>> = values.into_iter().collect();
+        let mut names: Vec<&str> = values.iter().flatten().copied().collect();
+        names.sort_unstable();
+        names.dedup();
+        let numbers: Option<Vec<i64>> = names.iter().map(|n| n.parse().ok()).collect();
+        if let Some(numbers) = numbers {
+            let mut order: Vec<(i64, &str)> = numbers.into_iter().zip(names).collect();
+            order.sort_unstable();
+            names = order.into_iter().map(|(_, name)| name).collect();
+        }
+        let place: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
+        let labels = values.iter().map(|v| v.map(|name| place[name])).collect();
+        Classes { names: names.into_iter().map(str::to_string).collect(), labels }
+    }
+
+    /// Number of classes.
+    pub fn k(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Name of the class of object `i`.
+    pub fn of(&self, i: usize) -> Option<&str> {
+        self.labels[i].map(|c| self.names[c as usize].as_str())
+    }
+
+    /// Objects per class, in the order of `names`.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.k()];
+        self.labels.iter().flatten().for_each(|&c| sizes[c as usize] += 1);
+        sizes
+    }
+
+    /// The classes of `rows`; a class of which none is left is gone.
+    pub(crate) fn of_rows(&self, rows: &[usize]) -> Self {
+        Classes::from_values(rows.iter().map(|&i| self.of(i)))
+    }
+}
+
+/// Objects with what is known about them. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// Its name: as built in, as in the manifest, or the stem of the file.
+    pub name: String,
+    /// What methods see.
+    pub data: Data,
+    /// One id per object, where the source has them; otherwise row numbers from 0 serve.
+    pub ids: Option<Arc<[String]>>,
+    /// Text shown to people, per object.
+    pub display: Option<Arc<[String]>>,
+    /// Classes, where known.
+    pub classes: Option<Classes>,
+    /// One name per feature; empty where the source has none.
+    pub feature_names: Vec<String>,
+    /// Where the numbers come from, for people.
+    pub provenance: String,
+}
+
+impl Dataset {
+    /// Data with a name and nothing else.
+    pub fn new(name: impl Into<String>, data: Data) -> Self {
+        Dataset {
+            name: name.into(),
+            data,
+            ids: None,
+            display: None,
+            classes: None,
+            feature_names: Vec::new(),
+            provenance: String::new(),
+        }
+    }
+
+    /// Number of objects.
+    pub fn n(&self) -> usize {
+        self.data.n()
+    }
+
+    /// Number of features.
+    pub fn d(&self) -> usize {
+        self.data.d()
+    }
+
+    /// Number of classes, where known.
+    pub fn k(&self) -> Option<usize> {
+        self.classes.as_ref().map(Classes::k)
+    }
+
+    /// The id of object `i`, its row number where the source has no ids.
+    pub fn id(&self, i: usize) -> String {
+        match &self.ids {
+            Some(ids) => ids.get(i).cloned().unwrap_or_else(|| i.to_string()),
+            None => i.to_string(),
+        }
+    }
+
+    /// The object with this id, or with this row number where the source has no ids.
+    pub fn index_of(&self, id: &str) -> Option<usize> {
+        match &self.ids {
+            Some(ids) => ids.iter().position(|known| known == id),
+            None => id.parse().ok().filter(|&i| i < self.n()),
+        }
+    }
+
+    /// Class names with their number of objects; empty where no class is known.
+    pub fn class_sizes(&self) -> Vec<(String, usize)> {
+        self.classes
+            .as_ref()
+            .map(|c| c.names.iter().cloned().zip(c.sizes()).collect())
+            .unwrap_or_default()
+    }
+
+    /// What an oracle may see of this data set, in a run with context `ctx`.
+    pub fn scene(&self, ctx: mustlink_core::Context) -> Scene {
+        Scene {
+            n: self.n(),
+            labels: self.classes.as_ref().map(|c| c.labels.clone()),
+            ids: self.ids.clone(),
+            display: self.display.clone(),
+            data: Some(self.data.clone()),
+            ctx,
+        }
+    }
+
+    /// A hash of values, ids and classes: equal content, equal digest.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut h = blake3::Hasher::new();
+        h.update(&self.data.digest());
+        let mut texts = |tag: u8, all: &[String]| {
+            h.update(&[tag]);
+            h.update(&(all.len() as u64).to_le_bytes());
+            for text in all {
+                h.update(&(text.len() as u64).to_le_bytes());
+                h.update(text.as_bytes());
+            }
+        };
+        if let Some(ids) = &self.ids {
+            texts(1, ids);
+        }
+        if let Some(classes) = &self.classes {
+            texts(2, &classes.names);
+            for label in classes.labels.iter() {
+                h.update(&label.map_or(u32::MAX, |l| l).to_le_bytes());
+            }
+        }
+        *h.finalize().as_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    fn three() -> Dataset {
+        Dataset::new("three", Data::dense(array![[1.0], [2.0], [3.0]]).unwrap())
+    }
+
+    #[test]
+    fn names_are_in_order() {
+        let c = Classes::from_values(["10", "9", "-1", "9"].map(Some));
+        assert_eq!(c.names, ["-1", "9", "10"]);
+        assert_eq!(*c.labels, [Some(2), Some(1), Some(0), Some(1)]);
+        assert_eq!(c.sizes(), [1, 2, 1]);
+        let c = Classes::from_values([Some("10"), Some("b"), None, Some("9")]);
+        assert_eq!(c.names, ["10", "9", "b"]);
+        assert_eq!((c.of(1), c.of(2)), (Some("b"), None));
+        assert_eq!(c.of_rows(&[3, 2]).names, ["9"]);
+    }
+
+    #[test]
+    fn row_numbers_serve_as_ids() {
+        let plain = three();
+        assert_eq!((plain.id(2), plain.index_of("2")), ("2".into(), Some(2)));
+        assert_eq!((plain.index_of("3"), plain.index_of("x")), (None, None));
+        let named = Dataset { ids: Some(["a", "b", "2"].map(String::from).into()), ..three() };
+        assert_eq!(
+            (named.id(0), named.index_of("2"), named.index_of("0")),
+            ("a".into(), Some(2), None)
+        );
+    }
+
+    #[test]
+    fn the_digest_sees_values_ids_and_classes() {
+        let named = Dataset { ids: Some(["a", "b", "c"].map(String::from).into()), ..three() };
+        let classes = Classes::from_values(["x", "y", "x"].map(Some));
+        let classed = Dataset { classes: Some(classes), ..three() };
+        let other = Dataset {
+            classes: Some(Classes::from_values([Some("x"), Some("y"), None])),
+            ..three()
+        };
+        let all = [three().digest(), named.digest(), classed.digest(), other.digest()];
+        for i in 0..4 {
+            for j in 0..i {
+                assert_ne!(all[i], all[j]);
+            }
+        }
+        let renamed = Dataset { name: "else".into(), ..three() };
+        assert_eq!(renamed.digest(), three().digest());
+    }
+}

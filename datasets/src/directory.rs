@@ -1,0 +1,182 @@
+//! What does a data directory promise, and does it hold?
+//!
+//! `MANIFEST.csv` names the sets of a directory with their sizes and hashes. Opening one asserts
+//! them all, so that a result never rests on another file than the one meant.
+
+use std::path::{Path, PathBuf};
+
+use mustlink_core::Result;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::bytes::{self, bad, shown};
+use crate::dataset::Dataset;
+use crate::open::{self, Listing, OpenOptions, Origin};
+
+/// Name of the manifest in a data directory.
+pub(crate) const MANIFEST: &str = "MANIFEST.csv";
+
+/// One line of the manifest. A field left empty is not checked.
+#[derive(Debug, Clone, Deserialize)]
+struct Entry {
+    name: String,
+    #[serde(default)]
+    kind: String,
+    path: String,
+    n: Option<usize>,
+    d: Option<usize>,
+    k: Option<usize>,
+    /// `class:size class:size …`
+    #[serde(default)]
+    class_sizes: String,
+    #[serde(default)]
+    source: String,
+    /// Of the file; for a folder `file:hash file:hash …`.
+    #[serde(default)]
+    sha256: String,
+    #[serde(default)]
+    notes: String,
+}
+
+/// A folder with a manifest.
+pub(crate) struct Directory {
+    folder: PathBuf,
+    entries: Vec<Entry>,
+}
+
+impl Directory {
+    /// Reads the manifest.
+    pub fn read(folder: &Path) -> Result<Self> {
+        if !folder.is_dir() {
+            return Err(bad(shown(folder), "the data directory does not exist"));
+        }
+        let file = folder.join(MANIFEST);
+        if !file.is_file() {
+            return Err(bad(
+                shown(&file),
+                "a data directory must have this file, with the columns name, path and, to be \
+                 checked, n, d, k, class_sizes, sha256",
+            ));
+        }
+        let content = bytes::read(&file)?;
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(&content[..]);
+        let mut entries: Vec<Entry> = Vec::new();
+        for entry in reader.deserialize() {
+            let entry: Entry = entry.map_err(|e: csv::Error| bad(shown(&file), e.to_string()))?;
+            if entries.iter().any(|known| known.name == entry.name) {
+                return Err(bad(shown(&file), format!("the name \"{}\" stands twice", entry.name)));
+            }
+            entries.push(entry);
+        }
+        Ok(Directory { folder: folder.into(), entries })
+    }
+
+    pub fn listings(&self) -> Vec<Listing> {
+        let kind = |kind: &str| match kind {
+            "text" => "sparse".to_string(),
+            "dense-large" => "dense".to_string(),
+            other => other.to_string(),
+        };
+        let listing = |e: &Entry| Listing {
+            name: e.name.clone(),
+            origin: Origin::Directory,
+            kind: kind(&e.kind),
+            n: e.n,
+            d: e.d,
+            k: e.k,
+            notes: e.notes.clone(),
+        };
+        self.entries.iter().map(listing).collect()
+    }
+
+    /// The set of that name, every promise of the manifest asserted.
+    pub fn open(&self, name: &str, options: &OpenOptions) -> Result<Option<Dataset>> {
+        let Some(entry) = self.entries.iter().find(|e| e.name == name) else { return Ok(None) };
+        let path = self.folder.join(&entry.path);
+        let inspect = |file: &Path, raw: &[u8]| entry.assert_hash(file, raw);
+        let own_columns = [&options.class_column, &options.id_column, &options.display_column];
+        let as_listed = own_columns.iter().all(|c| c.is_none());
+        let mut dataset = if path.is_dir() {
+            if let Some(column) = own_columns.into_iter().flatten().next() {
+                let message =
+                    format!("no column \"{column}\": only a CSV has columns to choose from");
+                return Err(bad(name, message));
+            }
+            open::folder(&path, name, &inspect)?
+        } else {
+            let raw = bytes::read_raw(&path)?;
+            inspect(&path, &raw)?;
+            let place = shown(&path);
+            open::csv_of(bytes::unpack(raw, &place)?, &place, name, options)?
+        };
+        entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), as_listed)?;
+        dataset.provenance = [&entry.source, &entry.notes]
+            .into_iter()
+            .filter(|t| !t.is_empty())
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("; ");
+        Ok(Some(dataset))
+    }
+}
+
+impl Entry {
+    /// The hash the manifest has for a file, if it has one.
+    fn hash_of(&self, file: &Path) -> Option<&str> {
+        if !self.sha256.contains(':') {
+            return Some(self.sha256.as_str()).filter(|h| !h.is_empty());
+        }
+        let name = file.file_name()?.to_str()?;
+        let mut listed = self.sha256.split_whitespace().filter_map(|l| l.rsplit_once(':'));
+        listed.find(|(file, _)| *file == name).map(|(_, hash)| hash)
+    }
+
+    fn assert_hash(&self, file: &Path, raw: &[u8]) -> Result<()> {
+        let Some(expected) = self.hash_of(file) else { return Ok(()) };
+        let found: String = Sha256::digest(raw).iter().map(|b| format!("{b:02x}")).collect();
+        if found.eq_ignore_ascii_case(expected) {
+            return Ok(());
+        }
+        Err(bad(
+            shown(file),
+            format!(
+                "the content differs from what the manifest promises for {}: sha256 {expected} \
+                 expected, {found} found",
+                self.name
+            ),
+        ))
+    }
+
+    /// `as_listed`: the columns are those the manifest means, so d and classes are comparable.
+    fn assert_sizes(&self, dataset: &Dataset, manifest: &Path, as_listed: bool) -> Result<()> {
+        let place = format!("{}, {}", shown(manifest), self.name);
+        let differs = |what: &str, expected: &str, found: &str| {
+            bad(&place, format!("{what}: {expected} expected, {found} found"))
+        };
+        let mut sizes = vec![("n", self.n, dataset.n())];
+        if as_listed {
+            sizes.push(("d", self.d, dataset.d()));
+            sizes.push(("k", self.k, dataset.k().unwrap_or(0)));
+        }
+        for (what, expected, found) in sizes {
+            if let Some(expected) = expected.filter(|&e| e != found) {
+                return Err(differs(what, &expected.to_string(), &found.to_string()));
+            }
+        }
+        if !as_listed || self.class_sizes.is_empty() {
+            return Ok(());
+        }
+        let expected: Vec<&str> = self.class_sizes.split_whitespace().collect();
+        let found: Vec<String> =
+            dataset.class_sizes().iter().map(|(name, size)| format!("{name}:{size}")).collect();
+        let sorted = |all: &[&str]| {
+            let mut all: Vec<String> = all.iter().map(ToString::to_string).collect();
+            all.sort();
+            all
+        };
+        if sorted(&expected) != sorted(&found.iter().map(String::as_str).collect::<Vec<_>>()) {
+            return Err(differs("class_sizes", &expected.join(" "), &found.join(" ")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,28 @@
+//! Where do the objects come from, and what is known about them?
+//!
+//! A [`Dataset`] is the data that methods see, with what only people, oracles and metrics see: ids,
+//! display text and classes. [`open`] finds one by name or path: a CSV, a Matrix Market file with
+//! its labels, an entry of a data directory, or one of the sets built into the program. What a
+//! manifest says about a set is asserted when it is opened. [`read_constraints`] and
+//! [`read_labels`] read what belongs to a data set.
+//!
+//! Every error names the file, the line, the column by its name, the value, and what is accepted.
+//! Lines are counted as an editor does: the header of a CSV is line 1.
+
+mod builtin;
+mod bytes;
+mod dataset;
+mod directory;
+mod links;
+mod matrix_market;
+mod open;
+mod partition;
+mod steps;
+mod table;
+
+pub use builtin::builtin_names;
+pub use dataset::{Classes, Dataset};
+pub use links::{read_constraints, write_constraints};
+pub use open::{Listing, OpenOptions, Origin, available, open};
+pub use partition::{LabelColumn, read_labels, write_labels};
+pub use steps::RowMap;

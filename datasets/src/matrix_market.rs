@@ -1,0 +1,368 @@
+//! How is a Matrix Market file read?
+//!
+//! `coordinate` files become sparse rows, `array` files dense ones; values are real, integer or
+//! pattern (every named entry is 1). A symmetric file names one half, both are filled in.
+
+use mustlink_core::{Csr, Data, Result};
+use ndarray::Array2;
+
+use crate::bytes::bad;
+
+const FORMS: &str = "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
+
+/// Lines of bytes with their numbers from 1.
+struct Lines<'a> {
+    rest: &'a [u8],
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        self.number += 1;
+        let end = self.rest.iter().position(|&b| b == b'\n');
+        let (line, rest) = match end {
+            Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
+            None => (self.rest, &[][..]),
+        };
+        self.rest = rest;
+        Some(line.trim_ascii())
+    }
+
+    /// The next line that is neither blank nor a comment.
+    fn content(&mut self) -> Option<&'a [u8]> {
+        loop {
+            let line = self.next()?;
+            if !line.is_empty() && line[0] != b'%' {
+                return Some(line);
+            }
+        }
+    }
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).chars().take(60).collect()
+}
+
+fn integer(word: &[u8]) -> Option<usize> {
+    if word.is_empty() {
+        return None;
+    }
+    word.iter().try_fold(0usize, |v, &b| {
+        b.is_ascii_digit().then_some(())?;
+        v.checked_mul(10)?.checked_add((b - b'0') as usize)
+    })
+}
+
+fn number(word: &[u8]) -> Option<f64> {
+    // Counts are short integers, for which this is exact and several times faster.
+    if word.len() <= 15
+        && let Some(v) = integer(word)
+    {
+        return Some(v as f64);
+    }
+    std::str::from_utf8(word).ok()?.parse().ok().filter(|v: &f64| v.is_finite())
+}
+
+/// Reads a Matrix Market file.
+pub(crate) fn read(content: &[u8], place: &str) -> Result<Data> {
+    let mut lines = Lines { rest: content, number: 0 };
+    let Some(first) = lines.next() else {
+        return Err(bad(place, format!("the file is empty; expected {FORMS}")));
+    };
+    let head = text(first).to_lowercase();
+    let head: Vec<&str> = head.split_whitespace().collect();
+    let form = |message: String| bad(format!("{place}, line 1"), message);
+    let [banner, object, layout, field, symmetry] = head[..] else {
+        return Err(form(format!("expected {FORMS}, got \"{}\"", text(first))));
+    };
+    if banner != "%%matrixmarket" || object != "matrix" {
+        return Err(form(format!("expected {FORMS}, got \"{}\"", text(first))));
+    }
+    if !matches!(field, "real" | "integer" | "pattern") {
+        return Err(form(format!("values must be real, integer or pattern, got {field}")));
+    }
+    if !matches!(symmetry, "general" | "symmetric") {
+        return Err(form(format!("the matrix must be general or symmetric, got {symmetry}")));
+    }
+    let symmetric = symmetry == "symmetric";
+    match (layout, field) {
+        ("coordinate", _) => coordinate(lines, place, field == "pattern", symmetric),
+        ("array", "real" | "integer") => array(lines, place, symmetric),
+        _ => Err(form(format!("expected {FORMS}, got \"{}\"", text(first)))),
+    }
+}
+
+/// The sizes on the first content line.
+fn sizes<const N: usize>(lines: &mut Lines, place: &str, what: &str) -> Result<[usize; N]> {
+    let Some(line) = lines.content() else {
+        return Err(bad(place, format!("the file ends before the line of sizes ({what})")));
+    };
+    let sizes: Option<Vec<usize>> = words(line).map(integer).collect();
+    sizes.and_then(|s| s.try_into().ok()).ok_or_else(|| {
+        bad(
+            format!("{place}, line {}", lines.number),
+            format!("expected the sizes ({what}), got \"{}\"", text(line)),
+        )
+    })
+}
+
+fn square(symmetric: bool, rows: usize, columns: usize, line: usize, place: &str) -> Result<()> {
+    if symmetric && rows != columns {
+        return Err(bad(
+            format!("{place}, line {line}"),
+            format!("a symmetric matrix must be square, got {rows} × {columns}"),
+        ));
+    }
+    Ok(())
+}
+
+fn coordinate(mut lines: Lines, place: &str, pattern: bool, symmetric: bool) -> Result<Data> {
+    let [rows, columns, entries] = sizes(&mut lines, place, "rows columns entries")?;
+    square(symmetric, rows, columns, lines.number, place)?;
+    if rows >= u32::MAX as usize || columns >= u32::MAX as usize {
+        let message = format!("{rows} × {columns} is too large");
+        return Err(bad(format!("{place}, line {}", lines.number), message));
+    }
+    // Rows without entries are legal, hundreds of millions of them are a slip that would cost their
+    // memory here.
+    if rows > 10_000_000 && rows / 100 > entries {
+        let message = format!("{rows} rows for {entries} entries; are the sizes right?");
+        return Err(bad(format!("{place}, line {}", lines.number), message));
+    }
+    // A line has at least four bytes: a wrong count must not reserve the memory of a right one.
+    let expected = entries.min(lines.rest.len() / 4 + 1) * if symmetric { 2 } else { 1 };
+    let mut triples: Vec<(u32, u32, f64)> = Vec::with_capacity(expected);
+    let mut count = 0;
+    while let Some(line) = lines.content() {
+        let at = |message: String| bad(format!("{place}, line {}", lines.number), message);
+        if count == entries {
+            let entries =
+                if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
+            return Err(at(format!("the sizes promise {entries}, here is another")));
+        }
+        count += 1;
+        let mut parts = words(line);
+        let (i, j, v) = (parts.next(), parts.next(), parts.next());
+        let fields = if pattern { "row column" } else { "row column value" };
+        let wrong = || at(format!("expected {fields}, got \"{}\"", text(line)));
+        let (Some(i), Some(j)) = (i.and_then(integer), j.and_then(integer)) else {
+            return Err(wrong());
+        };
+        let v = match (pattern, v) {
+            (true, None) => 1.0,
+            (false, Some(v)) => {
+                number(v).ok_or_else(|| at(format!("\"{}\" is not a finite number", text(v))))?
+            }
+            _ => return Err(wrong()),
+        };
+        if parts.next().is_some() {
+            return Err(wrong());
+        }
+        if !(1..=rows).contains(&i) {
+            return Err(at(format!("row {i} is not in 1..={rows}")));
+        }
+        if !(1..=columns).contains(&j) {
+            return Err(at(format!("column {j} is not in 1..={columns}")));
+        }
+        let (i, j) = (i as u32 - 1, j as u32 - 1);
+        triples.push((i, j, v));
+        if symmetric && i != j {
+            triples.push((j, i, v));
+        }
+    }
+    if count < entries {
+        return Err(bad(
+            format!("{place}, line {}", lines.number),
+            format!("the file ends after {count} of {entries} entries; is it cut off?"),
+        ));
+    }
+    // Counting sort by row keeps the order of the file, which mostly is that of the columns.
+    let mut indptr = vec![0usize; rows + 1];
+    triples.iter().for_each(|t| indptr[t.0 as usize + 1] += 1);
+    (0..rows).for_each(|i| indptr[i + 1] += indptr[i]);
+    let mut next = indptr.clone();
+    let mut sorted = vec![(0u32, 0.0f64); triples.len()];
+    for &(i, j, v) in &triples {
+        sorted[next[i as usize]] = (j, v);
+        next[i as usize] += 1;
+    }
+    for i in 0..rows {
+        let row = &mut sorted[indptr[i]..indptr[i + 1]];
+        if row.windows(2).any(|w| w[0].0 >= w[1].0) {
+            row.sort_by_key(|e| e.0);
+            if let Some(w) = row.windows(2).find(|w| w[0].0 == w[1].0) {
+                let message = format!("the entry ({}, {}) is given twice", i + 1, w[0].0 + 1);
+                return Err(bad(place, message));
+            }
+        }
+    }
+    let (indices, values) = sorted.into_iter().unzip();
+    Data::csr(Csr { indptr, indices, values, columns })
+}
+
+/// Column by column; a symmetric file leaves out what lies above the diagonal.
+fn array(mut lines: Lines, place: &str, symmetric: bool) -> Result<Data> {
+    let [rows, columns] = sizes(&mut lines, place, "rows columns")?;
+    square(symmetric, rows, columns, lines.number, place)?;
+    let entries = if symmetric {
+        rows.checked_mul(rows + 1).map(|e| e / 2)
+    } else {
+        rows.checked_mul(columns)
+    };
+    let enough = |entries: usize| entries <= lines.rest.len();
+    let Some(entries) = entries.filter(|&e| enough(e)) else {
+        return Err(bad(
+            format!("{place}, line {}", lines.number),
+            format!("the file is too short for {rows} × {columns} values; is it cut off?"),
+        ));
+    };
+    let mut x = Array2::zeros((rows, columns));
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while let Some(line) = lines.content() {
+        for word in words(line) {
+            let at = |message: String| bad(format!("{place}, line {}", lines.number), message);
+            if count == entries {
+                return Err(at(format!("{rows} × {columns} values are read, here is another")));
+            }
+            count += 1;
+            let v = number(word)
+                .ok_or_else(|| at(format!("\"{}\" is not a finite number", text(word))))?;
+            x[[i, j]] = v;
+            if symmetric {
+                x[[j, i]] = v;
+            }
+            i += 1;
+            if i == rows {
+                j += 1;
+                i = if symmetric { j } else { 0 };
+            }
+        }
+    }
+    if count < entries {
+        return Err(bad(
+            format!("{place}, line {}", lines.number),
+            format!("the file ends after {count} of {entries} values; is it cut off?"),
+        ));
+    }
+    Data::dense(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::DataKind;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn of(text: &str) -> Result<Data> {
+        read(text.as_bytes(), "m.mtx")
+    }
+
+    fn message(text: &str) -> String {
+        of(text).unwrap_err().to_string()
+    }
+
+    const HEAD: &str = "%%MatrixMarket matrix coordinate real general\n";
+
+    #[test]
+    fn forms() {
+        let x = of(&format!("{HEAD}% a comment\n\n2 3 3\n2 3 -1e2\r\n1 1 2\n2 1 0.5")).unwrap();
+        assert_eq!(x.kind(), DataKind::Csr);
+        assert_eq!(x.to_dense(), array![[2.0, 0.0, 0.0], [0.5, 0.0, -100.0]]);
+        let x =
+            of("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n").unwrap();
+        assert_eq!(x.to_dense(), array![[1.0, 1.0], [1.0, 0.0]]);
+        let x = of("%%matrixmarket MATRIX array integer general\n2 2\n1\n2\n3\n4\n").unwrap();
+        assert_eq!(x.kind(), DataKind::Dense);
+        assert_eq!(x.to_dense(), array![[1.0, 3.0], [2.0, 4.0]]);
+        let x = of("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n").unwrap();
+        assert_eq!(x.to_dense(), array![[1.0, 2.0], [2.0, 3.0]]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(message(""), format!("m.mtx: the file is empty; expected {FORMS}"));
+        assert_eq!(message("1 2 3\n"), format!("m.mtx, line 1: expected {FORMS}, got \"1 2 3\""));
+        let head = |field: &str| message(&format!("%%MatrixMarket matrix coordinate {field}\n"));
+        assert_eq!(
+            head("complex general"),
+            "m.mtx, line 1: values must be real, integer or pattern, got complex"
+        );
+        assert_eq!(
+            head("real skew-symmetric"),
+            "m.mtx, line 1: the matrix must be general or symmetric, got skew-symmetric"
+        );
+        let rest = |rest: &str| message(&format!("{HEAD}{rest}"));
+        assert_eq!(
+            rest(""),
+            "m.mtx: the file ends before the line of sizes (rows columns entries)"
+        );
+        assert_eq!(
+            rest("2 3\n"),
+            "m.mtx, line 2: expected the sizes (rows columns entries), got \"2 3\""
+        );
+        assert_eq!(rest("2 3 1\n3 1 1\n"), "m.mtx, line 3: row 3 is not in 1..=2");
+        assert_eq!(rest("2 3 1\n1 0 1\n"), "m.mtx, line 3: column 0 is not in 1..=3");
+        assert_eq!(rest("2 3 1\n1 1\n"), "m.mtx, line 3: expected row column value, got \"1 1\"");
+        assert_eq!(rest("2 3 1\n1 1 nan\n"), "m.mtx, line 3: \"nan\" is not a finite number");
+        assert_eq!(
+            rest("2 3 2\n1 1 1\n"),
+            "m.mtx, line 3: the file ends after 1 of 2 entries; is it cut off?"
+        );
+        assert_eq!(
+            rest("2 3 1\n1 1 1\n1 2 1\n"),
+            "m.mtx, line 4: the sizes promise 1 entry, here is another"
+        );
+        assert_eq!(rest("2 3 2\n1 2 1\n1 2 1\n"), "m.mtx: the entry (1, 2) is given twice");
+        assert_eq!(rest("0 3 0\n"), "data: no rows or no columns");
+        assert_eq!(rest("99999999999 3 0\n"), "m.mtx, line 2: 99999999999 × 3 is too large");
+        assert_eq!(
+            rest("4000000000 3 1\n1 1 1\n"),
+            "m.mtx, line 2: 4000000000 rows for 1 entries; are the sizes right?"
+        );
+        assert_eq!(
+            message("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n"),
+            "m.mtx, line 2: a symmetric matrix must be square, got 2 × 3"
+        );
+        assert_eq!(
+            message("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n\n\n"),
+            "m.mtx, line 7: the file ends after 3 of 4 values; is it cut off?"
+        );
+        assert_eq!(
+            message("%%MatrixMarket matrix array real general\n99999 99999999\n1\n"),
+            "m.mtx, line 2: the file is too short for 99999 × 99999999 values; is it cut off?"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Any order of the entries gives the same rows.
+        #[test]
+        fn order_does_not_matter(seed in 0u64..1000, keep in proptest::collection::vec(any::<bool>(), 20)) {
+            let mut entries: Vec<(usize, usize, f64)> = (0..20)
+                .filter(|&e| keep[e])
+                .map(|e| (e / 4 + 1, e % 4 + 1, e as f64 + 0.5))
+                .collect();
+            let mut expected = Array2::zeros((5, 4));
+            entries.iter().for_each(|&(i, j, v)| expected[[i - 1, j - 1]] = v);
+            mustlink_core::random::SeedPath::new(seed).stream("order").shuffle(&mut entries);
+            let mut text = format!("{HEAD}5 4 {}\n", entries.len());
+            entries.iter().for_each(|(i, j, v)| text.push_str(&format!("{i} {j} {v}\n")));
+            prop_assert_eq!(of(&text).unwrap().to_dense(), expected);
+        }
+
+        /// No text panics.
+        #[test]
+        fn no_text_panics(text in "[ 0-9a-z%.\n-]{0,60}", headed in any::<bool>()) {
+            let _ = of(&if headed { format!("{HEAD}{text}") } else { text });
+        }
+    }
+}

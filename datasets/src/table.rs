@@ -1,0 +1,230 @@
+//! How is a CSV read into objects, ids and classes?
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mustlink_core::registry::suggestion;
+use mustlink_core::{Data, Result};
+use ndarray::Array2;
+
+use crate::bytes::bad;
+use crate::dataset::Classes;
+use crate::open::OpenOptions;
+
+/// A record with the line it starts on.
+pub(crate) struct Record {
+    pub line: u64,
+    pub cells: csv::StringRecord,
+}
+
+/// The records of a CSV, header first, every one as long as the header.
+pub(crate) struct Records {
+    reader_line: u64,
+    records: Vec<Record>,
+}
+
+impl Records {
+    /// Splits a CSV into trimmed cells.
+    pub fn read(content: &[u8], place: &str) -> Result<Self> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .trim(csv::Trim::All)
+            .from_reader(content);
+        let mut records: Vec<Record> = Vec::new();
+        loop {
+            // Blank lines are skipped by the reader, which then names the first of them.
+            let mut cells = csv::StringRecord::new();
+            match reader.read_record(&mut cells) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(e) => {
+                    let line = e.position().map_or(0, csv::Position::line);
+                    let message = match e.kind() {
+                        csv::ErrorKind::Utf8 { .. } => "is not UTF-8 text".into(),
+                        _ => e.to_string(),
+                    };
+                    return Err(bad(format!("{place}, line {line}"), message));
+                }
+            }
+            let line = cells.position().map_or(0, |p| {
+                let start = usize::try_from(p.byte()).unwrap_or(0).min(content.len());
+                let blank = content[start..].iter().take_while(|b| matches!(b, b'\n' | b'\r'));
+                p.line() + blank.filter(|&&b| b == b'\n').count() as u64
+            });
+            if let Some(header) = records.first() {
+                let (expected, got) = (header.cells.len(), cells.len());
+                if expected != got {
+                    let open = cells.iter().any(|c| c.contains('\n'));
+                    let hint = if open { "; is a quote left open?" } else { "" };
+                    return Err(bad(
+                        format!("{place}, line {line}"),
+                        format!("expected {expected} fields as in the header, got {got}{hint}"),
+                    ));
+                }
+            }
+            records.push(Record { line, cells });
+        }
+        Ok(Records { reader_line: reader.position().line(), records })
+    }
+
+    /// The names of the columns.
+    pub fn header(&self, place: &str, expected: &str) -> Result<&csv::StringRecord> {
+        match self.records.first() {
+            Some(header) => Ok(&header.cells),
+            None if self.reader_line > 1 => {
+                Err(bad(place, format!("the file has only blank lines; expected {expected}")))
+            }
+            None => Err(bad(place, format!("the file is empty; expected {expected}"))),
+        }
+    }
+
+    /// The records after the header.
+    pub fn rows(&self) -> &[Record] {
+        self.records.get(1..).unwrap_or_default()
+    }
+}
+
+/// The column called `name`.
+pub(crate) fn column(header: &csv::StringRecord, name: &str, place: &str) -> Result<usize> {
+    header.iter().position(|c| c == name).ok_or_else(|| {
+        let mut columns = header.iter().take(20).collect::<Vec<_>>().join(", ");
+        if header.len() > 20 {
+            columns.push_str(&format!(", … ({} in all)", header.len()));
+        }
+        bad(
+            place,
+            format!("no column \"{name}\"{}; columns: {columns}", suggestion(name, header.iter())),
+        )
+    })
+}
+
+/// What a CSV holds.
+pub(crate) struct Table {
+    pub data: Data,
+    pub ids: Option<Arc<[String]>>,
+    pub display: Option<Arc<[String]>>,
+    pub classes: Option<Classes>,
+    pub feature_names: Vec<String>,
+}
+
+/// Whether a cell says that nothing is known.
+pub(crate) fn is_missing(cell: &str) -> bool {
+    matches!(
+        cell.to_ascii_lowercase().as_str(),
+        "" | "?" | "na" | "n/a" | "nan" | "null" | "none" | "-nan" | "+nan"
+    )
+}
+
+/// Reads a CSV with a header row.
+pub(crate) fn read(content: &[u8], place: &str, options: &OpenOptions) -> Result<Table> {
+    let records = Records::read(content, place)?;
+    let header = records.header(place, "a header row and one row per object")?;
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (at, name) in header.iter().enumerate() {
+        // "5.1" is no name; the row under it would be lost without a word.
+        if name.contains('.') && name.parse::<f64>().is_ok() {
+            let message =
+                format!("the first row must name the columns, and column {} is {name}", at + 1);
+            return Err(bad(format!("{place}, line 1"), message));
+        }
+        if name.is_empty() {
+            let message = format!("column {} has no name", at + 1);
+            return Err(bad(format!("{place}, line 1"), message));
+        }
+        if let Some(before) = seen.insert(name, at) {
+            let message =
+                format!("columns {} and {} are both named \"{name}\"", before + 1, at + 1);
+            return Err(bad(format!("{place}, line 1"), message));
+        }
+    }
+    let class = match &options.class_column {
+        Some(name) => Some(column(header, name, place)?),
+        None => header.iter().next_back().filter(|&last| last == "class").map(|_| header.len() - 1),
+    };
+    let named = |name: &Option<String>| match name {
+        Some(name) => column(header, name, place).map(Some),
+        None => Ok(None),
+    };
+    let (id, display) = (named(&options.id_column)?, named(&options.display_column)?);
+    if id.is_some() && id == class {
+        let name = &header[id.unwrap_or_default()];
+        return Err(bad(place, format!("column \"{name}\" cannot be both the class and the id")));
+    }
+    let features: Vec<usize> =
+        (0..header.len()).filter(|&c| ![class, id, display].contains(&Some(c))).collect();
+    if features.is_empty() {
+        return Err(bad(place, "no column is left as a feature"));
+    }
+    if records.rows().is_empty() {
+        return Err(bad(place, "the file has a header and no rows"));
+    }
+
+    let mut values = Vec::with_capacity(features.len() * records.rows().len());
+    for record in records.rows() {
+        for &c in &features {
+            let cell = &record.cells[c];
+            match cell.parse::<f64>() {
+                Ok(v) if v.is_finite() => values.push(v),
+                parsed => {
+                    let place = format!("{place}, line {}, column \"{}\"", record.line, &header[c]);
+                    let message = match parsed {
+                        _ if is_missing(cell) => "the value is missing, which is not accepted; \
+                                                  fill it in or drop the row"
+                            .into(),
+                        Ok(_) => format!("{cell} is not a finite number"),
+                        Err(_) => format!(
+                            "\"{cell}\" is not a number; a column of classes or ids is named by \
+                             --class or --id"
+                        ),
+                    };
+                    return Err(bad(place, message));
+                }
+            }
+        }
+    }
+    let n = records.rows().len();
+    let data = Data::dense(
+        Array2::from_shape_vec((n, features.len()), values).expect("n times d values"),
+    )?;
+    let ids = id.map(|c| ids(&records, c, place)).transpose()?;
+    let text = |c: usize| -> Arc<[String]> {
+        records.rows().iter().map(|r| r.cells[c].to_string()).collect()
+    };
+    let classes = class.map(|c| {
+        let cells = records.rows().iter().map(|r| &r.cells[c]);
+        Classes::from_values(cells.map(|cell| Some(cell).filter(|c| !unknown(c))))
+    });
+    if let (Some(c), Some(0)) = (class, classes.as_ref().map(Classes::k)) {
+        return Err(bad(place, format!("column \"{}\" holds no class", &header[c])));
+    }
+    Ok(Table {
+        data,
+        ids,
+        display: display.map(text),
+        classes,
+        feature_names: features.iter().map(|&c| header[c].to_string()).collect(),
+    })
+}
+
+/// Whether a class cell says that the class is unknown.
+pub(crate) fn unknown(cell: &str) -> bool {
+    cell.is_empty() || cell == "?"
+}
+
+fn ids(records: &Records, column: usize, place: &str) -> Result<Arc<[String]>> {
+    let mut lines: HashMap<&str, u64> = HashMap::new();
+    for record in records.rows() {
+        let id = &record.cells[column];
+        if id.is_empty() {
+            return Err(bad(format!("{place}, line {}", record.line), "the id is empty"));
+        }
+        if let Some(before) = lines.insert(id, record.line) {
+            return Err(bad(
+                format!("{place}, line {}", record.line),
+                format!("the id \"{id}\" stands on line {before} already"),
+            ));
+        }
+    }
+    Ok(records.rows().iter().map(|r| r.cells[column].to_string()).collect())
+}

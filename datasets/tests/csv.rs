@@ -1,0 +1,234 @@
+//! What a CSV may look like, and what is said when it does not.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use mustlink_datasets::{Dataset, OpenOptions, open, read_constraints, write_constraints};
+use proptest::prelude::*;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The message with the folder left out.
+    fn message(&self, path: &Path, options: &OpenOptions) -> String {
+        let message = open(&path.display().to_string(), options).unwrap_err().to_string();
+        message.replace(&format!("{}/", self.0.path().display()), "")
+    }
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::default());
+    out.write_all(content).unwrap();
+    out.finish().unwrap()
+}
+
+fn opened(path: &Path, options: &OpenOptions) -> Dataset {
+    open(&path.display().to_string(), options).unwrap()
+}
+
+fn with(class: Option<&str>, id: Option<&str>) -> OpenOptions {
+    OpenOptions {
+        class_column: class.map(String::from),
+        id_column: id.map(String::from),
+        ..OpenOptions::default()
+    }
+}
+
+#[test]
+fn a_last_column_named_class_is_the_class() {
+    let folder = Folder::new();
+    let text = "x, y ,class\n1,2.5,b\n\"3\",-4e1,a\n5,6,\n";
+    for (name, content) in
+        [("few.csv", text.as_bytes().to_vec()), ("few.csv.gz", gzip(text.as_bytes()))]
+    {
+        let set = opened(&folder.file(name, content), &OpenOptions::default());
+        assert_eq!((set.name.as_str(), set.n(), set.d(), set.k()), ("few", 3, 2, Some(2)));
+        assert_eq!(set.feature_names, ["x", "y"]);
+        assert_eq!(set.data.to_dense().row(1).to_vec(), [3.0, -40.0]);
+        let classes = set.classes.unwrap();
+        assert_eq!((classes.of(0), classes.of(1), classes.of(2)), (Some("b"), Some("a"), None));
+    }
+}
+
+#[test]
+fn columns_are_chosen_by_name() {
+    let folder = Folder::new();
+    let file = folder.file("f.csv", "name,kind,x,text\nn1,u,1,\"one, two\"\nn2,v,2,three\n");
+    let options =
+        OpenOptions { display_column: Some("text".into()), ..with(Some("kind"), Some("name")) };
+    let set = opened(&file, &options);
+    assert_eq!((set.d(), set.id(1), set.index_of("n1")), (1, "n2".into(), Some(0)));
+    assert_eq!(set.class_sizes(), [("u".to_string(), 1), ("v".into(), 1)]);
+    assert_eq!(set.display.unwrap()[0], "one, two");
+    // A `class` that is not the last column is a feature like any other.
+    let file = folder.file("g.csv", "class,x\n1,2\n");
+    assert!(opened(&file, &OpenOptions::default()).classes.is_none());
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = Folder::new();
+    let plain = OpenOptions::default();
+    let of = |content: &str, options: &OpenOptions| {
+        folder.message(&folder.file("bad.csv", content), options)
+    };
+    for (content, expected) in [
+        ("", "bad.csv: the file is empty; expected a header row and one row per object"),
+        (
+            "\n\n",
+            "bad.csv: the file has only blank lines; expected a header row and one row per object",
+        ),
+        ("x,y\n", "bad.csv: the file has a header and no rows"),
+        ("class\na\n", "bad.csv: no column is left as a feature"),
+        ("x,y\n1,2\n3\n", "bad.csv, line 3: expected 2 fields as in the header, got 1"),
+        ("x,y\n1,2\n\n\n3,4,5\n", "bad.csv, line 5: expected 2 fields as in the header, got 3"),
+        (
+            "x,y\n1,\"2\n3,4\n",
+            "bad.csv, line 2, column \"y\": \"2\n3,4\" is not a number; a column of classes or ids \
+             is named by --class or --id",
+        ),
+        (
+            "x,y,z\n1,\"2\n3,4\n",
+            "bad.csv, line 2: expected 3 fields as in the header, got 2; is a quote left open?",
+        ),
+        (
+            "x,kind\n1,red\n",
+            "bad.csv, line 2, column \"kind\": \"red\" is not a number; a column of classes or ids \
+             is named by --class or --id",
+        ),
+        (
+            "x,y\n1,2\n3,\n",
+            "bad.csv, line 3, column \"y\": the value is missing, which is not accepted; fill it \
+             in or drop the row",
+        ),
+        (
+            "x,y\nNaN,2\n",
+            "bad.csv, line 2, column \"x\": the value is missing, which is not accepted; fill it \
+             in or drop the row",
+        ),
+        ("x,y\n1,inf\n", "bad.csv, line 2, column \"y\": inf is not a finite number"),
+        ("x,y\n1,1e999\n", "bad.csv, line 2, column \"y\": 1e999 is not a finite number"),
+        ("x,y,x\n1,2,3\n", "bad.csv, line 1: columns 1 and 3 are both named \"x\""),
+        (",x\n1,2\n", "bad.csv, line 1: column 1 has no name"),
+        (
+            "5.1,3.5,setosa\n4.9,3.0,setosa\n",
+            "bad.csv, line 1: the first row must name the columns, and column 1 is 5.1",
+        ),
+        ("x,class\n1,\n2,?\n", "bad.csv: column \"class\" holds no class"),
+    ] {
+        assert_eq!(of(content, &plain), expected, "{content:?}");
+    }
+    let content = "x,kind\n1,red\n";
+    assert_eq!(
+        of(content, &with(Some("knd"), None)),
+        "bad.csv: no column \"knd\"; did you mean \"kind\"? columns: x, kind"
+            .replace("? c", "?; c")
+    );
+    assert_eq!(
+        of(content, &with(Some("kind"), Some("kind"))),
+        "bad.csv: column \"kind\" cannot be both the class and the id"
+    );
+    assert_eq!(
+        of("x,name\n1,a\n2,b\n\n3,a\n", &with(None, Some("name"))),
+        "bad.csv, line 5: the id \"a\" stands on line 2 already"
+    );
+    assert_eq!(of("x,name\n1,\n", &with(None, Some("name"))), "bad.csv, line 2: the id is empty");
+    let file = folder.file("bytes.csv", b"x,y\n1,2\n3,\xff\n");
+    assert_eq!(folder.message(&file, &plain), "bytes.csv, line 3: is not UTF-8 text");
+}
+
+#[test]
+fn damaged_gzip_is_named() {
+    let folder = Folder::new();
+    let plain = OpenOptions::default();
+    let rows: String = (0..2000).map(|i| format!("{},{}\n", i * i, i % 7)).collect();
+    let whole = gzip(format!("x,y\n{rows}").as_bytes());
+    let cut = folder.file("cut.csv.gz", &whole[..whole.len() / 2]);
+    let message = folder.message(&cut, &plain);
+    let expected =
+        format!("cut.csv.gz: the gzip file is cut off ({} bytes read, ", whole.len() / 2);
+    assert!(message.starts_with(&expected), "{message}");
+    assert!(message.ends_with(" unpacked); copy or download it again"), "{message}");
+    // Even the last byte of the checksum counts.
+    let cut = folder.file("tail.csv.gz", &whole[..whole.len() - 1]);
+    assert!(folder.message(&cut, &plain).contains("cut off"));
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 0x55;
+    let flipped = folder.file("flip.csv.gz", flipped);
+    assert!(folder.message(&flipped, &plain).starts_with("flip.csv.gz: the gzip file is "));
+    let fake = folder.file("fake.csv.gz", "x,y\n1,2\n");
+    assert_eq!(folder.message(&fake, &plain), "fake.csv.gz: is named .gz and is not gzip");
+}
+
+#[test]
+fn other_paths_are_named() {
+    let folder = Folder::new();
+    let plain = OpenOptions::default();
+    let gone = folder.0.path().join("gone.csv");
+    assert_eq!(folder.message(&gone, &plain), "gone.csv: no such file");
+    assert_eq!(
+        folder.message(&folder.0.path().join("gone.arff"), &plain),
+        "gone.arff: no such file"
+    );
+    let other = folder.file("a.arff", "");
+    assert_eq!(
+        folder.message(&other, &plain),
+        "a.arff: unknown kind of file; accepted are .csv and .mtx, also with .gz, and folders with \
+         matrix.mtx"
+    );
+}
+
+#[test]
+fn constraints_go_to_a_file_and_back() {
+    let folder = Folder::new();
+    let file = folder.file("f.csv", "x,id\n1,a\n2,b\n3,c\n");
+    let set = opened(&file, &with(None, Some("id")));
+    let links = folder.file("links.csv", "i,j,type\nc,a,cannot_link\n");
+    let given = read_constraints(&links.display().to_string(), &set, true).unwrap();
+    let out = folder.0.path().join("out.csv");
+    write_constraints(&out.display().to_string(), &given, &set, false).unwrap();
+    assert_eq!(fs::read_to_string(&out).unwrap(), "i,j,type,weight\n0,2,cannot_link,1\n");
+    let nowhere = folder.0.path().join("no/folder/out.csv");
+    assert!(write_constraints(&nowhere.display().to_string(), &given, &set, false).is_err());
+    let left: Vec<_> =
+        fs::read_dir(folder.0.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// No content panics, whatever is asked of it.
+    #[test]
+    fn no_content_panics(text in "[ a-c0-9,.\"\n\r?-]{0,60}", column in "[a-c]?") {
+        let folder = Folder::new();
+        let file = folder.file("any.csv", &text);
+        let name = Some(column.as_str()).filter(|c| !c.is_empty());
+        let _ = open(&file.display().to_string(), &with(name, None));
+        let _ = open(&file.display().to_string(), &with(None, name));
+    }
+
+    /// Values come back as they were written.
+    #[test]
+    fn values_come_back(values in proptest::collection::vec(proptest::num::f64::NORMAL, 1..20)) {
+        let folder = Folder::new();
+        let rows: String = values.iter().map(|v| format!("{v},{v:e}\n")).collect();
+        let set = opened(&folder.file("v.csv", format!("x,y\n{rows}")), &OpenOptions::default());
+        for (i, v) in values.iter().enumerate() {
+            prop_assert_eq!(set.data.to_dense().row(i).to_vec(), vec![*v, *v]);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Where do the data sets of an experiment come from?
+//!
+//! From names, files, or memory; then through the steps under `[[dataset]]`. Everything later
+//! (splits, constraints, ids, sizes) refers to the rows after those steps.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mustlink::config;
+use mustlink::constraints::Constraints;
+use mustlink::context::Context;
+use mustlink::roles::Transform;
+use mustlink::{Error, Result};
+use mustlink_datasets::{Dataset, OpenOptions};
+
+use crate::config::{DatasetSpec, Experiment};
+use crate::work::dataset_path;
+
+/// Where data sets are looked for.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    /// The data directory; absent: what the environment says.
+    pub data_dir: Option<PathBuf>,
+    /// Data sets in memory, by id; they come before any other.
+    pub memory: BTreeMap<String, Dataset>,
+}
+
+/// A data set, opened and after its own steps.
+pub(crate) struct Prepared {
+    pub id: String,
+    pub target: Option<String>,
+    pub set: Dataset,
+    /// Hash of the content before the steps, in hexadecimal.
+    pub digest: String,
+    /// The constraints that came with it.
+    pub given: Arc<Constraints>,
+    /// What its steps warned of.
+    pub notes: Vec<String>,
+}
+
+impl Prepared {
+    pub fn labels(&self) -> Option<&[Option<u32>]> {
+        self.set.classes.as_ref().map(|c| &*c.labels)
+    }
+}
+
+/// Opens a data set and takes it through its steps.
+pub(crate) fn prepare(
+    experiment: &Experiment,
+    spec: &DatasetSpec,
+    source: &Source,
+) -> Result<Prepared> {
+    steps(experiment, spec, source).map_err(|e| e.at(&format!("dataset {}", spec.id)))
+}
+
+fn steps(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result<Prepared> {
+    let raw = match source.memory.get(&spec.id) {
+        Some(set) => set.clone(),
+        None => open(experiment, spec, source)?,
+    };
+    let digest = raw.digest().iter().map(|b| format!("{b:02x}")).collect();
+    let path = dataset_path(experiment, &spec.id);
+    let balanced = match &spec.class_sizes {
+        Some(sizes) => raw.balance(sizes, &path)?,
+        None => raw,
+    };
+    // Rows are numbered as they stand after `class_sizes`, which leaves ids in place.
+    let given = match &spec.constraints {
+        Some(file) => {
+            let by_id = balanced.ids.is_some();
+            mustlink_datasets::read_constraints(
+                &relative(experiment.base(), file),
+                &balanced,
+                by_id,
+            )?
+        }
+        None => Constraints::default(),
+    };
+    let mut transforms = spec.transforms.clone();
+    config::substitute_k(&mut transforms, balanced.k());
+    let transforms: Vec<Box<dyn Transform>> = config::instantiate(transforms)
+        .map_err(|message| Error::Usage(format!("transforms: {message}")))?;
+    let ctx = Context::builder(path).build();
+    let (set, map) = balanced.transformed(&transforms, &ctx)?;
+    let given = match map {
+        Some(rows) if !given.is_empty() => {
+            let (moved, dropped) = given.renumbered(set.n(), &rows.map)?;
+            if dropped > 0 {
+                ctx.warn(format!("{dropped} given constraints lost an object that was dropped"));
+            }
+            moved
+        }
+        _ => given,
+    };
+    let (id, target, notes) = (spec.id.clone(), spec.target.clone(), ctx.warnings());
+    Ok(Prepared { id, target, set, digest, given: Arc::new(given), notes })
+}
+
+fn open(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result<Dataset> {
+    let environment = OpenOptions::from_env();
+    let options = OpenOptions {
+        data_dir: source.data_dir.clone().or(environment.data_dir),
+        class_column: spec.target.clone(),
+        ..OpenOptions::default()
+    };
+    match &spec.path {
+        Some(path) => mustlink_datasets::open(&relative(experiment.base(), path), &options),
+        None => mustlink_datasets::open(&spec.id, &options),
+    }
+}
+
+/// A path that starts at the experiment file, and looks like a path.
+fn relative(base: &Path, path: &str) -> String {
+    let joined = base.join(path);
+    let text = joined.display().to_string();
+    if text.contains(['/', '\\']) { text } else { format!("./{text}") }
+}

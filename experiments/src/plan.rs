@@ -1,0 +1,162 @@
+//! What would a run do, and what would it take?
+
+use std::fmt;
+use std::path::Path;
+use std::time::Instant;
+
+use mustlink::Result;
+use mustlink::error::bytes;
+
+use crate::config::Experiment;
+use crate::data::{self, Source};
+use crate::journal;
+use crate::work::Work;
+
+/// One data set of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedDataset {
+    /// Its name.
+    pub id: String,
+    /// Objects, features and classes; or why it cannot be read.
+    pub size: std::result::Result<(usize, usize, Option<usize>), String>,
+}
+
+/// What a run would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The data sets.
+    pub datasets: Vec<PlannedDataset>,
+    /// Methods, axes expanded.
+    pub methods: usize,
+    /// Cells.
+    pub cells: usize,
+    /// Cells that are done in the directory asked about.
+    pub finished: usize,
+    /// Rows.
+    pub rows: usize,
+    /// Selections that cells share.
+    pub selections: usize,
+    /// Seconds on one thread, roughly, for what is left.
+    pub seconds: f64,
+    /// Bytes of the largest cell, as its plugins declare.
+    pub memory: u64,
+}
+
+impl Plan {
+    /// Data sets that cannot be read.
+    pub fn missing(&self) -> impl Iterator<Item = &PlannedDataset> {
+        self.datasets.iter().filter(|d| d.size.is_err())
+    }
+}
+
+/// Lays out an experiment without running it; `out` is asked what is done already.
+///
+/// A data set that cannot be read is part of the plan, not an error; then nothing else is known.
+///
+/// # Errors
+/// Methods that do not fit a data set.
+pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Result<Plan> {
+    let datasets: Vec<PlannedDataset> = experiment
+        .datasets
+        .iter()
+        .map(|spec| PlannedDataset {
+            id: spec.id.clone(),
+            size: data::prepare(experiment, spec, source)
+                .map(|p| (p.set.n(), p.set.d(), p.set.k()))
+                .map_err(|e| e.to_string()),
+        })
+        .collect();
+    let points = experiment.points.numbers().map_or(1, |p| p.len());
+    let per_set = experiment.methods.len() * experiment.split.repeats() * experiment.split.folds();
+    let mut plan = Plan {
+        methods: experiment.methods.len(),
+        cells: per_set * datasets.len(),
+        finished: 0,
+        rows: per_set * datasets.len() * points,
+        selections: 0,
+        seconds: 0.0,
+        memory: 0,
+        datasets,
+    };
+    if plan.missing().next().is_some() {
+        return Ok(plan);
+    }
+    let work = Work::new(experiment, source)?;
+    let finished = out.map_or_else(|| Ok(Default::default()), journal::finished)?;
+    let queries = experiment.points.numbers().map_or(100, |p| p.last().copied().unwrap_or(0));
+    let left = |c: &usize| !finished.contains(&work.cells[*c].identity);
+    let cells: f64 = (0..work.cells.len()).filter(left).map(|c| work.cell_effort(c, points)).sum();
+    let selections: f64 =
+        (0..work.selections.len()).map(|s| work.selection_effort(s, queries)).sum();
+    plan.finished = work.cells.iter().filter(|c| finished.contains(&c.identity)).count();
+    plan.selections = work.selections.len();
+    let selections = if plan.finished == plan.cells { 0.0 } else { selections };
+    plan.seconds = (cells + selections) * seconds_per_operation();
+    plan.memory = work
+        .bound
+        .iter()
+        .zip(&work.datasets)
+        .flat_map(|(row, set)| row.iter().map(|b| b.memory + 8 * set.set.data.entries() as u64))
+        .max()
+        .unwrap_or(0);
+    Ok(plan)
+}
+
+/// Time of one multiply and add here and now, from a short run of distances to centres.
+fn seconds_per_operation() -> f64 {
+    const D: usize = 16;
+    let rows: Vec<f64> = (0..1024 * D).map(|i| (i % 97) as f64).collect();
+    let centre: Vec<f64> = (0..D).map(|i| i as f64).collect();
+    let start = Instant::now();
+    let (mut operations, mut sum) = (0usize, 0.0);
+    while start.elapsed().as_secs_f64() < 0.05 {
+        for row in std::hint::black_box(&rows).chunks_exact(D) {
+            sum += row.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        }
+        operations += rows.len();
+    }
+    std::hint::black_box(sum);
+    start.elapsed().as_secs_f64() / operations as f64
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "under a second".into(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} h", s / 3600.0),
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for d in &self.datasets {
+            match &d.size {
+                Ok((n, width, classes)) => {
+                    let classes = classes.map_or("no classes".into(), |k| format!("{k} classes"));
+                    writeln!(f, "{}: {n} objects, {width} features, {classes}", d.id)?;
+                }
+                Err(message) => writeln!(f, "{}: MISSING: {message}", d.id)?,
+            }
+        }
+        writeln!(
+            f,
+            "{} cells ({} data sets × {} methods), {} finished; {} rows; {} selections",
+            self.cells,
+            self.datasets.len(),
+            self.methods,
+            self.finished,
+            self.rows,
+            self.selections
+        )?;
+        if self.missing().next().is_none() {
+            write!(
+                f,
+                "about {} on one thread; up to {} per cell beyond the shared data",
+                duration(self.seconds),
+                bytes(self.memory)
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! Experiment files: what they may say, and what is said about mistakes in them.
+
+use std::path::Path;
+
+use mustlink_experiments::{Experiment, Points, Split};
+
+const HEAD: &str =
+    "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[curve]\npoints = [0, 5]\n";
+
+fn parse(rest: &str) -> mustlink::Result<Experiment> {
+    Experiment::parse("t.toml", &format!("{HEAD}{rest}"), Path::new("."), &[])
+}
+
+fn good(rest: &str) -> Experiment {
+    parse(rest).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn bad(rest: &str) -> String {
+    parse(rest).map(|_| ()).unwrap_err().to_string()
+}
+
+fn ids(e: &Experiment) -> Vec<&str> {
+    e.methods.iter().map(|m| m.id.as_str()).collect()
+}
+
+#[test]
+fn defaults_are_written_out() {
+    let e =
+        good("[[method]]\nid = \"m\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n");
+    let r = e.resolved();
+    assert_eq!(r["method"][0]["k"], "classes");
+    assert_eq!(r["method"][0]["oracle"]["type"], "truth");
+    assert_eq!(r["method"][0]["view"], "neighbourhood");
+    assert_eq!(r["method"][0]["clusterer"]["type"], "pck_means");
+    assert!(r["method"][0]["clusterer"]["max_iterations"].is_u64());
+    assert_eq!(r["split"]["type"], "all");
+    assert_eq!(r["stats"]["level"], 0.95);
+    assert_eq!(r["scoring"]["metrics"][0]["type"], "ari");
+    assert_eq!(e.split, Split::All { repeats: 1 });
+    // What is written out reads back as the same.
+    let again = Experiment::parse("r.toml", &e.resolved_toml(), Path::new("."), &[]).unwrap();
+    assert_eq!(again.resolved(), r);
+}
+
+#[test]
+fn lists_are_axes() {
+    let e = good(
+        "[[method]]\nid = \"m\"\nclusterer = { type = \"pck_means\", weight = [0.1, 1, 10.0], max_iterations = [5, 9] }\n\
+         [[method]]\nid = \"n\"\nk = [2, \"classes\"]\nclusterer = [\"kmeans\", { type = \"pck_means\", weight = [2, 3] }]\n",
+    );
+    assert_eq!(
+        ids(&e),
+        [
+            "m[weight=0.1,max_iterations=5]",
+            "m[weight=0.1,max_iterations=9]",
+            "m[weight=1,max_iterations=5]",
+            "m[weight=1,max_iterations=9]",
+            "m[weight=10.0,max_iterations=5]",
+            "m[weight=10.0,max_iterations=9]",
+            "n[k=2,clusterer=kmeans]",
+            "n[k=2,clusterer=pck_means,weight=2]",
+            "n[k=2,clusterer=pck_means,weight=3]",
+            "n[k=classes,clusterer=kmeans]",
+            "n[k=classes,clusterer=pck_means,weight=2]",
+            "n[k=classes,clusterer=pck_means,weight=3]",
+        ]
+    );
+    assert_eq!(e.methods[1].config["clusterer"]["max_iterations"], 9);
+    assert_eq!(e.methods[1].config["clusterer"]["weight"], 0.1);
+}
+
+#[test]
+fn axes_of_one_name_keep_their_slots_apart() {
+    let e = good(
+        "[[method]]\nid = \"m\"\nclusterer = { type = \"pck_means\", k = [2, 3] }\nk = [2, 3]\n",
+    );
+    assert_eq!(e.methods.len(), 4);
+    assert!(ids(&e).contains(&"m[clusterer.k=2,k=3]"), "{:?}", ids(&e));
+}
+
+#[test]
+fn sections_are_copied() {
+    let e = good(
+        "[[method]]\nid = \"a\"\nclusterer = \"same:b\"\nselector = \"same:b\"\n\
+         [[method]]\nid = \"b\"\nclusterer = { type = \"pck_means\", weight = 4 }\nselector = \"random_pairs\"\n",
+    );
+    assert_eq!(e.methods[0].config["clusterer"], e.methods[1].config["clusterer"]);
+    assert_eq!(
+        bad(
+            "[[method]]\nid = \"a\"\nclusterer = \"same:kmean\"\n[[method]]\nid = \"kmeans\"\nclusterer = \"kmeans\"\n"
+        ),
+        "t.toml:9:13: method[0].clusterer: same:kmean: no method has this id; did you mean \"kmeans\"?"
+    );
+    let round = bad(
+        "[[method]]\nid = \"a\"\nclusterer = \"same:b\"\n[[method]]\nid = \"b\"\nclusterer = \"same:a\"\n",
+    );
+    assert!(round.contains("same:b leads back to itself"), "{round}");
+    let none = bad(
+        "[[method]]\nid = \"a\"\nclusterer = \"kmeans\"\n[[method]]\nid = \"b\"\nclusterer = \"kmeans\"\nselector = \"same:a\"\n",
+    );
+    assert!(none.contains("method[1].selector: same:a: that method has no selector"), "{none}");
+}
+
+#[test]
+fn methods_stand_in_files_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(
+        dir.path().join("m.toml"),
+        "seed = 7\nselector = \"random_pairs\"\n[clusterer]\ntype = \"pck_means\"\nweight = 3\nmax_iterations = 4\n",
+    )
+    .unwrap();
+    let load = |entry: &str, sets: &[String]| {
+        Experiment::parse("t.toml", &format!("{HEAD}{entry}"), dir.path(), sets)
+    };
+    let e =
+        load("[[method]]\nid = \"m\"\nfile = \"m.toml\"\nclusterer = { weight = [1, 2] }\n", &[])
+            .unwrap();
+    assert_eq!(ids(&e), ["m[weight=1]", "m[weight=2]"]);
+    assert_eq!(e.methods[1].config["clusterer"]["max_iterations"], 4);
+    let e =
+        load("[[method]]\nid = \"m\"\nfile = \"m.toml\"\nclusterer = \"kmeans\"\n", &[]).unwrap();
+    assert_eq!(e.methods[0].config["clusterer"]["type"], "kmeans");
+    let set = ["method[0].clusterer.weight=9".to_string(), "experiment.seed=3".into()];
+    let e = load("[[method]]\nid = \"m\"\nfile = \"m.toml\"\n", &set).unwrap();
+    assert_eq!((e.methods[0].config["clusterer"]["weight"].as_f64(), e.head.seed), (Some(9.0), 3));
+    std::fs::write(dir.path().join("m.toml"), "clusterer = { type = \"kmeans\", restart = 3 }\n")
+        .unwrap();
+    let error = load("[[method]]\nid = \"m\"\nfile = \"m.toml\"\n", &[]).unwrap_err().to_string();
+    let file = dir.path().join("m.toml");
+    let expected =
+        "method[0].clusterer.restart: unknown option of kmeans; did you mean \"restarts\"?";
+    assert_eq!(error, format!("{}:1:32: {expected}", file.display()));
+    let gone = load("[[method]]\nid = \"m\"\nfile = \"x.toml\"\n", &[]).unwrap_err().to_string();
+    assert!(gone.contains("x.toml: cannot read the file"), "{gone}");
+}
+
+#[test]
+fn every_mistake_is_told_at_once() {
+    let text = "[[method]]\nid = \"a\"\nclusterer = { type = \"kmean\" }\n\
+                [[method]]\nid = \"b\"\nselector = { type = \"random_pairs\", pol = \"x\" }\nclusterer = { type = \"pck_means\", max_iterations = 0 }\n\
+                [split]\ntype = \"kfold\"\nfolds = 1\n[plots]\nx = 1\n";
+    let error = bad(text);
+    for part in [
+        "method[0].clusterer: no base clusterer \"kmean\"; did you mean \"kmeans\"?",
+        "method[1].selector.pol: unknown option of random_pairs",
+        "method[1].clusterer.max_iterations: must be >= 1, got 0",
+        "split.folds: must be >= 2, got 1",
+        "plots: unknown option of the configuration",
+    ] {
+        assert!(error.contains(part), "{part} is not in\n{error}");
+    }
+    assert_eq!(error.lines().count(), 5, "{error}");
+}
+
+#[test]
+fn what_no_schema_says() {
+    let method = "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n";
+    for (text, part) in [
+        (format!("{method}{method}"), "method[1].id: \"m\" comes twice; ids are unique"),
+        (String::new(), "method: needs at least one method"),
+        ("[[method]]\nid = \"m\"\n".into(), "method[0].clusterer: a method needs a clusterer"),
+        (
+            "[[method]]\nid = \"m\"\nselector = \"random_pairs\"\n".into(),
+            "random_pairs only selects; a clusterer is needed",
+        ),
+        (
+            "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\noracle = \"truth\"\n".into(),
+            "truth is never asked: the method has no selector",
+        ),
+        (
+            "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\ntransforms = [\"deduplicate\"]\n"
+                .into(),
+            "method[0].transforms: [0] deduplicate drops or merges rows; put it under [[dataset]]",
+        ),
+        (
+            format!("{method}[scoring]\nmetrics = []\n"),
+            "scoring.metrics: needs at least one metric",
+        ),
+    ] {
+        let error = bad(&text);
+        assert!(error.contains(part), "{part} is not in\n{error}");
+    }
+    let curve = |points: &str| {
+        let head = HEAD.replace("[0, 5]", points);
+        Experiment::parse("t.toml", &format!("{head}{method}"), Path::new("."), &[])
+    };
+    assert_eq!(curve("{ to = 10, step = 5 }").unwrap().points.numbers(), Ok(vec![0, 5, 10]));
+    assert_eq!(curve("[3]").unwrap().points, Points::List(vec![3]));
+    for (points, part) in [
+        ("[5, 5]", "curve.points: must ascend, each point once"),
+        ("[]", "curve.points: needs at least one point"),
+        ("\"from_run(m)\"", "from_run(m): that method asks nothing"),
+        ("\"from_run(x)\"", "got \"x\""),
+    ] {
+        let error = curve(points).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(part), "{part} is not in\n{error}");
+    }
+    let no_curve = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";
+    let error = Experiment::parse("t.toml", no_curve, Path::new("."), &[]).unwrap_err().to_string();
+    assert!(error.contains("curve.points: missing, but methods ask"), "{error}");
+}
+
+#[test]
+fn metric_columns_have_names_of_their_own() {
+    let e = good(
+        "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n[scoring]\nmetrics = [\"ari\", \"k_found\", \"ami\", { type = \"ami\", average = \"max\" }]\n",
+    );
+    assert_eq!(e.columns(), ["ari", "score_k_found", "ami", "ami[average=max]"]);
+}

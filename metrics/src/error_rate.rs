@@ -1,0 +1,60 @@
+//! Which share of the objects is in the wrong cluster?
+
+use mustlink_core::prelude::*;
+
+use crate::agreement::score;
+
+/// Share of objects outside their class under the best one-to-one matching of clusters and classes.
+///
+/// 1 − (1/N) · max Σ c_{i,σ(i)}; clusters or classes that stay without a partner have no correct object.
+/// # Cost and randomness
+/// O(min² · max) in the classes and clusters of each connected part of the table; not random.
+/// # References
+/// [DomeniconiAlRazgan2008] Table 2.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ErrorRate {}
+
+register!(Metric, ErrorRate, "error_rate", references: ["DomeniconiAlRazgan2008"]);
+
+#[typetag::serde(name = "error_rate")]
+impl Metric for ErrorRate {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| (t.n() - t.matching()) as f64 / t.n() as f64)
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            higher_is_better: false,
+            symmetric: true,
+            perfect: Some(0.0),
+            ..MetricProperties::default()
+        }
+    }
+}
+
+/// Share of objects outside the largest class of their cluster: 1 − purity.
+///
+/// Several clusters may stand for one class, so that many clusters score well.
+/// # References
+/// [ZhaoKarypis2004].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ErrorRateMajority {}
+
+register!(Metric, ErrorRateMajority, "error_rate_majority", references: ["ZhaoKarypis2004"]);
+
+#[typetag::serde(name = "error_rate_majority")]
+impl Metric for ErrorRateMajority {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| (t.n() - t.majority()) as f64 / t.n() as f64)
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            higher_is_better: false,
+            perfect: Some(0.0),
+            ..MetricProperties::default()
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! How many clusters are there?
+
+use std::collections::HashSet;
+
+use mustlink_core::prelude::*;
+
+use crate::agreement::{check_scope, in_scope, score};
+
+/// Number of clusters with an object in the scope.
+///
+/// No classes are needed or looked at. Neither end is better.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KFound {}
+
+register!(Metric, KFound, "k_found", references: []);
+
+#[typetag::serde(name = "k_found")]
+impl Metric for KFound {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        check_scope(input)?;
+        let labels = input.labels.iter().enumerate();
+        let found: HashSet<u32> =
+            labels.filter(|(i, _)| in_scope(input, *i)).map(|(_, &l)| l).collect();
+        Ok((!found.is_empty()).then_some(found.len() as f64))
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            max: f64::INFINITY,
+            higher_is_better: false,
+            needs_truth: false,
+            perfect: None,
+            ..MetricProperties::default()
+        }
+    }
+}
+
+/// Number of clusters minus number of classes, among the objects of known class.
+///
+/// 0 is best; negative when classes are merged.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KError {}
+
+register!(Metric, KError, "k_error", references: []);
+
+#[typetag::serde(name = "k_error")]
+impl Metric for KError {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| t.clusters().len() as f64 - t.classes().len() as f64)
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            min: f64::NEG_INFINITY,
+            max: f64::INFINITY,
+            higher_is_better: false,
+            perfect: Some(0.0),
+            ..MetricProperties::default()
+        }
+    }
+}

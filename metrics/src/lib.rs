@@ -1,0 +1,7 @@
+//! How good is a clustering? One file per family of scores.
+//!
+//! Scores of agreement with known classes are sums over one contingency table
+//! ([`agreement`]); objects outside the scope or of unknown class are not in it. A score that is not
+//! defined is `None`, never NaN.
+
+automod::dir!(pub "src");

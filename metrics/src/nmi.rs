@@ -1,0 +1,133 @@
+//! Normalised mutual information, by what it is divided by.
+//!
+//! Papers that write "NMI" mean different ones of these; none is called plainly `nmi` here. All favour
+//! many small clusters: they do not choose k.
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::contingency::Average;
+
+use crate::agreement::{score, within};
+
+/// Mutual information over the mean of the two entropies.
+///
+/// Equal to `v_measure` at beta = 1. What [Basu2004] reports. Identical partitions score 1; 0/0 is 0.
+/// # References
+/// [Basu2004], [RosenbergHirschberg2007].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NmiArith {}
+
+register!(Metric, NmiArith, "nmi_arith", references: ["Basu2004", "RosenbergHirschberg2007"]);
+
+#[typetag::serde(name = "nmi_arith")]
+impl Metric for NmiArith {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| {
+            within(t.normalised_mutual_information(Average::Arithmetic), 0.0, 1.0)
+        })
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { symmetric: true, ..MetricProperties::default() }
+    }
+}
+
+/// Mutual information over the geometric mean of the two entropies.
+///
+/// The form of [StrehlGhosh2002], which [Greene2007] uses. Identical partitions score 1; 0/0 is 0.
+/// # References
+/// [StrehlGhosh2002], [Greene2007].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NmiGeo {}
+
+register!(Metric, NmiGeo, "nmi_geo", references: ["StrehlGhosh2002", "Greene2007"]);
+
+#[typetag::serde(name = "nmi_geo")]
+impl Metric for NmiGeo {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| {
+            within(t.normalised_mutual_information(Average::Geometric), 0.0, 1.0)
+        })
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { symmetric: true, ..MetricProperties::default() }
+    }
+}
+
+/// Mutual information over the smaller of the two entropies.
+///
+/// 1 for every refinement of the classes. Identical partitions score 1; 0/0 is 0.
+/// # References
+/// [VinhEppsBailey2010].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NmiMin {}
+
+register!(Metric, NmiMin, "nmi_min", references: ["VinhEppsBailey2010"]);
+
+#[typetag::serde(name = "nmi_min")]
+impl Metric for NmiMin {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| {
+            within(t.normalised_mutual_information(Average::Min), 0.0, 1.0)
+        })
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { symmetric: true, ..MetricProperties::default() }
+    }
+}
+
+/// Mutual information over the larger of the two entropies.
+///
+/// One minus a distance between partitions. Identical partitions score 1; 0/0 is 0.
+/// # References
+/// [VinhEppsBailey2010].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NmiMax {}
+
+register!(Metric, NmiMax, "nmi_max", references: ["VinhEppsBailey2010"]);
+
+#[typetag::serde(name = "nmi_max")]
+impl Metric for NmiMax {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| {
+            within(t.normalised_mutual_information(Average::Max), 0.0, 1.0)
+        })
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { symmetric: true, ..MetricProperties::default() }
+    }
+}
+
+/// Mutual information over the entropy of class and cluster together.
+///
+/// The smallest of the normalised forms. Identical partitions score 1; 0/0 is 0.
+/// # References
+/// [VinhEppsBailey2010].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NmiJoint {}
+
+register!(Metric, NmiJoint, "nmi_joint", references: ["VinhEppsBailey2010"]);
+
+#[typetag::serde(name = "nmi_joint")]
+impl Metric for NmiJoint {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| {
+            if t.is_identical() {
+                return 1.0;
+            }
+            // Partitions that differ are not both one group: the joint entropy is positive.
+            within(t.mutual_information() / t.joint_entropy(), 0.0, 1.0)
+        })
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { symmetric: true, ..MetricProperties::default() }
+    }
+}

@@ -1,0 +1,98 @@
+//! Does each cluster hold one class, and is each class in one cluster?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::contingency::Contingency;
+
+use crate::agreement::{score, within};
+
+/// 1 − H(Y|C)/H(Y): what the clusters say about the class, of what there is to say.
+fn homogeneity(t: &Contingency) -> f64 {
+    informed(t.class_entropy_given_clusters(), t.class_entropy())
+}
+
+/// 1 − H(C|Y)/H(C): what the classes say about the cluster, of what there is to say.
+fn completeness(t: &Contingency) -> f64 {
+    informed(t.cluster_entropy_given_classes(), t.cluster_entropy())
+}
+
+fn informed(open: f64, entropy: f64) -> f64 {
+    if entropy == 0.0 { 1.0 } else { within(1.0 - open / entropy, 0.0, 1.0) }
+}
+
+/// How far each cluster holds objects of one class: 1 − H(class given cluster) / H(class).
+///
+/// 1 when there is one class. Perfect for singletons: it does not choose k.
+/// # References
+/// [RosenbergHirschberg2007].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Homogeneity {}
+
+register!(Metric, Homogeneity, "homogeneity", references: ["RosenbergHirschberg2007"]);
+
+#[typetag::serde(name = "homogeneity")]
+impl Metric for Homogeneity {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, homogeneity)
+    }
+}
+
+/// How far each class lies in one cluster: 1 − H(cluster given class) / H(cluster).
+///
+/// 1 when there is one cluster.
+/// # References
+/// [RosenbergHirschberg2007].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Completeness {}
+
+register!(Metric, Completeness, "completeness", references: ["RosenbergHirschberg2007"]);
+
+#[typetag::serde(name = "completeness")]
+impl Metric for Completeness {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, completeness)
+    }
+}
+
+/// Weighted harmonic mean of homogeneity and completeness.
+///
+/// (1 + β) h c / (β h + c); at β = 1 equal to `nmi_arith`. Identical partitions score 1; 0/0 is 0.
+/// # Errors
+/// `BadParam` for a negative or infinite beta.
+/// # References
+/// [RosenbergHirschberg2007].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VMeasure {
+    /// Weight of completeness against homogeneity (β), >= 0.
+    #[schemars(range(min = 0.0))]
+    pub beta: f64,
+}
+
+impl Default for VMeasure {
+    fn default() -> Self {
+        VMeasure { beta: 1.0 }
+    }
+}
+
+register!(Metric, VMeasure, "v_measure", references: ["RosenbergHirschberg2007"]);
+
+#[typetag::serde(name = "v_measure")]
+impl Metric for VMeasure {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        let beta = self.beta;
+        if !(beta >= 0.0 && beta.is_finite()) {
+            return Err(Error::bad_param("beta", beta, "finite and >= 0"));
+        }
+        score(self.typetag_name(), input, |t| {
+            let (h, c) = (homogeneity(t), completeness(t));
+            let below = beta * h + c;
+            if below == 0.0 { 0.0 } else { within((1.0 + beta) * h * c / below, 0.0, 1.0) }
+        })
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { symmetric: self.beta == 1.0, ..MetricProperties::default() }
+    }
+}

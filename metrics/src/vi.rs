@@ -1,0 +1,39 @@
+//! How much do clusters and classes leave open about each other?
+
+use mustlink_core::prelude::*;
+
+use crate::agreement::score;
+
+/// Variation of information: what clusters and classes leave open about each other.
+///
+/// H(Y) + H(C) − 2 MI = H(Y|C) + H(C|Y), at most 2 ln N nats. A metric on partitions, 0 for one partition.
+/// # References
+/// [Meila2007].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Vi {
+    /// In bits in place of nats.
+    pub bits: bool,
+}
+
+register!(Metric, Vi, "vi", references: ["Meila2007"]);
+
+#[typetag::serde(name = "vi")]
+impl Metric for Vi {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| {
+            let nats = t.class_entropy_given_clusters() + t.cluster_entropy_given_classes();
+            if self.bits { nats / std::f64::consts::LN_2 } else { nats }
+        })
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            max: f64::INFINITY,
+            higher_is_better: false,
+            symmetric: true,
+            perfect: Some(0.0),
+            ..MetricProperties::default()
+        }
+    }
+}

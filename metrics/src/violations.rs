@@ -1,0 +1,145 @@
+//! Which constraints does the clustering break?
+//!
+//! Constraints count when both ends are in the scope. Without any there is no score.
+
+use mustlink_core::prelude::*;
+
+use crate::agreement::{check_scope, in_scope};
+
+/// (violated, all) constraints of `kind` inside the scope, counted or weighed; `None` without any.
+fn tally(input: &MetricInput, kind: Option<Kind>, weighted: bool) -> Result<Option<(f64, f64)>> {
+    check_scope(input)?;
+    let n = input.labels.len();
+    let (mut violated, mut all) = (0.0, 0.0);
+    for c in input.constraints.map_or(&[][..], Constraints::pairs) {
+        let (i, j) = (c.i as usize, c.j as usize);
+        if j >= n {
+            return Err(Error::IndexOutOfRange { index: j, n });
+        }
+        if kind.is_some_and(|kind| kind != c.kind) || !in_scope(input, i) || !in_scope(input, j) {
+            continue;
+        }
+        let amount = if weighted { c.weight } else { 1.0 };
+        all += amount;
+        if c.is_violated(input.labels) {
+            violated += amount;
+        }
+    }
+    Ok((all > 0.0).then_some((violated, all)))
+}
+
+/// Constraints that the clustering breaks.
+///
+/// Must-links with ends in two clusters and cannot-links with ends in one. Undefined without
+/// constraints.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Violations {
+    /// Look at `must_link` or `cannot_link` alone; absent: at both.
+    pub kind: Option<Kind>,
+    /// Sum weights in place of counting.
+    pub weighted: bool,
+}
+
+register!(Metric, Violations, "violations", references: []);
+
+#[typetag::serde(name = "violations")]
+impl Metric for Violations {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        let tally = tally(input, self.kind, self.weighted)?;
+        Ok(tally.map(|(violated, _)| violated))
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            max: f64::INFINITY,
+            higher_is_better: false,
+            needs_truth: false,
+            needs_constraints: true,
+            perfect: Some(0.0),
+            ..MetricProperties::default()
+        }
+    }
+}
+
+/// Share of the constraints that the clustering breaks.
+///
+/// Weighted: the weight of the broken ones over the weight of all. Undefined without constraints.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ViolationRate {
+    /// Look at `must_link` or `cannot_link` alone; absent: at both.
+    pub kind: Option<Kind>,
+    /// Sum weights in place of counting.
+    pub weighted: bool,
+}
+
+register!(Metric, ViolationRate, "violation_rate", references: []);
+
+#[typetag::serde(name = "violation_rate")]
+impl Metric for ViolationRate {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        let tally = tally(input, self.kind, self.weighted)?;
+        Ok(tally.map(|(violated, all)| violated / all))
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            higher_is_better: false,
+            needs_truth: false,
+            needs_constraints: true,
+            perfect: Some(0.0),
+            ..MetricProperties::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(kind: Option<Kind>, weighted: bool, scope: &[bool]) -> [Option<f64>; 2] {
+        // (0,1) and (2,3) hold, (0,2) and (1,4) are broken.
+        let pairs = [
+            Constraint::must(0, 1),
+            Constraint::must(0, 2).weighing(2.0),
+            Constraint::cannot(2, 3).weighing(4.0),
+            Constraint::cannot(1, 4).weighing(3.0),
+        ];
+        let constraints = Constraints::new(5, pairs).unwrap();
+        let input = MetricInput {
+            labels: &[0, 0, 1, 2, 0],
+            constraints: Some(&constraints),
+            scope: Some(scope),
+            ..MetricInput::default()
+        };
+        [
+            Violations { kind, weighted }.score(&input).unwrap(),
+            ViolationRate { kind, weighted }.score(&input).unwrap(),
+        ]
+    }
+
+    #[test]
+    fn by_kind_weight_and_scope() {
+        let all = [true; 5];
+        assert_eq!(scores(None, false, &all), [Some(2.0), Some(0.5)]);
+        assert_eq!(scores(None, true, &all), [Some(5.0), Some(0.5)]);
+        assert_eq!(scores(Some(Kind::MustLink), true, &all), [Some(2.0), Some(2.0 / 3.0)]);
+        assert_eq!(scores(Some(Kind::CannotLink), true, &all), [Some(3.0), Some(3.0 / 7.0)]);
+        let four = [true, true, true, true, false];
+        assert_eq!(scores(None, false, &four), [Some(1.0), Some(1.0 / 3.0)]);
+        assert_eq!(scores(None, false, &[true, false, false, true, false]), [None, None]);
+    }
+
+    #[test]
+    fn a_pair_beyond_the_labels_is_named() {
+        let constraints = Constraints::new(5, [Constraint::must(0, 4)]).unwrap();
+        let input = MetricInput {
+            labels: &[0; 4],
+            constraints: Some(&constraints),
+            ..MetricInput::default()
+        };
+        let refused = ViolationRate::default().score(&input).unwrap_err();
+        assert_eq!(refused, Error::IndexOutOfRange { index: 4, n: 4 });
+    }
+}

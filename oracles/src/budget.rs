@@ -1,0 +1,97 @@
+//! The oracle that stops after so many answers.
+
+use mustlink_core::prelude::*;
+
+use crate::wrapping::{open_source, properties_of};
+
+/// Passes questions on until a number of answers or their cost is reached, then refuses.
+///
+/// # Method
+/// Checked before asking: the source never sees the question that would go over. With both limits
+/// the first to be hit ends; once refused, everything is refused.
+/// # Errors
+/// `BadParam` for a cost that is not positive, or a source that may not stand inside a budget.
+/// # References
+/// [Basu2004] §4: a constant number of queries.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    /// Answers allowed, >= 0; absent: any number.
+    #[schemars(range(min = 0))]
+    pub queries: Option<u64>,
+    /// Total cost allowed, > 0; absent: any.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub cost: Option<f64>,
+    /// Who answers.
+    #[schemars(extend("x-default" = "truth"))]
+    pub source: Option<Box<dyn Oracle>>,
+}
+
+register!(Oracle, Budget, "budget", references: ["Basu2004"]);
+
+#[typetag::serde(name = "budget")]
+impl Oracle for Budget {
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        if let Some(cost) = self.cost
+            && !(cost > 0.0 && cost.is_finite())
+        {
+            return Err(Error::bad_param("cost", cost, "finite and > 0"));
+        }
+        if self.queries.is_none() && self.cost.is_none() {
+            scene.ctx.warn("a budget without queries or cost limits nothing");
+        }
+        Ok(Box::new(Counting {
+            queries: self.queries.unwrap_or(u64::MAX),
+            // Ten questions at 0.1 cost 1, whatever their floating sum.
+            cost: self.cost.map_or(f64::INFINITY, |cost| cost * (1.0 + 1e-9)),
+            answered: 0,
+            spent: 0.0,
+            over: false,
+            source: open_source(self, &self.source, scene)?,
+        }))
+    }
+
+    fn properties(&self) -> OracleProperties {
+        properties_of(Layer::Budget, &self.source)
+    }
+
+    fn source(&self) -> Option<&dyn Oracle> {
+        self.source.as_deref()
+    }
+
+    fn limit(&self) -> Option<usize> {
+        let own = self.queries.map(|q| usize::try_from(q).unwrap_or(usize::MAX));
+        let inner = self.source.as_ref().and_then(|source| source.limit());
+        [own, inner].into_iter().flatten().min()
+    }
+}
+
+struct Counting {
+    queries: u64,
+    cost: f64,
+    answered: u64,
+    spent: f64,
+    over: bool,
+    source: Box<dyn Respondent>,
+}
+
+impl Respondent for Counting {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        self.over |=
+            self.answered >= self.queries || self.spent + self.source.cost(question) > self.cost;
+        if self.over {
+            return Ok(Outcome::Refused(Refusal::BudgetExhausted));
+        }
+        let outcome = self.source.ask(question)?;
+        // An error or an answer that is still to come leaves the question open: it is not counted.
+        if let Outcome::Answered(answer) = &outcome {
+            self.answered += 1;
+            self.spent += answer.cost;
+        }
+        Ok(outcome)
+    }
+
+    fn cost(&self, question: &Question) -> f64 {
+        self.source.cost(question)
+    }
+}

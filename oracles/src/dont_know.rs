@@ -1,0 +1,86 @@
+//! The oracle that sometimes does not know.
+
+use mustlink_core::prelude::*;
+
+use crate::pair_hash::PairHash;
+use crate::wrapping::{objects, open_source, properties_of};
+
+/// Leaves some pairs unanswered and passes the others on.
+///
+/// # Method
+/// A pair is unanswered when its number in [0, 1) is below `rate`, or when one of its objects drew a
+/// number below `by_object`; the numbers are hashes of seed and pair or object. With both at 0 the
+/// source is left as it is. An unanswered question costs what its answer would.
+/// # Errors
+/// `BadParam` for a share outside [0, 1], or a source that may not stand inside.
+/// # References
+/// [Basu2004] §4, footnote 2: "don't know" replies are ignored and not posed again.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DontKnow {
+    /// Share of the pairs that are not answered, in [0, 1].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub rate: f64,
+    /// Share of the objects that cannot be told in any pair, in [0, 1].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub by_object: f64,
+    /// Who answers the other pairs.
+    #[schemars(extend("x-default" = "truth"))]
+    pub source: Option<Box<dyn Oracle>>,
+}
+
+register!(Oracle, DontKnow, "dont_know", references: ["Basu2004"]);
+
+#[typetag::serde(name = "dont_know")]
+impl Oracle for DontKnow {
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        for (name, share) in [("rate", self.rate), ("by_object", self.by_object)] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err(Error::bad_param(name, share, "in 0..=1"));
+            }
+        }
+        let path = scene.ctx.path();
+        Ok(Box::new(Doubting {
+            n: scene.n,
+            rate: self.rate,
+            by_object: self.by_object,
+            pairs: PairHash::new(path, "dont_know"),
+            objects: PairHash::new(path, "dont_know.by_object"),
+            source: open_source(self, &self.source, scene)?,
+        }))
+    }
+
+    fn properties(&self) -> OracleProperties {
+        properties_of(Layer::DontKnow, &self.source)
+    }
+
+    fn source(&self) -> Option<&dyn Oracle> {
+        self.source.as_deref()
+    }
+}
+
+struct Doubting {
+    n: usize,
+    rate: f64,
+    by_object: f64,
+    pairs: PairHash,
+    objects: PairHash,
+    source: Box<dyn Respondent>,
+}
+
+impl Respondent for Doubting {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        objects(question, self.n)?;
+        let (i, j) = (question.i, question.j);
+        let unknowable = |o: u32| self.objects.uniform(o, o) < self.by_object;
+        if unknowable(i) || unknowable(j) || self.pairs.uniform(i, j) < self.rate {
+            let cost = self.source.cost(question);
+            return Ok(Outcome::Answered(Answer { cost, ..Answer::of(Reply::DontKnow) }));
+        }
+        self.source.ask(question)
+    }
+
+    fn cost(&self, question: &Question) -> f64 {
+        self.source.cost(question)
+    }
+}

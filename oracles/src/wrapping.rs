@@ -1,0 +1,55 @@
+//! In which order may oracles wrap each other?
+//!
+//! A budget counts questions, whatever happens to them further inside, and a "don't know" must not
+//! be flipped by noise. So the order is fixed, and another one is an error that prints it. Wrappers
+//! hand their scene on unchanged: putting one around an oracle moves no seed.
+
+use mustlink_core::prelude::*;
+use mustlink_core::registry::slot;
+
+/// The order, outermost first.
+pub const ORDER: &str = "budget → cost → crowd → dont_know → noise → source";
+
+/// Opens the oracle in the slot `source` of the wrapper `outer`.
+///
+/// # Errors
+/// `BadParam` naming `source` when it may not stand inside `outer`; what the source returns.
+pub fn open_source<P: Oracle + JsonSchema>(
+    outer: &P,
+    source: &Option<Box<dyn Oracle>>,
+    scene: &Scene,
+) -> Result<Box<dyn Respondent>> {
+    let source = slot::<P, dyn Oracle>(source, "source")?;
+    if source.properties().layer <= outer.properties().layer {
+        return Err(Error::bad_param(
+            "source",
+            source.typetag_name(),
+            format!(
+                "an oracle that stands further inside than {} in {ORDER}",
+                outer.typetag_name()
+            ),
+        ));
+    }
+    source.open(scene).map_err(|e| e.at("source"))
+}
+
+/// The facts of a wrapper in `layer`: those of its source, `truth` where the slot is empty.
+pub fn properties_of(layer: Layer, source: &Option<Box<dyn Oracle>>) -> OracleProperties {
+    let inner = source.as_ref().map(|source| source.properties()).unwrap_or_default();
+    OracleProperties { layer, ..inner }
+}
+
+/// The two objects of a question, as indexes.
+///
+/// # Errors
+/// `IndexOutOfRange`; `Oracle` for an object paired with itself.
+pub fn objects(question: &Question, n: usize) -> Result<(usize, usize)> {
+    let (i, j) = (question.i as usize, question.j as usize);
+    if let Some(&index) = [i, j].iter().find(|&&o| o >= n) {
+        return Err(Error::IndexOutOfRange { index, n });
+    }
+    if i == j {
+        return Err(Error::Oracle(format!("asked whether object {i} belongs with itself")));
+    }
+    Ok((i, j))
+}
