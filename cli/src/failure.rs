@@ -80,15 +80,12 @@ fn with_source(complaint: &Diagnostic, text: &str, colour: bool) -> Option<Strin
         return None;
     }
     let source = complaint.source.as_str();
-    let head = match complaint.path.as_str() {
-        "" => complaint.message.clone(),
-        path => format!("{path}: {}", complaint.message),
-    };
+    let head = if complaint.path.is_empty() { source } else { &complaint.path };
     let mut out = Vec::new();
     Report::build(ReportKind::Error, (source, span.clone()))
         .with_config(Config::default().with_color(colour).with_index_type(IndexType::Byte))
         .with_message(head)
-        .with_label(Label::new((source, span)))
+        .with_label(Label::new((source, span)).with_message(&complaint.message))
         .finish()
         .write((source, Source::from(text)), &mut out)
         .ok()?;
@@ -110,9 +107,10 @@ mod tests {
             message: "no such thing".into(),
         };
         let shown = with_source(&complaint, text, false).unwrap();
-        assert!(shown.contains("Error: clusterer: no such thing"), "{shown}");
+        assert!(shown.contains("Error: clusterer\n"), "{shown}");
         assert!(shown.contains("m.toml:2:13"), "{shown}");
         assert!(shown.contains("2 │ clusterer = \"kmens\""), "{shown}");
+        assert!(shown.contains("── no such thing"), "{shown}");
         let nowhere = Diagnostic { span: None, ..complaint };
         assert!(with_source(&nowhere, text, false).is_none());
     }

@@ -7,25 +7,28 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap_complete::ArgValueCompleter;
 use mustlink::closure::{Closure, Feasibility, OnConflict};
-use mustlink::clustering::Clustering;
 use mustlink::config::{self, Document, Node};
 use mustlink::constraints::Constraints;
 use mustlink::context::EnsembleStore;
+use mustlink::ledger::{Durability, Header, Ledger};
 use mustlink::method::Method;
 use mustlink::random::SeedPath;
 use mustlink::registry;
 use mustlink::roles::Oracle;
 use mustlink::run::{self, Run, guarded};
-use mustlink::selection::{self, Selection};
+use mustlink::selection::{self, Asking, Selection};
 use mustlink::{Context, DataKind, Error, Problem, Result};
 use mustlink_datasets::{Dataset, OpenOptions, RowMap};
 use serde_json::{Value, json};
 
+use crate::complete;
 use crate::failure::Failure;
 use crate::method_file::MethodFile;
 use crate::options::{self, DataDir};
 use crate::progress::Spinner;
+use crate::toml_text::as_toml;
 use crate::{interrupt, term};
 
 /// What `cluster` and `select` have in common.
@@ -33,20 +36,20 @@ use crate::{interrupt, term};
 pub(crate) struct JobArgs {
     /// Data set: a built-in name, a name in the data directory, a path (.csv, .mtx, also with .gz),
     /// or - for a CSV on standard input
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     pub data: String,
     /// Method file. Absent: pck_means with weight = "auto" where anything constrains, else kmeans;
     /// for sparse data with distortion = "cosine"
     #[arg(long, value_name = "FILE")]
     pub method: Option<PathBuf>,
     /// Clusterer, in place of that of the method: a name or { type = "…", … }
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::clusterers))]
     pub clusterer: Option<String>,
     /// Query selector, in place of that of the method: a name or { type = "…", … }
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::selectors))]
     pub selector: Option<String>,
     /// Who answers, in place of that of the method: a name or { type = "…", … }; absent: the classes
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::oracles))]
     pub oracle: Option<String>,
     /// Set an option of the method: clusterer.restarts=20 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE")]
@@ -67,6 +70,10 @@ pub(crate) struct JobArgs {
     /// Most questions asked. Absent: until the selector is done
     #[arg(long, value_name = "Q")]
     pub budget: Option<usize>,
+    /// File that keeps every question and answer as they come; given again, the selection goes on
+    /// where it stopped and asks nothing twice
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
     /// Seed of every random number. Absent: that of the method file, else 0
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
@@ -113,6 +120,7 @@ pub(crate) struct Job {
     /// Number of row-changing steps in front.
     steps: usize,
     budget: Option<usize>,
+    ledger: Option<PathBuf>,
     ctx: Context,
     spinner: Arc<Spinner>,
     warnings: Vec<String>,
@@ -143,7 +151,8 @@ impl Job {
                 .map_err(|e| Failure::named(&e, &|i| original.id(i)))?,
             None => Constraints::default(),
         };
-        let file = method_file(args, document, &original, !given.is_empty(), selecting)?;
+        let (file, notes) = method_file(args, document, &original, !given.is_empty(), selecting)?;
+        notes.iter().for_each(|note| args.note(note));
         let (k, seed) = (args.k.or(file.k), args.seed.or(file.seed).unwrap_or(0));
         let mut method = file.into_method();
         let spinner = Spinner::start(args.quiet);
@@ -175,20 +184,33 @@ impl Job {
         }
         let problem = Problem { k, ..Problem::new(set.data.clone()).with_constraints(constraints) };
         let warnings = Vec::new();
-        let budget = args.budget;
-        let mut job =
-            Job { original, set, rows, method, problem, steps, budget, ctx, spinner, warnings };
-        job.choose_k(args);
+        let (budget, ledger) = (args.budget, args.ledger.clone());
+        let mut job = Job {
+            original,
+            set,
+            rows,
+            method,
+            problem,
+            steps,
+            budget,
+            ledger,
+            ctx,
+            spinner,
+            warnings,
+        };
+        job.choose_k(args, selecting);
         job.judge(args, selecting).map_err(|e| job.named(&e))?;
         Ok(job)
     }
 
-    /// k where the method needs one and nobody gave it.
-    fn choose_k(&mut self, args: &JobArgs) {
+    /// k where the method needs one and nobody gave it. Who only asks needs a clusterer, and so its
+    /// k, only where the selector asks for clusterings.
+    fn choose_k(&mut self, args: &JobArgs, selecting: bool) {
         let clusterer = self.method.clusterer.as_ref();
-        let selector = self.method.selector.as_ref();
-        let needed = clusterer.is_some_and(|c| c.properties().needs_k)
-            || selector.is_some_and(|s| s.properties().needs_k);
+        let selector = self.method.selector.as_ref().map(|s| s.properties());
+        let clusters = !selecting || selector.as_ref().is_some_and(|s| s.needs_clustering);
+        let needed = clusterer.is_some_and(|c| clusters && c.properties().needs_k)
+            || selector.is_some_and(|s| s.needs_k);
         if let (None, true, Some(k)) = (self.problem.k, needed, self.set.k()) {
             args.note(&format!("k = {k}, the number of classes; --k chooses another"));
             self.problem.k = Some(k);
@@ -287,12 +309,6 @@ impl Job {
         Ok(seen.0)
     }
 
-    /// What the clusterer gets under these constraints.
-    fn input(&self, under: &Problem) -> Result<Problem> {
-        let at = self.steps + self.method.prefix().len();
-        Ok(run::transform_from(at, self.method.suffix(), under, &self.ctx)?.0)
-    }
-
     /// Asks; `None` when the method has no selector.
     pub fn select(&self, seen: &Problem) -> Result<Option<Selection>> {
         let Some(selector) = &self.method.selector else { return Ok(None) };
@@ -309,22 +325,27 @@ impl Job {
         };
         let mut scene = self.set.scene(self.ctx.child("oracle"));
         scene.data = Some(seen.data.clone());
+        let selector_ctx = self.ctx.child("selector");
+        let open = |path: &PathBuf| {
+            let header = Header::new(&scene, &**selector, &*oracle, &selector_ctx);
+            let durability = match oracle.properties().interactive {
+                true => Durability::Every,
+                false => Durability::Batch(64),
+            };
+            Ledger::open(path, header, durability)
+        };
+        let mut ledger = self.ledger.as_ref().map(open).transpose()?;
+        for notice in ledger.iter().flat_map(Ledger::notices) {
+            self.ctx.warn(notice);
+        }
         let mut respondent = oracle.open(&scene).map_err(|e| e.at("oracle"))?;
-        let provide = |so_far: &Constraints, _request: u64| -> Result<Clustering> {
-            let clusterer = self.method.clusterer.as_ref().ok_or_else(|| {
-                let legal = "used with a clusterer, which it asks between questions";
-                Error::bad_param("selector", tag, legal)
-            })?;
-            let constraints = seen.constraints.union(so_far, seen.n())?;
-            let under = Problem { constraints: Arc::new(constraints), ..seen.clone() };
-            let run =
-                run::cluster(&**clusterer, &self.input(&under)?, &self.ctx.child("clusterer"));
-            Ok(run.map_err(|e| e.at("clusterer"))?.clustering)
+        let provide = |so_far: &Constraints, _request: u64| {
+            self.method.between_questions(seen, so_far, self.steps, &self.ctx)
         };
         let ask = || {
-            let ctx = self.ctx.child("selector");
             let (budget, provide) = (self.budget, Some(&provide as &_));
-            selection::run(&**selector, seen, &mut *respondent, budget, &[], provide, &ctx)
+            let asking = Asking { budget, provide, ledger: ledger.as_mut(), ..Asking::default() };
+            selection::run_with(&**selector, seen, &mut *respondent, asking, &selector_ctx)
         };
         guarded(tag, ask).map(Some).map_err(|e| e.at("selector"))
     }
@@ -340,11 +361,7 @@ impl Job {
         };
         let under = Problem { constraints: Arc::new(constraints.clone()), ..seen.clone() };
         let run = match &self.method.clusterer {
-            Some(clusterer) => {
-                let input = self.input(&under)?;
-                run::cluster(&**clusterer, &input, &self.ctx.child("clusterer"))
-                    .map_err(|e| e.at("clusterer"))?
-            }
+            Some(_) => self.method.cluster(&under, self.steps, &self.ctx)?.1,
             None => {
                 let tag = self.method.selector.as_ref().map_or("selector", |s| s.typetag_name());
                 let snapshot = selection.and_then(|s| s.snapshot(s.asked())).cloned();
@@ -399,20 +416,32 @@ fn row_steps(method: &Method) -> Result<usize> {
     Ok(last + 1)
 }
 
-/// The method file after everything the command line says about it.
+/// The method file after everything the command line says about it, with what nobody said.
 fn method_file(
     args: &JobArgs,
     document: Option<Document>,
     set: &Dataset,
     constrained: bool,
     selecting: bool,
-) -> std::result::Result<MethodFile, Failure> {
-    let asks = args.selector.is_some() || args.oracle.is_some() || args.budget.is_some();
+) -> std::result::Result<(MethodFile, Vec<String>), Failure> {
+    let asks = args.selector.is_some()
+        || args.oracle.is_some()
+        || args.budget.is_some()
+        || args.ledger.is_some();
     let own = document.is_some();
     let mut document = match document {
         Some(document) => document,
-        None => default_method(args, set, constrained || asks || selecting)?,
+        None => Document::parse("the default method", "")?,
     };
+    let mut notes = Vec::new();
+    let mut default_clusterer = None;
+    if !own && args.clusterer.is_none() {
+        let clusterer = default_clusterer_for(set, constrained || asks || selecting);
+        document.root_mut().insert("clusterer", Node::synthetic(&clusterer));
+        let shown = as_toml(&clusterer).trim().replace('\n', ", ");
+        default_clusterer =
+            Some(format!("clusterer = {{ {shown} }}; --clusterer or --method chooses another"));
+    }
     let shortcuts =
         [("clusterer", &args.clusterer), ("selector", &args.selector), ("oracle", &args.oracle)];
     let mut complaints = Vec::new();
@@ -435,7 +464,7 @@ fn method_file(
                  list query-selectors\")",
             ));
         }
-        args.note("selector = \"explore_consolidate\"; --selector chooses another");
+        notes.push("selector = \"explore_consolidate\"; --selector chooses another".into());
         let node = Node::synthetic(&json!("explore_consolidate"));
         document.root_mut().insert("selector", node);
     }
@@ -454,11 +483,15 @@ fn method_file(
         }
         return Err(Error::Config(complaints).into());
     }
-    Ok(config::build(document.root(), "")?)
+    let file: MethodFile = config::build(document.root(), "")?;
+    let used =
+        !selecting || file.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
+    notes.extend(default_clusterer.filter(|_| used));
+    Ok((file, notes))
 }
 
-/// The method where nobody names one.
-fn default_method(args: &JobArgs, set: &Dataset, constrained: bool) -> Result<Document> {
+/// The clusterer where nobody names one.
+fn default_clusterer_for(set: &Dataset, constrained: bool) -> Value {
     let mut clusterer = match constrained {
         true => json!({ "type": "pck_means", "weight": "auto" }),
         false => json!({ "type": "kmeans" }),
@@ -466,12 +499,5 @@ fn default_method(args: &JobArgs, set: &Dataset, constrained: bool) -> Result<Do
     if set.data.kind() == DataKind::Csr {
         clusterer["distortion"] = "cosine".into();
     }
-    let mut document = Document::parse("the default method", "")?;
-    if args.clusterer.is_none() {
-        let text = toml::to_string(&clusterer).unwrap_or_default();
-        let shown = text.trim().replace('\n', ", ");
-        args.note(&format!("clusterer = {{ {shown} }}; --clusterer or --method chooses another"));
-        document.root_mut().insert("clusterer", Node::synthetic(&clusterer));
-    }
-    Ok(document)
+    clusterer
 }

@@ -13,6 +13,8 @@
 //! status: 0 good, 1 finished with failed cells, 2 usage or configuration, 3 data or constraints,
 //! 4 a plugin broke its contract, 130 interrupted.
 
+mod book;
+mod complete;
 mod failure;
 mod interrupt;
 mod job;
@@ -21,13 +23,15 @@ mod options;
 mod progress;
 mod schema;
 mod term;
+mod toml_text;
 mod verbs;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 use mustlink::registry::Catalogue;
 
 use crate::failure::Failure;
@@ -51,6 +55,8 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
+    // A shell that wants to complete a command gets that and nothing else.
+    CompleteEnv::with_factory(CommandLine::command).var(complete::VARIABLE).complete();
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
         Err(e) => {

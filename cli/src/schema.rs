@@ -4,6 +4,8 @@
 //! reference to the plugins of that role, and each plugin's schema gets its `type`. References run
 //! through `$defs`, so that plugins may hold plugins without end.
 
+use std::collections::BTreeSet;
+
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink_experiments::ExperimentFile;
 use serde_json::{Map, Value, json};
@@ -80,11 +82,9 @@ fn assemble(catalogue: &Catalogue, mut schema: Value, slots: Slots) -> Value {
     for role in Role::ALL {
         defs.insert(format!("role.{}", role.key()), alternatives(catalogue, role, slots));
     }
-    if let Some(map) = schema.as_object_mut() {
-        let reachable = reachable(map, &defs);
-        defs.retain(|name, _| reachable.contains(name));
-        map.insert("$defs".into(), Value::Object(defs));
-    }
+    let needed = reachable(&schema, &defs);
+    defs.retain(|name, _| needed.contains(name));
+    schema["$defs"] = Value::Object(defs);
     schema
 }
 
@@ -172,10 +172,7 @@ fn fill(schema: &mut Value, prefix: &str) {
 }
 
 /// The definitions that `schema` needs.
-fn reachable(
-    schema: &Map<String, Value>,
-    defs: &Map<String, Value>,
-) -> std::collections::BTreeSet<String> {
+fn reachable(schema: &Value, defs: &Map<String, Value>) -> BTreeSet<String> {
     fn collect(value: &Value, out: &mut Vec<String>) {
         match value {
             Value::Object(map) => {
@@ -191,8 +188,8 @@ fn reachable(
         }
     }
     let mut open = Vec::new();
-    schema.values().for_each(|v| collect(v, &mut open));
-    let mut found = std::collections::BTreeSet::new();
+    collect(schema, &mut open);
+    let mut found = BTreeSet::new();
     while let Some(name) = open.pop() {
         if found.insert(name.clone())
             && let Some(def) = defs.get(&name)

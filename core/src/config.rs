@@ -351,6 +351,18 @@ impl Document {
         for (depth, step) in steps.iter().enumerate() {
             let last = depth + 1 == steps.len();
             let here = steps[..depth].join(".");
+            // A bare name in a plugin slot stands for a table with that type.
+            let named = match &at.kind {
+                NodeKind::Value(Value::String(tag)) if steps[..depth].last() != Some(&"type") => {
+                    Catalogue::get()?.find(tag).is_some()
+                }
+                _ => false,
+            };
+            if named {
+                let span = at.span.clone();
+                let entry = Entry { key: "type".into(), node: at.clone(), span };
+                at.kind = NodeKind::Table(vec![entry]);
+            }
             let fresh = match last {
                 true => Node::from_json(&value, &source),
                 false => {

@@ -143,7 +143,9 @@ impl Context {
         if generator.properties().reads_constraints {
             hasher.update(&problem.constraints.digest());
         } else {
+            // Nothing in the tree looks at what may be asked: folds share the ensemble.
             problem.constraints = Arc::default();
+            problem.eligible = None;
         }
         hasher.update(&problem.data.digest());
         hasher.update(format!("{:?}/{:?}", problem.k, problem.eligible_digest()).as_bytes());

@@ -11,7 +11,19 @@ use ndarray::{Array2, ArrayView1, Axis};
 use crate::error::{Error, Result};
 
 /// What kind of numbers a [`Data`] holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum DataKind {
     /// n × d, row-major.

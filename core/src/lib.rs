@@ -4,6 +4,7 @@
 //! ([`config`]), run by the framework ([`run`], [`selection`]) on a [`Problem`], and held to the
 //! laws of its roles.
 
+pub mod child;
 pub mod closure;
 pub mod clustering;
 pub mod config;
@@ -14,7 +15,9 @@ pub mod contract;
 pub mod data;
 pub mod ensemble;
 pub mod error;
+pub mod exchange;
 pub mod knowledge;
+pub mod ledger;
 pub mod method;
 pub mod problem;
 pub mod random;

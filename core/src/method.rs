@@ -1,9 +1,17 @@
 //! What is a method? A small tree of plugins.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clustering::{Clustering, Extras};
+use crate::constraints::Constraints;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
 use crate::roles::{BaseClusterer, Oracle, QuerySelector, Transform};
+use crate::run::{self, Run};
 use crate::selection::View;
 
 /// A method: what changes the data, what selects constraints, what clusters.
@@ -34,6 +42,51 @@ impl Method {
     /// The transforms from the first that reads constraints on: refitted whenever those change.
     pub fn suffix(&self) -> &[Box<dyn Transform>] {
         &self.transforms[self.prefix_len()..]
+    }
+
+    /// Clusters `under`, the problem after the prefix with all its constraints: refits the suffix and
+    /// runs the clusterer. Also gives what the clusterer saw. `first` transforms stood before the
+    /// prefix and are no longer listed here.
+    ///
+    /// # Errors
+    /// `BadParam` without a clusterer; those of the transforms and the clusterer.
+    pub fn cluster(&self, under: &Problem, first: usize, ctx: &Context) -> Result<(Problem, Run)> {
+        let clusterer = self
+            .clusterer
+            .as_ref()
+            .ok_or_else(|| Error::bad_param("clusterer", "nothing", "a base clusterer"))?;
+        let at = first + self.prefix_len();
+        let (input, _) = run::transform_from(at, self.suffix(), under, ctx)?;
+        let run = run::cluster(&**clusterer, &input, &ctx.child("clusterer"))
+            .map_err(|e| e.at("clusterer"))?;
+        Ok((input, run))
+    }
+
+    /// The clustering of `seen` that a selector asks for between questions, under the given
+    /// constraints and those selected so far.
+    ///
+    /// # Errors
+    /// As [`Method::cluster`].
+    pub fn between_questions(
+        &self,
+        seen: &Problem,
+        so_far: &Constraints,
+        first: usize,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        if self.clusterer.is_none() {
+            let selector = self.selector.as_ref().map_or("nothing", |s| s.typetag_name());
+            let legal = "used with a clusterer, which it asks between questions";
+            return Err(Error::bad_param("selector", selector, legal));
+        }
+        let constraints = Arc::new(seen.constraints.union(so_far, seen.n())?);
+        let under = Problem { constraints, ..seen.clone() };
+        let mut clustering = self.cluster(&under, first, ctx)?.1.clustering;
+        if !self.suffix().is_empty() {
+            // Centres lie in the space after the suffix, which the selector does not see.
+            clustering.extras = Extras::default();
+        }
+        Ok(clustering)
     }
 
     fn prefix_len(&self) -> usize {

@@ -221,7 +221,7 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
             let distance = strsim::damerau_levenshtein(&word_flat, &flat(name));
             (distance, name)
         })
-        .filter(|&(distance, name)| distance <= 3 && distance * 2 <= name.len().max(2))
+        .filter(|&(distance, name)| distance <= 3 && distance * 2 <= name.len())
         .min()
         .map(|(_, name)| name)
 }

@@ -15,10 +15,9 @@ use crate::context::Context;
 use crate::data::DataKind;
 use crate::error::{Error, Result};
 use crate::knowledge::LAST_NEIGHBOURHOOD;
+use crate::ledger::Ledger;
 use crate::problem::Problem;
-use crate::roles::{
-    Answer, Event, Outcome, QuerySelector, Question, Refusal, Reply, Respondent, Step,
-};
+use crate::roles::{Event, Outcome, QuerySelector, Question, Refusal, Reply, Respondent, Step};
 
 /// Which constraints a selection hands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +57,9 @@ pub struct Selection {
     pub snapshots: Vec<(usize, Clustering)>,
     /// Whether the budget (and not the selector) ended it.
     pub budget_ended: bool,
+    /// What ended it if not the selector: `budget`, `pending` (an answer is still to come), `closed`
+    /// or `out_of_scope` (the oracle refused).
+    pub closed: Option<&'static str>,
 }
 
 /// Counts over the first p replies of a selection.
@@ -71,12 +73,24 @@ pub struct Counts {
     pub cannot: usize,
     /// "Don't know" replies.
     pub dont_know: usize,
+    /// Replies taken back: they are queries and none of the three above.
+    pub retracted: usize,
     /// Conclusions that cost nothing.
     pub inferred: usize,
     /// Replies that contradicted what was known.
     pub conflicts: usize,
     /// Total cost.
     pub cost: f64,
+}
+
+impl Counts {
+    fn of(&mut self, reply: Reply) -> &mut usize {
+        match reply {
+            Reply::MustLink => &mut self.must,
+            Reply::CannotLink => &mut self.cannot,
+            Reply::DontKnow => &mut self.dont_know,
+        }
+    }
 }
 
 impl Selection {
@@ -108,15 +122,19 @@ impl Selection {
     /// Counts over the first `p` replies.
     pub fn counts(&self, p: usize) -> Counts {
         let mut c = Counts::default();
+        let mut told: HashMap<u64, Reply> = HashMap::new();
         for event in self.prefix(p) {
             match event {
-                Event::Told { reply, cost, .. } => {
+                Event::Told { id, reply, cost } => {
                     c.queries += 1;
                     c.cost += cost;
-                    match reply {
-                        Reply::MustLink => c.must += 1,
-                        Reply::CannotLink => c.cannot += 1,
-                        Reply::DontKnow => c.dont_know += 1,
+                    told.insert(*id, *reply);
+                    *c.of(*reply) += 1;
+                }
+                Event::Retracted { id } => {
+                    if let Some(reply) = told.remove(id) {
+                        *c.of(reply) -= 1;
+                        c.retracted += 1;
                     }
                 }
                 Event::Inferred { .. } => c.inferred += 1,
@@ -135,7 +153,7 @@ impl Selection {
         let mut asked: HashMap<u64, (u32, u32)> = HashMap::new();
         let mut pairs: Vec<Constraint> = Vec::new();
         let mut named: Vec<Vec<u32>> = Vec::new();
-        let mut rejected: HashMap<u64, usize> = HashMap::new();
+        let mut replied: HashMap<u64, usize> = HashMap::new();
         let mut inferred: HashSet<u32> = HashSet::new();
         for event in self.prefix(p) {
             match event {
@@ -149,13 +167,14 @@ impl Selection {
                         Reply::CannotLink => Kind::CannotLink,
                         Reply::DontKnow => continue,
                     };
-                    rejected.insert(*id, pairs.len());
+                    replied.insert(*id, pairs.len());
                     let c = Constraint::new(i as usize, j as usize, kind);
                     pairs.push(c.from(Origin::Queried));
                 }
-                Event::Conflict { id } => {
-                    // The first statement stays; the contradicting reply is kept in the log only.
-                    if let Some(&at) = rejected.get(id) {
+                // The first statement stays; a contradicting reply is kept in the log only, and so
+                // is one that was taken back.
+                Event::Conflict { id } | Event::Retracted { id } => {
+                    if let Some(&at) = replied.get(id) {
                         pairs[at].weight = 0.0;
                     }
                 }
@@ -201,14 +220,25 @@ impl Selection {
     }
 }
 
+/// What a selection is run with, besides selector, problem and oracle.
+#[derive(Default)]
+pub struct Asking<'a> {
+    /// Most queries. Absent: until the selector is done.
+    pub budget: Option<usize>,
+    /// Numbers of replies at which an inherently active method is looked at.
+    pub points: &'a [usize],
+    /// Makes the clusterings that the selector asks for.
+    pub provide: Option<&'a ClusteringProvider<'a>>,
+    /// Where questions and answers are written down, and where those of before are found.
+    pub ledger: Option<&'a mut Ledger>,
+}
+
 /// Runs a selection: asks until the selector is done or `budget` replies have come.
 ///
-/// `points` are the numbers of replies at which an inherently active method is looked at.
-/// No question reaches the oracle after the budget, about an object that is not eligible, about an
-/// object and itself, or twice.
+/// As [`run_with`], without a ledger.
 ///
 /// # Errors
-/// `Contract` when the selector breaks these rules; errors of selector and oracle.
+/// As [`run_with`].
 pub fn run(
     selector: &dyn QuerySelector,
     problem: &Problem,
@@ -218,6 +248,71 @@ pub fn run(
     provide: Option<&ClusteringProvider>,
     ctx: &Context,
 ) -> Result<Selection> {
+    run_with(selector, problem, oracle, Asking { budget, points, provide, ledger: None }, ctx)
+}
+
+/// A selection being written down.
+struct Log<'a> {
+    selection: Selection,
+    ledger: Option<&'a mut Ledger>,
+    /// Number of a query in the log by its number in the inquiry.
+    ids: HashMap<u64, u64>,
+}
+
+impl Log<'_> {
+    fn events(&mut self, events: Vec<Event>) -> Result<()> {
+        for mut event in events {
+            if let Some(ledger) = &mut self.ledger {
+                if let Event::Conflict { id } = &mut event {
+                    *id = self.ids.get(id).copied().unwrap_or(*id);
+                }
+                ledger.event(&event)?;
+            }
+            self.selection.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// Replies of the ledger that the selector did not ask for again: the constraints in them stay,
+    /// what was taken back is counted.
+    fn rest(&mut self) {
+        for recorded in self.ledger.iter().flat_map(|ledger| ledger.unmet()) {
+            let id = recorded.id;
+            let answer = recorded.answer;
+            self.selection.events.extend([
+                Event::Asked {
+                    id,
+                    subject: recorded.subject,
+                    reference: recorded.reference,
+                    purpose: "recorded".into(),
+                },
+                Event::Told { id, reply: answer.reply, cost: answer.cost },
+            ]);
+            if recorded.retracted {
+                self.selection.events.push(Event::Retracted { id });
+            }
+        }
+    }
+}
+
+/// Runs a selection: asks until the selector is done or the budget is spent.
+///
+/// No question reaches the oracle after the budget, about an object that is not eligible, about an
+/// object and itself, or twice. With a ledger, every event is written before it has an effect; what
+/// the ledger has already is replayed at no cost before anything is asked, and whatever the ledger
+/// knows is answered from it even when the budget is spent. An oracle that gives no answer yet, or
+/// refuses, ends the selection with what there is.
+///
+/// # Errors
+/// `Contract` when the selector breaks these rules; errors of selector, oracle and ledger.
+pub fn run_with(
+    selector: &dyn QuerySelector,
+    problem: &Problem,
+    oracle: &mut dyn Respondent,
+    asking: Asking<'_>,
+    ctx: &Context,
+) -> Result<Selection> {
+    let Asking { budget, points, provide, ledger } = asking;
     let tag = selector.typetag_name();
     let broken = |what: String| Error::Contract { plugin: tag.into(), broken: what };
     let properties = selector.properties();
@@ -232,35 +327,43 @@ pub fn run(
     if let Some(limit) = ctx.memory_limit().filter(|&limit| needed > limit) {
         return Err(Error::Memory { needed, limit });
     }
+    let selection = Selection { n: problem.n(), ..Selection::default() };
+    let mut log = Log { selection, ledger, ids: HashMap::new() };
+    let mut paid = 0usize;
+    if let Some(ledger) = &mut log.ledger {
+        ledger.rewind();
+        for recorded in ledger.answers() {
+            oracle.recall(&recorded.question(), &recorded.answer);
+            paid += 1;
+        }
+    }
     let mut inquiry = selector.start(problem, ctx)?;
-    let mut selection = Selection { n: problem.n(), ..Selection::default() };
-    selection.events.extend(inquiry.drain());
+    log.events(inquiry.drain())?;
     let mut points: Vec<usize> = points.to_vec();
     points.sort_unstable();
     points.dedup();
     let mut next_point = 0;
     let mut told = 0usize;
-    let mut answered: HashMap<(u32, u32), Answer> = HashMap::new();
-    loop {
+    let mut answered: HashSet<(u32, u32)> = HashSet::new();
+    let closed = loop {
         ctx.check()?;
-        let over = budget.is_some_and(|b| told >= b);
+        let over = budget.is_some_and(|b| paid >= b);
         while points.get(next_point).is_some_and(|&p| p == told) {
             if let Some(mut c) = inquiry.clustering() {
                 // As if the budget were this point; replaced below where the inquiry ends here.
                 c.status = Status::BudgetExhausted;
-                selection.snapshots.push((told, c));
+                log.selection.snapshots.push((told, c));
             }
             next_point += 1;
         }
-        if over {
-            selection.budget_ended = true;
-            break;
+        if over && !log.ledger.as_ref().is_some_and(|ledger| ledger.has_more()) {
+            break Some("budget");
         }
         match inquiry.step()? {
             Step::Done(reason) => {
-                selection.events.extend(inquiry.drain());
-                selection.events.push(Event::Done { reason });
-                break;
+                log.events(inquiry.drain())?;
+                log.events(vec![Event::Done { reason }])?;
+                break None;
             }
             Step::NeedClustering { request, constraints } => {
                 let provide = provide.ok_or_else(|| {
@@ -274,8 +377,8 @@ pub fn run(
                 let digest =
                     partition_hash(&clustering.labels).iter().map(|b| format!("{b:02x}")).collect();
                 inquiry.provide(request, &clustering)?;
-                selection.events.push(Event::Clustered { request, digest });
-                selection.events.extend(inquiry.drain());
+                log.events(vec![Event::Clustered { request, digest }])?;
+                log.events(inquiry.drain())?;
             }
             Step::Ask { id, subject, reference, purpose } => {
                 let n = problem.n();
@@ -292,36 +395,58 @@ pub fn run(
                     }
                 }
                 let (i, j) = (subject.min(reference), subject.max(reference));
-                if answered.contains_key(&(i, j)) {
+                if !answered.insert((i, j)) {
                     return Err(broken(format!("asked the pair ({i}, {j}) twice")));
                 }
-                let question = Question { id, i, j, subject, reference, purpose };
-                let answer = match oracle.ask(&question)? {
-                    Outcome::Answered(answer) => answer,
-                    Outcome::Refused(Refusal::BudgetExhausted) => {
-                        selection.budget_ended = true;
-                        break;
-                    }
-                    Outcome::Refused(Refusal::Closed) | Outcome::Pending => break,
-                    Outcome::Refused(Refusal::OutOfScope) => {
-                        return Err(Error::Oracle(format!("will not speak about ({i}, {j})")));
+                if over && !log.ledger.as_ref().is_some_and(|l| l.knows(subject, reference)) {
+                    break Some("budget");
+                }
+                let (query, recorded) = match &mut log.ledger {
+                    Some(ledger) => ledger.ask(subject, reference, purpose)?,
+                    None => (id, None),
+                };
+                let answer = match recorded {
+                    Some(answer) => answer,
+                    None => {
+                        let question = Question { id: query, i, j, subject, reference, purpose };
+                        let answer = match oracle.ask(&question)? {
+                            Outcome::Answered(answer) => answer,
+                            Outcome::Refused(Refusal::BudgetExhausted) => {
+                                break Some("budget");
+                            }
+                            Outcome::Refused(Refusal::Closed) => break Some("closed"),
+                            Outcome::Refused(Refusal::OutOfScope) => break Some("out_of_scope"),
+                            Outcome::Pending => break Some("pending"),
+                        };
+                        if let Some(ledger) = &mut log.ledger {
+                            ledger.tell(query, &answer)?;
+                        }
+                        paid += 1;
+                        answer
                     }
                 };
-                selection.events.push(Event::Asked {
-                    id,
-                    subject,
-                    reference,
-                    purpose: purpose.into(),
-                });
-                selection.events.push(Event::Told { id, reply: answer.reply, cost: answer.cost });
-                inquiry.tell(id, answer.reply)?;
-                answered.insert((i, j), answer);
+                log.ids.insert(id, query);
+                let (reply, cost) = (answer.reply, answer.cost);
+                let purpose = purpose.into();
+                log.selection.events.extend([
+                    Event::Asked { id: query, subject, reference, purpose },
+                    Event::Told { id: query, reply, cost },
+                ]);
+                inquiry.tell(id, reply)?;
                 told += 1;
-                selection.events.extend(inquiry.drain());
+                log.events(inquiry.drain())?;
                 ctx.progress(told as u64, budget.map(|b| b as u64));
             }
         }
+    };
+    if let Some(ledger) = &mut log.ledger {
+        ledger.close(closed)?;
+        ledger.report()?;
     }
+    log.rest();
+    let mut selection = log.selection;
+    selection.budget_ended = closed == Some("budget");
+    selection.closed = closed;
     if let Some(mut c) = inquiry.clustering() {
         if selection.budget_ended {
             c.status = Status::BudgetExhausted;

@@ -131,6 +131,7 @@ impl Dataset {
     /// What an oracle may see of this data set, in a run with context `ctx`.
     pub fn scene(&self, ctx: mustlink_core::Context) -> Scene {
         Scene {
+            name: Some(self.name.clone()),
             n: self.n(),
             labels: self.classes.as_ref().map(|c| c.labels.clone()),
             ids: self.ids.clone(),

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use mustlink::clustering::{Clustering, Status};
-use mustlink::constraints::{Constraints, Kind, Origin};
+use mustlink::clustering::Status;
+use mustlink::constraints::{Constraint, Constraints, Kind, Origin};
 use mustlink::context::{Context, EnsembleStore};
-use mustlink::roles::{MetricInput, Scene};
+use mustlink::method::Method;
+use mustlink::roles::{MetricInput, MetricProperties, Scene};
 use mustlink::run::{self, guarded};
 use mustlink::selection::{self, Counts, Selection};
 use mustlink::{Error, Problem, Result};
@@ -108,21 +109,8 @@ fn ask(
     let (seen, _) = run::transform(method.prefix(), problem, ctx)?;
     let scene = Scene { data: Some(seen.data.clone()), ..set.set.scene(ctx.child("oracle")) };
     let mut respondent = oracle.open(&scene).map_err(|e| e.at("oracle"))?;
-    let provide = |so_far: &Constraints, _request: u64| -> Result<Clustering> {
-        let clusterer = method.clusterer.as_ref().ok_or_else(|| {
-            let tag = selector.typetag_name();
-            Error::bad_param(
-                "selector",
-                tag,
-                "used with a clusterer, which it asks between questions",
-            )
-        })?;
-        let constraints = seen.constraints.union(so_far, seen.n())?;
-        let under = Problem { constraints: Arc::new(constraints), ..seen.clone() };
-        let (under, _) = run::transform_from(method.prefix().len(), method.suffix(), &under, ctx)?;
-        let run = run::cluster(&**clusterer, &under, &ctx.child("clusterer"));
-        Ok(run.map_err(|e| e.at("clusterer"))?.clustering)
-    };
+    let provide =
+        |so_far: &Constraints, _request: u64| method.between_questions(&seen, so_far, 0, ctx);
     let budget = points.last().copied();
     let ctx = ctx.child("selector");
     selection::run(&**selector, &seen, &mut *respondent, budget, points, Some(&provide), &ctx)
@@ -222,8 +210,12 @@ pub(crate) fn run(place: &Place, at: usize, selected: Option<&Selected>) -> Resu
             Err(error) => {
                 let timeout = matches!(error.root(), Error::TimedOut { .. });
                 row.status = if timeout { RowStatus::Timeout } else { RowStatus::Error };
-                let limit = place.experiment.run.cell_timeout_s.unwrap_or_default();
-                let error = if timeout { Error::TimedOut { seconds: limit } } else { error };
+                // What was left of the cell's time is said as the limit it was cut from; a plugin's
+                // own time-out stands under its place and keeps its words.
+                let error = match (&error, place.experiment.run.cell_timeout_s) {
+                    (Error::TimedOut { .. }, Some(seconds)) => Error::TimedOut { seconds },
+                    _ => error,
+                };
                 row.message = Some(error.render(&|i| set.set.id(i)));
             }
         }
@@ -326,6 +318,31 @@ impl Scored {
     }
 }
 
+/// The given constraints that touch a test object: no method saw them.
+fn heldout(given: &Constraints, test: &[bool]) -> Result<Constraints> {
+    let touches = |c: &&Constraint| test[c.i as usize] || test[c.j as usize];
+    Constraints::new(test.len(), given.pairs().iter().filter(touches).copied())
+}
+
+/// What the clusterer makes of the problem without constraints, from the same streams; `None` where
+/// there are no constraints, or no clusterer.
+fn without_constraints(
+    method: &Method,
+    under: &Problem,
+    ctx: &Context,
+) -> Result<Option<Vec<u32>>> {
+    let Some(clusterer) = method.clusterer.as_ref().filter(|_| !under.constraints.is_empty())
+    else {
+        return Ok(None);
+    };
+    let free = Problem { constraints: Arc::default(), ..under.clone() };
+    let (input, _) = run::transform_from(method.prefix().len(), method.suffix(), &free, ctx)
+        .map_err(|e| e.at("scoring without constraints"))?;
+    let run = run::cluster(&**clusterer, &input, &ctx.child("clusterer"))
+        .map_err(|e| e.at("scoring without constraints"))?;
+    Ok(Some(run.clustering.labels))
+}
+
 fn cluster_and_score(
     place: &Place,
     at: usize,
@@ -339,13 +356,7 @@ fn cluster_and_score(
     let method = &place.work.bound[cell.dataset][cell.method].method;
     ctx.check()?;
     let (input, run) = match &method.clusterer {
-        Some(clusterer) => {
-            let (input, _) =
-                run::transform_from(method.prefix().len(), method.suffix(), under, ctx)?;
-            let run = run::cluster(&**clusterer, &input, &ctx.child("clusterer"))
-                .map_err(|e| e.at("clusterer"))?;
-            (input, run)
-        }
+        Some(_) => method.cluster(under, 0, ctx)?,
         None => {
             let tag = method.selector.as_ref().map_or("selector", |s| s.typetag_name());
             let snapshot = own
@@ -378,17 +389,29 @@ fn cluster_and_score(
             Some(pairs)
         }
     };
+    let metrics = &place.experiment.scoring.metrics;
+    let wanted =
+        |fact: fn(&MetricProperties) -> bool| metrics.iter().any(|m| fact(&m.properties()));
+    let heldout = match test {
+        Some(test) if wanted(|facts| facts.needs_heldout) => Some(heldout(&set.given, test)?),
+        _ => None,
+    };
+    let unconstrained = match wanted(|facts| facts.needs_unconstrained) {
+        true => without_constraints(method, under, ctx)?,
+        false => None,
+    };
     let metric_input = MetricInput {
         labels: &run.clustering.labels,
         truth: set.labels(),
         scope: scope.as_deref(),
         data: Some(&input.data),
         constraints: Some(&under.constraints),
+        heldout: heldout.as_ref(),
+        unconstrained: unconstrained.as_deref(),
         exclude: exclude.as_deref(),
         ensemble: None,
     };
     let mut scores = BTreeMap::new();
-    let metrics = &place.experiment.scoring.metrics;
     for (metric, column) in metrics.iter().zip(place.experiment.columns()) {
         let tag = metric.typetag_name();
         let score = match metric.properties().needs_truth && set.set.classes.is_none() {

@@ -452,6 +452,36 @@ fn given_constraints_stay_out_of_the_test_fold() {
 }
 
 #[test]
+fn constraint_scores_get_what_they_need() {
+    let dir = tempfile::tempdir().unwrap();
+    // The first violates the groups, the others follow them.
+    let pairs = "i,j,type\n0,1,must_link\n0,3,must_link\n1,2,cannot_link\n4,7,must_link\n";
+    std::fs::write(dir.path().join("c.csv"), pairs).unwrap();
+    let set = "[[dataset]]\nid = \"left\"\nconstraints = \"c.csv\"\n";
+    let scores = r#"metrics = ["violation_rate", "informativeness", "violation_rate_heldout"]"#;
+    let head = HEAD.replace(r#"metrics = ["ari", "nmi_arith"]"#, scores);
+    let head = head.replace("[scoring]", "[scoring]\nscope = \"all\"");
+    let text = format!("{head}{CURVE}{set}{}{}", METHODS[0], METHODS[1]);
+    let experiment = Experiment::parse("test.toml", &text, dir.path(), &[]).unwrap();
+    let outcome = run(&experiment, &options(&dir.path().join("out"))).unwrap();
+    assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+    let rows = results(&dir.path().join("out"));
+    let broken = column(&rows, "violation_rate");
+    let informative = column(&rows, "informativeness");
+    let heldout = column(&rows, "violation_rate_heldout");
+    let message = column(&rows, "message");
+    for (i, method) in column(&rows, "method").iter().enumerate() {
+        // K-means reads no constraints: it is its own partition without them.
+        if method == "kmeans" {
+            assert_eq!(broken[i], informative[i]);
+        }
+        assert_eq!(heldout[i].is_empty(), !message[i].contains("were left out"), "row {i}");
+    }
+    assert!(broken.iter().zip(&informative).any(|(a, b)| a != b), "nothing was run twice");
+    assert!(heldout.iter().any(|rate| !rate.is_empty()));
+}
+
+#[test]
 fn active_clusterers_lead_and_others_follow() {
     let dir = tempfile::tempdir().unwrap();
     let text = format!(

@@ -4,24 +4,24 @@
 
 use mustlink_core::prelude::*;
 
-use crate::agreement::{check_scope, in_scope};
+use crate::constraint_set::inside;
 
-/// (violated, all) constraints of `kind` inside the scope, counted or weighed; `None` without any.
-fn tally(input: &MetricInput, kind: Option<Kind>, weighted: bool) -> Result<Option<(f64, f64)>> {
-    check_scope(input)?;
-    let n = input.labels.len();
+/// (violated, all) of the constraints `given` inside the scope, counted or weighed; `None` without any.
+pub(crate) fn tally(
+    input: &MetricInput,
+    given: Option<&Constraints>,
+    labels: &[u32],
+    kind: Option<Kind>,
+    weighted: bool,
+) -> Result<Option<(f64, f64)>> {
     let (mut violated, mut all) = (0.0, 0.0);
-    for c in input.constraints.map_or(&[][..], Constraints::pairs) {
-        let (i, j) = (c.i as usize, c.j as usize);
-        if j >= n {
-            return Err(Error::IndexOutOfRange { index: j, n });
-        }
-        if kind.is_some_and(|kind| kind != c.kind) || !in_scope(input, i) || !in_scope(input, j) {
+    for c in inside(input, given)? {
+        if kind.is_some_and(|kind| kind != c.kind) {
             continue;
         }
         let amount = if weighted { c.weight } else { 1.0 };
         all += amount;
-        if c.is_violated(input.labels) {
+        if c.is_violated(labels) {
             violated += amount;
         }
     }
@@ -46,7 +46,7 @@ register!(Metric, Violations, "violations", references: []);
 #[typetag::serde(name = "violations")]
 impl Metric for Violations {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        let tally = tally(input, self.kind, self.weighted)?;
+        let tally = tally(input, input.constraints, input.labels, self.kind, self.weighted)?;
         Ok(tally.map(|(violated, _)| violated))
     }
 
@@ -79,7 +79,7 @@ register!(Metric, ViolationRate, "violation_rate", references: []);
 #[typetag::serde(name = "violation_rate")]
 impl Metric for ViolationRate {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        let tally = tally(input, self.kind, self.weighted)?;
+        let tally = tally(input, input.constraints, input.labels, self.kind, self.weighted)?;
         Ok(tally.map(|(violated, all)| violated / all))
     }
 
@@ -88,6 +88,40 @@ impl Metric for ViolationRate {
             higher_is_better: false,
             needs_truth: false,
             needs_constraints: true,
+            perfect: Some(0.0),
+            ..MetricProperties::default()
+        }
+    }
+}
+
+/// Share of the held-out constraints that the clustering breaks.
+///
+/// As `violation_rate`, on constraints the clusterer was not given: in an experiment the given ones
+/// that touch test objects. On the constraints between all pairs of known class this is 1 − `rand`;
+/// it is meant for people's constraints where no classes are known. Undefined without any.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ViolationRateHeldout {
+    /// Look at `must_link` or `cannot_link` alone; absent: at both.
+    pub kind: Option<Kind>,
+    /// Sum weights in place of counting.
+    pub weighted: bool,
+}
+
+register!(Metric, ViolationRateHeldout, "violation_rate_heldout", references: []);
+
+#[typetag::serde(name = "violation_rate_heldout")]
+impl Metric for ViolationRateHeldout {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        let tally = tally(input, input.heldout, input.labels, self.kind, self.weighted)?;
+        Ok(tally.map(|(violated, all)| violated / all))
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            higher_is_better: false,
+            needs_truth: false,
+            needs_heldout: true,
             perfect: Some(0.0),
             ..MetricProperties::default()
         }

@@ -94,4 +94,10 @@ impl Respondent for Counting {
     fn cost(&self, question: &Question) -> f64 {
         self.source.cost(question)
     }
+
+    fn recall(&mut self, question: &Question, answer: &Answer) {
+        self.answered += 1;
+        self.spent += answer.cost;
+        self.source.recall(question, answer);
+    }
 }

@@ -83,4 +83,8 @@ impl Respondent for Doubting {
     fn cost(&self, question: &Question) -> f64 {
         self.source.cost(question)
     }
+
+    fn recall(&mut self, question: &Question, answer: &Answer) {
+        self.source.recall(question, answer);
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mustlink_core::prelude::*;
 
-use crate::wrapping::objects;
+use crate::wrapping::{classes, classes_reply};
 
 /// Answers from the classes: must-link exactly where two objects are of one class.
 ///
@@ -23,21 +23,7 @@ register!(Oracle, Truth, "truth", references: ["Basu2004", "Greene2007"]);
 #[typetag::serde(name = "truth")]
 impl Oracle for Truth {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        let labels = scene.labels.clone().ok_or_else(|| {
-            Error::Usage(
-                "the oracle truth answers from classes and there are none; name a class column, \
-                 or choose another oracle"
-                    .into(),
-            )
-        })?;
-        if labels.len() != scene.n {
-            return Err(Error::bad_param(
-                "labels",
-                format!("{} classes", labels.len()),
-                format!("one class per object ({})", scene.n),
-            ));
-        }
-        Ok(Box::new(Knowing { labels }))
+        Ok(Box::new(Knowing { labels: classes(scene, "truth")? }))
     }
 }
 
@@ -47,12 +33,6 @@ struct Knowing {
 
 impl Respondent for Knowing {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        let (i, j) = objects(question, self.labels.len())?;
-        let reply = match (self.labels[i], self.labels[j]) {
-            (Some(a), Some(b)) if a == b => Reply::MustLink,
-            (Some(_), Some(_)) => Reply::CannotLink,
-            _ => Reply::DontKnow,
-        };
-        Ok(Outcome::Answered(Answer::of(reply)))
+        classes_reply(&self.labels, question)
     }
 }

@@ -4,6 +4,8 @@
 //! be flipped by noise. So the order is fixed, and another one is an error that prints it. Wrappers
 //! hand their scene on unchanged: putting one around an oracle moves no seed.
 
+use std::sync::Arc;
+
 use mustlink_core::prelude::*;
 use mustlink_core::registry::slot;
 
@@ -52,4 +54,39 @@ pub fn objects(question: &Question, n: usize) -> Result<(usize, usize)> {
         return Err(Error::Oracle(format!("asked whether object {i} belongs with itself")));
     }
     Ok((i, j))
+}
+
+/// The classes of the scene, for the oracle called `tag`.
+///
+/// # Errors
+/// `Usage` without classes, `BadParam` when there is not one per object.
+pub fn classes(scene: &Scene, tag: &str) -> Result<Arc<[Option<u32>]>> {
+    let labels = scene.labels.clone().ok_or_else(|| {
+        Error::Usage(format!(
+            "the oracle {tag} answers from classes and there are none; name a class column, or \
+             choose another oracle"
+        ))
+    })?;
+    if labels.len() != scene.n {
+        return Err(Error::bad_param(
+            "labels",
+            format!("{} classes", labels.len()),
+            format!("one class per object ({})", scene.n),
+        ));
+    }
+    Ok(labels)
+}
+
+/// The reply that follows from these classes; "don't know" where one is unknown.
+///
+/// # Errors
+/// As [`objects`].
+pub fn classes_reply(labels: &[Option<u32>], question: &Question) -> Result<Outcome> {
+    let (i, j) = objects(question, labels.len())?;
+    let reply = match (labels[i], labels[j]) {
+        (Some(a), Some(b)) if a == b => Reply::MustLink,
+        (Some(_), Some(_)) => Reply::CannotLink,
+        _ => Reply::DontKnow,
+    };
+    Ok(Outcome::Answered(Answer::of(reply)))
 }

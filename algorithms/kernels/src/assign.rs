@@ -1,21 +1,29 @@
 //! Which centre is nearest to each object?
 //!
-//! Dense rows: a blocked matrix product gives scores for a block of rows against a panel of
-//! centres, never an n × k matrix. Centres whose score lies within the rounding bound of the best
-//! are compared by the exact distance of [`Points`], so the labels are those of the plain loop.
+//! Dense rows: a fused kernel gives the two smallest scores of each row, never an n × k matrix.
+//! Where they lie within the rounding bound of each other, the exact distances of [`Points`] decide,
+//! so the labels are those of the plain loop.
 //! Sparse rows: each non-zero is one step over all centres, stored feature by feature.
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, Axis, Slice};
+use ndarray::Array2;
 use rayon::prelude::*;
 
+use crate::panels::{Panels, Smallest, smallest};
 use crate::points::{Distortion, Points, row, row_norms};
 use mustlink_core::data::{DataKind, Row};
 
-/// Rows per block of the matrix product.
+/// Rows per block.
 const ROWS: usize = 256;
-/// Centres per panel of the matrix product.
-const PANEL: usize = 256;
+
+/// How a block is assigned.
+enum Way {
+    /// Centres feature by feature.
+    Sparse(Array2<f64>),
+    /// Centres packed for the vector kernel.
+    Panels(Panels),
+    /// As they are.
+    Plain,
+}
 
 /// Gives every object the label of its nearest centre: the current label if it attains the
 /// minimum, else the lowest index. `labels` holds the current labels and receives the new ones;
@@ -28,24 +36,25 @@ pub fn assign(
 ) -> usize {
     let norms = row_norms(centres);
     let skipped = |i: usize| skip.is_some_and(|s| s[i]);
-    let sparse = points.data().kind() == DataKind::Csr;
+    let cosine = points.distortion() == Distortion::Cosine;
     let (k, d) = centres.dim();
-    let transposed =
-        (sparse || (k >= 8 && d >= 8)).then(|| centres.t().as_standard_layout().into_owned());
-    let largest = norms.iter().copied().fold(0.0, f64::max);
+    let way = match points.data().kind() {
+        DataKind::Csr => Way::Sparse(centres.t().as_standard_layout().into_owned()),
+        // Packing pays from a few products a row on.
+        _ if k >= 4 && d >= 2 => {
+            Way::Panels(Panels::new(centres, |h| if cosine { 0.0 } else { 0.5 * norms[h] }))
+        }
+        _ => Way::Plain,
+    };
     labels
         .par_chunks_mut(ROWS)
         .enumerate()
         .map(|(b, chunk)| {
             let first = b * ROWS;
-            match &transposed {
-                Some(t) if sparse => {
-                    sparse_block(points, centres, t, &norms, first, chunk, &skipped)
-                }
-                Some(t) => {
-                    dense_block(points, centres, t.view(), &norms, largest, first, chunk, &skipped)
-                }
-                None => plain_block(points, centres, &norms, first, chunk, &skipped),
+            match &way {
+                Way::Sparse(t) => sparse_block(points, centres, t, &norms, first, chunk, &skipped),
+                Way::Panels(p) => dense_block(points, centres, p, &norms, first, chunk, &skipped),
+                Way::Plain => plain_block(points, centres, &norms, first, chunk, &skipped),
             }
         })
         .sum()
@@ -87,22 +96,20 @@ fn plain_block(
     moved
 }
 
-#[allow(clippy::too_many_arguments)] // one call site; a struct for it would say less
 fn dense_block(
     points: &Points,
     centres: &Array2<f64>,
-    transposed: ArrayView2<f64>,
+    panels: &Panels,
     norms: &[f64],
-    largest: f64,
     first: usize,
     chunk: &mut [u32],
     skipped: &impl Fn(usize) -> bool,
 ) -> usize {
     let (k, d) = centres.dim();
     let rows = chunk.len();
-    let gathered;
+    let gathered: Vec<f64>;
     let x = match points.data().dense_slice() {
-        Some(all) => ArrayView2::from_shape((rows, d), &all[first * d..(first + rows) * d]),
+        Some(all) => &all[first * d..(first + rows) * d],
         None => {
             let mut block = Vec::with_capacity(rows * d);
             for i in first..first + rows {
@@ -111,48 +118,23 @@ fn dense_block(
                 }
             }
             gathered = block;
-            ArrayView2::from_shape((rows, d), &gathered[..])
+            &gathered
         }
-    }
-    .expect("rows × d values");
+    };
+    let none = Smallest { score: f64::INFINITY, centre: u32::MAX, second: f64::INFINITY };
+    let mut found = vec![none; rows];
+    smallest(x, panels, &mut found);
     // Error of a score: d products and sums of magnitude |x||µ|, once more for the norm.
     let unit = 4.0 * (d as f64 + 8.0) * f64::EPSILON;
-    let cosine = points.distortion() == Distortion::Cosine;
-    let mut scores = Array2::zeros((rows, PANEL.min(k)));
-    let mut best = vec![f64::INFINITY; rows];
-    let mut near: Vec<Vec<(f64, u32)>> = vec![Vec::new(); rows];
-    for start in (0..k).step_by(PANEL) {
-        let width = PANEL.min(k - start);
-        let mut panel = scores.slice_axis_mut(Axis(1), Slice::from(..width));
-        let columns = transposed.slice_axis(Axis(1), Slice::from(start..start + width));
-        general_mat_mul(-1.0, &x, &columns, 0.0, &mut panel);
-        for (r, line) in panel.rows().into_iter().enumerate() {
-            if skipped(first + r) {
-                continue;
-            }
-            let bound = unit * (points.norm(first + r) + largest);
-            for (c, &negative_dot) in line.iter().enumerate() {
-                let h = start + c;
-                let score = if cosine { negative_dot } else { 0.5 * norms[h] + negative_dot };
-                if score <= best[r] + bound {
-                    if score < best[r] {
-                        best[r] = score;
-                    }
-                    near[r].push((score, h as u32));
-                }
-            }
-        }
-    }
+    let largest = norms.iter().copied().fold(0.0, f64::max);
     let mut moved = 0;
     for (r, label) in chunk.iter_mut().enumerate().filter(|(r, _)| !skipped(first + r)) {
         let i = first + r;
-        let limit = best[r] + unit * (points.norm(i) + largest);
-        near[r].retain(|(score, _)| *score <= limit);
-        let new = match near[r].as_slice() {
-            [(_, only)] => *only,
-            several => {
-                exact(points, centres, norms, i, *label, several.iter().map(|(_, h)| *h as usize))
-            }
+        let bound = unit * (points.norm(i) + largest);
+        let new = if found[r].second > found[r].score + 2.0 * bound {
+            found[r].centre
+        } else {
+            exact(points, centres, norms, i, *label, 0..k)
         };
         moved += usize::from(new != *label);
         *label = new;

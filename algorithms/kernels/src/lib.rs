@@ -5,6 +5,7 @@ pub mod contingency;
 pub mod linear_assignment;
 pub mod lloyd;
 pub mod neighbourhood_start;
+mod panels;
 pub mod penalties;
 pub mod points;
 pub mod seeding;

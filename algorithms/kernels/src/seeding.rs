@@ -49,7 +49,7 @@ pub enum Perturb {
 /// The first k centres, k × d, and how far apart they say the objects are.
 ///
 /// # Errors
-/// `BadParam` when `init = "given"` and the problem holds no fitting start.
+/// `BadParam` when `init = "given"` and the problem holds no fitting start; `Cancelled`.
 pub fn start(
     points: &Points,
     k: usize,
@@ -57,6 +57,8 @@ pub fn start(
     problem: &Problem,
     ctx: &Context,
 ) -> Result<Array2<f64>> {
+    // Many restarts on small data spend their time here, out of reach of the check of each sweep.
+    ctx.check()?;
     let n = points.n();
     let mut stream = ctx.stream("start");
     Ok(match init {

@@ -14,7 +14,7 @@ use crate::job::{Clustered, Job, JobArgs, check_out};
 use crate::options::{Format, in_pool};
 use crate::progress::duration;
 use crate::term;
-use crate::verbs::score::{AGREEMENT, Scores, shown};
+use crate::verbs::score::{AGREEMENT, Scores, beyond_labels, shown};
 
 /// Cluster a data set with one method: labels to --out, a summary to standard output
 #[derive(Debug, clap::Args)]
@@ -120,7 +120,6 @@ fn scores(job: &Job, clustered: &Clustered) -> Result<Scores> {
     let input = MetricInput {
         labels: &clustered.run.clustering.labels,
         truth: Some(&classes.labels),
-        constraints: Some(&clustered.constraints),
         ..MetricInput::default()
     };
     let all = Catalogue::get()?.role(Role::Metric).map(|d| d.tag);
@@ -129,7 +128,7 @@ fn scores(job: &Job, clustered: &Clustered) -> Result<Scores> {
     for tag in AGREEMENT.into_iter().chain(others) {
         let metric: Box<dyn Metric> = registry::build_default(tag)?;
         let facts = metric.properties();
-        if facts.needs_truth && !facts.needs_data && !facts.needs_constraints {
+        if facts.needs_truth && beyond_labels(&facts).is_none() {
             let score = guarded(tag, || metric.score(&input)).map_err(|e| e.at("scores"))?;
             scores.push(tag, score);
         }

@@ -1,12 +1,14 @@
 //! How does a shell complete commands?
 
-use clap::CommandFactory;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
 use crate::failure::Failure;
-use crate::{CommandLine, term};
+use crate::{complete, term};
 
 /// Print the completion script of a shell
+///
+/// The script asks the program itself, so names of plugins and data sets are completed too.
 #[derive(Debug, clap::Args)]
 #[command(
     before_help = "Example: mustlink completions bash > ~/.local/share/bash-completion/completions/mustlink"
@@ -18,8 +20,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let shells = Shells::builtins();
+    let name = args.shell.to_string();
+    let shell = shells
+        .completer(&name)
+        .ok_or_else(|| Failure::usage(format!("no completion script for {name}")))?;
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut CommandLine::command(), "mustlink", &mut script);
+    shell
+        .write_registration(complete::VARIABLE, "mustlink", "mustlink", "mustlink", &mut script)
+        .map_err(|e| Failure::usage(e.to_string()))?;
     term::print(&String::from_utf8_lossy(&script))?;
     Ok(0)
 }

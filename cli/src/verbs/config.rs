@@ -8,6 +8,7 @@ use mustlink::config;
 use crate::failure::Failure;
 use crate::method_file::MethodFile;
 use crate::term;
+use crate::toml_text::as_toml;
 use crate::verbs::check::{self, File};
 
 /// Show what a configuration means
@@ -35,10 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let What::Show { file, sets } = &args.what;
     let text = match check::read(file, sets)? {
         File::Experiment(experiment) => experiment.resolved_toml(),
-        File::Method(document) => {
-            let value = config::resolve::<MethodFile>(document.root())?;
-            toml::to_string(&value).map_err(|e| Failure::usage(e.to_string()))?
-        }
+        File::Method(document) => as_toml(&config::resolve::<MethodFile>(document.root())?),
     };
     term::print(&text)?;
     Ok(0)

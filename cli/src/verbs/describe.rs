@@ -2,21 +2,25 @@
 
 use std::fmt::Write;
 
+use clap_complete::ArgValueCompleter;
 use mustlink::config;
 use mustlink::registry::{Catalogue, Descriptor, Role, nearest};
 use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::complete;
 use crate::failure::Failure;
 use crate::options::{DataDir, Listing};
 use crate::term;
+use crate::toml_text::as_toml;
 
 /// Describe a plugin (what it does, its options, an example) or a named data set
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink describe pck_means")]
 pub(crate) struct Args {
     /// Name of the plugin or data set
+    #[arg(add = ArgValueCompleter::new(complete::described))]
     name: String,
     /// How to show it
     #[arg(long, value_enum, default_value_t = Listing::Table)]
@@ -27,27 +31,38 @@ pub(crate) struct Args {
 
 /// Everything the catalogue knows about a plugin.
 #[derive(Debug, Serialize)]
-struct Description {
+pub(crate) struct Description {
     name: &'static str,
     role: &'static str,
     summary: String,
     documentation: String,
-    options: Vec<PlugOption>,
-    properties: Value,
+    pub options: Vec<PlugOption>,
+    pub properties: Value,
     references: &'static [&'static str],
     version: u32,
     package: &'static str,
     source: String,
-    example: String,
+    pub example: String,
 }
 
 /// One option of a plugin.
 #[derive(Debug, Serialize)]
-struct PlugOption {
-    name: String,
-    accepts: String,
+pub(crate) struct PlugOption {
+    pub name: String,
+    pub accepts: String,
     default: Value,
-    description: String,
+    pub description: String,
+}
+
+impl PlugOption {
+    /// The default in one word: of a plugin its name.
+    pub fn shown_default(&self) -> String {
+        match &self.default {
+            Value::Null => "absent".into(),
+            Value::Object(map) => map.get("type").map_or("a table".into(), plain),
+            other => plain(other),
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
@@ -107,7 +122,7 @@ fn dataset(set: &Dataset, format: Listing) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn description(d: &'static Descriptor) -> Result<Description, Failure> {
+pub(crate) fn description(d: &'static Descriptor) -> mustlink::Result<Description> {
     let default = config::resolve_plugin(&d.default_config())?;
     Ok(Description {
         name: d.tag,
@@ -132,7 +147,7 @@ fn options(schema: &Value, default: &Value) -> Vec<PlugOption> {
         .map(|(name, option)| PlugOption {
             name: name.clone(),
             accepts: config::expected(option, schema),
-            default: without_null(default.get(name).unwrap_or(&Value::Null)),
+            default: default.get(name).cloned().unwrap_or_default(),
             description: option
                 .get("description")
                 .and_then(Value::as_str)
@@ -142,47 +157,16 @@ fn options(schema: &Value, default: &Value) -> Vec<PlugOption> {
         .collect()
 }
 
-/// TOML has no null: an absent option is left out.
-fn without_null(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .filter(|(_, v)| !v.is_null())
-                .map(|(k, v)| (k.clone(), without_null(v)))
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.iter().map(without_null).collect()),
-        other => other.clone(),
-    }
-}
-
 /// The plugin as it stands in a file, every option at its default.
 fn example(role: Role, default: &Value) -> String {
-    let plugin = without_null(default);
+    let plugin = default;
     let value = match role {
         Role::Metric => json!({ "scoring": { "metrics": [plugin] } }),
         Role::Transform => json!({ "transforms": [plugin] }),
         // These stand inside a clusterer or generator.
         role => json!({ role.key(): plugin }),
     };
-    type_first(&toml::to_string(&value).unwrap_or_default())
-}
-
-/// The same text with `type` as the first line of each table, where people look for it.
-fn type_first(text: &str) -> String {
-    let mut lines: Vec<&str> = Vec::new();
-    let mut start = 0;
-    for line in text.lines() {
-        if line.starts_with("type = ") {
-            lines.insert(start, line);
-            continue;
-        }
-        lines.push(line);
-        if line.starts_with('[') {
-            start = lines.len();
-        }
-    }
-    lines.join("\n") + "\n"
+    as_toml(&value)
 }
 
 fn text(d: &Description) -> String {
@@ -190,12 +174,7 @@ fn text(d: &Description) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "\nOptions{}", if d.options.is_empty() { ": none" } else { "" });
     for o in &d.options {
-        let default = match &o.default {
-            Value::Null => "absent".to_string(),
-            Value::Object(map) => map.get("type").map_or("a table".into(), plain),
-            other => plain(other),
-        };
-        let _ = writeln!(out, "  {} = {default}", o.name);
+        let _ = writeln!(out, "  {} = {}", o.name, o.shown_default());
         let _ = writeln!(out, "      {}", o.description);
         let _ = writeln!(out, "      accepts {}", o.accepts);
     }
@@ -213,7 +192,8 @@ fn text(d: &Description) -> String {
     out
 }
 
-fn plain(value: &Value) -> String {
+/// A value as it stands in text.
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
@@ -225,12 +205,6 @@ mod tests {
     use super::*;
     use mustlink::config::Document;
     use mustlink::roles::BaseClusterer;
-
-    #[test]
-    fn types_come_first() {
-        let text = "[a]\nk = 3\ntype = \"x\"\n\n[a.b]\nm = 1\ntype = \"y\"\n";
-        assert_eq!(type_first(text), "[a]\ntype = \"x\"\nk = 3\n\n[a.b]\ntype = \"y\"\nm = 1\n");
-    }
 
     #[test]
     fn examples_are_legal() {

@@ -1,8 +1,10 @@
 //! Which plugins and data sets are there?
 
+use clap_complete::ArgValueCompleter;
 use mustlink::registry::{Catalogue, Descriptor, Role, nearest};
 use serde::Serialize;
 
+use crate::complete;
 use crate::failure::Failure;
 use crate::options::{DataDir, Listing};
 use crate::term;
@@ -13,7 +15,7 @@ use crate::term;
 pub(crate) struct Args {
     /// A role (base-clusterers, ensemble-generators, consensus-functions, constraint-propagators,
     /// query-selectors, oracles, metrics, transforms), or "datasets"; absent: every role
-    #[arg(value_name = "ROLE")]
+    #[arg(value_name = "ROLE", add = ArgValueCompleter::new(complete::listed))]
     what: Option<String>,
     /// How to show it
     #[arg(long, value_enum, default_value_t = Listing::Table)]

@@ -1,5 +1,6 @@
 //! One module per verb.
 
+pub(crate) mod book;
 pub(crate) mod check;
 pub(crate) mod cluster;
 pub(crate) mod completions;
@@ -7,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod describe;
 pub(crate) mod list;
 pub(crate) mod plan;
+pub(crate) mod plugin;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod run;
@@ -34,6 +36,8 @@ pub(crate) enum Verb {
     Retry(retry::Args),
     Config(config::Args),
     Completions(completions::Args),
+    Book(book::Args),
+    Plugin(plugin::Args),
 }
 
 impl Verb {
@@ -53,6 +57,8 @@ impl Verb {
             Verb::Retry(args) => retry::run(args),
             Verb::Config(args) => config::run(args),
             Verb::Completions(args) => completions::run(args),
+            Verb::Book(args) => book::run(args),
+            Verb::Plugin(args) => plugin::run(args),
         }
     }
 }

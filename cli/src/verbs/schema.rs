@@ -1,9 +1,10 @@
 //! What does an editor need to check a file while it is written?
 
+use clap_complete::ArgValueCompleter;
 use mustlink::registry::{Catalogue, nearest};
 
 use crate::failure::Failure;
-use crate::{schema, term};
+use crate::{complete, schema, term};
 
 /// Print the JSON Schema of experiment files, of method files, or of one plugin
 #[derive(Debug, clap::Args)]
@@ -11,6 +12,7 @@ use crate::{schema, term};
 pub(crate) struct Args {
     /// "experiment", "method", or the name of a plugin
     #[arg(value_name = "WHAT", default_value = "experiment")]
+    #[arg(add = ArgValueCompleter::new(complete::schemas))]
     what: String,
 }
 

@@ -1,13 +1,15 @@
 //! How well do two columns of labels agree?
 
+use clap_complete::ArgValueCompleter;
 use mustlink::registry::{self, Catalogue, Role, nearest};
-use mustlink::roles::{Metric, MetricInput};
+use mustlink::roles::{Metric, MetricInput, MetricProperties};
 use mustlink::run::guarded;
 use mustlink::{Error, Result};
 use mustlink_datasets::{LabelColumn, read_labels};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
+use crate::complete;
 use crate::failure::Failure;
 use crate::options::{DataDir, Format};
 use crate::term;
@@ -52,6 +54,7 @@ pub(crate) struct Args {
     labels_column: Option<String>,
     /// Metric to print (may be repeated). Default: every agreement metric
     #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
+    #[arg(add = ArgValueCompleter::new(complete::metrics))]
     metrics: Vec<String>,
     /// How to show the scores
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -127,6 +130,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     Ok(0)
 }
 
+/// What a metric looks at besides labels and classes.
+pub(crate) fn beyond_labels(facts: &MetricProperties) -> Option<&'static str> {
+    let needs = [
+        (facts.needs_data, "the data"),
+        (facts.needs_constraints, "constraints"),
+        (facts.needs_heldout, "constraints that were held back"),
+        (facts.needs_unconstrained, "a clustering without constraints"),
+    ];
+    needs.into_iter().find(|(needed, _)| *needed).map(|(_, what)| what)
+}
+
 /// The metrics asked for, each of which must be content with labels and classes.
 fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
     let catalogue = Catalogue::get()?;
@@ -142,17 +156,12 @@ fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
             return Err(Error::Usage(format!("no metric \"{tag}\"{near}; {help}")));
         }
         let metric: Box<dyn Metric> = registry::build_default(tag)?;
-        let facts = metric.properties();
-        for (needed, what) in
-            [(facts.needs_data, "the data"), (facts.needs_constraints, "constraints")]
-        {
-            if needed {
-                return Err(Error::Usage(format!(
-                    "the metric {tag} needs {what}, and score has only labels"
-                )));
-            }
+        match beyond_labels(&metric.properties()) {
+            Some(what) => Err(Error::Usage(format!(
+                "the metric {tag} needs {what}, and score has only labels"
+            ))),
+            None => Ok(metric),
         }
-        Ok(metric)
     };
     tags.into_iter().map(build).collect()
 }

@@ -44,12 +44,19 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     )?;
     if !args.job.quiet {
         let c = selection.counts(selection.asked());
-        let ended =
-            if selection.budget_ended { "the budget is spent" } else { "nothing is left to ask" };
+        let ended = match selection.closed {
+            None => "nothing is left to ask",
+            Some("budget") => "the budget is spent",
+            Some("pending") => "an answer is still to come",
+            Some(_) => "the oracle answers no more",
+        };
         let (asked, must, cannot) = (c.queries, c.must, c.cannot);
         let mut text = format!("{asked} queries: {must} must-link, {cannot} cannot-link");
         if c.dont_know > 0 {
             text += &format!(", {} without an answer", c.dont_know);
+        }
+        if c.retracted > 0 {
+            text += &format!(", {} taken back", c.retracted);
         }
         let (inferred, pairs) = (c.inferred, selected.len());
         term::tell(&format!("{text}; {inferred} inferred; {pairs} constraints; {ended}"));

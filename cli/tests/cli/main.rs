@@ -3,5 +3,7 @@
 mod bad_input;
 mod catalogue;
 mod experiments;
+mod ledger;
 mod methods;
+mod plugin;
 mod support;

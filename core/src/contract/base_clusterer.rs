@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use ndarray::Array2;
 use serde_json::Value;
 
-use super::{Law, Verdict, fixtures, in_threads};
+use super::{Law, MISSING_SETUP, Verdict, fixtures, in_threads};
 use crate::clustering::Clustering;
 use crate::constraints::{Constraint, Constraints};
 use crate::context::Context;
@@ -32,6 +32,12 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         !hard(p)
     }
     vec![
+        Law {
+            name: MISSING_SETUP,
+            applies: |p| p.properties().needs_setup,
+            check: missing_setup_is_named,
+        },
+        Law { name: "ends_in_time", applies: always, check: ends_in_time },
         Law { name: "one_label_per_object", applies: always, check: one_label_per_object },
         Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
         Law { name: "other_kinds_are_refused", applies: always, check: other_kinds_are_refused },
@@ -99,8 +105,33 @@ fn constrained(p: &Plugin, seed: u64, pairs: usize) -> (Problem, Vec<u32>) {
     (problem.with_constraints(constraints), classes)
 }
 
+/// A run on a problem that is remembered.
+fn attempt(p: &Plugin, problem: &Problem, ctx: &Context) -> Result<run::Run, Error> {
+    fixtures::tried(problem);
+    run::cluster(p, problem, ctx)
+}
+
 fn labels(p: &Plugin, problem: &Problem, seed: u64) -> Result<Clustering, String> {
-    run::cluster(p, problem, &Context::new(seed)).map(|r| r.clustering).map_err(|e| e.to_string())
+    attempt(p, problem, &fixtures::context(seed)).map(|r| r.clustering).map_err(|e| e.to_string())
+}
+
+fn missing_setup_is_named(p: &Plugin) -> Verdict {
+    let result = attempt(p, &problem(p, 1).0, &fixtures::context(1));
+    let named = matches!(result, Err(Error::BadParam { .. }));
+    ensure!(named, "without its setup it gave {:?}", result.map(|r| r.seconds));
+    Ok(())
+}
+
+/// A small problem is solved, or refused, in good time.
+fn ends_in_time(p: &Plugin) -> Verdict {
+    match attempt(p, &problem(p, 1).0, &fixtures::context(1)) {
+        Ok(run) if run.seconds > fixtures::PATIENCE => {
+            Err(format!("took {} s for {} objects", run.seconds, run.clustering.labels.len()))
+        }
+        Err(e) if matches!(e.root(), Error::TimedOut { .. }) => Err(e.to_string()),
+        // What else may be wrong is the business of other laws.
+        _ => Ok(()),
+    }
 }
 
 fn one_label_per_object(p: &Plugin) -> Verdict {
@@ -135,7 +166,7 @@ fn other_kinds_are_refused(p: &Plugin) -> Verdict {
         fixtures::pairwise(&dense, DataKind::Affinity),
     ] {
         if !p.properties().accepts.contains(&other.data.kind()) {
-            let result = run::cluster(p, &other, &Context::new(1));
+            let result = attempt(p, &other, &fixtures::context(1));
             let refused = matches!(result, Err(Error::UnsupportedData { .. }));
             ensure!(refused, "{} data was not refused", other.data.kind().name());
         }
@@ -148,7 +179,7 @@ fn illegal_k_is_named(p: &Plugin) -> Verdict {
     let n = problem.n();
     let try_k = |problem: &mut Problem, k: Option<usize>| {
         problem.k = k;
-        run::cluster(p, problem, &Context::new(1)).err()
+        attempt(p, problem, &fixtures::context(1)).err()
     };
     if p.properties().needs_k {
         let e = try_k(&mut problem, None);
@@ -178,7 +209,7 @@ fn dense_only(p: &Plugin) -> bool {
 fn equal_rows_are_legal(p: &Plugin) -> Verdict {
     if dense_only(p) {
         let same = Data::dense(Array2::from_elem((12, 3), 2.5)).map_err(|e| e.to_string())?;
-        labels(p, &Problem::new(same).with_k(3), 1)?;
+        labels(p, &fixtures::cut(Problem::new(same).with_k(3)), 1)?;
     }
     Ok(())
 }
@@ -188,7 +219,7 @@ fn one_feature_is_legal(p: &Plugin) -> Verdict {
         let x =
             Array2::from_shape_fn((15, 1), |(i, _)| 1.0 + (i % 3) as f64 * 5.0 + i as f64 * 0.01);
         let line = Data::dense(x).map_err(|e| e.to_string())?;
-        labels(p, &Problem::new(line).with_k(3), 1)?;
+        labels(p, &fixtures::cut(Problem::new(line).with_k(3)), 1)?;
     }
     Ok(())
 }
@@ -230,7 +261,7 @@ fn hard_promises_hold(p: &Plugin) -> Verdict {
     for seed in 0..10 {
         let (problem, _) = constrained(p, seed, 10 + 5 * seed as usize);
         // run::cluster fails with a contract error when a promise is broken.
-        match run::cluster(p, &problem, &Context::new(seed)) {
+        match attempt(p, &problem, &fixtures::context(seed)) {
             Ok(_) | Err(Error::InfeasibleConstraints { .. }) => {}
             Err(e) => return Err(e.to_string()),
         }
@@ -246,7 +277,7 @@ fn contradictory(problem: Problem) -> Problem {
 
 fn contradictions_are_named(p: &Plugin) -> Verdict {
     let problem = contradictory(problem(p, 1).0);
-    match run::cluster(p, &problem, &Context::new(1)) {
+    match attempt(p, &problem, &fixtures::context(1)) {
         Err(Error::InconsistentConstraints(w)) => {
             ensure!(w[0].path == [0, 1, 2], "the chain is {:?}", w[0].path);
             Ok(())
@@ -283,7 +314,7 @@ fn cancelling_is_heard(p: &Plugin) -> Verdict {
     let (problem, _) = problem(p, 1);
     let flag = Arc::new(AtomicBool::new(true));
     let ctx = Context::builder(SeedPath::new(1)).cancel(flag).build();
-    match run::cluster(p, &problem, &ctx).map_err(|e| e.root().clone()) {
+    match attempt(p, &problem, &ctx).map_err(|e| e.root().clone()) {
         Err(Error::Cancelled) => Ok(()),
         other => Err(format!(
             "a cancelled run gave {:?}; call ctx.check() every sweep",
@@ -301,13 +332,13 @@ fn illegal_numbers_are_errors(p: &Plugin) -> Verdict {
     for (name, option) in options.into_iter().flatten() {
         let low = ["minimum", "exclusiveMinimum"].iter().find_map(|k| option.get(k)?.as_f64());
         let Some(low) = low else { continue };
-        let mut config = descriptor.default_config();
+        let mut config = p.to_value();
         let integer = option["type"].to_string().contains("integer");
         let value = if option.get("exclusiveMinimum").is_some() { low } else { low - 1.0 };
         config[name] = if integer { Value::from(value as i64) } else { Value::from(value) };
         // A type that cannot hold the value refuses it at once.
         let Ok(plugin) = <Plugin as RoleObject>::from_value(config) else { continue };
-        match run::cluster(&*plugin, &problem, &Context::new(1)) {
+        match attempt(&*plugin, &problem, &fixtures::context(1)) {
             Err(Error::Contract { broken, .. }) => {
                 return Err(format!("{name} = {value}: {broken}"));
             }

@@ -1,4 +1,9 @@
 //! Small problems on which the laws are tried.
+//!
+//! Every problem of a law passes through [`cut`], so that a broken law can be tried again on less
+//! ([`within`]), and the problem last tried can be shown ([`last_tried`]).
+
+use std::cell::{Cell, RefCell};
 
 use ndarray::Array2;
 
@@ -7,6 +12,69 @@ use crate::context::Context;
 use crate::data::{Csr, Data, DataKind};
 use crate::problem::Problem;
 use crate::random::SeedPath;
+
+/// The most a fixture may hold. What is left of a fixture is its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// Objects, at least 3: every fixture asks for three clusters.
+    pub objects: usize,
+    /// Features, at least 1.
+    pub features: usize,
+    /// Random constraints.
+    pub constraints: usize,
+}
+
+impl Limits {
+    /// No limit.
+    pub const NONE: Limits =
+        Limits { objects: usize::MAX, features: usize::MAX, constraints: usize::MAX };
+}
+
+/// How long a plugin may work on a fixture, in seconds.
+pub const PATIENCE: f64 = 60.0;
+
+thread_local! {
+    // The checks are plain functions of a plugin; what they are tried on is said beside them.
+    static LIMITS: Cell<Limits> = const { Cell::new(Limits::NONE) };
+    static TRIED: RefCell<Option<Problem>> = const { RefCell::new(None) };
+}
+
+/// Does `work` with fixtures no larger than `limits`, on this thread.
+pub fn within<T>(limits: Limits, work: impl FnOnce() -> T) -> T {
+    /// Puts the old limits back, after a panic too.
+    struct Restore(Limits);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            LIMITS.set(self.0);
+        }
+    }
+    let _restore = Restore(LIMITS.replace(limits));
+    work()
+}
+
+/// Remembers `problem` as the one a plugin is tried on.
+pub fn tried(problem: &Problem) {
+    TRIED.replace(Some(problem.clone()));
+}
+
+/// The problem a plugin was tried on last, on this thread.
+pub fn last_tried() -> Option<Problem> {
+    TRIED.with_borrow(Clone::clone)
+}
+
+/// The beginning of a dense problem, within the limits.
+pub fn cut(problem: Problem) -> Problem {
+    let Limits { objects, features, .. } = LIMITS.get();
+    let (n, d) = (problem.n().min(objects.max(3)), problem.d().min(features.max(1)));
+    match problem.data.as_array() {
+        Some(x) if (n, d) != x.dim() => {
+            let kept = Array2::from_shape_fn((n, d), |at| x[at]);
+            let data = Data::dense(kept).expect("finite");
+            Problem { data, ..problem }
+        }
+        _ => problem,
+    }
+}
 
 /// Three groups of `per` objects in `d` dimensions, with their classes, in mixed order.
 pub fn groups(per: usize, d: usize, spread: f64, seed: u64) -> (Array2<f64>, Vec<u32>) {
@@ -22,8 +90,10 @@ pub fn groups(per: usize, d: usize, spread: f64, seed: u64) -> (Array2<f64>, Vec
 
 /// A dense problem of 45 objects in 4 dimensions with k = 3, and its classes.
 pub fn dense(seed: u64) -> (Problem, Vec<u32>) {
-    let (x, classes) = groups(15, 4, 0.8, seed);
-    (Problem::new(Data::dense(x).expect("finite")).with_k(3), classes)
+    let (x, mut classes) = groups(15, 4, 0.8, seed);
+    let problem = cut(Problem::new(Data::dense(x).expect("finite")).with_k(3));
+    classes.truncate(problem.n());
+    (problem, classes)
 }
 
 /// The same objects as sparse rows.
@@ -63,7 +133,7 @@ pub fn to_csr(x: &Array2<f64>) -> Csr {
 pub fn true_constraints(classes: &[u32], count: usize, seed: u64) -> Constraints {
     let n = classes.len();
     let mut s = SeedPath::new(seed).stream("constraints");
-    let pairs = (0..count).filter_map(|_| {
+    let pairs = (0..count.min(LIMITS.get().constraints)).filter_map(|_| {
         let (i, j) = (s.below(n), s.below(n));
         (i != j).then(|| match classes[i] == classes[j] {
             true => Constraint::must(i, j),
@@ -73,7 +143,7 @@ pub fn true_constraints(classes: &[u32], count: usize, seed: u64) -> Constraints
     Constraints::new(n, pairs).expect("in range")
 }
 
-/// A context with a seed.
+/// A context with a seed, and a limit so that nothing hangs for ever.
 pub fn context(seed: u64) -> Context {
-    Context::new(seed)
+    Context::builder(SeedPath::new(seed)).time_limit(Some(PATIENCE)).build()
 }

@@ -45,6 +45,8 @@ struct World {
     truth: Vec<Option<u32>>,
     data: Data,
     constraints: Constraints,
+    heldout: Constraints,
+    unconstrained: Vec<u32>,
     ensemble: Ensemble,
 }
 
@@ -63,6 +65,8 @@ impl World {
             truth: classes.iter().map(|&c| Some(c)).collect(),
             data: Data::dense(x).expect("finite").subset(&(0..n).collect::<Vec<_>>()),
             constraints: fixtures::true_constraints(classes, 2 * n, seed),
+            heldout: fixtures::true_constraints(classes, n, seed + 1000),
+            unconstrained: (0..n).map(|i| classes[(i + 1) % n]).collect(),
             ensemble: Ensemble::new(n, vec![member(0), member(1), member(2)]).expect("members fit"),
         }
     }
@@ -95,6 +99,8 @@ impl World {
             scope: None,
             data: Some(&self.data),
             constraints: Some(&self.constraints),
+            heldout: Some(&self.heldout),
+            unconstrained: Some(&self.unconstrained),
             exclude: None,
             ensemble: Some(&self.ensemble),
         }
@@ -110,6 +116,8 @@ impl World {
             truth: rows.iter().map(|&r| self.truth[r]).collect(),
             data: self.data.subset(rows),
             constraints: self.constraints.subset(rows, self.labels.len()),
+            heldout: self.heldout.subset(rows, self.labels.len()),
+            unconstrained: rows.iter().map(|&r| self.unconstrained[r]).collect(),
             ensemble: Ensemble::new(rows.len(), members.collect()).expect("members fit"),
         }
     }
@@ -163,6 +171,8 @@ fn nothing_has_no_score(metric: &dyn Metric) -> Verdict {
         let empty = MetricInput {
             truth: Some(&[]),
             constraints: Some(&constraints),
+            heldout: Some(&constraints),
+            unconstrained: Some(&[]),
             ..MetricInput::default()
         };
         let found = score(metric, &empty)?;
@@ -186,6 +196,7 @@ fn names_do_not_matter(metric: &dyn Metric) -> Verdict {
     for world in World::several() {
         let mut renamed = world.clone();
         renamed.labels.iter_mut().for_each(|l| *l = u32::MAX - 1 - 1_000_003 * *l);
+        renamed.unconstrained.iter_mut().for_each(|l| *l = 800_000_003 - 211 * *l);
         renamed.truth.iter_mut().for_each(|t| *t = t.map(|c| 900_000_007 - 101 * c));
         let (a, b) = (score(metric, &world.input())?, score(metric, &renamed.input())?);
         ensure!(near(a, b), "{a:?} became {b:?} when labels were renamed");
@@ -258,6 +269,7 @@ fn scope_is_all_that_counts(metric: &dyn Metric) -> Verdict {
         let mut changed = world.clone();
         for i in (0..n).filter(|&i| !scope[i]) {
             changed.labels[i] = 77 + s.below(3) as u32;
+            changed.unconstrained[i] = s.below(3) as u32;
             changed.truth[i] = Some(s.below(3) as u32);
         }
         let after = score(metric, &MetricInput { scope: Some(&scope), ..changed.input() })?;
@@ -291,6 +303,12 @@ fn needs_are_declared(metric: &dyn Metric) -> Verdict {
         ("classes", p.needs_truth, MetricInput { truth: None, ..full }),
         ("data", p.needs_data, MetricInput { data: None, ..full }),
         ("constraints", p.needs_constraints, MetricInput { constraints: None, ..full }),
+        ("held-out constraints", p.needs_heldout, MetricInput { heldout: None, ..full }),
+        (
+            "the partition without constraints",
+            p.needs_unconstrained,
+            MetricInput { unconstrained: None, ..full },
+        ),
     ];
     for (what, needed, input) in without {
         match (needed, metric.score(&input)) {
@@ -310,7 +328,7 @@ fn needs_are_declared(metric: &dyn Metric) -> Verdict {
     Ok(())
 }
 
-/// Classes, scope or constraints of another number of objects are an error.
+/// Anything of another number of objects is an error.
 fn lengths_must_fit(metric: &dyn Metric) -> Verdict {
     let world = World::random(12, 3, 3, 9);
     let full = world.input();
@@ -321,10 +339,24 @@ fn lengths_must_fit(metric: &dyn Metric) -> Verdict {
         let short = MetricInput { truth: Some(&world.truth[..11]), ..full };
         ensure!(metric.score(&short).is_err(), "11 classes for 12 objects were accepted");
     }
-    if metric.properties().needs_constraints {
-        let beyond = Constraints::new(20, [Constraint::must(0, 19)]).expect("in range");
-        let beyond = MetricInput { constraints: Some(&beyond), ..full };
-        ensure!(metric.score(&beyond).is_err(), "a constraint on object 19 of 12 was accepted");
+    if metric.properties().needs_data {
+        let short = world.data.subset(&[0, 1, 2]);
+        let short = MetricInput { data: Some(&short), ..full };
+        ensure!(metric.score(&short).is_err(), "3 rows of data for 12 objects were accepted");
+    }
+    if metric.properties().needs_unconstrained {
+        let short = MetricInput { unconstrained: Some(&world.unconstrained[..11]), ..full };
+        ensure!(metric.score(&short).is_err(), "11 unconstrained labels for 12 were accepted");
+    }
+    let beyond = Constraints::new(20, [Constraint::must(0, 19)]).expect("in range");
+    for (needed, beyond) in [
+        (metric.properties().needs_constraints, MetricInput { constraints: Some(&beyond), ..full }),
+        (metric.properties().needs_heldout, MetricInput { heldout: Some(&beyond), ..full }),
+    ] {
+        ensure!(
+            !needed || metric.score(&beyond).is_err(),
+            "a constraint on object 19 of 12 was accepted"
+        );
     }
     Ok(())
 }

@@ -5,16 +5,22 @@
 //! plugins of its own runs the same with three lines:
 //!
 //! ```ignore
+//! use my_plugins as _;
 //! fn main() {
-//!     mustlink_core::contract::main();
+//!     mustlink::contract::main_of("my-plugins");
 //! }
 //! ```
+//!
+//! [`check_plugin`] tries one plugin as it is configured; [`shrink`](shrink()) makes a failure small.
 //!
 //! A plugin may waive a law with a written reason in `register!`; a waiver that is no longer
 //! needed fails too.
 
 use crate::registry::{Catalogue, Descriptor, Role};
-use crate::roles::RoleObject;
+use crate::roles::{
+    BaseClusterer, ConsensusFunction, ConstraintPropagator, EnsembleGenerator, Metric, Oracle,
+    QuerySelector, RoleObject, Transform,
+};
 
 mod any;
 mod base_clusterer;
@@ -25,7 +31,10 @@ pub mod fixtures;
 mod metric;
 mod oracle;
 mod query_selector;
+mod shrink;
 mod transform;
+
+pub use shrink::{Small, shrink};
 
 /// What a broken law says.
 pub type Verdict = Result<(), String>;
@@ -38,6 +47,72 @@ pub struct Law<R: ?Sized> {
     pub applies: fn(&R) -> bool,
     /// The check.
     pub check: fn(&R) -> Verdict,
+}
+
+/// A role with laws.
+pub trait Lawful: RoleObject + 'static {
+    /// All of them.
+    fn laws() -> Vec<Law<Self>>;
+
+    /// The plugin cannot run as it stands; then it is tried only whether it says so.
+    fn needs_setup(&self) -> bool {
+        false
+    }
+}
+
+/// The law of plugins that cannot run as they stand.
+const MISSING_SETUP: &str = "missing_setup_is_named";
+
+macro_rules! lawful {
+    ($($role:ident in $module:ident $({ $setup:ident })?),* $(,)?) => {$(
+        impl Lawful for dyn $role {
+            fn laws() -> Vec<Law<Self>> {
+                $module::laws()
+            }
+            $(fn needs_setup(&self) -> bool {
+                self.properties().$setup
+            })?
+        }
+    )*};
+}
+lawful!(
+    BaseClusterer in base_clusterer { needs_setup },
+    EnsembleGenerator in ensemble_generator,
+    ConsensusFunction in consensus_function,
+    ConstraintPropagator in constraint_propagator,
+    QuerySelector in query_selector { needs_setup },
+    Oracle in oracle,
+    Metric in metric,
+    Transform in transform,
+);
+
+/// The laws that speak about `plugin`, in the order they are best tried.
+pub fn laws_for<R: Lawful + ?Sized>(plugin: &R) -> Vec<Law<R>> {
+    let stands = |law: &Law<R>| !plugin.needs_setup() || law.name == MISSING_SETUP;
+    R::laws().into_iter().filter(|law| (law.applies)(plugin) && stands(law)).collect()
+}
+
+impl<R: Lawful + ?Sized> Law<R> {
+    /// Whether `plugin` keeps it. A panic breaks it.
+    ///
+    /// # Errors
+    /// What is broken.
+    pub fn try_on(&self, plugin: &R) -> Verdict {
+        let check = std::panic::AssertUnwindSafe(|| (self.check)(plugin));
+        std::panic::catch_unwind(check).unwrap_or_else(|panic| {
+            let text = panic
+                .downcast_ref::<&str>()
+                .map(ToString::to_string)
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "without a message".into());
+            Err(format!("panicked: {text}"))
+        })
+    }
+}
+
+/// Every law of its role that speaks about `plugin`, as it is configured, with the verdict.
+pub fn check_plugin<R: Lawful + ?Sized>(plugin: &R) -> Vec<(&'static str, Verdict)> {
+    laws_for(plugin).iter().map(|law| (law.name, law.try_on(plugin))).collect()
 }
 
 /// One law for one plugin, ready to run.
@@ -62,17 +137,15 @@ impl Case {
 #[doc(hidden)]
 macro_rules! ensure {
     ($holds:expr, $($message:tt)*) => {
-        if !$holds {
+        let holds: bool = $holds;
+        if !holds {
             return Err(format!($($message)*));
         }
     };
 }
 
-fn cases_of<R: RoleObject + ?Sized + 'static>(
-    descriptor: &'static Descriptor,
-    laws: Vec<Law<R>>,
-    out: &mut Vec<Case>,
-) where
+fn cases_of<R: Lawful + ?Sized>(descriptor: &'static Descriptor, out: &mut Vec<Case>)
+where
     Box<R>: Clone,
 {
     let prefix = format!("{}/{}", descriptor.role.plural(), descriptor.tag);
@@ -83,14 +156,12 @@ fn cases_of<R: RoleObject + ?Sized + 'static>(
         });
     }
     let Ok(plugin) = R::from_value(descriptor.default_config()) else { return };
-    for law in laws {
-        if (law.applies)(&plugin) {
-            let plugin = plugin.clone();
-            out.push(Case {
-                name: format!("{prefix}/{}", law.name),
-                run: Box::new(move || waived(descriptor, law.name, || (law.check)(&plugin))),
-            });
-        }
+    for law in laws_for(&*plugin) {
+        let plugin = plugin.clone();
+        out.push(Case {
+            name: format!("{prefix}/{}", law.name),
+            run: Box::new(move || waived(descriptor, law.name, || law.try_on(&*plugin))),
+        });
     }
 }
 
@@ -125,14 +196,14 @@ pub fn cases_for(wanted: impl Fn(&Descriptor) -> bool) -> Vec<Case> {
     let mut out = Vec::new();
     for d in catalogue.all().iter().copied().filter(|d| wanted(d)) {
         match d.role {
-            Role::BaseClusterer => cases_of(d, base_clusterer::laws(), &mut out),
-            Role::EnsembleGenerator => cases_of(d, ensemble_generator::laws(), &mut out),
-            Role::ConsensusFunction => cases_of(d, consensus_function::laws(), &mut out),
-            Role::ConstraintPropagator => cases_of(d, constraint_propagator::laws(), &mut out),
-            Role::QuerySelector => cases_of(d, query_selector::laws(), &mut out),
-            Role::Oracle => cases_of(d, oracle::laws(), &mut out),
-            Role::Metric => cases_of(d, metric::laws(), &mut out),
-            Role::Transform => cases_of(d, transform::laws(), &mut out),
+            Role::BaseClusterer => cases_of::<dyn BaseClusterer>(d, &mut out),
+            Role::EnsembleGenerator => cases_of::<dyn EnsembleGenerator>(d, &mut out),
+            Role::ConsensusFunction => cases_of::<dyn ConsensusFunction>(d, &mut out),
+            Role::ConstraintPropagator => cases_of::<dyn ConstraintPropagator>(d, &mut out),
+            Role::QuerySelector => cases_of::<dyn QuerySelector>(d, &mut out),
+            Role::Oracle => cases_of::<dyn Oracle>(d, &mut out),
+            Role::Metric => cases_of::<dyn Metric>(d, &mut out),
+            Role::Transform => cases_of::<dyn Transform>(d, &mut out),
         }
     }
     out
@@ -140,8 +211,19 @@ pub fn cases_for(wanted: impl Fn(&Descriptor) -> bool) -> Vec<Case> {
 
 /// A test harness over [`cases`], with the usual arguments of `cargo test`.
 pub fn main() -> ! {
+    harness(cases())
+}
+
+/// The same over the plugins of one package: what a crate with plugins of its own runs.
+pub fn main_of(package: &str) -> ! {
+    let cases = cases_for(|d| d.package == package);
+    assert!(!cases.is_empty(), "no plugin of the package {package} is linked; add `use … as _;`");
+    harness(cases)
+}
+
+fn harness(cases: Vec<Case>) -> ! {
     let arguments = libtest_mimic::Arguments::from_args();
-    let trials = cases()
+    let trials = cases
         .into_iter()
         .map(|case| {
             let name = case.name.clone();

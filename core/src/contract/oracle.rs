@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Law, Verdict, fixtures};
 use crate::closure::UnionFind;
+use crate::data::Data;
 use crate::ensure;
+use crate::error::Error;
 use crate::registry::{Catalogue, Role};
 use crate::roles::{
     Oracle, OracleProperties, Outcome, Question, Reply, Respondent, RoleObject, Scene,
@@ -34,6 +36,7 @@ pub(super) fn laws() -> Vec<Law<dyn Oracle>> {
         },
         Law { name: "refusal_is_final", applies: simulated, check: refusal_is_final },
         Law { name: "limit_is_kept", applies: takes_queries, check: limit_is_kept },
+        Law { name: "recalled_answers_count", applies: simulated, check: recalled_answers_count },
         Law {
             name: "missing_classes_are_said",
             applies: |o| o.properties().needs_labels,
@@ -54,8 +57,10 @@ pub(super) fn laws() -> Vec<Law<dyn Oracle>> {
 
 type Pair = (u32, u32);
 
+/// Needs no person, and no option that has no default: an oracle without its file cannot be tried.
 fn simulated(oracle: &dyn Oracle) -> bool {
-    !oracle.properties().interactive
+    let lacks = |e: &Error| matches!(e.root(), Error::BadParam { value, .. } if value == "nothing");
+    !oracle.properties().interactive && !oracle.open(&scene()).is_err_and(|e| lacks(&e))
 }
 
 fn noiseless(oracle: &dyn Oracle) -> bool {
@@ -120,12 +125,13 @@ fn each(
 
 /// 24 objects in three classes, the last of unknown class.
 fn scene() -> Scene {
-    let (_, classes) = fixtures::groups(8, 1, 1.0, 1);
+    let (x, classes) = fixtures::groups(8, 1, 1.0, 1);
     let mut labels: Vec<Option<u32>> = classes.into_iter().map(Some).collect();
     if let Some(last) = labels.last_mut() {
         *last = None;
     }
-    Scene::with_labels(labels, fixtures::context(1))
+    let data = Data::dense(x).ok();
+    Scene { data, ..Scene::with_labels(labels, fixtures::context(1)) }
 }
 
 fn pairs(n: usize) -> Vec<Pair> {
@@ -264,6 +270,32 @@ fn limit_is_kept(oracle: &dyn Oracle) -> Verdict {
         ensure!(limit == Some(queries), "limit is {limit:?} with queries = {queries}");
         let answered = replies(&*limited, &pairs(scene().n))?.len();
         ensure!(answered == queries, "{answered} answers with queries = {queries}");
+    }
+    Ok(())
+}
+
+/// A respondent that is told what another one answered goes on like that one: replies, costs, refusals.
+fn recalled_answers_count(oracle: &dyn Oracle) -> Verdict {
+    let small =
+        if takes_queries(oracle) { Some(with(oracle, "queries", 30.into())?) } else { None };
+    let oracle = small.as_deref().unwrap_or(oracle);
+    let scene = scene();
+    let mut first = open(oracle, &scene)?;
+    let all = pairs(scene.n);
+    let (before, after) = all.split_at(25);
+    let mut second = open(oracle, &scene)?;
+    for &pair in before {
+        if let Outcome::Answered(answer) = ask(&mut *first, pair)? {
+            second.recall(&question(pair, pair.0), &answer);
+        }
+    }
+    for &pair in after {
+        let (one, other) = (ask(&mut *first, pair)?, ask(&mut *second, pair)?);
+        let over = matches!(one, Outcome::Refused(_));
+        ensure!(one == other, "{pair:?}: {one:?} without interruption and {other:?} after it");
+        if over {
+            break;
+        }
     }
     Ok(())
 }

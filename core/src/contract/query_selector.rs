@@ -5,13 +5,13 @@
 
 use std::collections::HashSet;
 
-use super::{Law, Verdict, fixtures};
+use super::{Law, MISSING_SETUP, Verdict, fixtures};
 use crate::clustering::Clustering;
 use crate::constraints::{Constraints, Kind};
 use crate::context::Context;
 use crate::data::Row;
 use crate::ensure;
-use crate::error::Result as Fallible;
+use crate::error::{Error, Result as Fallible};
 use crate::knowledge::Knowledge;
 use crate::problem::Problem;
 use crate::random::SeedPath;
@@ -26,6 +26,12 @@ pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
     let skips = |s: &dyn QuerySelector| s.properties().skips_entailed;
     let sparse = |s: &dyn QuerySelector| s.properties().accepts_sparse;
     vec![
+        Law {
+            name: MISSING_SETUP,
+            applies: |s| s.properties().needs_setup,
+            check: missing_setup_is_named,
+        },
+        Law { name: "ends_in_time", applies: always, check: ends_in_time },
         Law { name: "asks_eligible_pairs_once", applies: always, check: asks_eligible_pairs_once },
         Law { name: "never_asks_what_is_entailed", applies: skips, check: never_asks_entailed },
         Law { name: "step_is_idempotent", applies: always, check: step_is_idempotent },
@@ -83,7 +89,7 @@ fn nearest_of_three(problem: &Problem) -> Clustering {
 /// One question and its reply.
 type Exchange = (QueryId, u32, u32, Reply);
 
-fn text(e: crate::error::Error) -> String {
+fn text(e: Error) -> String {
     e.to_string()
 }
 
@@ -105,6 +111,16 @@ fn next_question(
     Err("asks for clusterings without end".into())
 }
 
+/// Starts an inquiry about a problem that is remembered.
+fn begin(
+    selector: &dyn QuerySelector,
+    problem: &Problem,
+    ctx: &Context,
+) -> Fallible<Box<dyn Inquiry>> {
+    fixtures::tried(problem);
+    selector.start(problem, ctx)
+}
+
 /// Drives an inquiry by hand to its end, or to `most` replies.
 fn drive(
     selector: &dyn QuerySelector,
@@ -113,7 +129,7 @@ fn drive(
     seed: u64,
     most: usize,
 ) -> Result<Vec<Exchange>, String> {
-    let mut inquiry = selector.start(problem, &Context::new(seed)).map_err(text)?;
+    let mut inquiry = begin(selector, problem, &fixtures::context(seed)).map_err(text)?;
     let mut log = Vec::new();
     while log.len() < most {
         let Some((id, i, j)) = next_question(&mut *inquiry, problem)? else { break };
@@ -134,6 +150,7 @@ fn select(
 ) -> Result<Selection, String> {
     let provide = |_: &Constraints, _: u64| Ok(nearest_of_three(problem));
     let mut oracle = replies.clone();
+    fixtures::tried(problem);
     let ctx = fixtures::context(5);
     selection::run(selector, problem, &mut oracle, budget, points, Some(&provide), &ctx)
         .map_err(text)
@@ -161,6 +178,42 @@ fn check_pairs(problem: &Problem, log: &[Exchange]) -> Verdict {
         }
         ensure!(seen.insert((i.min(j), i.max(j))), "query {id} repeats the pair ({i}, {j})");
     }
+    Ok(())
+}
+
+fn missing_setup_is_named(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, _) = some_eligible(1);
+    let refused = begin(selector, &problem, &fixtures::context(1)).err();
+    ensure!(matches!(refused, Some(Error::BadParam { .. })), "without its setup: {refused:?}");
+    Ok(())
+}
+
+/// The first questions come in good time.
+fn ends_in_time(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(1);
+    let start = std::time::Instant::now();
+    let ask = || -> Fallible<()> {
+        let mut inquiry = begin(selector, &problem, &fixtures::context(1))?;
+        for _ in 0..3 {
+            match inquiry.step()? {
+                Step::Done(_) => break,
+                Step::Ask { id, subject, reference, .. } => {
+                    inquiry.tell(id, truth.to(subject, reference))?;
+                }
+                Step::NeedClustering { request, .. } => {
+                    inquiry.provide(request, &nearest_of_three(&problem))?;
+                }
+            }
+        }
+        Ok(())
+    };
+    match ask() {
+        Err(e) if matches!(e.root(), Error::TimedOut { .. }) => return Err(e.to_string()),
+        // What else may be wrong is the business of other laws.
+        _ => {}
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    ensure!(seconds <= fixtures::PATIENCE, "took {seconds} s for 3 questions");
     Ok(())
 }
 
@@ -197,7 +250,7 @@ fn never_asks_entailed(selector: &dyn QuerySelector) -> Verdict {
 
 fn step_is_idempotent(selector: &dyn QuerySelector) -> Verdict {
     let (problem, truth) = some_eligible(1);
-    let mut inquiry = selector.start(&problem, &Context::new(1)).map_err(text)?;
+    let mut inquiry = begin(selector, &problem, &fixtures::context(1)).map_err(text)?;
     let plain = |step: Step| match step {
         Step::Done(reason) => format!("{reason:?}"),
         Step::Ask { id, subject, reference, purpose } => {
@@ -245,7 +298,7 @@ fn resumes(selector: &dyn QuerySelector) -> Verdict {
     let (problem, truth) = some_eligible(4);
     let whole = drive(selector, &problem, &truth, 7, 40)?;
     for stop in [1, whole.len() / 2] {
-        let mut inquiry = selector.start(&problem, &Context::new(7)).map_err(text)?;
+        let mut inquiry = begin(selector, &problem, &fixtures::context(7)).map_err(text)?;
         for &(id, i, j, reply) in whole.iter().take(stop) {
             let asked = next_question(&mut *inquiry, &problem)?;
             ensure!(asked == Some((id, i, j)), "replayed to {asked:?} instead of query {id}");
@@ -337,8 +390,9 @@ fn dont_know_yields_nothing(selector: &dyn QuerySelector) -> Verdict {
 
 fn too_few_eligible(selector: &dyn QuerySelector) -> Verdict {
     let (problem, _) = fixtures::dense(1);
-    let one = problem.clone().with_eligible((0..problem.n()).map(|i| i == 17).collect());
-    let mut inquiry = selector.start(&one, &Context::new(1)).map_err(text)?;
+    let last = problem.n().min(18) - 1;
+    let one = problem.clone().with_eligible((0..problem.n()).map(|i| i == last).collect());
+    let mut inquiry = begin(selector, &one, &fixtures::context(1)).map_err(text)?;
     let step = inquiry.step().map_err(text)?;
     ensure!(matches!(step, Step::Done(_)), "one eligible object gives {step:?}");
     if selector.properties().self_clustering {
@@ -346,7 +400,7 @@ fn too_few_eligible(selector: &dyn QuerySelector) -> Verdict {
     }
     // Without any it is done too, or says that it cannot work.
     let none = problem.clone().with_eligible(vec![false; problem.n()]);
-    if let Ok(mut inquiry) = selector.start(&none, &Context::new(1)) {
+    if let Ok(mut inquiry) = begin(selector, &none, &fixtures::context(1)) {
         let step = inquiry.step().map_err(text)?;
         ensure!(matches!(step, Step::Done(_)), "no eligible object gives {step:?}");
     }
@@ -370,7 +424,7 @@ fn budget_zero(selector: &dyn QuerySelector) -> Verdict {
 
 fn wrong_id(selector: &dyn QuerySelector) -> Verdict {
     let (problem, truth) = some_eligible(1);
-    let mut inquiry = selector.start(&problem, &Context::new(1)).map_err(text)?;
+    let mut inquiry = begin(selector, &problem, &fixtures::context(1)).map_err(text)?;
     if let Step::NeedClustering { request, .. } = inquiry.step().map_err(text)? {
         let refused = inquiry.provide(request + 1, &nearest_of_three(&problem));
         ensure!(refused.is_err(), "takes a clustering it did not ask for");
@@ -393,7 +447,7 @@ fn wrong_id(selector: &dyn QuerySelector) -> Verdict {
 fn always_clustered(selector: &dyn QuerySelector) -> Verdict {
     let (problem, truth) = some_eligible(1);
     for replies in [truth, Replies(None)] {
-        let mut inquiry = selector.start(&problem, &Context::new(2)).map_err(text)?;
+        let mut inquiry = begin(selector, &problem, &fixtures::context(2)).map_err(text)?;
         for _ in 0..400 {
             let clustering = inquiry.clustering().ok_or("no clustering")?;
             crate::run::account("selector", clustering, &problem, 0.0).map_err(text)?;

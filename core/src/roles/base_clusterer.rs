@@ -27,6 +27,8 @@ pub struct Properties {
     pub gives_centers: bool,
     /// It makes random choices by object index, so that permuting rows may change the result.
     pub index_keyed: bool,
+    /// It cannot run as it stands: an option without a usable default must be given first.
+    pub needs_setup: bool,
 }
 
 impl Default for Properties {
@@ -40,6 +42,7 @@ impl Default for Properties {
             soft_weights: false,
             gives_centers: false,
             index_keyed: true,
+            needs_setup: false,
         }
     }
 }

@@ -18,8 +18,12 @@ pub struct MetricInput<'a> {
     pub scope: Option<&'a [bool]>,
     /// The objects.
     pub data: Option<&'a Data>,
-    /// The constraints to judge against.
+    /// The constraints to judge against: those the clusterer was given.
     pub constraints: Option<&'a Constraints>,
+    /// Constraints the clusterer was not given.
+    pub heldout: Option<&'a Constraints>,
+    /// Cluster of each object when the same clusterer is run with the same seed and no constraints.
+    pub unconstrained: Option<&'a [u32]>,
     /// Pairs left out of pair counts, each i < j, sorted, unique.
     pub exclude: Option<&'a [(u32, u32)]>,
     /// An ensemble to compare with.
@@ -43,6 +47,10 @@ pub struct MetricProperties {
     pub needs_data: bool,
     /// Needs constraints.
     pub needs_constraints: bool,
+    /// Needs constraints that were kept from the clusterer.
+    pub needs_heldout: bool,
+    /// Needs the partition made without constraints: one more run of the clusterer.
+    pub needs_unconstrained: bool,
     /// Exchanging clusters and classes leaves it unchanged.
     pub symmetric: bool,
     /// A perfect clustering has this value.
@@ -67,6 +75,8 @@ impl Default for MetricProperties {
             needs_truth: true,
             needs_data: false,
             needs_constraints: false,
+            needs_heldout: false,
+            needs_unconstrained: false,
             symmetric: false,
             perfect: Some(1.0),
         }

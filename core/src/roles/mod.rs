@@ -15,7 +15,7 @@ pub use constraint_propagator::{ConstraintPropagator, Propagated, PropagatorProp
 pub use ensemble_generator::{EnsembleGenerator, GeneratorProperties};
 pub use metric::{Metric, MetricInput, MetricProperties};
 pub use oracle::{
-    Answer, Layer, Oracle, OracleProperties, Outcome, Question, Refusal, Respondent, Scene,
+    Answer, Layer, Oracle, OracleProperties, Outcome, Question, Refusal, Respondent, Scene, Vote,
 };
 pub use query_selector::{
     Done, Event, Inquiry, QueryId, QuerySelector, Reply, RequestId, SelectorProperties, Step,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -12,6 +12,8 @@ use super::query_selector::{QueryId, Reply};
 /// What an oracle may know of the world. Only oracles and metrics see labels.
 #[derive(Clone)]
 pub struct Scene {
+    /// Name of the data set, where known.
+    pub name: Option<String>,
     /// Number of objects.
     pub n: usize,
     /// Class of each object, where known; `None` inside = unknown.
@@ -30,6 +32,7 @@ impl Scene {
     /// A scene with classes and a context.
     pub fn with_labels(labels: Vec<Option<u32>>, ctx: Context) -> Self {
         Scene {
+            name: None,
             n: labels.len(),
             labels: Some(labels.into()),
             ids: None,
@@ -68,12 +71,35 @@ pub struct Answer {
     pub annotator: Option<String>,
     /// How sure, in [0.5, 1].
     pub confidence: Option<f64>,
+    /// How long it took, where somebody was waited for.
+    pub elapsed_ms: Option<u64>,
+    /// What the annotator remarked.
+    pub note: Option<String>,
+    /// The votes it was made from, where several were asked.
+    pub votes: Vec<Vote>,
+}
+
+/// What one of several annotators said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Who.
+    pub annotator: String,
+    /// The reply.
+    pub reply: Reply,
 }
 
 impl Answer {
     /// A plain reply at cost 1.
     pub fn of(reply: Reply) -> Self {
-        Answer { reply, cost: 1.0, annotator: None, confidence: None }
+        Answer {
+            reply,
+            cost: 1.0,
+            annotator: None,
+            confidence: None,
+            elapsed_ms: None,
+            note: None,
+            votes: Vec::new(),
+        }
     }
 }
 
@@ -111,6 +137,12 @@ pub trait Respondent: Send {
     fn cost(&self, question: &Question) -> f64 {
         let _ = question;
         1.0
+    }
+
+    /// Takes note of an answer that an earlier process got from this oracle and that is paid for:
+    /// budgets count it, prices and estimates that depend on the past see it.
+    fn recall(&mut self, question: &Question, answer: &Answer) {
+        let _ = (question, answer);
     }
 }
 

@@ -4,6 +4,7 @@
 //! replies. It never sees labels and never talks to an oracle: a driver moves messages, so a
 //! person, a file and a simulated oracle are the same to it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clustering::Clustering;
@@ -18,7 +19,7 @@ pub type QueryId = u64;
 pub type RequestId = u64;
 
 /// The answer to "same cluster?".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// Same cluster.
@@ -124,6 +125,11 @@ pub enum Event {
         /// Number of the query.
         id: QueryId,
     },
+    /// A reply was taken back; its query stays counted.
+    Retracted {
+        /// Number of the query.
+        id: QueryId,
+    },
     /// The inquiry ended by itself.
     Done {
         /// Why.
@@ -180,6 +186,8 @@ pub struct SelectorProperties {
     pub infers: bool,
     /// It takes sparse data.
     pub accepts_sparse: bool,
+    /// It cannot run as it stands: an option without a usable default must be given first.
+    pub needs_setup: bool,
 }
 
 /// Starts inquiries. Tag in configs: `selector = { type = "…" }`.

@@ -1,0 +1,357 @@
+//! How does a clusterer in another language take part?
+
+use mustlink_core::child::{Child, Trouble};
+use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::error::Infeasible;
+use mustlink_core::exchange::{self, Scratch};
+use mustlink_core::prelude::*;
+use mustlink_core::serde_json::{Value, json};
+
+const TAG: &str = "external_clusterer";
+
+/// A clusterer in any language: a command that is given files and replies with labels.
+///
+/// # Method
+/// The command is started once per clustering and speaks JSON lines on its standard input and
+/// output. Greetings first: `{"v":1,"type":"hello","protocol":"clusterer"}`, answered by
+/// `{"v":1,"type":"hello","name":"…"}`. Then one request:
+/// `{"type":"cluster","n":…,"d":…,"k":…,"seed":…,"data":{"kind":"dense","values":PATH},
+/// "constraints":PATH,"neighbourhoods":[…],"eligible":PATH,"directory":PATH}`. Arrays are NumPy files, sparse data three
+/// of them (`indptr`, `indices`, `values`), constraints a CSV `i,j,type,weight`. The reply is
+/// `{"type":"clustering","labels":[…]}`, where labels may be the path of a NumPy vector, with `k`
+/// and `objective` if it likes. Before it may come `{"type":"progress","done":3,"total":10}` and
+/// `{"type":"warning","message":"…"}`; instead of it `{"type":"error","message":"…"}`, or
+/// `{"type":"infeasible","objects":[…]}` when constraints cannot be satisfied.
+/// # Input and output
+/// The kinds of data in `accepts`. One label per object.
+/// # Errors
+/// `BadParam` without a command that starts; `TimedOut` at `timeout_seconds`; `Plugin` for a reply that
+/// is none (with its line), an early end (with the last words on standard error) and reported errors.
+/// With hard promises, `InconsistentConstraints` before the command starts.
+/// # Cost and randomness
+/// One process and a copy of the data on disk per clustering. The seed, below 2³², is handed over.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExternalClusterer {
+    /// The program and its arguments: `["python3", "my_method.py"]`.
+    pub command: Vec<String>,
+    /// Seconds for each reply; 0: as long as it takes.
+    #[schemars(range(min = 0.0))]
+    pub timeout_seconds: f64,
+    /// Kinds of data it takes.
+    pub accepts: Vec<DataKind>,
+    /// Whether it cannot run without k.
+    pub needs_k: bool,
+    /// Whether it looks at constraints at all.
+    pub reads_constraints: bool,
+    /// Whether every must-link holds in what it returns.
+    pub hard_must: bool,
+    /// Whether every cannot-link holds in what it returns.
+    pub hard_cannot: bool,
+    /// Whether it uses the weights of constraints.
+    pub soft_weights: bool,
+}
+
+impl Default for ExternalClusterer {
+    fn default() -> Self {
+        ExternalClusterer {
+            command: Vec::new(),
+            timeout_seconds: 0.0,
+            accepts: vec![DataKind::Dense],
+            needs_k: true,
+            reads_constraints: false,
+            hard_must: false,
+            hard_cannot: false,
+            soft_weights: false,
+        }
+    }
+}
+
+register!(BaseClusterer, ExternalClusterer, "external_clusterer", references: []);
+
+#[typetag::serde(name = "external_clusterer")]
+impl BaseClusterer for ExternalClusterer {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        self.check()?;
+        ctx.check()?;
+        if self.needs_k {
+            problem.require_k(None, TAG)?;
+        }
+        if self.hard_must || self.hard_cannot {
+            // Found here, so that every language names contradictions alike.
+            Closure::new(&problem.constraints, problem.n(), OnConflict::Error)?;
+        }
+        let scratch = Scratch::new()?;
+        let mut request = scratch.problem(problem)?;
+        request["type"] = "cluster".into();
+        request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
+        let mut child = self.talk(Child::spawn(&self.command, self.timeout_seconds))?;
+        let greeting = json!({ "n": problem.n(), "d": problem.d() });
+        self.talk(child.hello("clusterer", greeting, ctx))?;
+        child.send(&request);
+        loop {
+            let reply = self.talk(child.receive(ctx))?;
+            match reply["type"].as_str().unwrap_or_default() {
+                "progress" => {
+                    ctx.progress(reply["done"].as_u64().unwrap_or(0), reply["total"].as_u64());
+                }
+                "warning" => ctx.warn(message(&reply)),
+                "error" => {
+                    return Err(Error::Plugin { tag: TAG.into(), message: message(&reply) });
+                }
+                "infeasible" => {
+                    let objects =
+                        reply["objects"].as_array().map(Vec::as_slice).unwrap_or_default();
+                    let number = |o: &Value| o.as_u64().filter(|&o| o < problem.n() as u64);
+                    let objects = objects.iter().filter_map(number).map(|o| o as u32).collect();
+                    let k = problem.k.unwrap_or(0);
+                    let witness = Infeasible::Blocked(objects);
+                    return Err(Error::InfeasibleConstraints { k, witness });
+                }
+                "clustering" => {
+                    let made = clustering(&reply, problem, &scratch);
+                    let made = self.talk(made.map_err(|wrong| child.protocol(wrong)))?;
+                    child.bye("done");
+                    return Ok(made);
+                }
+                other => {
+                    let wrong = format!(
+                        "unknown type \"{other}\"; accepted: clustering, progress, warning, error, \
+                         infeasible"
+                    );
+                    return self.talk(Err(child.protocol(wrong)));
+                }
+            }
+        }
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: self.accepts.clone(),
+            needs_k: self.needs_k,
+            reads_constraints: self.reads_constraints || self.hard_must || self.hard_cannot,
+            hard_must: self.hard_must,
+            hard_cannot: self.hard_cannot,
+            soft_weights: self.soft_weights,
+            needs_setup: self.command.is_empty(),
+            ..Properties::default()
+        }
+    }
+}
+
+impl ExternalClusterer {
+    fn check(&self) -> Result<()> {
+        if self.command.is_empty() {
+            let legal = "a program and its arguments, such as [\"python3\", \"my_method.py\"]";
+            return Err(Error::bad_param("command", "[]", legal));
+        }
+        if !self.timeout_seconds.is_finite() || self.timeout_seconds < 0.0 {
+            return Err(Error::bad_param(
+                "timeout_seconds",
+                self.timeout_seconds,
+                "finite and >= 0",
+            ));
+        }
+        match self.accepts.is_empty() {
+            true => Err(Error::bad_param("accepts", "[]", "at least one kind of data")),
+            false => Ok(()),
+        }
+    }
+
+    fn talk<T>(&self, said: Result<T, Trouble>) -> Result<T> {
+        said.map_err(|trouble| trouble.into_error(TAG))
+    }
+}
+
+fn message(reply: &Value) -> String {
+    reply["message"].as_str().unwrap_or("no message").to_string()
+}
+
+fn clustering(reply: &Value, problem: &Problem, scratch: &Scratch) -> Result<Clustering, String> {
+    let n = problem.n();
+    let labels = exchange::labels(&reply["labels"], n, scratch.path())?;
+    let used = Clustering::from_labels(labels);
+    let k = match &reply["k"] {
+        Value::Null => problem.k.unwrap_or(0).max(used.k),
+        k => {
+            let legal = used.k as u64..=n as u64;
+            let told = k.as_u64().filter(|k| legal.contains(k));
+            told.ok_or_else(|| format!("k = {k} is not in {}..={n}", used.k))? as usize
+        }
+    };
+    let objective = match &reply["objective"] {
+        Value::Null => None,
+        value => Some(value.as_f64().ok_or_else(|| format!("objective {value} is no number"))?),
+    };
+    Ok(Clustering { k, objective, ..used })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use mustlink_core::contract::{check_plugin, fixtures};
+    use mustlink_core::random::SeedPath;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::{Duration, Instant};
+
+    const GREET: &str = r#"read l; echo '{"v":1,"type":"hello","name":"x"}'; read l;"#;
+
+    fn external(words: &[&str]) -> ExternalClusterer {
+        let command = words.iter().map(ToString::to_string).collect();
+        ExternalClusterer { command, timeout_seconds: 20.0, ..ExternalClusterer::default() }
+    }
+
+    /// Greets, takes the request, and goes on as the shell says.
+    fn sh(script: &str) -> ExternalClusterer {
+        external(&["sh", "-c", &format!("{GREET} {script}")])
+    }
+
+    fn fails(clusterer: &ExternalClusterer) -> String {
+        let (problem, _) = fixtures::dense(1);
+        clusterer.cluster(&problem, &Context::new(1)).unwrap_err().to_string()
+    }
+
+    /// An example of the manual, where Python and what it imports are there.
+    fn example(name: &str, imports: &str) -> Option<ExternalClusterer> {
+        use std::io::Write;
+        use std::process::{Command, Stdio};
+        let python = std::env::var("MUSTLINK_PYTHON").unwrap_or_else(|_| "python3".into());
+        let mut try_it = Command::new(&python);
+        try_it.args(["-c", &format!("import {imports}")]).stderr(Stdio::null());
+        if !try_it.status().is_ok_and(|s| s.success()) {
+            let text = format!("skipped: {name} needs {python} with {imports}\n");
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            return None;
+        }
+        let path = format!("{}/../../book/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+        Some(external(&[&python, &path]))
+    }
+
+    fn keeps_all_laws(clusterer: &ExternalClusterer) {
+        let verdicts = check_plugin::<dyn BaseClusterer>(clusterer);
+        assert!(verdicts.len() > 10, "{verdicts:?}");
+        let broken: Vec<_> = verdicts.into_iter().filter(|(_, v)| v.is_err()).collect();
+        assert!(broken.is_empty(), "{broken:?}");
+    }
+
+    #[test]
+    fn the_plain_example_keeps_the_laws() {
+        if let Some(clusterer) = example("random_clusterer.py", "json") {
+            keeps_all_laws(&clusterer);
+        }
+    }
+
+    #[test]
+    fn the_scikit_learn_example_clusters() {
+        let Some(clusterer) = example("sklearn_clusterer.py", "numpy, sklearn.cluster") else {
+            return;
+        };
+        let clusterer = ExternalClusterer { timeout_seconds: 120.0, ..clusterer };
+        let (problem, classes) = fixtures::dense(1);
+        let c = clusterer.cluster(&problem, &Context::new(1)).unwrap();
+        let same = mustlink_core::clustering::canonical;
+        assert_eq!(same(&c.labels), same(&classes));
+    }
+
+    #[test]
+    fn a_command_is_needed() {
+        let nothing = ExternalClusterer::default();
+        assert_eq!(
+            fails(&nothing),
+            "command: must be a program and its arguments, such as [\"python3\", \"my_method.py\"], \
+             got []"
+        );
+        assert!(nothing.properties().needs_setup);
+        let verdicts = check_plugin::<dyn BaseClusterer>(&nothing);
+        assert_eq!(verdicts, [("missing_setup_is_named", Ok(()))]);
+    }
+
+    #[test]
+    fn silence_and_cancelling_end_a_run() {
+        let slow = ExternalClusterer { timeout_seconds: 0.2, ..sh("sleep 60") };
+        assert_eq!(fails(&slow), "timeout_seconds: stopped after the time limit of 0.2 s");
+        let flag = Arc::new(AtomicBool::new(false));
+        let ctx = Context::builder(SeedPath::new(1)).cancel(flag.clone()).build();
+        let endless = ExternalClusterer { timeout_seconds: 0.0, ..sh("sleep 60") };
+        let start = Instant::now();
+        let raise = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            flag.store(true, Ordering::Relaxed);
+        });
+        let ended = endless.cluster(&fixtures::dense(1).0, &ctx);
+        assert_eq!(ended.unwrap_err(), Error::Cancelled);
+        assert!(start.elapsed() < Duration::from_secs(10));
+        raise.join().unwrap();
+        let limited = Context::builder(SeedPath::new(1)).time_limit(Some(0.2)).build();
+        let ended = endless.cluster(&fixtures::dense(1).0, &limited);
+        assert_eq!(ended.unwrap_err(), Error::TimedOut { seconds: 0.2 });
+    }
+
+    #[test]
+    fn wrong_replies_are_named_by_line() {
+        let says = |reply: &str| fails(&sh(&format!("echo '{reply}'")));
+        let short = says("epoch 1 of 10");
+        assert!(short.contains("line 2 of its output: not a JSON object"), "{short}");
+        assert!(short.ends_with("the line reads epoch 1 of 10"), "{short}");
+        let unknown = says(r#"{"type":"labels"}"#);
+        assert!(unknown.contains("unknown type \"labels\"; accepted: clustering, progress"));
+        let noise = says(r#"{"type":"clustering","labels":[0,-1]}"#);
+        assert!(noise.contains("label -1 of object 1 is not in 0..45"), "{noise}");
+        let large = says(r#"{"type":"clustering","labels":[0,2],"k":2}"#);
+        assert!(large.contains("k = 2 is not in 3..=45"), "{large}");
+        let none = says(r#"{"type":"clustering"}"#);
+        assert!(none.contains("no \"labels\""), "{none}");
+        assert_eq!(
+            says(r#"{"type":"error","message":"singular matrix"}"#),
+            "external_clusterer: singular matrix"
+        );
+    }
+
+    #[test]
+    fn an_early_end_shows_the_last_words() {
+        let text = fails(&sh("echo 'ValueError: no' >&2; exit 3"));
+        assert!(text.contains("ended without a reply (exit status: 3)"), "{text}");
+        assert!(text.ends_with("its last words: ValueError: no"), "{text}");
+    }
+
+    #[test]
+    fn progress_warnings_and_facts_arrive() {
+        let zeros = vec!["0"; 45].join(",");
+        let script = format!(
+            "echo '{}'; echo '{}'; echo '{}'",
+            r#"{"type":"progress","done":1,"total":2}"#,
+            r#"{"type":"warning","message":"one cluster is empty"}"#,
+            format_args!(r#"{{"type":"clustering","labels":[{zeros}],"objective":1.5,"later":1}}"#),
+        );
+        let ctx = Context::new(1);
+        let c = sh(&script).cluster(&fixtures::dense(1).0, &ctx).unwrap();
+        assert_eq!((c.k, c.objective, c.labels.len()), (3, Some(1.5), 45));
+        assert_eq!(ctx.warnings(), ["one cluster is empty"]);
+    }
+
+    #[test]
+    fn hard_promises_are_checked_and_contradictions_named_first() {
+        let all = vec!["0"; 45].join(",");
+        let reply = format!(r#"echo '{{"type":"clustering","labels":[{all}]}}'"#);
+        let liar = ExternalClusterer { hard_cannot: true, ..sh(&reply) };
+        let (problem, _) = fixtures::dense(1);
+        let apart = Constraints::new(45, [Constraint::cannot(3, 7)]).unwrap();
+        let problem = problem.with_constraints(apart);
+        let broken = mustlink_core::run::cluster(&liar, &problem, &Context::new(1)).unwrap_err();
+        assert!(matches!(broken, Error::Contract { .. }), "{broken}");
+        let gives_up = ExternalClusterer {
+            hard_cannot: true,
+            ..sh(r#"echo '{"type":"infeasible","objects":[3,7,99]}'"#)
+        };
+        assert_eq!(
+            gives_up.cluster(&problem, &Context::new(1)).unwrap_err(),
+            Error::InfeasibleConstraints { k: 3, witness: Infeasible::Blocked(vec![3, 7]) }
+        );
+        let pairs = [Constraint::must(3, 5), Constraint::must(5, 7), Constraint::cannot(3, 7)];
+        let problem = problem.with_constraints(Constraints::new(45, pairs).unwrap());
+        let never = ExternalClusterer { hard_must: true, ..external(&["/no/such/program"]) };
+        let named = never.cluster(&problem, &Context::new(1)).unwrap_err();
+        assert!(matches!(named, Error::InconsistentConstraints(_)), "{named}");
+    }
+}

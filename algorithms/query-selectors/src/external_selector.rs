@@ -1,0 +1,375 @@
+//! How does a selector in another language take part?
+
+use mustlink_core::child::{Child, Trouble};
+use mustlink_core::exchange::Scratch;
+use mustlink_core::prelude::*;
+use mustlink_core::serde_json::{self, Value, json};
+
+use crate::neighbourhoods::not_open;
+
+const TAG: &str = "external_selector";
+
+/// A selector in any language: a command that says which pair to ask next.
+///
+/// # Method
+/// The command is started once per selection and speaks JSON lines on its standard input and
+/// output. Greetings first: `{"v":1,"type":"hello","protocol":"selector"}`, answered by
+/// `{"v":1,"type":"hello","name":"…"}`. Then every message has one reply:
+///
+/// * `{"type":"start","n":…,"d":…,"k":…,"seed":…,"data":{…},"constraints":PATH,"eligible":PATH,…}`, files as
+///   for `external_clusterer`: `{"type":"started"}`;
+/// * `{"type":"step"}`: `{"type":"ask","subject":3,"reference":7,"purpose":"explore"}`, or
+///   `{"type":"need_clustering","constraints":[[3,7,"must_link"]]}`, or
+///   `{"type":"done","reason":"exhausted"}` (`k_found`, `all_assigned`, `target_reached`);
+/// * `{"type":"tell","subject":3,"reference":7,"reply":"must_link"}` (`cannot_link`, `dont_know`):
+///   `{"type":"told"}`;
+/// * `{"type":"provide","k":3,"labels":PATH}`, the clustering it needed: `{"type":"provided"}`.
+///
+/// Replies to `start`, `tell` and `provide` may carry `"events"`: what was inferred
+/// (`{"type":"inferred","i":…,"j":…,"kind":"must_link","rule":"entailed"}`) and who joined a
+/// neighbourhood (`{"type":"joined","object":…,"neighbourhood":…,"representative":…}`). Any reply
+/// may be `{"type":"error","message":"…"}`. Questions are numbered here, and `step` is sent once per
+/// question: the command needs no memory of what it said.
+/// # Input and output
+/// Dense data, sparse if `accepts_sparse`.
+/// # Errors
+/// `BadParam` without a command that starts; `TimedOut` at `timeout_seconds`; `Plugin` for a reply that
+/// is none (with its line), an early end (with the last words on standard error) and reported errors.
+/// # Cost and randomness
+/// One process and a copy of the data on disk per selection. The seed, below 2³², is handed over.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExternalSelector {
+    /// The program and its arguments: `["python3", "my_selector.py"]`.
+    pub command: Vec<String>,
+    /// Seconds for each reply; 0: as long as it takes.
+    #[schemars(range(min = 0.0))]
+    pub timeout_seconds: f64,
+    /// Whether it cannot run without k.
+    pub needs_k: bool,
+    /// Whether it asks for clusterings between questions.
+    pub needs_clustering: bool,
+    /// Whether it never asks what earlier replies entail.
+    pub skips_entailed: bool,
+    /// Whether it concludes memberships, which is sound only when k is the number of classes.
+    pub infers: bool,
+    /// Whether it takes sparse data.
+    pub accepts_sparse: bool,
+}
+
+register!(QuerySelector, ExternalSelector, "external_selector", references: []);
+
+#[typetag::serde(name = "external_selector")]
+impl QuerySelector for ExternalSelector {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        if self.command.is_empty() {
+            let legal = "a program and its arguments, such as [\"python3\", \"my_selector.py\"]";
+            return Err(Error::bad_param("command", "[]", legal));
+        }
+        if !self.timeout_seconds.is_finite() || self.timeout_seconds < 0.0 {
+            return Err(Error::bad_param(
+                "timeout_seconds",
+                self.timeout_seconds,
+                "finite and >= 0",
+            ));
+        }
+        ctx.check()?;
+        let scratch = Scratch::new()?;
+        let mut request = scratch.problem(problem)?;
+        request["type"] = "start".into();
+        request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
+        let mut child = talk(Child::spawn(&self.command, self.timeout_seconds))?;
+        let greeting = json!({ "n": problem.n(), "d": problem.d() });
+        talk(child.hello("selector", greeting, ctx))?;
+        let mut run = Run {
+            n: problem.n() as u32,
+            child,
+            scratch,
+            ctx: ctx.clone(),
+            open: None,
+            asked: 0,
+            requested: 0,
+            events: Vec::new(),
+        };
+        run.exchange(&request, "started")?;
+        Ok(Box::new(run))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        SelectorProperties {
+            needs_k: self.needs_k,
+            needs_clustering: self.needs_clustering,
+            skips_entailed: self.skips_entailed,
+            infers: self.infers,
+            accepts_sparse: self.accepts_sparse,
+            needs_setup: self.command.is_empty(),
+            ..SelectorProperties::default()
+        }
+    }
+}
+
+fn talk<T>(said: Result<T, Trouble>) -> Result<T> {
+    said.map_err(|trouble| trouble.into_error(TAG))
+}
+
+struct Run {
+    n: u32,
+    child: Child,
+    scratch: Scratch,
+    ctx: Context,
+    /// What the child said last and still waits for.
+    open: Option<Step>,
+    asked: QueryId,
+    requested: RequestId,
+    events: Vec<Event>,
+}
+
+impl Run {
+    /// Sends a message and gives its reply, unless the child reports an error.
+    fn send(&mut self, message: &Value) -> Result<Value> {
+        self.child.send(message);
+        let reply = talk(self.child.receive(&self.ctx))?;
+        if reply["type"] == "error" {
+            let message = reply["message"].as_str().unwrap_or("no message").to_string();
+            return Err(Error::Plugin { tag: TAG.into(), message });
+        }
+        Ok(reply)
+    }
+
+    /// Sends a message that is only acknowledged, and takes what happened.
+    fn exchange(&mut self, message: &Value, wanted: &str) -> Result<()> {
+        let reply = self.send(message)?;
+        if reply["type"] != wanted {
+            return talk(Err(self.child.protocol(format!("expected the type \"{wanted}\""))));
+        }
+        for event in reply["events"].as_array().into_iter().flatten() {
+            let event = self.event(event).map_err(|wrong| self.child.protocol(wrong));
+            self.events.push(talk(event)?);
+        }
+        Ok(())
+    }
+
+    fn event(&self, value: &Value) -> Result<Event, String> {
+        let event: Event = serde_json::from_value(value.clone())
+            .map_err(|e| format!("the event {value} is none: {e}"))?;
+        let fits = match &event {
+            Event::Inferred { i, j, .. } => i != j && *i < self.n && *j < self.n,
+            Event::Joined { object, neighbourhood, representative } => {
+                *object < self.n && *neighbourhood < self.n && *representative < self.n
+            }
+            _ => return Err(format!("the event {value} is not \"inferred\" or \"joined\"")),
+        };
+        match fits {
+            true => Ok(event),
+            false => Err(format!("the event {value} names objects outside 0..{}", self.n)),
+        }
+    }
+
+    fn read(&self, reply: &Value) -> Result<Step, String> {
+        match reply["type"].as_str().unwrap_or_default() {
+            "ask" => {
+                let object = |end: &str| {
+                    let object = reply[end].as_u64().filter(|&o| o < u64::from(self.n));
+                    let wrong = || format!("{end} {} is not in 0..{}", reply[end], self.n);
+                    object.map(|o| o as u32).ok_or_else(wrong)
+                };
+                Ok(Step::Ask {
+                    id: self.asked,
+                    subject: object("subject")?,
+                    reference: object("reference")?,
+                    purpose: purpose(reply["purpose"].as_str().unwrap_or_default()),
+                })
+            }
+            "need_clustering" => {
+                let pairs: Vec<(usize, usize, Kind)> =
+                    serde_json::from_value(reply["constraints"].clone()).map_err(|e| {
+                        format!("constraints: {e}; a list of [i, j, \"must_link\"]")
+                    })?;
+                let pairs = pairs.into_iter().map(|(i, j, kind)| Constraint::new(i, j, kind));
+                let constraints = Constraints::new(self.n as usize, pairs);
+                let constraints = constraints.map_err(|e| e.to_string())?;
+                Ok(Step::NeedClustering { request: self.requested, constraints })
+            }
+            "done" => {
+                let reason = serde_json::from_value(reply["reason"].clone());
+                reason.map(Step::Done).map_err(|e| format!("reason: {e}"))
+            }
+            other => Err(format!(
+                "unknown type \"{other}\"; accepted: ask, need_clustering, done, error"
+            )),
+        }
+    }
+}
+
+/// The words a log may say about a question; a word of the child's own is `external`.
+fn purpose(word: &str) -> &'static str {
+    const KNOWN: [&str; 6] = ["explore", "consolidate", "merge", "split", "random", "boundary"];
+    KNOWN.into_iter().find(|known| *known == word).unwrap_or("external")
+}
+
+impl Inquiry for Run {
+    fn step(&mut self) -> Result<Step> {
+        if let Some(open) = &self.open {
+            return Ok(open.clone());
+        }
+        let reply = self.send(&json!({ "type": "step" }))?;
+        let step = talk(self.read(&reply).map_err(|wrong| self.child.protocol(wrong)))?;
+        self.open = Some(step.clone());
+        Ok(step)
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        let Some(Step::Ask { id: open, subject, reference, .. }) = self.open else {
+            return Err(not_open(id));
+        };
+        if id != open {
+            return Err(not_open(id));
+        }
+        let message = json!({
+            "type": "tell", "subject": subject, "reference": reference, "reply": reply,
+        });
+        self.exchange(&message, "told")?;
+        self.open = None;
+        self.asked += 1;
+        Ok(())
+    }
+
+    fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
+        match &self.open {
+            Some(Step::NeedClustering { request: open, .. }) if *open == request => {}
+            _ => return Err(Error::Oracle(format!("clustering {request} was not asked for"))),
+        }
+        let labels = clustering.labels.iter().map(|&l| u64::from(l));
+        let path = self.scratch.integers("labels.npy", labels)?;
+        let message = json!({ "type": "provide", "k": clustering.k, "labels": path });
+        self.exchange(&message, "provided")?;
+        self.open = None;
+        self.requested += 1;
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use mustlink_core::contract::{check_plugin, fixtures};
+
+    const GREET: &str = r#"read l; echo '{"v":1,"type":"hello","name":"x"}'; read l;"#;
+
+    fn external(words: &[&str]) -> ExternalSelector {
+        let command = words.iter().map(ToString::to_string).collect();
+        ExternalSelector { command, timeout_seconds: 20.0, ..ExternalSelector::default() }
+    }
+
+    /// Greets, takes the start, and says these lines, one per message.
+    fn says(lines: &[&str]) -> ExternalSelector {
+        let rest: Vec<String> = lines.iter().map(|l| format!("echo '{l}'; read l;")).collect();
+        external(&["sh", "-c", &format!("{GREET} {}", rest.concat())])
+    }
+
+    const STARTED: &str = r#"{"type":"started"}"#;
+
+    fn begin(selector: &ExternalSelector) -> Result<Box<dyn Inquiry>> {
+        selector.start(&fixtures::dense(1).0, &Context::new(1))
+    }
+
+    fn step_fails(reply: &str) -> String {
+        begin(&says(&[STARTED, reply])).unwrap().step().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_example_keeps_the_laws() {
+        use std::io::Write;
+        let python = std::process::Command::new("python3").arg("--version").output();
+        if !python.is_ok_and(|p| p.status.success()) {
+            let _ = std::io::stderr().write_all(b"skipped: random_selector.py needs python3\n");
+            return;
+        }
+        let path = format!("{}/../../book/examples/random_selector.py", env!("CARGO_MANIFEST_DIR"));
+        let verdicts = check_plugin::<dyn QuerySelector>(&external(&["python3", &path]));
+        assert!(verdicts.len() > 10, "{verdicts:?}");
+        let broken: Vec<_> = verdicts.into_iter().filter(|(_, v)| v.is_err()).collect();
+        assert!(broken.is_empty(), "{broken:?}");
+    }
+
+    #[test]
+    fn a_command_is_needed() {
+        let nothing = ExternalSelector::default();
+        let error = begin(&nothing).err().unwrap().to_string();
+        assert!(error.starts_with("command: must be a program and its arguments"), "{error}");
+        let verdicts = check_plugin::<dyn QuerySelector>(&nothing);
+        assert_eq!(verdicts, [("missing_setup_is_named", Ok(()))]);
+    }
+
+    #[test]
+    fn every_message_has_its_place() {
+        let selector = says(&[
+            STARTED,
+            r#"{"type":"need_clustering","constraints":[[4,2,"must_link"]]}"#,
+            r#"{"type":"provided"}"#,
+            r#"{"type":"ask","subject":7,"reference":3,"purpose":"explore"}"#,
+            r#"{"type":"told","events":[{"type":"inferred","i":1,"j":2,"kind":"must_link","rule":"entailed"}]}"#,
+            r#"{"type":"ask","subject":1,"reference":3,"purpose":"a word of my own"}"#,
+            r#"{"type":"told"}"#,
+            r#"{"type":"done","reason":"k_found"}"#,
+        ]);
+        let mut inquiry = begin(&selector).unwrap();
+        let Step::NeedClustering { request, constraints } = inquiry.step().unwrap() else {
+            panic!("no request")
+        };
+        assert_eq!(constraints.pairs(), [Constraint::must(2, 4)]);
+        assert!(inquiry.tell(0, Reply::MustLink).is_err());
+        let clustering = Clustering::from_labels(vec![0; 45]);
+        assert!(inquiry.provide(request + 1, &clustering).is_err());
+        inquiry.provide(request, &clustering).unwrap();
+        for _ in 0..2 {
+            // The second look does not reach the program.
+            let Step::Ask { id, subject, reference, purpose } = inquiry.step().unwrap() else {
+                panic!("no question")
+            };
+            assert_eq!((id, subject, reference, purpose), (0, 7, 3, "explore"));
+        }
+        assert!(inquiry.tell(1, Reply::MustLink).is_err());
+        inquiry.tell(0, Reply::DontKnow).unwrap();
+        let inferred =
+            Event::Inferred { i: 1, j: 2, kind: Kind::MustLink, rule: "entailed".into() };
+        assert_eq!(inquiry.drain(), [inferred]);
+        let Step::Ask { id: 1, purpose: "external", .. } = inquiry.step().unwrap() else {
+            panic!("no second question")
+        };
+        inquiry.tell(1, Reply::CannotLink).unwrap();
+        assert!(matches!(inquiry.step().unwrap(), Step::Done(Done::KFound)));
+    }
+
+    #[test]
+    fn wrong_replies_are_named() {
+        let far = step_fails(r#"{"type":"ask","subject":45,"reference":3}"#);
+        assert!(far.contains("line 3 of its output: subject 45 is not in 0..45"), "{far}");
+        let odd = step_fails(r#"{"type":"question"}"#);
+        assert!(odd.contains("unknown type \"question\"; accepted: ask"), "{odd}");
+        let reason = step_fails(r#"{"type":"done","reason":"tired"}"#);
+        assert!(reason.contains("reason: unknown variant `tired`"), "{reason}");
+        let own = step_fails(r#"{"type":"error","message":"no data"}"#);
+        assert_eq!(own, "external_selector: no data");
+        let pairs = step_fails(r#"{"type":"need_clustering","constraints":[[1,99,"must_link"]]}"#);
+        assert!(pairs.contains("object 99 does not exist"), "{pairs}");
+        let event = r#"{"type":"started","events":[{"type":"joined","object":99,"neighbourhood":0,"representative":1}]}"#;
+        let event = begin(&says(&[event])).err().unwrap().to_string();
+        assert!(event.contains("names objects outside 0..45"), "{event}");
+        let early = begin(&external(&["sh", "-c", "echo oh >&2; exit 2"])).err().unwrap();
+        assert!(early.to_string().contains("exit status: 2"), "{early}");
+        assert!(early.to_string().ends_with("its last words: oh"), "{early}");
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_left() {
+        let mut hangs = external(&["sh", "-c", &format!("{GREET} sleep 60")]);
+        hangs.timeout_seconds = 0.2;
+        let error = begin(&hangs).err().unwrap().to_string();
+        assert_eq!(error, "timeout_seconds: stopped after the time limit of 0.2 s");
+    }
+}

@@ -1,0 +1,185 @@
+//! Every snippet runs.
+//!
+//! A block with `file=NAME` stands for a file. `toml` blocks are checked as method or experiment
+//! files, unless they are marked `fragment`. `sh` blocks run, unless they call cargo or are marked
+//! `no_run`: measurements that take long. In `console` blocks the lines after `$ ` run, and what
+//! follows is what the program prints; where they are marked `fails`, it ends with an error.
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::blocks::{Block, blocks};
+use crate::{mustlink, read, refreshing, root, written};
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().expect("a directory"))
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("inside the folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+
+    /// Runs a line of the shell; gives what it prints to either stream, and its exit status.
+    fn run(&self, script: &str) -> (String, i32) {
+        let mut path = mustlink().parent().expect("a folder").as_os_str().to_owned();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        let done = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1\n{script}")])
+            .current_dir(self.0.path())
+            .env("PATH", path)
+            .env_remove("MUSTLINK_DATA")
+            .env_remove("RUST_BACKTRACE")
+            .output()
+            .expect("a shell");
+        let text = String::from_utf8(done.stdout).expect("UTF-8");
+        (text, done.status.code().unwrap_or(-1))
+    }
+}
+
+/// Seconds differ from run to run.
+fn steady(line: &str) -> String {
+    let line = line.trim_end();
+    match line.strip_suffix(" s").and_then(|l| l.rsplit_once(' ')) {
+        Some((before, number)) if number.parse::<f64>().is_ok() => format!("{before} … s"),
+        _ => line.to_string(),
+    }
+}
+
+/// What a `console` block looks like when its commands run now.
+fn played(block: &Block, folder: &Folder) -> Vec<String> {
+    let mut out = Vec::new();
+    for command in block.text.lines().filter_map(|l| l.strip_prefix("$ ")) {
+        assert!(command.starts_with("mustlink "), "{command}: only mustlink is played");
+        out.push(format!("$ {command}"));
+        let (said, status) = folder.run(command);
+        assert_eq!(status != 0, block.has("fails"), "{command}: status {status}: {said}");
+        out.extend(said.lines().map(steady));
+    }
+    out
+}
+
+fn is_cargo(text: &str) -> bool {
+    text.lines().any(|l| l.starts_with("cargo "))
+}
+
+/// Runs the blocks of a page in order; gives the page as it should be.
+fn checked(page: &str, name: &str, folder: &Folder) -> String {
+    let mut lines: Vec<String> = page.lines().map(str::to_string).collect();
+    let mut shift = 0isize;
+    for block in blocks(page) {
+        let place = format!("{name}:{}", block.first);
+        if let Some(file) = block.file() {
+            folder.write(file, &block.text);
+        }
+        match block.language.as_str() {
+            "toml" if !block.has("fragment") => {
+                let file = block.file().unwrap_or("snippet.toml");
+                folder.write(file, &block.text);
+                let (said, status) = folder.run(&format!("mustlink check {file}"));
+                assert_eq!(status, 0, "{place}: {said}");
+            }
+            "sh" if !is_cargo(&block.text) && !block.has("no_run") => {
+                let (said, status) = folder.run(&format!("set -e\n{}", block.text));
+                assert_eq!(status, 0, "{place}: {said}");
+            }
+            "console" => {
+                let new = played(&block, folder);
+                let old = block.end - block.first;
+                let from = block.first.checked_add_signed(shift).expect("inside the page");
+                shift += new.len() as isize - old as isize;
+                lines.splice(from..from + old, new);
+            }
+            _ => {}
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The files that the quick start makes, which the README speaks of too.
+fn prepared() -> Folder {
+    let folder = Folder::new();
+    for block in blocks(&read(&root().join("book/src/quick-start.md"))) {
+        if let Some(file) = block.file() {
+            folder.write(file, &block.text);
+        }
+    }
+    folder
+}
+
+#[test]
+#[cfg(unix)]
+fn every_snippet_runs() {
+    for path in written() {
+        let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        let page = read(&path);
+        let folder = if path.ends_with("README.md") { prepared() } else { Folder::new() };
+        let now = checked(&page, &name, &folder);
+        if now == page {
+            continue;
+        }
+        if refreshing() {
+            std::fs::write(&path, now).expect("a page");
+            continue;
+        }
+        let (line, (new, old)) = now
+            .lines()
+            .zip(page.lines())
+            .enumerate()
+            .find(|(_, (new, old))| new != old)
+            .unwrap_or((page.lines().count(), ("more lines or fewer", "")));
+        panic!(
+            "{name}:{}: the program now prints\n{new}\nnot\n{old}\n(MUSTLINK_REFRESH=1 rewrites it)",
+            line + 1
+        );
+    }
+}
+
+#[test]
+fn experiments_that_ship_are_in_order() {
+    for path in crate::schemas::shipped() {
+        let done = Command::new(mustlink()).arg("check").arg(&path).output().expect("it runs");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{}: {said}", path.display());
+    }
+}
+
+#[test]
+fn the_plugin_of_the_manual_is_one_whole_file() {
+    let page = read(&root().join("book/src/add-a-method.md"));
+    let whole: Vec<Block> = blocks(&page)
+        .into_iter()
+        .filter(|b| {
+            b.language == "rust" && b.text.starts_with("//!") && b.text.contains("register!(")
+        })
+        .collect();
+    assert_eq!(whole.len(), 1);
+    let tag =
+        whole[0].text.split("#[typetag::serde(name = \"").nth(1).and_then(|t| t.split('"').next());
+    let file = format!("algorithms/base-clusterers/src/{}.rs", tag.expect("a tag"));
+    assert!(page.contains(&file), "the page does not name {file}");
+    assert!(
+        !Path::new(&root().join(&file)).exists(),
+        "{file} exists; the page needs another example"
+    );
+}
+
+#[test]
+fn only_measurements_are_not_run() {
+    for path in written().iter().filter(|p| !p.ends_with("performance.md")) {
+        assert!(blocks(&read(path)).iter().all(|b| !b.has("no_run")), "{}", path.display());
+    }
+}
+
+#[test]
+fn seconds_are_left_out() {
+    assert_eq!(steady("time         0.3 s"), "time         … s");
+    assert_eq!(steady("4 clusters of s"), "4 clusters of s");
+}

@@ -1,0 +1,61 @@
+//! `--ledger`: a selection that stops and goes on.
+
+use crate::support::Bench;
+
+fn told(bench: &Bench) -> usize {
+    bench.read("asked.jsonl").lines().filter(|l| l.contains("\"type\":\"told\"")).count()
+}
+
+#[test]
+fn a_selection_goes_on_where_it_stopped() {
+    let bench = Bench::new();
+    let select = "select --data iris --selector explore_consolidate --seed 2 --ledger asked.jsonl";
+    let first = bench.run(&format!("{select} --budget 20 --out few.csv"));
+    assert!(first.err.starts_with("20 queries: "), "{}", first.err);
+    assert_eq!(told(&bench), 20);
+    // As if the program had been killed in the middle of a line.
+    let text = bench.read("asked.jsonl");
+    bench.write("asked.jsonl", &text[..text.len() - 30]);
+    let second = bench.run(&format!("{select} --budget 50 --out many.csv"));
+    assert_eq!(second.status, 0, "{}", second.err);
+    assert!(second.err.contains("the last line was cut off and is removed"), "{}", second.err);
+    assert_eq!(told(&bench), 50);
+    bench.run(
+        "select --data iris --selector explore_consolidate --seed 2 --budget 50 --out all.csv",
+    );
+    assert_eq!(bench.read("many.csv"), bench.read("all.csv"));
+    // Nothing is left to ask: the oracle is not even needed.
+    let again = bench.run(&format!("{select} --budget 50 --oracle none --out many.csv"));
+    assert!(again.err.starts_with("50 queries: "), "{}", again.err);
+    // Another k is another course: that is said, and nothing is dropped silently.
+    let other = bench.run(&format!("{select} --budget 50 --k 3"));
+    assert_eq!((other.status, other.out.as_str()), (3, ""), "{}", other.err);
+    assert!(other.err.contains("the selection takes another course here"), "{}", other.err);
+    assert_eq!(bench.files(), ["all.csv", "asked.jsonl", "few.csv", "many.csv"]);
+}
+
+#[test]
+fn a_ledger_of_another_selection_is_refused() {
+    let bench = Bench::new();
+    bench.run(
+        "select --data iris --selector random_pairs --budget 3 --ledger asked.jsonl --out a.csv",
+    );
+    let before = bench.read("asked.jsonl");
+    for other in ["--selector cobra", "--selector random_pairs --seed 9"] {
+        let done =
+            bench.run(&format!("select --data iris --budget 3 --ledger asked.jsonl {other}"));
+        assert_eq!((done.status, done.out.as_str()), (3, ""), "{}", done.err);
+        assert!(
+            done.err.contains("asked.jsonl, line 1: belongs to another selection"),
+            "{}",
+            done.err
+        );
+    }
+    assert_eq!(bench.read("asked.jsonl"), before);
+    // Its answers can still be used.
+    let done = bench.run(
+        "select --data iris --selector random_pairs --out b.csv \
+         --oracle {type=\"replay\",ledger=\"asked.jsonl\"}",
+    );
+    assert!(done.err.ends_with("3 constraints; the oracle answers no more\n"), "{}", done.err);
+}

@@ -1,0 +1,95 @@
+//! Plugins in other languages under test, and crates begun.
+
+use crate::support::Bench;
+
+const GOOD: &str = r#"read l; echo '{"v":1,"type":"hello","name":"one"}'; read l
+n=$(printf '%s' "$l" | sed 's/.*"n":\([0-9]*\).*/\1/'); z=$(printf '0,%.0s' $(seq 2 $n))0
+echo "{\"type\":\"clustering\",\"labels\":[$z]}""#;
+
+#[cfg(unix)]
+#[test]
+fn a_good_command_keeps_the_laws() {
+    let bench = Bench::with("one.sh", GOOD);
+    let done = bench.run("plugin test -- sh one.sh");
+    assert_eq!(done.status, 0, "{}{}", done.out, done.err);
+    assert!(done.out.contains("kept    one_label_per_object\n"), "{}", done.out);
+    assert!(!done.out.contains("broken"), "{}", done.out);
+    assert!(done.err.ends_with(" laws are kept\n"), "{}", done.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_broken_law_is_shown_on_a_small_case() {
+    // One label too few.
+    let bench = Bench::with("few.sh", GOOD.replace("seq 2", "seq 3"));
+    let done = bench.run("plugin test -- sh few.sh");
+    assert_eq!(done.status, 4, "{}{}", done.out, done.err);
+    let broken = "broken  one_label_per_object: external_clusterer broke its contract: 2 labels \
+                  for 3 objects; this is a defect of the plugin\n  smallest case found: 3 objects, \
+                  1 feature, 0 constraints, k = 3\n    object 0: ";
+    assert!(done.out.contains(broken), "{}", done.out);
+    assert!(done.err.ends_with(" laws are broken\n"), "{}", done.err);
+    // A promise that does not hold: everything is in one cluster.
+    bench.write("one.sh", GOOD);
+    let done = bench.run("plugin test --set hard_cannot=true -- sh one.sh");
+    assert_eq!(done.status, 4, "{}{}", done.out, done.err);
+    assert!(done.out.contains("broken  hard_promises_hold: "), "{}", done.out);
+    assert!(done.out.contains("1 constraint, k = 3\n"), "{}", done.out);
+    assert!(done.out.contains("\n    cannot_link "), "{}", done.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_hangs_is_told_at_once() {
+    let done = Bench::new().run("plugin test --timeout 0.2 --role selector -- sleep 60");
+    assert_eq!(done.status, 4, "{}{}", done.out, done.err);
+    let said = "broken  ends_in_time: timeout_seconds: stopped after the time limit of 0.2 s";
+    assert!(done.out.contains(said), "{}", done.out);
+    assert!(done.err.starts_with("the other laws are not tried"), "{}", done.err);
+}
+
+#[test]
+fn wrong_use_is_said() {
+    let bench = Bench::new();
+    bench.run("plugin test --set hard_mst=true -- true").failed(
+        2,
+        "error: --set hard_mst=true: hard_mst: unknown option of external_clusterer; did you mean \
+         \"hard_must\"?\n",
+    );
+    bench.run("plugin new kmeans --role clusterer").failed(
+        2,
+        "error: NAME: \"kmeans\" is a base clusterer of mustlink-base-clusterers; tags are unique, \
+         choose another\n",
+    );
+    bench.run("plugin new My-Means --role clusterer").failed(
+        2,
+        "error: NAME: must be snake_case, such as my_method, and no word of Rust, got \"My-Means\"\n",
+    );
+    bench
+        .run("plugin new my_means --role clusterer --path nowhere")
+        .failed(2, "error: --path: must be a checkout of mustlink, nowhere is not there\n");
+    assert!(bench.files().is_empty());
+}
+
+#[test]
+fn a_crate_is_begun_once() {
+    let bench = Bench::new();
+    let done = bench.run("plugin new my_means --role clusterer");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let files: Vec<&str> = done.out.lines().collect();
+    assert_eq!(
+        files,
+        [
+            "my-means/Cargo.toml",
+            "my-means/src/lib.rs",
+            "my-means/src/main.rs",
+            "my-means/src/my_means.rs",
+            "my-means/tests/laws.rs",
+            "my-means/.gitignore",
+        ]
+    );
+    assert!(bench.read("my-means/src/my_means.rs").contains("pub struct MyMeans {"));
+    bench
+        .run("plugin new my_means --role clusterer")
+        .failed(2, "error: --dir: my-means is there already\n");
+}

@@ -1,0 +1,26 @@
+//! Do the constraints contradict each other?
+
+use mustlink_core::prelude::*;
+
+use crate::constraint_set::{closure, facts};
+
+/// Number of cannot-links whose ends are joined by must-links; 0 = the constraints are consistent.
+///
+/// Looks at the constraints alone, never at the clusters. Undefined without constraints. In an
+/// experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Consistency {}
+
+register!(Metric, Consistency, "consistency", references: []);
+
+#[typetag::serde(name = "consistency")]
+impl Metric for Consistency {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        Ok(closure(input)?.map(|(closure, _)| closure.conflicts().len() as f64))
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { max: f64::INFINITY, higher_is_better: false, ..facts() }
+    }
+}

@@ -1,0 +1,42 @@
+//! Do the constraints say what the clusterer would not have found by itself?
+
+use mustlink_core::prelude::*;
+
+use crate::constraint_set::facts;
+use crate::violations::tally;
+
+/// Informativeness: share of the constraints that the clusterer breaks when it is given none.
+///
+/// The partition without constraints comes from the same seed. 0: the constraints tell the clusterer
+/// nothing new. Undefined without constraints, and for methods that have no clusterer to run again.
+/// Costs one more run of the clusterer. In an experiment, score `scope = "train"` or `"all"`: constraints
+/// never touch test objects.
+/// # References
+/// [Davidson2006].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Informativeness {}
+
+register!(Metric, Informativeness, "informativeness", references: ["Davidson2006"]);
+
+#[typetag::serde(name = "informativeness")]
+impl Metric for Informativeness {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        let n = input.labels.len();
+        let labels = match input.unconstrained {
+            None => return Ok(None),
+            Some(labels) if labels.len() == n => labels,
+            Some(labels) => {
+                let found = format!("{} labels", labels.len());
+                let legal = format!("one label per object ({n})");
+                return Err(Error::bad_param("unconstrained", found, legal));
+            }
+        };
+        let tally = tally(input, input.constraints, labels, None, false)?;
+        Ok(tally.map(|(violated, all)| violated / all))
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { needs_unconstrained: true, ..facts() }
+    }
+}

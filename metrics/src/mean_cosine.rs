@@ -1,0 +1,42 @@
+//! How well do objects point where their cluster points?
+
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use mustlink_kernels::points::Distortion;
+
+use crate::agreement::within;
+use crate::geometry::{Clusters, finite};
+
+/// Mean cosine between an object and the centre of its cluster.
+///
+/// What spherical k-means maximises, per object. The centre is the sum of the objects of the scope
+/// after each is scaled to length 1. An object of zeros, or a centre of zero length, has cosine 0.
+/// Rises as clusters are split: it compares clusterings of one k. Dense or sparse data.
+/// # References
+/// [Basu2004].
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MeanCosine {}
+
+register!(Metric, MeanCosine, "mean_cosine", references: ["Basu2004"]);
+
+#[typetag::serde(name = "mean_cosine")]
+impl Metric for MeanCosine {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        let clusters = Clusters::new(self.typetag_name(), input, Distortion::Cosine)?;
+        Ok(clusters.and_then(|c| {
+            let centres = c.centres();
+            let sum = reduce::sum(c.n(), |i| 1.0 - c.distortion(i, &centres));
+            finite(within(sum / c.n() as f64, 0.0, 1.0))
+        }))
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties {
+            needs_truth: false,
+            needs_data: true,
+            perfect: None,
+            ..MetricProperties::default()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The oracle that charges.
+
+use std::collections::HashMap;
+
+use mustlink_core::prelude::*;
+
+use crate::table::Table;
+use crate::wrapping::{objects, open_source, properties_of};
+
+/// Puts a price on each question: one for all, by object, or from a table.
+///
+/// # Method
+/// The price multiplies what the source charges: 1 for an answer, 1 per vote of a crowd. By object,
+/// the price of a question is the sum over its two objects, of which each costs `new` when it appears
+/// in an answer for the first time and `old` afterwards. A table has a price per pair; other pairs
+/// cost `constant`. Replies are left as they are.
+/// # Errors
+/// `BadParam` for a negative price, or for `per_object` beside `table`; `Data` for a wrong table.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cost {
+    /// Price of a question, >= 0.
+    #[schemars(range(min = 0.0))]
+    pub constant: f64,
+    /// Prices by object, in place of `constant`.
+    pub per_object: Option<PerObject>,
+    /// CSV with the columns `i`, `j` and `cost`.
+    pub table: Option<String>,
+    /// The table names objects by id, not by row number.
+    pub by_id: bool,
+    /// Who answers.
+    #[schemars(extend("x-default" = "truth"))]
+    pub source: Option<Box<dyn Oracle>>,
+}
+
+/// What an object costs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PerObject {
+    /// The first time, >= 0.
+    #[schemars(range(min = 0.0))]
+    pub new: f64,
+    /// Every later time, >= 0.
+    #[schemars(range(min = 0.0))]
+    pub old: f64,
+}
+
+impl Default for PerObject {
+    fn default() -> Self {
+        PerObject { new: 1.0, old: 0.0 }
+    }
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Cost { constant: 1.0, per_object: None, table: None, by_id: false, source: None }
+    }
+}
+
+register!(Oracle, Cost, "cost", references: []);
+
+#[typetag::serde(name = "cost")]
+impl Oracle for Cost {
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        let legal = |name: &str, price: f64| match price >= 0.0 && price.is_finite() {
+            true => Ok(price),
+            false => Err(Error::bad_param(name, price, "finite and >= 0")),
+        };
+        let constant = legal("constant", self.constant)?;
+        let price = match (&self.per_object, &self.table) {
+            (Some(_), Some(_)) => {
+                return Err(Error::bad_param("table", "a file", "absent beside per_object"));
+            }
+            (Some(by), None) => Price::PerObject {
+                new: legal("per_object.new", by.new)?,
+                old: legal("per_object.old", by.old)?,
+                seen: vec![false; scene.n],
+            },
+            (None, None) => Price::Pairs { constant, table: HashMap::new() },
+            (None, Some(file)) => {
+                let file = Table::read(file)?;
+                let column = file.column("cost")?;
+                let mut table = HashMap::new();
+                for (pair, line, cells) in file.pairs(scene, self.by_id)? {
+                    let cost = cells[column].parse().ok().filter(|c: &f64| *c >= 0.0 && c.is_finite());
+                    let cost = cost.ok_or_else(|| {
+                        let message = format!(
+                            "cost must be a finite number >= 0, got \"{}\"",
+                            cells[column]
+                        );
+                        file.bad(line, message)
+                    })?;
+                    if table.insert(pair, cost).is_some_and(|before| before != cost) {
+                        return Err(file.bad(line, "the pair has another cost before"));
+                    }
+                }
+                Price::Pairs { constant, table }
+            }
+        };
+        let source = open_source(self, &self.source, scene)?;
+        Ok(Box::new(Charging { n: scene.n, price, source }))
+    }
+
+    fn properties(&self) -> OracleProperties {
+        properties_of(Layer::Cost, &self.source)
+    }
+
+    fn source(&self) -> Option<&dyn Oracle> {
+        self.source.as_deref()
+    }
+}
+
+enum Price {
+    PerObject { new: f64, old: f64, seen: Vec<bool> },
+    Pairs { constant: f64, table: HashMap<(u32, u32), f64> },
+}
+
+impl Price {
+    fn of(&self, (i, j): (u32, u32)) -> f64 {
+        match self {
+            Price::PerObject { new, old, seen } => {
+                let of = |o: u32| match seen.get(o as usize) {
+                    Some(true) => *old,
+                    _ => *new,
+                };
+                of(i) + of(j)
+            }
+            Price::Pairs { constant, table } => {
+                table.get(&(i.min(j), i.max(j))).copied().unwrap_or(*constant)
+            }
+        }
+    }
+
+    fn paid(&mut self, pair: (u32, u32)) {
+        if let Price::PerObject { seen, .. } = self {
+            for object in [pair.0, pair.1] {
+                if let Some(seen) = seen.get_mut(object as usize) {
+                    *seen = true;
+                }
+            }
+        }
+    }
+}
+
+struct Charging {
+    n: usize,
+    price: Price,
+    source: Box<dyn Respondent>,
+}
+
+impl Respondent for Charging {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        objects(question, self.n)?;
+        let pair = (question.i, question.j);
+        let mut outcome = self.source.ask(question)?;
+        if let Outcome::Answered(answer) = &mut outcome {
+            answer.cost *= self.price.of(pair);
+            self.price.paid(pair);
+        }
+        Ok(outcome)
+    }
+
+    fn cost(&self, question: &Question) -> f64 {
+        self.price.of((question.i, question.j)) * self.source.cost(question)
+    }
+
+    fn recall(&mut self, question: &Question, answer: &Answer) {
+        self.price.paid((question.i, question.j));
+        self.source.recall(question, answer);
+    }
+}

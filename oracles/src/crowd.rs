@@ -1,0 +1,442 @@
+//! The oracle that is several.
+
+use std::collections::BTreeSet;
+
+use mustlink_core::prelude::*;
+
+use crate::dont_know::DontKnow;
+use crate::noisy::Noisy;
+use crate::pair_hash::PairHash;
+use crate::wrapping::{objects, open_source, properties_of};
+
+/// Asks several annotators, each with errors and doubts of their own, and makes one reply of theirs.
+///
+/// # Method
+/// An annotator is the source with noise and doubt at that annotator's rates, drawn apart from the
+/// others'. By majority, the kind with more (weighted) votes wins. Weighted, a vote of annotator a
+/// counts log((1 − e_a) / e_a) for or against, with e_a the rate of error, known or estimated, kept
+/// within [0.01, 0.49]. Estimates come from all votes so far by expectation–maximisation over one rate
+/// per annotator, anew every 20 pairs; until then all rates are equal. A "don't know" is no vote.
+///
+/// One question is one query; it costs the sum of its votes. With `estimate` replies depend on what
+/// was asked before.
+/// # Errors
+/// `BadParam` for rates, weights or numbers of votes out of range, or two annotators of one name; a
+/// source that may not stand inside.
+/// # References
+/// [Dawid1979] estimates rates of error from votes alone; here with one rate per annotator.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Crowd {
+    /// Who is asked; absent: three who never err.
+    pub annotators: Vec<Annotator>,
+    /// Votes per question, at least 1 and at most one per annotator.
+    #[schemars(range(min = 1))]
+    pub votes: usize,
+    /// Who votes on which pair.
+    pub assign: Assign,
+    /// How votes become a reply.
+    pub rule: Rule,
+    /// What happens when the votes do not decide.
+    pub tie: Tie,
+    /// For `rule = "weighted"`: estimate the rates of error instead of taking the true ones.
+    pub estimate: bool,
+    /// For `rule = "weighted"`: votes decide when their log-odds reach this, >= 0.
+    #[schemars(range(min = 0.0))]
+    pub threshold: f64,
+    /// Who knows what the annotators are asked.
+    #[schemars(extend("x-default" = "truth"))]
+    pub source: Option<Box<dyn Oracle>>,
+}
+
+/// One annotator.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Annotator {
+    /// Name; absent: `ann-` and the place in the list, from 1.
+    pub id: Option<String>,
+    /// Share of replies that are turned, in [0, 1].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub flip_rate: f64,
+    /// Share of pairs left unanswered, in [0, 1].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub dont_know_rate: f64,
+    /// How much a vote counts, >= 0.
+    #[schemars(range(min = 0.0))]
+    pub weight: f64,
+}
+
+impl Default for Annotator {
+    fn default() -> Self {
+        Annotator { id: None, flip_rate: 0.0, dont_know_rate: 0.0, weight: 1.0 }
+    }
+}
+
+impl Default for Crowd {
+    fn default() -> Self {
+        Crowd {
+            annotators: vec![Annotator::default(); 3],
+            votes: 3,
+            assign: Assign::Rotate,
+            rule: Rule::Majority,
+            tie: Tie::DontKnow,
+            estimate: false,
+            threshold: 0.0,
+            source: None,
+        }
+    }
+}
+
+/// Who votes on a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Assign {
+    /// `votes` annotators in a row, from one that a hash of the pair picks.
+    #[default]
+    Rotate,
+    /// All of them.
+    All,
+}
+
+/// How votes become a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// More votes win.
+    #[default]
+    Majority,
+    /// Votes count by how seldom the annotator errs.
+    Weighted,
+}
+
+/// What happens when the votes do not decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tie {
+    /// The reply is "don't know".
+    #[default]
+    DontKnow,
+    /// The next annotator votes too, until the votes decide; when nobody is left, "don't know".
+    AskAnother,
+    /// The reply is a cannot-link.
+    CannotLink,
+}
+
+register!(Oracle, Crowd, "crowd", references: ["Dawid1979"]);
+
+impl Annotator {
+    fn name(&self, at: usize) -> String {
+        self.id.clone().unwrap_or_else(|| format!("ann-{}", at + 1))
+    }
+
+    fn check(&self) -> Result<()> {
+        for (name, rate) in [("flip_rate", self.flip_rate), ("dont_know_rate", self.dont_know_rate)] {
+            if !(0.0..=1.0).contains(&rate) {
+                return Err(Error::bad_param(name, rate, "in 0..=1"));
+            }
+        }
+        match self.weight >= 0.0 && self.weight.is_finite() {
+            true => Ok(()),
+            false => Err(Error::bad_param("weight", self.weight, "finite and >= 0")),
+        }
+    }
+
+    /// The annotator as an oracle: doubt around noise around the source, each only where there is any.
+    fn open(&self, crowd: &Crowd, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        self.check()?;
+        let mut source = crowd.source.clone();
+        if self.flip_rate > 0.0 {
+            source = Some(Box::new(Noisy { flip_rate: self.flip_rate, source, ..Noisy::default() }));
+        }
+        if self.dont_know_rate > 0.0 {
+            let rate = self.dont_know_rate;
+            source = Some(Box::new(DontKnow { rate, source, ..DontKnow::default() }));
+        }
+        open_source(crowd, &source, scene)
+    }
+}
+
+#[typetag::serde(name = "crowd")]
+impl Oracle for Crowd {
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        let all = self.annotators.len();
+        if all == 0 {
+            return Err(Error::bad_param("annotators", "none", "at least one annotator"));
+        }
+        if !(1..=all).contains(&self.votes) {
+            let legal = format!("in 1..={all} (the number of annotators)");
+            return Err(Error::bad_param("votes", self.votes, legal));
+        }
+        if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
+            return Err(Error::bad_param("threshold", self.threshold, "finite and >= 0"));
+        }
+        if self.estimate && self.rule == Rule::Majority {
+            scene.ctx.warn("estimate changes nothing with rule = \"majority\"");
+        }
+        let mut taken = BTreeSet::new();
+        let mut annotators = Vec::with_capacity(all);
+        for (at, annotator) in self.annotators.iter().enumerate() {
+            let place = format!("annotators[{at}]");
+            let name = annotator.name(at);
+            if !taken.insert(name.clone()) {
+                return Err(Error::bad_param(&format!("{place}.id"), name, "a name of its own"));
+            }
+            let own = Scene { ctx: scene.ctx.child("annotators").index(at), ..scene.clone() };
+            let respondent = annotator.open(self, &own).map_err(|e| match e {
+                // About the source of the whole crowd.
+                Error::BadParam { ref name, .. } if name.starts_with("source") => e,
+                e => e.at(&place),
+            })?;
+            let error = annotator.flip_rate;
+            annotators.push(Voice { name, weight: annotator.weight, error, respondent });
+        }
+        Ok(Box::new(Asking {
+            n: scene.n,
+            first: PairHash::new(scene.ctx.path(), "crowd"),
+            votes: if self.assign == Assign::All { all } else { self.votes },
+            weighted: self.rule == Rule::Weighted,
+            tie: self.tie,
+            threshold: self.threshold,
+            log: (self.rule == Rule::Weighted && self.estimate)
+                .then(|| Log { pairs: Vec::new(), errors: vec![BEFORE; all] }),
+            annotators,
+        }))
+    }
+
+    fn properties(&self) -> OracleProperties {
+        let inner = properties_of(Layer::Crowd, &self.source);
+        let sure = self.annotators.iter().all(|a| a.flip_rate == 0.0);
+        OracleProperties {
+            noiseless: inner.noiseless && sure && self.tie != Tie::CannotLink,
+            deterministic: inner.deterministic && !self.estimate,
+            ..inner
+        }
+    }
+
+    fn source(&self) -> Option<&dyn Oracle> {
+        self.source.as_deref()
+    }
+}
+
+/// The rate of error of everybody before anything is known.
+const BEFORE: f64 = 0.25;
+/// Pairs between two estimates.
+const EVERY: usize = 20;
+
+fn clamped(error: f64) -> f64 {
+    error.clamp(0.01, 0.49)
+}
+
+fn log_odds(error: f64) -> f64 {
+    ((1.0 - error) / error).ln()
+}
+
+struct Voice {
+    name: String,
+    weight: f64,
+    error: f64,
+    respondent: Box<dyn Respondent>,
+}
+
+/// Votes so far, for the estimate of rates: annotator, and whether it was a must-link.
+struct Log {
+    pairs: Vec<Vec<(usize, bool)>>,
+    errors: Vec<f64>,
+}
+
+impl Log {
+    fn push(&mut self, votes: Vec<(usize, bool)>) {
+        self.pairs.push(votes);
+        if self.pairs.len().is_multiple_of(EVERY) {
+            let first = self.pairs.len() == EVERY;
+            let before = if first { None } else { Some(&*self.errors) };
+            self.errors = estimated(&self.pairs, self.errors.len(), before);
+        }
+    }
+}
+
+/// One rate of error per annotator that makes the votes likely: near those of `before`, or else from
+/// the share of must-links of each pair, so that most annotators are right more often than not.
+fn estimated(
+    pairs: &[Vec<(usize, bool)>],
+    annotators: usize,
+    before: Option<&[f64]>,
+) -> Vec<f64> {
+    let posterior = |votes: &[(usize, bool)], errors: &[f64]| {
+        let odds = |&(a, vote): &(usize, bool)| {
+            if vote { log_odds(errors[a]) } else { -log_odds(errors[a]) }
+        };
+        1.0 / (1.0 + (-votes.iter().map(odds).sum::<f64>()).exp())
+    };
+    let majority = |votes: &[(usize, bool)]| {
+        let yes = votes.iter().filter(|(_, must)| *must).count();
+        if votes.is_empty() { 0.5 } else { yes as f64 / votes.len() as f64 }
+    };
+    let mut errors = before.map_or_else(|| vec![BEFORE; annotators], <[f64]>::to_vec);
+    for step in 0..100 {
+        let (mut wrong, mut count) = (vec![0.0; annotators], vec![0.0; annotators]);
+        for votes in pairs {
+            let p = match (step, before) {
+                (0, None) => majority(votes),
+                _ => posterior(votes, &errors),
+            };
+            for &(a, vote) in votes {
+                wrong[a] += if vote { 1.0 - p } else { p };
+                count[a] += 1.0;
+            }
+        }
+        let mut change: f64 = 0.0;
+        for a in 0..annotators {
+            let error = if count[a] > 0.0 { clamped(wrong[a] / count[a]) } else { BEFORE };
+            change = change.max((error - errors[a]).abs());
+            errors[a] = error;
+        }
+        if change < 1e-4 {
+            break;
+        }
+    }
+    errors
+}
+
+struct Asking {
+    n: usize,
+    first: PairHash,
+    votes: usize,
+    weighted: bool,
+    tie: Tie,
+    threshold: f64,
+    log: Option<Log>,
+    annotators: Vec<Voice>,
+}
+
+impl Asking {
+    /// Place of the v-th annotator for this pair.
+    fn voter(&self, question: &Question, v: usize) -> usize {
+        let all = self.annotators.len();
+        let first = self.first.uniform(question.i, question.j) * all as f64;
+        (first as usize + v) % all
+    }
+
+    /// The votes for a must-link less those against, and how sure that makes.
+    fn balance(&self, votes: &[(usize, bool)]) -> (f64, f64) {
+        let (mut sum, mut all) = (0.0, 0.0);
+        for &(a, must) in votes {
+            let voice = &self.annotators[a];
+            let error = self.log.as_ref().map_or(clamped(voice.error), |log| log.errors[a]);
+            let vote = voice.weight * if self.weighted { log_odds(error) } else { 1.0 };
+            sum += if must { vote } else { -vote };
+            all += vote;
+        }
+        let sure = match self.weighted {
+            true => 1.0 / (1.0 + (-sum.abs()).exp()),
+            false if all > 0.0 => 0.5 + 0.5 * sum.abs() / all,
+            false => 0.5,
+        };
+        (sum, sure)
+    }
+
+    fn decided(&self, balance: f64) -> Option<Reply> {
+        let enough = !self.weighted || balance.abs() >= self.threshold;
+        match balance {
+            b if b > 0.0 && enough => Some(Reply::MustLink),
+            b if b < 0.0 && enough => Some(Reply::CannotLink),
+            _ => None,
+        }
+    }
+}
+
+impl Respondent for Asking {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        objects(question, self.n)?;
+        let mut said = Vec::with_capacity(self.votes);
+        let mut votes = Vec::with_capacity(self.votes);
+        let mut cost = 0.0;
+        let (reply, sure) = loop {
+            let a = self.voter(question, said.len());
+            let answer = match self.annotators[a].respondent.ask(question)? {
+                Outcome::Answered(answer) => answer,
+                other => return Ok(other),
+            };
+            cost += answer.cost;
+            said.push(Vote { annotator: self.annotators[a].name.clone(), reply: answer.reply });
+            match answer.reply {
+                Reply::MustLink => votes.push((a, true)),
+                Reply::CannotLink => votes.push((a, false)),
+                Reply::DontKnow => {}
+            }
+            if said.len() < self.votes {
+                continue;
+            }
+            let (balance, sure) = self.balance(&votes);
+            let left = said.len() < self.annotators.len();
+            match (self.decided(balance), self.tie) {
+                (Some(reply), _) => break (reply, Some(sure)),
+                (None, Tie::AskAnother) if left => {}
+                (None, Tie::DontKnow | Tie::AskAnother) => break (Reply::DontKnow, None),
+                (None, Tie::CannotLink) => break (Reply::CannotLink, Some(0.5)),
+            }
+        };
+        if let Some(log) = &mut self.log {
+            log.push(votes);
+        }
+        let answer = Answer { cost, confidence: sure, votes: said, ..Answer::of(reply) };
+        Ok(Outcome::Answered(answer))
+    }
+
+    fn cost(&self, question: &Question) -> f64 {
+        let most = match self.tie {
+            Tie::AskAnother => self.annotators.len(),
+            _ => self.votes,
+        };
+        let cost = |v| self.annotators[self.voter(question, v)].respondent.cost(question);
+        (0..most).map(cost).sum()
+    }
+
+    fn recall(&mut self, question: &Question, answer: &Answer) {
+        let place = |name: &str| self.annotators.iter().position(|voice| voice.name == name);
+        let votes = answer.votes.iter().filter_map(|vote| {
+            let must = match vote.reply {
+                Reply::MustLink => true,
+                Reply::CannotLink => false,
+                Reply::DontKnow => return None,
+            };
+            Some((place(&vote.annotator)?, must))
+        });
+        let votes = votes.collect();
+        if let Some(log) = &mut self.log {
+            log.push(votes);
+        }
+        for voice in &mut self.annotators {
+            if let Some(vote) = answer.votes.iter().find(|vote| vote.annotator == voice.name) {
+                voice.respondent.recall(question, &Answer::of(vote.reply));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_found_from_votes_alone() {
+        let rates = [0.05, 0.1, 0.2, 0.3, 0.4];
+        let hash = PairHash::new(&mustlink_core::random::SeedPath::new(3), "votes");
+        let pairs: Vec<Vec<(usize, bool)>> = (0..4000)
+            .map(|p| {
+                let wrong = |a: usize| hash.uniform(p, 10_000 + a as u32) < rates[a];
+                (0..5).map(|a| (a, (p % 3 == 0) != wrong(a))).collect()
+            })
+            .collect();
+        let errors = estimated(&pairs, 5, None);
+        for (error, rate) in errors.iter().zip(rates) {
+            assert!((error - rate).abs() < 0.04, "{errors:?}");
+        }
+    }
+
+    #[test]
+    fn a_silent_annotator_keeps_the_first_guess() {
+        let errors = estimated(&[vec![(0, true)]], 2, None);
+        assert!((errors[0] - 0.01).abs() < 1e-12 && errors[1] == BEFORE, "{errors:?}");
+    }
+}

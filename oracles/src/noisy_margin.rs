@@ -1,0 +1,169 @@
+//! The oracle that errs where it is hard.
+
+use mustlink_core::prelude::*;
+
+use crate::pair_hash::PairHash;
+use crate::wrapping::{objects, open_source, properties_of};
+
+/// More objects than this have more than half a million pairs; then a sample stands for all.
+const ALL_PAIRS: usize = 1000;
+const SAMPLE: usize = 500_000;
+
+/// Turns replies about pairs of middling distance into their opposite more often than others.
+///
+/// # Method
+/// A pair at Euclidean distance d is turned with probability rate · exp(−(d − m)² / (2 s²)), with m
+/// the median distance of all pairs and s the median deviation from it; from 1001 objects on, both
+/// come from half a million random pairs. Whether a pair is turned is a hash of seed and pair.
+/// # Errors
+/// `BadParam` for a rate outside [0, 0.5]; `UnsupportedData` for affinities; `Usage` without data.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NoisyMargin {
+    /// Probability of an error at the median distance, in [0, 0.5].
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub rate: f64,
+    /// Whose replies are turned.
+    #[schemars(extend("x-default" = "truth"))]
+    pub source: Option<Box<dyn Oracle>>,
+}
+
+register!(Oracle, NoisyMargin, "noisy_margin", references: []);
+
+#[typetag::serde(name = "noisy_margin")]
+impl Oracle for NoisyMargin {
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        if !(0.0..=0.5).contains(&self.rate) {
+            return Err(Error::bad_param("rate", self.rate, "in 0..=0.5"));
+        }
+        let source = open_source(self, &self.source, scene)?;
+        if self.rate == 0.0 {
+            return Ok(source);
+        }
+        let data = scene.data.clone().ok_or_else(|| {
+            Error::Usage("the oracle noisy_margin looks at distances and there is no data".into())
+        })?;
+        if data.kind() == DataKind::Affinity {
+            let accepts = "dense or csr or distances".into();
+            let kind = data.kind().name();
+            return Err(Error::UnsupportedData { plugin: "noisy_margin".into(), kind, accepts });
+        }
+        if data.n() != scene.n {
+            let legal = format!("one row per object ({})", scene.n);
+            return Err(Error::bad_param("data", format!("{} rows", data.n()), legal));
+        }
+        let mut distances = distances(&data, &scene.ctx)?;
+        let middle = median(&mut distances);
+        distances.iter_mut().for_each(|d| *d = (*d - middle).abs());
+        let spread = median(&mut distances);
+        let pairs = PairHash::new(scene.ctx.path(), "noisy_margin");
+        Ok(Box::new(Unsure { data, rate: self.rate, middle, spread, pairs, source }))
+    }
+
+    fn properties(&self) -> OracleProperties {
+        let inner = properties_of(Layer::Noise, &self.source);
+        OracleProperties { noiseless: inner.noiseless && self.rate == 0.0, ..inner }
+    }
+
+    fn source(&self) -> Option<&dyn Oracle> {
+        self.source.as_deref()
+    }
+}
+
+fn distance(data: &Data, i: usize, j: usize) -> f64 {
+    match data.kind() {
+        DataKind::Distances => data.pair(i, j),
+        _ => data.row(i).squared_distance(&data.row(j)).sqrt(),
+    }
+}
+
+/// The distances of all pairs, or of a sample of them.
+fn distances(data: &Data, ctx: &Context) -> Result<Vec<f64>> {
+    let n = data.n();
+    if n <= ALL_PAIRS {
+        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        return Ok(pairs.map(|(i, j)| distance(data, i, j)).collect());
+    }
+    let mut draw = ctx.stream("noisy_margin.sample");
+    let mut out = Vec::with_capacity(SAMPLE);
+    while out.len() < SAMPLE {
+        if out.len() % 4096 == 0 {
+            ctx.check()?;
+        }
+        let (i, j) = (draw.below(n), draw.below(n - 1));
+        out.push(distance(data, i, if j < i { j } else { j + 1 }));
+    }
+    Ok(out)
+}
+
+/// The middle value, or the mean of the two in the middle; 0 for none.
+fn median(values: &mut [f64]) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    let half = values.len() / 2;
+    let even = values.len().is_multiple_of(2);
+    let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    let upper = *upper;
+    match even {
+        true => 0.5 * (below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + upper),
+        false => upper,
+    }
+}
+
+struct Unsure {
+    data: Data,
+    rate: f64,
+    middle: f64,
+    spread: f64,
+    pairs: PairHash,
+    source: Box<dyn Respondent>,
+}
+
+impl Unsure {
+    fn probability(&self, i: usize, j: usize) -> f64 {
+        let off = (distance(&self.data, i, j) - self.middle).abs();
+        // Where half of all distances are the median, only those are hard.
+        let off = if off == 0.0 { 0.0 } else { off / self.spread };
+        self.rate * (-0.5 * off * off).exp()
+    }
+}
+
+impl Respondent for Unsure {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        let (i, j) = objects(question, self.data.n())?;
+        let mut outcome = self.source.ask(question)?;
+        if let Outcome::Answered(answer) = &mut outcome {
+            let opposite = match answer.reply {
+                Reply::MustLink => Reply::CannotLink,
+                Reply::CannotLink => Reply::MustLink,
+                Reply::DontKnow => return Ok(outcome),
+            };
+            if self.pairs.uniform(question.i, question.j) < self.probability(i, j) {
+                answer.reply = opposite;
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn cost(&self, question: &Question) -> f64 {
+        self.source.cost(question)
+    }
+
+    fn recall(&mut self, question: &Question, answer: &Answer) {
+        self.source.recall(question, answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&mut []), 0.0);
+        assert_eq!(median(&mut [3.0]), 3.0);
+        assert_eq!(median(&mut [9.0, 1.0, 4.0]), 4.0);
+        assert_eq!(median(&mut [9.0, 1.0, 4.0, 2.0]), 3.0);
+    }
+}

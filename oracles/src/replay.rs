@@ -1,0 +1,99 @@
+//! The oracle that remembers another selection.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use mustlink_core::ledger;
+use mustlink_core::prelude::*;
+
+use crate::wrapping::objects;
+
+/// Answers from the ledger of an earlier selection, whatever was asked in which order there.
+///
+/// # Method
+/// Replies are found by pair; those taken back are left out. An answer costs what it cost then.
+/// # Input and output
+/// Where ledger and data have ids, objects are found by id: the rows may stand in another order.
+/// # Errors
+/// `BadParam` without a ledger; `Data` for a file that is none, an unknown id, other data.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Replay {
+    /// The file.
+    pub ledger: Option<String>,
+    /// Who answers the pairs that the ledger does not have. Absent: they are refused, which ends the
+    /// selection.
+    pub missing: Option<Box<dyn Oracle>>,
+}
+
+register!(Oracle, Replay, "replay", references: []);
+
+#[typetag::serde(name = "replay")]
+impl Oracle for Replay {
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        let Some(path) = self.ledger.as_deref().filter(|path| !path.is_empty()) else {
+            return Err(Error::bad_param("ledger", "nothing", "the file of an earlier selection"));
+        };
+        let recorded = ledger::answers(Path::new(path), scene.n, scene.ids.as_deref())?;
+        let live = recorded.into_iter().filter(|r| !r.retracted);
+        let answers = live.map(|r| {
+            let question = r.question();
+            ((question.i, question.j), r.answer)
+        });
+        let missing = self.missing.as_ref().map(|m| m.open(scene).map_err(|e| e.at("missing")));
+        Ok(Box::new(Remembering {
+            n: scene.n,
+            answers: answers.collect(),
+            missing: missing.transpose()?,
+        }))
+    }
+
+    fn properties(&self) -> OracleProperties {
+        match &self.missing {
+            // Two who answer need not agree.
+            Some(missing) => OracleProperties { noiseless: false, ..missing.properties() },
+            None => OracleProperties {
+                noiseless: false,
+                needs_labels: false,
+                ..OracleProperties::default()
+            },
+        }
+    }
+}
+
+struct Remembering {
+    n: usize,
+    answers: HashMap<(u32, u32), Answer>,
+    missing: Option<Box<dyn Respondent>>,
+}
+
+fn key(question: &Question) -> (u32, u32) {
+    (question.i.min(question.j), question.i.max(question.j))
+}
+
+impl Respondent for Remembering {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        objects(question, self.n)?;
+        match (self.answers.get(&key(question)), &mut self.missing) {
+            (Some(answer), _) => Ok(Outcome::Answered(answer.clone())),
+            (None, Some(missing)) => missing.ask(question),
+            (None, None) => Ok(Outcome::Refused(Refusal::OutOfScope)),
+        }
+    }
+
+    fn cost(&self, question: &Question) -> f64 {
+        match (self.answers.get(&key(question)), &self.missing) {
+            (Some(answer), _) => answer.cost,
+            (None, Some(missing)) => missing.cost(question),
+            (None, None) => 0.0,
+        }
+    }
+
+    fn recall(&mut self, question: &Question, answer: &Answer) {
+        if !self.answers.contains_key(&key(question))
+            && let Some(missing) = &mut self.missing
+        {
+            missing.recall(question, answer);
+        }
+    }
+}

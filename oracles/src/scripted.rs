@@ -1,0 +1,120 @@
+//! The oracle that reads its replies from a list.
+
+use std::collections::HashMap;
+
+use mustlink_core::prelude::*;
+use mustlink_core::registry::suggestion;
+
+use crate::table::Table;
+use crate::wrapping::objects;
+
+/// Answers from a list of pairs, in the configuration or in a file.
+///
+/// # Input and output
+/// `file` is a CSV with the columns `i`, `j` and `reply` (or `type`, so that constraint files can be
+/// read): `must_link`, `cannot_link` or `dont_know`. Both lists may be given.
+/// # Errors
+/// `Data` and `BadParam` for objects that do not exist, a pair with itself, two different replies for
+/// one pair.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scripted {
+    /// The replies: `[{ i = 0, j = 3, reply = "must_link" }]`, by row number from 0.
+    pub replies: Vec<Scribed>,
+    /// CSV with more of them.
+    pub file: Option<String>,
+    /// The file names objects by id, not by row number.
+    pub by_id: bool,
+    /// What happens to a pair that is not in the list.
+    pub missing: Missing,
+}
+
+/// One reply of the list.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scribed {
+    /// One object, by row number from 0.
+    #[schemars(range(min = 0))]
+    pub i: u32,
+    /// The other.
+    #[schemars(range(min = 0))]
+    pub j: u32,
+    /// The reply.
+    pub reply: Reply,
+}
+
+/// What happens to a pair that is not in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// It is answered with "don't know".
+    #[default]
+    DontKnow,
+    /// It is refused, which ends the selection.
+    Refuse,
+}
+
+register!(Oracle, Scripted, "scripted", references: []);
+
+#[typetag::serde(name = "scripted")]
+impl Oracle for Scripted {
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        let mut replies = HashMap::new();
+        for (at, Scribed { i, j, reply }) in self.replies.iter().enumerate() {
+            let name = format!("replies[{at}]");
+            let pair = (*i.min(j), *i.max(j));
+            if i == j || pair.1 as usize >= scene.n {
+                let legal = format!("two different objects in 0..={}", scene.n.saturating_sub(1));
+                return Err(Error::bad_param(&name, format!("({i}, {j})"), legal));
+            }
+            if replies.insert(pair, *reply).is_some_and(|before| before != *reply) {
+                let value = format!("another reply to ({i}, {j})");
+                return Err(Error::bad_param(&name, value, "one reply per pair"));
+            }
+        }
+        if let Some(file) = &self.file {
+            let table = Table::read(file)?;
+            let column = table.column("reply").or_else(|e| table.column("type").map_err(|_| e))?;
+            for (pair, line, cells) in table.pairs(scene, self.by_id)? {
+                let reply = match &*cells[column] {
+                    "must_link" => Reply::MustLink,
+                    "cannot_link" => Reply::CannotLink,
+                    "dont_know" => Reply::DontKnow,
+                    other => {
+                        let words = ["must_link", "cannot_link", "dont_know"];
+                        let near = suggestion(other, words);
+                        let message =
+                            format!("must be one of {}, got \"{other}\"{near}", words.join(", "));
+                        return Err(table.bad(line, message));
+                    }
+                };
+                if replies.insert(pair, reply).is_some_and(|before| before != reply) {
+                    return Err(table.bad(line, "the pair has another reply before"));
+                }
+            }
+        }
+        Ok(Box::new(Reading { n: scene.n, replies, missing: self.missing }))
+    }
+
+    fn properties(&self) -> OracleProperties {
+        OracleProperties { noiseless: false, needs_labels: false, ..OracleProperties::default() }
+    }
+}
+
+struct Reading {
+    n: usize,
+    replies: HashMap<(u32, u32), Reply>,
+    missing: Missing,
+}
+
+impl Respondent for Reading {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        objects(question, self.n)?;
+        let (i, j) = (question.i.min(question.j), question.i.max(question.j));
+        Ok(match (self.replies.get(&(i, j)), self.missing) {
+            (Some(&reply), _) => Outcome::Answered(Answer::of(reply)),
+            (None, Missing::DontKnow) => Outcome::Answered(Answer::of(Reply::DontKnow)),
+            (None, Missing::Refuse) => Outcome::Refused(Refusal::OutOfScope),
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! How does an oracle read a table of replies, prices or classes?
+//!
+//! A CSV with a header. Objects are row numbers from 0, or ids.
+
+use std::collections::HashMap;
+
+use mustlink_core::prelude::*;
+use mustlink_core::registry::suggestion;
+
+/// A CSV in memory.
+#[derive(Debug)]
+pub struct Table {
+    place: String,
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// Line and cells of each row, as many cells as columns.
+    pub rows: Vec<(u64, Vec<String>)>,
+}
+
+/// Two objects, smaller first, with the line and the cells they stand in.
+pub type Pair<'a> = ((u32, u32), u64, &'a [String]);
+
+impl Table {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// `Data` for a file that cannot be read or whose rows are of different lengths.
+    pub fn read(path: &str) -> Result<Self> {
+        let bad = |e: csv::Error| {
+            let place = match e.position() {
+                Some(at) => format!("{path}, line {}", at.line()),
+                None => path.into(),
+            };
+            let message = match e.kind() {
+                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                    format!("{len} cells, but the header has {expected_len}")
+                }
+                csv::ErrorKind::Io(e) => e.to_string(),
+                _ => "is not a CSV in UTF-8".into(),
+            };
+            Error::Data { place, message }
+        };
+        let mut reader =
+            csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(bad)?;
+        let header = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
+        let mut rows = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(bad)?;
+            let line = record.position().map_or(0, csv::Position::line);
+            rows.push((line, record.iter().map(str::to_string).collect()));
+        }
+        Ok(Table { place: path.into(), header, rows })
+    }
+
+    /// Number of the column called `name`.
+    ///
+    /// # Errors
+    /// `Data` naming the columns there are.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        self.header.iter().position(|c| c == name).ok_or_else(|| {
+            let near = suggestion(name, self.header.iter().map(String::as_str));
+            let has = self.header.join(", ");
+            self.bad(1, format!("no column \"{name}\"{near}; its columns are {has}"))
+        })
+    }
+
+    /// A complaint about a line.
+    pub fn bad(&self, line: u64, message: impl Into<String>) -> Error {
+        Error::Data { place: format!("{}, line {line}", self.place), message: message.into() }
+    }
+
+    /// The two different objects in the columns `i` and `j`, smaller first, with the line and the
+    /// cells of each row.
+    ///
+    /// # Errors
+    /// `Data` for a missing column, an object that does not exist, an object with itself.
+    pub fn pairs(&self, scene: &Scene, by_id: bool) -> Result<Vec<Pair<'_>>> {
+        let (i, j) = (self.column("i")?, self.column("j")?);
+        let ids = match (by_id, &scene.ids) {
+            (false, _) => None,
+            (true, Some(ids)) => {
+                Some(ids.iter().map(String::as_str).zip(0..).collect::<HashMap<&str, u32>>())
+            }
+            (true, None) => {
+                return Err(Error::bad_param("by_id", true, "false where the data has no ids"));
+            }
+        };
+        let mut out = Vec::with_capacity(self.rows.len());
+        for (line, cells) in &self.rows {
+            let find = |cell: &str| match &ids {
+                Some(ids) => {
+                    let found = ids.get(cell).copied();
+                    found.ok_or_else(|| self.bad(*line, format!("no object has the id \"{cell}\"")))
+                }
+                None => cell.parse().ok().filter(|&o: &u32| (o as usize) < scene.n).ok_or_else(|| {
+                    let last = scene.n.saturating_sub(1);
+                    let message = format!("\"{cell}\" is not a row number in 0..={last}");
+                    self.bad(*line, format!("{message}; are these ids? (by_id = true)"))
+                }),
+            };
+            let (a, b) = (find(&cells[i])?, find(&cells[j])?);
+            if a == b {
+                return Err(self.bad(*line, format!("object {} with itself", cells[i])));
+            }
+            out.push(((a.min(b), a.max(b)), *line, &**cells));
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,96 @@
+//! The oracle that knows several classifications of the same objects.
+
+use std::collections::{BTreeMap, HashMap};
+
+use mustlink_core::prelude::*;
+
+use crate::table::Table;
+use crate::wrapping::{classes, classes_reply};
+
+/// Answers from one of several classifications of the objects (by person, by pose …).
+///
+/// # Input and output
+/// `labels` is a CSV with one row per object and one column per classification, named by `target`; a
+/// column `id` is matched with the ids of the data, without it rows are taken in order. An empty cell
+/// is an unknown class. Without `labels` the classes of the data set answer, as in `truth`.
+/// # Errors
+/// `BadParam` for a `target` that is missing or unknown; `Data` when the file speaks about other
+/// objects; `Usage` without any classes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TruthMulti {
+    /// CSV with the classifications. Absent: the classes of the data set.
+    pub labels: Option<String>,
+    /// Column that answers. Absent: the only one.
+    pub target: Option<String>,
+}
+
+register!(Oracle, TruthMulti, "truth_multi", references: []);
+
+#[typetag::serde(name = "truth_multi")]
+impl Oracle for TruthMulti {
+    fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
+        let labels = match (&self.labels, &self.target) {
+            (Some(file), target) => read(file, target.as_deref(), scene)?,
+            (None, Some(target)) => {
+                let legal = "absent unless labels names a file with that column";
+                return Err(Error::bad_param("target", target, legal));
+            }
+            (None, None) => classes(scene, "truth_multi")?.to_vec(),
+        };
+        Ok(Box::new(Knowing { labels }))
+    }
+
+    fn properties(&self) -> OracleProperties {
+        let needs_labels = self.labels.is_none();
+        OracleProperties { needs_labels, ..OracleProperties::default() }
+    }
+}
+
+fn read(file: &str, target: Option<&str>, scene: &Scene) -> Result<Vec<Option<u32>>> {
+    let table = Table::read(file)?;
+    let id = table.header.iter().position(|c| c == "id");
+    let targets: Vec<&str> =
+        table.header.iter().map(String::as_str).filter(|&c| c != "id").collect();
+    let column = match (target, targets.as_slice()) {
+        (Some(target), _) => table.column(target)?,
+        (None, [only]) => table.column(only)?,
+        (None, _) => {
+            let legal = format!("one of the columns {}", targets.join(", "));
+            return Err(Error::bad_param("target", "nothing", legal));
+        }
+    };
+    let mut names: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut number = |cell| {
+        let next = names.len() as u32;
+        (!str::is_empty(cell)).then(|| *names.entry(cell).or_insert(next))
+    };
+    if let (Some(id), Some(ids)) = (id, &scene.ids) {
+        let mut by_id = HashMap::new();
+        for (line, cells) in &table.rows {
+            if by_id.insert(cells[id].as_str(), cells[column].as_str()).is_some() {
+                return Err(table.bad(*line, format!("the id \"{}\" is there twice", cells[id])));
+            }
+        }
+        let label = |id: &String| match by_id.get(id.as_str()) {
+            Some(cell) => Ok(number(cell)),
+            None => Err(table.bad(1, format!("no row has the id \"{id}\""))),
+        };
+        return ids.iter().map(label).collect();
+    }
+    if table.rows.len() != scene.n {
+        let message = format!("{} rows for {} objects", table.rows.len(), scene.n);
+        return Err(Error::Data { place: file.into(), message });
+    }
+    Ok(table.rows.iter().map(|(_, cells)| number(&*cells[column])).collect())
+}
+
+struct Knowing {
+    labels: Vec<Option<u32>>,
+}
+
+impl Respondent for Knowing {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        classes_reply(&self.labels, question)
+    }
+}

@@ -1,0 +1,233 @@
+//! What is checked of the repository itself: its plugins, its messages, its files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mustlink::Error;
+use mustlink::constraints::Witness;
+use mustlink::error::{Diagnostic, Infeasible};
+use mustlink::registry::{Catalogue, Role};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files of the repository, relative to its root; those not yet added count too.
+fn files() -> Vec<PathBuf> {
+    let list = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output();
+    let listed = match list {
+        Ok(list) if list.status.success() => {
+            let text = String::from_utf8_lossy(&list.stdout).into_owned();
+            text.split('\0').filter(|p| !p.is_empty()).map(PathBuf::from).collect()
+        }
+        // An unpacked archive: everything that is not built.
+        _ => walked(),
+    };
+    let mut files: Vec<PathBuf> = listed;
+    files.retain(|p| root().join(p).is_file());
+    files.sort();
+    files
+}
+
+fn walked() -> Vec<PathBuf> {
+    let mut open = vec![root().to_path_buf()];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().unwrap_or_default();
+            match path.is_dir() {
+                true if name != "target" && name != ".git" => open.push(path),
+                true => {}
+                false => found.push(path.strip_prefix(root()).expect("inside").to_path_buf()),
+            }
+        }
+    }
+    found
+}
+
+fn text(path: &Path) -> Option<String> {
+    String::from_utf8(std::fs::read(root().join(path)).ok()?).ok()
+}
+
+#[test]
+fn the_catalogue_is_full_and_sorted() {
+    let all = Catalogue::get().unwrap().all();
+    assert!(all.is_sorted_by_key(|d| (d.role, d.tag)));
+    // A crate that is no longer linked would be missed nowhere else.
+    for role in Role::ALL.into_iter().filter(|r| *r != Role::ConstraintPropagator) {
+        assert!(all.iter().any(|d| d.role == role), "no {} is linked", role.name());
+    }
+    let mut tags: Vec<&str> = all.iter().map(|d| d.tag).collect();
+    tags.sort_unstable();
+    assert!(tags.windows(2).all(|w| w[0] != w[1]));
+}
+
+#[test]
+fn a_file_is_named_like_its_tag() {
+    let mut by_file: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for d in Catalogue::get().unwrap().all() {
+        by_file.entry(d.file).or_default().push(d.tag);
+    }
+    for (file, tags) in by_file {
+        let stem = Path::new(file).file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+        assert!(tags.len() > 1 || tags[0] == stem, "{file} holds {}", tags[0]);
+        assert!(root().join(file).is_file(), "{file} is not where the catalogue says");
+    }
+}
+
+#[test]
+fn every_plugin_of_the_library_is_documented_and_versioned() {
+    for d in Catalogue::get().unwrap().all() {
+        let documentation = d.documentation();
+        assert!(!documentation.is_empty(), "{} is not described", d.tag);
+        assert!(d.summary().ends_with('.'), "the summary of {} is no sentence", d.tag);
+        assert!(d.version >= 1 && d.line > 0, "{}", d.tag);
+        for (law, reason) in d.waivers {
+            assert!(reason.split(' ').count() > 2, "{} waives {law} without a reason", d.tag);
+        }
+    }
+}
+
+#[test]
+fn every_citation_is_known() {
+    let bibliography = text(Path::new("book/references.bib")).expect("a bibliography");
+    for d in Catalogue::get().unwrap().all() {
+        for key in d.references {
+            let entry = format!("{{{key},");
+            assert!(bibliography.contains(&entry), "{} cites {key}, which has no entry", d.tag);
+        }
+    }
+}
+
+/// One error of every kind.
+fn errors() -> Vec<Error> {
+    let infeasible = |witness| Error::InfeasibleConstraints { k: 2, witness };
+    let plain = |message: &str| Diagnostic {
+        source: "m.toml".into(),
+        position: Some((1, 2)),
+        span: None,
+        path: "clusterer.k".into(),
+        message: message.into(),
+    };
+    vec![
+        Error::EmptyData,
+        Error::BadK,
+        Error::TooManyClusters { k: 9, n: 3 },
+        Error::MissingK { plugin: "kmeans".into() },
+        Error::NonFinite { row: 1, col: 2 },
+        Error::MalformedCsr { row: 1, reason: "columns not ascending".into() },
+        Error::NotSymmetric { row: 1, col: 2 },
+        Error::IndexOutOfRange { index: 9, n: 3 },
+        Error::SelfCannotLink { object: 1 },
+        Error::BadWeight { i: 1, j: 2, weight: "NaN".into() },
+        Error::DuplicateConstraint { i: 1, j: 2 },
+        Error::HardNotSupported { i: 1, j: 2 },
+        Error::InconsistentConstraints(vec![
+            Witness {
+                index: 0,
+                cannot: (1, 3),
+                path: vec![1, 2, 3],
+                links: vec![1, 2]
+            };
+            7
+        ]),
+        infeasible(Infeasible::Clique(vec![1, 2, 3])),
+        infeasible(Infeasible::OddCycle(vec![1, 2, 3])),
+        infeasible(Infeasible::Blocked(vec![1])),
+        Error::ClosureTooLarge { pairs: 9, limit: 3 },
+        Error::TooLarge { n: 9 },
+        Error::bad_param("k", 0, ">= 1"),
+        Error::NumericalFailure { place: "rca".into() },
+        Error::UnsupportedData { plugin: "rca".into(), kind: "csr", accepts: "dense".into() },
+        Error::Memory { needed: 9, limit: 3 },
+        Error::NotLinked { role: "metric", tag: "ari".into() },
+        Error::Contract { plugin: "kmeans".into(), broken: "2 labels for 3 objects".into() },
+        Error::Config(vec![plain("must be >= 1, got 0")]),
+        Error::Data { place: "d.csv, line 2".into(), message: "not a number".into() },
+        Error::Usage("no role \"x\"".into()),
+        Error::Oracle("query 3 is not open".into()),
+        Error::Cancelled,
+        Error::TimedOut { seconds: 1.5 },
+        Error::Plugin { tag: "mine".into(), message: "no luck".into() },
+        Error::At { place: "clusterer".into(), source: Box::new(Error::BadK) },
+    ]
+}
+
+#[test]
+fn messages_are_in_one_style() {
+    let source = text(Path::new("core/src/error.rs")).expect("the errors");
+    let list = source.split("pub enum Error {").nth(1).and_then(|s| s.split("\n}\n").next());
+    let variants = list
+        .expect("the enum")
+        .lines()
+        .filter_map(|l| l.strip_prefix("    "))
+        .filter(|l| l.starts_with(|c: char| c.is_ascii_uppercase()))
+        .map(|l| l.split(['(', ' ', ',']).next().expect("a name").to_string());
+    let shown: Vec<String> = errors().iter().map(|e| format!("{e:?}")).collect();
+    for variant in variants {
+        assert!(
+            shown.iter().any(|s| s.split(['(', ' ']).next() == Some(&variant)),
+            "no {variant} among the errors of this test"
+        );
+    }
+    for error in errors() {
+        let message = error.to_string();
+        let first = message.chars().next().expect("a message");
+        assert!(!first.is_uppercase(), "{message}");
+        assert!(!message.ends_with('.'), "{message}");
+        assert!(!message.contains("  ") && message.trim() == message, "{message}");
+        assert!([2, 3, 4, 130].contains(&error.exit_status()), "{message}");
+    }
+}
+
+#[test]
+fn every_fixture_is_used() {
+    let files = files();
+    let is_fixture = |p: &Path| {
+        let mut folders = p.parent().into_iter().flat_map(Path::components);
+        let tests = folders.any(|c| c.as_os_str() == "tests");
+        tests && folders.any(|c| c.as_os_str() == "data" || c.as_os_str() == "fixtures")
+    };
+    let sources: Vec<String> = files
+        .iter()
+        .filter(|p| p.extension().is_some_and(|e| e == "rs"))
+        .filter_map(|p| text(p))
+        .collect();
+    for fixture in files.iter().filter(|p| is_fixture(p)) {
+        let name = fixture.file_name().and_then(|n| n.to_str()).expect("a name");
+        let used = sources.iter().any(|s| s.contains(name));
+        assert!(used, "{} is named by no test", fixture.display());
+    }
+}
+
+#[test]
+fn no_file_is_large() {
+    for path in files() {
+        let size = std::fs::metadata(root().join(&path)).expect("a file").len();
+        assert!(size <= 800 * 1024, "{} has {size} bytes", path.display());
+    }
+}
+
+#[test]
+fn no_path_of_a_machine() {
+    // In parts, or this file would name what it forbids.
+    let forbidden = ["home", "root", "Users", "work", "workspace", "tmp"].map(|f| format!("/{f}/"));
+    for path in files() {
+        let Some(text) = text(&path) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            for folder in &forbidden {
+                // A path starts after something that is no part of one: `~/work/`, `a/tmp/` are names.
+                let absolute = line.match_indices(folder.as_str()).any(|(at, _)| {
+                    let before = line[..at].chars().next_back();
+                    !before.is_some_and(|c| c.is_alphanumeric() || "._-/~})>*".contains(c))
+                });
+                assert!(!absolute, "{}:{}: {line}", path.display(), number + 1);
+            }
+        }
+    }
+}
