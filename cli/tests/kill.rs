@@ -1,0 +1,95 @@
+//! A grid killed without warning, again and again, ends with the results of one that was let be.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const GRID: &str = r#"
+[experiment]
+name = "kill"
+seed = 5
+
+[[dataset]]
+id = "digits"
+
+[split]
+type = "kfold"
+folds = 3
+repeats = 4
+
+[curve]
+points = [0, 20, 40]
+
+[scoring]
+metrics = ["ari", "nmi_arith"]
+
+[[method]]
+id = "random"
+selector = "random_pairs"
+clusterer = { type = "pck_means", weight = "auto" }
+
+[[method]]
+id = "explore"
+selector = "explore_consolidate"
+clusterer = { type = "pck_means", weight = "auto" }
+"#;
+
+fn run(folder: &Path, out: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mustlink"));
+    command.current_dir(folder).args([
+        "run",
+        "grid.toml",
+        "--out",
+        out,
+        "--quiet",
+        "--threads",
+        "2",
+    ]);
+    command.env_remove("MUSTLINK_DATA").stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// `results.csv` without the columns that hold times.
+fn results(out: &Path) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(out.join("results.csv")).expect("results");
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = rows.records().map(|r| r.expect("a row")).collect();
+    let kept: Vec<usize> =
+        (0..rows[0].len()).filter(|&c| !rows[0][c].starts_with("time_")).collect();
+    rows.iter().map(|r| kept.iter().map(|&c| r[c].to_string()).collect()).collect()
+}
+
+#[test]
+fn twenty_kills_change_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("grid.toml"), GRID).expect("the grid");
+    assert!(run(folder.path(), "whole").status().expect("runs").success());
+    let cells = |out: &str| {
+        let dir = std::fs::read_dir(folder.path().join(out).join("cells"));
+        let ends = |e: &std::fs::DirEntry| e.path().extension().is_some_and(|x| x == "jsonl");
+        dir.map_or(0, |d| d.filter(|e| e.as_ref().is_ok_and(ends)).count())
+    };
+    let all = cells("whole");
+    assert_eq!(all, 24);
+    // Moments drawn by a small linear congruence: the same ones in every run of this test.
+    let mut state = 20_261_120_u64;
+    let mut unfinished = 0;
+    for _ in 0..20 {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mut child = run(folder.path(), "killed").spawn().expect("starts");
+        std::thread::sleep(Duration::from_millis(5 + (state >> 33) % 120));
+        child.kill().expect("SIGKILL");
+        child.wait().expect("is gone");
+        unfinished += usize::from(cells("killed") < all);
+    }
+    assert!(unfinished > 0, "every kill came too late to matter");
+    assert!(run(folder.path(), "killed").status().expect("runs").success());
+    assert_eq!(results(&folder.path().join("killed")), results(&folder.path().join("whole")));
+    let left: Vec<_> = std::fs::read_dir(folder.path().join("killed/cells"))
+        .expect("cells")
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|x| x == "part"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
