@@ -221,7 +221,7 @@ fn no_path_of_a_machine() {
         let Some(text) = text(&path) else { continue };
         for (number, line) in text.lines().enumerate() {
             for folder in &forbidden {
-                // A path starts after something that is no part of one: `~/work/`, `a/tmp/` are names.
+                // A path starts after something that is no part of one: behind `~` or a letter it is a name.
                 let absolute = line.match_indices(folder.as_str()).any(|(at, _)| {
                     let before = line[..at].chars().next_back();
                     !before.is_some_and(|c| c.is_alphanumeric() || "._-/~})>*".contains(c))

@@ -1,25 +1,12 @@
 //! How is a resolved configuration written as TOML that people read?
 
+use mustlink::config::without_null;
 use serde_json::Value;
 
 /// The value as TOML: absent options left out, the `type` of a table first.
 pub(crate) fn as_toml(value: &Value) -> String {
     // Tables of plain values always have a TOML form.
     type_first(&toml::to_string(&without_null(value)).unwrap_or_default())
-}
-
-/// TOML has no null: an absent option is left out.
-fn without_null(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .filter(|(_, v)| !v.is_null())
-                .map(|(k, v)| (k.clone(), without_null(v)))
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.iter().map(without_null).collect()),
-        other => other.clone(),
-    }
 }
 
 /// The same text with `type` as the first line of each table, where people look for it.

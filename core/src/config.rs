@@ -482,6 +482,20 @@ pub fn instantiate<T: DeserializeOwned>(value: Value) -> std::result::Result<T, 
     serde_json::from_value(value).map_err(|e| e.to_string().trim().to_string())
 }
 
+/// The value without entries that are null, which TOML cannot write.
+pub fn without_null(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .filter(|(_, v)| !v.is_null())
+                .map(|(k, v)| (k.clone(), without_null(v)))
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.iter().map(without_null).collect()),
+        other => other.clone(),
+    }
+}
+
 /// Replaces `k = "classes"` by the number and removes `k = "unknown"`, at any depth.
 pub fn substitute_k(value: &mut Value, classes: Option<usize>) {
     match value {

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mustlink::config::{self, Check, Document, Node, NodeKind};
+use mustlink::config::{self, Check, Document, Node, NodeKind, without_null};
 use mustlink::error::Diagnostic;
 use mustlink::method::Method;
 use mustlink::registry::{self, Catalogue};
@@ -838,18 +838,4 @@ fn metric_columns(metrics: &[Box<dyn Metric>]) -> Vec<String> {
         names.push(if before > 0 { format!("{name}#{}", before + 1) } else { name });
     }
     names
-}
-
-/// The value without entries that are null, which TOML cannot write.
-pub(crate) fn without_null(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .filter(|(_, v)| !v.is_null())
-                .map(|(k, v)| (k.clone(), without_null(v)))
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.iter().map(without_null).collect()),
-        other => other.clone(),
-    }
 }

@@ -25,25 +25,12 @@ fn default_parses_back<R: RoleObject + ?Sized>(d: &'static Descriptor) -> Verdic
     let plugin = R::from_value(config.clone())?;
     ensure!(plugin.tag() == d.tag, "registered as {}, built as {}", d.tag, plugin.tag());
     ensure!(plugin.to_value() == config, "{config} came back as {}", plugin.to_value());
-    let without_null = strip_null(config.clone());
+    let without_null = crate::config::without_null(&config);
     let text = toml::to_string(&without_null).map_err(|e| e.to_string())?;
     let back: Value = toml::from_str(&text).map_err(|e| e.to_string())?;
     let again = R::from_value(back)?;
     ensure!(again.to_value() == config, "TOML came back as {}", again.to_value());
     Ok(())
-}
-
-fn strip_null(value: Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.into_iter()
-                .filter(|(_, v)| !v.is_null())
-                .map(|(k, v)| (k, strip_null(v)))
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.into_iter().map(strip_null).collect()),
-        other => other,
-    }
 }
 
 fn unknown_option_is_refused<R: RoleObject + ?Sized>(d: &'static Descriptor) -> Verdict {
