@@ -7,7 +7,9 @@ pub use mustlink_core::*;
 
 use mustlink_base_clusterers as _;
 use mustlink_consensus_functions as _;
+use mustlink_constraint_propagators as _;
 use mustlink_ensemble_generators as _;
+use mustlink_linfa_clusterers as _;
 use mustlink_metrics as _;
 use mustlink_oracles as _;
 use mustlink_query_selectors as _;

@@ -1,0 +1,1 @@
+//! Constraint propagators: what spreads a few constraints over more of the data. One file each.

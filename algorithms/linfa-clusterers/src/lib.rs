@@ -1,0 +1,1 @@
+//! Clusterers of linfa as base clusterers. One file each.

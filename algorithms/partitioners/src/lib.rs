@@ -1,0 +1,1 @@
+//! Graph and hypergraph partitioners, behind one trait.
