@@ -47,6 +47,7 @@ pub struct Context {
     shared: Arc<Shared>,
     path: SeedPath,
     place: String,
+    labels_only: bool,
 }
 
 impl Context {
@@ -72,16 +73,12 @@ impl Context {
     pub fn child(&self, slot: &str) -> Self {
         let place =
             if self.place.is_empty() { slot.into() } else { format!("{}.{slot}", self.place) };
-        Context { shared: self.shared.clone(), path: self.path.child(slot), place }
+        Context { path: self.path.child(slot), place, ..self.clone() }
     }
 
     /// The context of member, restart or iteration `t`.
     pub fn index(&self, t: usize) -> Self {
-        Context {
-            shared: self.shared.clone(),
-            path: self.path.index(t),
-            place: format!("{}[{t}]", self.place),
-        }
+        Context { path: self.path.index(t), place: format!("{}[{t}]", self.place), ..self.clone() }
     }
 
     /// The random stream for one purpose at this place.
@@ -129,6 +126,22 @@ impl Context {
         self.shared.memory_limit
     }
 
+    /// Whether whoever asked for the ensemble under way reads nothing but labels: members then
+    /// need not keep their centres, which for text are much larger.
+    pub fn labels_only(&self) -> bool {
+        self.labels_only
+    }
+
+    /// As [`Context::ensemble`] for who reads nothing but the labels: the members are the same,
+    /// without their extras.
+    pub fn ensemble_labels(
+        &self,
+        generator: &dyn EnsembleGenerator,
+        problem: &Problem,
+    ) -> Result<Arc<Ensemble>> {
+        Context { labels_only: true, ..self.clone() }.ensemble(generator, problem)
+    }
+
     /// The ensemble of `generator` on `problem`, made once per run and shared.
     ///
     /// Always seeded from the root path of the run's ensembles, so that one config gives one
@@ -155,6 +168,7 @@ impl Context {
         })?;
         hasher.update(&config);
         hasher.update(self.shared.ensemble_root.as_bytes());
+        hasher.update(&[u8::from(self.labels_only)]);
         let key = *hasher.finalize().as_bytes();
         let store = &self.shared.ensembles.0;
         if let Some(found) = store.lock().expect("no panic while holding it").get(&key) {
@@ -162,11 +176,7 @@ impl Context {
         }
         // Made without holding the lock: nothing waits inside the thread pool. Two makers at
         // once make the same bits.
-        let root = Context {
-            shared: self.shared.clone(),
-            path: self.shared.ensemble_root.clone(),
-            place: self.place.clone(),
-        };
+        let root = Context { path: self.shared.ensemble_root.clone(), ..self.clone() };
         let made = Arc::new(generator.generate(&problem, &root.child("ensemble"))?);
         let mut store = store.lock().expect("no panic while holding it");
         Ok(store.entry(key).or_insert(made).clone())
@@ -226,6 +236,7 @@ impl ContextBuilder {
             }),
             path: self.path,
             place: String::new(),
+            labels_only: false,
         }
     }
 }

@@ -17,7 +17,7 @@ use mustlink::run::{self, guarded};
 use mustlink::selection::{self, Counts, Selection};
 use mustlink::{Error, Problem, Result};
 
-use crate::config::{Exclude, Experiment, Scope};
+use crate::config::{EnsemblePer, Exclude, Experiment, Scope};
 use crate::data::Prepared;
 use crate::row::{Row, RowStatus};
 use crate::work::{self, Bound, Budget, Work};
@@ -46,11 +46,16 @@ impl Place<'_> {
     fn context(&self, set: &Prepared, repeat: usize, fold: usize, since: Instant) -> Context {
         let limit = self.experiment.run.cell_timeout_s;
         let left = limit.map(|l| (l - since.elapsed().as_secs_f64()).max(0.0));
+        let root = work::dataset_path(self.experiment, &set.id);
+        let root = match self.experiment.head.ensemble_per {
+            EnsemblePer::Dataset => root,
+            EnsemblePer::Repeat => root.index(repeat),
+        };
         work::context(self.experiment, &set.id, repeat, fold)
             .cancel(self.cancel.clone())
             .time_limit(left)
             .memory_limit(self.memory_limit)
-            .ensembles(self.ensembles.clone(), work::dataset_path(self.experiment, &set.id))
+            .ensembles(self.ensembles.clone(), root)
             .build()
     }
 }

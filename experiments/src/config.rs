@@ -61,6 +61,20 @@ pub struct Head {
     /// What the experiment is about.
     #[serde(default)]
     pub description: String,
+    /// How often an ensemble is made.
+    #[serde(default)]
+    pub ensemble_per: EnsemblePer,
+}
+
+/// How often an ensemble that reads no constraints is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EnsemblePer {
+    /// Once for a data set: all repeats and folds share it.
+    #[default]
+    Dataset,
+    /// Once for each repeat.
+    Repeat,
 }
 
 /// One data set of an experiment.

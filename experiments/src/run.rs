@@ -14,7 +14,7 @@ use mustlink::context::EnsembleStore;
 use mustlink::{Error, Result};
 
 use crate::cell::{self, Selected};
-use crate::config::Experiment;
+use crate::config::{EnsemblePer, Experiment};
 use crate::data::Source;
 use crate::journal::{self, Journal};
 use crate::report::{self, Report};
@@ -212,8 +212,9 @@ enum Task {
 struct Board {
     /// Ready tasks: cells before selections (their selection is in memory), longer before shorter.
     ready: BTreeSet<(Task, usize)>,
-    /// What waits for each selection.
-    waiting: BTreeMap<usize, Vec<Task>>,
+    /// What waits for each task, and for how many each waits.
+    after: BTreeMap<Task, Vec<Task>>,
+    pending: BTreeMap<Task, usize>,
     selected: BTreeMap<usize, Arc<Selected>>,
     /// Cells and selections that still need each selection.
     users: BTreeMap<usize, usize>,
@@ -266,33 +267,45 @@ fn carry_out(
     let count = points.as_ref().map_or(1, Vec::len);
 
     let mut needed: BTreeSet<usize> = BTreeSet::new();
-    let mut waiting: BTreeMap<usize, Vec<Task>> = BTreeMap::new();
+    let mut after: BTreeMap<Task, Vec<Task>> = BTreeMap::new();
     let mut users: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut ready: Vec<Task> = Vec::new();
     for &c in &todo {
-        match work.selection_of[c] {
-            None => ready.push(Task::Cell(c)),
-            Some(s) => {
-                needed.insert(s);
-                *users.entry(s).or_default() += 1;
-                waiting.entry(s).or_default().push(Task::Cell(c));
-            }
+        if let Some(s) = work.selection_of[c] {
+            needed.insert(s);
+            *users.entry(s).or_default() += 1;
+            after.entry(Task::Select(s)).or_default().push(Task::Cell(c));
         }
     }
     for s in needed.clone() {
-        match work.selections[s].budget {
-            Budget::Follow(first) => {
-                if needed.insert(first) {
-                    ready.push(Task::Select(first));
-                }
-                *users.entry(first).or_default() += 1;
-                waiting.entry(first).or_default().push(Task::Select(s));
-            }
-            Budget::Points | Budget::Open => ready.push(Task::Select(s)),
+        if let Budget::Follow(first) = work.selections[s].budget {
+            needed.insert(first);
+            *users.entry(first).or_default() += 1;
+            after.entry(Task::Select(first)).or_default().push(Task::Select(s));
         }
     }
-    ready.sort_unstable();
-    ready.dedup();
+    // Of the tasks that need one ensemble, the first makes it and the others come after. Those that
+    // wait for nothing else stand first, so that no two wait for each other.
+    let follows = |s: &usize| matches!(work.selections[*s].budget, Budget::Follow(_));
+    let (later, free): (Vec<usize>, Vec<usize>) = needed.iter().copied().partition(follows);
+    let selections = free.into_iter().chain(later).map(Task::Select);
+    let mut makers: BTreeMap<(&str, Option<usize>), Task> = BTreeMap::new();
+    let tasks: Vec<Task> = selections.chain(todo.iter().copied().map(Task::Cell)).collect();
+    for &task in &tasks {
+        let (keys, repeat) = match task {
+            Task::Cell(c) => (work.ensembles_of_cell(c), work.cells[c].repeat),
+            Task::Select(s) => (work.ensembles_of_selection(s), work.selections[s].repeat),
+        };
+        let repeat = (experiment.head.ensemble_per == EnsemblePer::Repeat).then_some(repeat);
+        for key in keys {
+            let maker = *makers.entry((key, repeat)).or_insert(task);
+            if maker != task {
+                after.entry(maker).or_default().push(task);
+            }
+        }
+    }
+    let mut pending: BTreeMap<Task, usize> = BTreeMap::new();
+    after.values().flatten().for_each(|t| *pending.entry(*t).or_default() += 1);
+    let ready: Vec<Task> = tasks.into_iter().filter(|t| !pending.contains_key(t)).collect();
     let effort: BTreeMap<usize, f64> =
         todo.iter().map(|&c| (c, work.cell_effort(c, count))).collect();
     let mut rank = BTreeMap::new();
@@ -300,7 +313,7 @@ fn carry_out(
         .iter()
         .map(|(&c, &e)| (e, Task::Cell(c)))
         .chain(needed.iter().map(|&s| {
-            let dependents = waiting.get(&s).into_iter().flatten();
+            let dependents = after.get(&Task::Select(s)).into_iter().flatten();
             let below: f64 =
                 dependents.map(|t| if let Task::Cell(c) = t { effort[c] } else { 0.0 }).sum();
             (work.selection_effort(s, queries) + below, Task::Select(s))
@@ -322,7 +335,8 @@ fn carry_out(
         pool: &pool,
         board: Mutex::new(Board {
             ready: BTreeSet::new(),
-            waiting,
+            after,
+            pending,
             selected: BTreeMap::new(),
             users,
             running: 0,
@@ -504,14 +518,21 @@ impl Runner<'_> {
         cell::run(&self.place(), c, selected)
     }
 
+    /// Whoever waited for `task` waits for one fewer.
+    fn over(&self, board: &mut Board, task: Task) {
+        for next in board.after.remove(&task).unwrap_or_default() {
+            let pending = board.pending.entry(next).or_insert(1);
+            *pending -= 1;
+            if *pending == 0 {
+                board.ready.insert(self.keyed(next));
+            }
+        }
+    }
+
     fn selected(&self, s: usize, made: Selected) {
         let mut board = self.lock();
         board.selected.insert(s, Arc::new(made));
-        let next = board.waiting.remove(&s).unwrap_or_default();
-        for task in next {
-            let keyed = self.keyed(task);
-            board.ready.insert(keyed);
-        }
+        self.over(&mut board, Task::Select(s));
         if let Budget::Follow(first) = self.work.selections[s].budget {
             release(&mut board, first);
         }
@@ -522,6 +543,7 @@ impl Runner<'_> {
         let identity = &self.work.cells[c].identity;
         let rows = rows.and_then(|rows| self.journal.finish(identity, &rows).map(|()| rows));
         let mut board = self.lock();
+        self.over(&mut board, Task::Cell(c));
         if let Some(s) = self.work.selection_of[c] {
             release(&mut board, s);
         }

@@ -13,11 +13,11 @@ use mustlink::error::Diagnostic;
 use mustlink::method::Method;
 use mustlink::random::SeedPath;
 use mustlink::registry::{Catalogue, Role};
-use mustlink::roles::Transform;
+use mustlink::roles::{EnsembleGenerator, Transform};
 use mustlink::{Error, Problem, Result, Shape};
 use serde_json::{Value, json};
 
-use crate::config::{Experiment, MethodEntry};
+use crate::config::{EnsemblePer, Experiment, MethodEntry};
 use crate::data::{self, Prepared};
 use crate::journal::PlanLine;
 
@@ -31,6 +31,9 @@ pub(crate) struct Bound {
     /// The resolved sections after k was put in, without the id.
     pub config: Value,
     pub ensemble: Option<String>,
+    /// What tells apart the ensembles that its selector and its clusterer share with others.
+    selector_ensembles: Vec<String>,
+    clusterer_ensembles: Vec<String>,
     /// Operations of one clustering, roughly.
     pub effort: f64,
     /// Bytes of one clustering and its selection.
@@ -252,7 +255,7 @@ impl Work {
         for tree in [&bound.config, &scoring, &spec.transforms, &curve] {
             collect_versions(tree, &mut versions)?;
         }
-        Ok(json!({
+        let mut identity = json!({
             "schema": SCHEMA,
             "dataset": {
                 "id": set.id, "digest": set.digest, "target": set.target,
@@ -265,7 +268,11 @@ impl Work {
             "scoring": scoring,
             "seed": experiment.head.seed,
             "versions": versions,
-        }))
+        });
+        if experiment.head.ensemble_per == EnsemblePer::Repeat {
+            identity["ensemble_per"] = json!("repeat");
+        }
+        Ok(identity)
     }
 
     /// Which file belongs to which cell.
@@ -278,6 +285,18 @@ impl Work {
             identity: c.identity.clone(),
         };
         self.cells.iter().map(line).collect()
+    }
+
+    /// Keys of the ensembles that a cell needs and others may need as well.
+    pub fn ensembles_of_cell(&self, cell: usize) -> &[String] {
+        let c = &self.cells[cell];
+        &self.bound[c.dataset][c.method].clusterer_ensembles
+    }
+
+    /// Keys of the ensembles that a selection needs and others may need as well.
+    pub fn ensembles_of_selection(&self, selection: usize) -> &[String] {
+        let s = &self.selections[selection];
+        &self.bound[s.dataset][s.method].selector_ensembles
     }
 
     /// Operations of one cell, roughly.
@@ -343,7 +362,22 @@ fn bind(experiment: &Experiment, set: &Prepared, at: usize) -> Result<Bound, Dia
         + method.selector.as_ref().map_or(0, |s| s.memory(&shape))
         + transforms(&method.transforms);
     let effort = effort(&config, &shape);
-    Ok(Bound { k, ensemble: first_generator(&config), effort, memory, method, config })
+    let ensembles = |slot: &str| {
+        let mut found = Vec::new();
+        shared_generators(&config[slot], &mut found);
+        found.iter().map(|g| format!("{}/{}", set.id, canonical(g))).collect()
+    };
+    let (selector_ensembles, clusterer_ensembles) = (ensembles("selector"), ensembles("clusterer"));
+    Ok(Bound {
+        selector_ensembles,
+        clusterer_ensembles,
+        k,
+        ensemble: first_generator(&config),
+        effort,
+        memory,
+        method,
+        config,
+    })
 }
 
 fn mentions_classes(value: &Value) -> bool {
@@ -388,6 +422,22 @@ fn collect_versions(value: &Value, out: &mut BTreeMap<String, u32>) -> Result<()
         Value::Object(map) => map.values().try_for_each(|v| collect_versions(v, out)),
         Value::Array(items) => items.iter().try_for_each(|v| collect_versions(v, out)),
         _ => Ok(()),
+    }
+}
+
+/// The generators in a tree that read no constraints: what they make is the same in every fold.
+fn shared_generators<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {
+    if descriptor(value).is_some_and(|d| d.role == Role::EnsembleGenerator) {
+        let made = config::instantiate::<Box<dyn EnsembleGenerator>>(value.clone());
+        if made.is_ok_and(|g| !g.properties().reads_constraints) {
+            out.push(value);
+        }
+        return;
+    }
+    match value {
+        Value::Object(map) => map.values().for_each(|v| shared_generators(v, out)),
+        Value::Array(items) => items.iter().for_each(|v| shared_generators(v, out)),
+        _ => {}
     }
 }
 

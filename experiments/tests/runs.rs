@@ -84,6 +84,50 @@ impl QuerySelector for TestCurious {
     }
 }
 
+/// Makes two members and says in a directory that it did.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TestCounted {
+    /// Gets one file per ensemble made.
+    pub dir: String,
+}
+
+mustlink::register!(EnsembleGenerator, TestCounted, "test_counted", references: []);
+
+#[typetag::serde(name = "test_counted")]
+impl EnsembleGenerator for TestCounted {
+    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+        // Long enough for others to come in between.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        tempfile::Builder::new().tempfile_in(&self.dir).unwrap().keep().unwrap();
+        let mut stream = ctx.stream("labels");
+        let members = (0..2).map(|_| {
+            let labels: Vec<u32> = (0..problem.n()).map(|_| stream.below(3) as u32).collect();
+            Member::from_labels(&labels)
+        });
+        Ensemble::new(problem.n(), members.collect())
+    }
+}
+
+/// Asks along an ensemble.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TestCommittee {
+    /// What makes the ensemble.
+    pub generator: Option<Box<dyn EnsembleGenerator>>,
+}
+
+mustlink::register!(QuerySelector, TestCommittee, "test_committee", references: []);
+
+#[typetag::serde(name = "test_committee")]
+impl QuerySelector for TestCommittee {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        ctx.ensemble(&**self.generator.as_ref().unwrap(), problem)?;
+        let random = mustlink::registry::build_default::<dyn QuerySelector>("random_pairs")?;
+        random.start(problem, ctx)
+    }
+}
+
 fn dataset(name: &str, n: usize, groups: usize) -> Dataset {
     let mut stream = mustlink::random::SeedPath::new(n as u64).stream(name);
     let class: Vec<u32> = (0..n).map(|i| (i % groups) as u32).collect();
@@ -306,6 +350,42 @@ fn methods_share_constraints_and_starts() {
         p.into_iter().zip(ari).filter(|(p, _)| p == "0").map(|(_, a)| a).collect::<Vec<_>>()
     };
     assert_eq!(start("a"), start("b"));
+}
+
+#[test]
+fn an_ensemble_is_made_once_for_all_who_need_it() {
+    for (per, repeats) in [("dataset", 1), ("repeat", 2)] {
+        let dir = tempfile::tempdir().unwrap();
+        let made = dir.path().join("made");
+        std::fs::create_dir(&made).unwrap();
+        let generator = format!("{{ type = \"test_counted\", dir = {made:?} }}");
+        let head = HEAD.replace("seed = 5", &format!("seed = 5\nensemble_per = \"{per}\""));
+        let text = format!(
+            r#"{head}
+[curve]
+points = [0, 4]
+[[dataset]]
+id = "left"
+[[dataset]]
+id = "right"
+[[method]]
+id = "committee"
+selector = {{ type = "test_committee", generator = {generator} }}
+clusterer = "pck_means"
+[[method]]
+id = "both"
+selector = {{ type = "test_committee", generator = {generator} }}
+clusterer = {{ type = "ensemble", generator = {generator}, consensus = "voting" }}
+[[method]]
+id = "consensus"
+clusterer = {{ type = "ensemble", generator = {generator}, consensus = "voting" }}
+"#
+        );
+        let options = RunOptions { threads: Some(4), ..options(&dir.path().join("out")) };
+        let outcome = run(&experiment(&text), &options).unwrap();
+        assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+        assert_eq!(std::fs::read_dir(&made).unwrap().count(), 2 * repeats, "per {per}");
+    }
 }
 
 #[test]
