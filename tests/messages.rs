@@ -40,7 +40,7 @@ fn unknown_plugins() {
     says(
         "clusterer = { type = \"pkmeans\" }",
         &[
-            "m.toml:1:22: clusterer: no base clusterer \"pkmeans\"; did you mean \"kmeans\"? run \"mustlink list base-clusterers\"",
+            "m.toml:1:22: clusterer: no base clusterer \"pkmeans\"; did you mean \"pck_means\"? run \"mustlink list base-clusterers\"",
         ],
     );
     says(
@@ -85,7 +85,7 @@ max_iterations = 2.5
             "m.toml:7:11: clusterer.generator.members: must be in 1..=65535, got 0",
             "m.toml:11:1: clusterer.generator.clusterer.restart: unknown option of kmeans; did you mean \"restarts\"?",
             "m.toml:12:13: clusterer.generator.clusterer.tolerance: must be a number >= 0, got string \"small\"",
-            "m.toml:13:8: clusterer.generator.clusterer.init: must be \"kmeans_plus_plus\", \"random\", \"random_partition\", \"farthest_first\", \"perturb\" or \"given\", got string \"plus_plus\"",
+            "m.toml:13:8: clusterer.generator.clusterer.init: must be \"kmeans_plus_plus\", \"kmeans_parallel\", \"random\", \"random_partition\", \"farthest_first\", \"perturb\" or \"given\", got string \"plus_plus\"",
             "m.toml:14:18: clusterer.generator.clusterer.max_iterations: must be an integer >= 1, got 2.5",
         ],
     );

@@ -66,7 +66,7 @@ from pathlib import Path
 
 import numpy as np
 from active_semi_clustering.active.pairwise_constraints import ExampleOracle, ExploreConsolidate
-from active_semi_clustering.semi_supervised.pairwise_constraints import PCKMeans
+from active_semi_clustering.semi_supervised.pairwise_constraints import COPKMeans, MPCKMeans, PCKMeans
 from active_semi_clustering.semi_supervised.pairwise_constraints.constraints import (
     preprocess_constraints,
 )
@@ -282,6 +282,25 @@ def compare_pck_means(us, data, rounds, limit):
     return compare(rounds, ours, theirs, limit)
 
 
+def peer_labels(method, data, seed):
+    np.random.seed(seed)
+    return method.fit(data.x, ml=data.links(True), cl=data.links(False)).labels_
+
+
+def compare_clusterer(us, data, ours, theirs, rounds, limit):
+    """A clusterer of ours, by its table, beside one of the peer, made by `theirs`."""
+
+    def run_ours(seed):
+        row, memory = us.cell(data, f"clusterer = {ours}", seed)
+        return row["time_cluster_s"], row["ari"], memory
+
+    def run_theirs(seed):
+        labels = peer_labels(theirs(data.k), data, seed)
+        return lambda: ari(data, labels)
+
+    return compare(rounds, run_ours, run_theirs, limit)
+
+
 def compare_explore_consolidate(us, data, rounds, limit):
     def ours(seed):
         method = f'selector = "explore_consolidate"\nclusterer = {{ {PCK_MEANS} }}'
@@ -396,6 +415,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the best counts (default 3)")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds a peer may take per call (default 60)")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write the files here and keep them")
+    parser.add_argument("--constrained", action="store_true", help="only cop_kmeans and mpck_means")
     parser.add_argument("--skip-closure", action="store_true", help="leave out the closure, the longest call")
     args = parser.parse_args()
     binary = args.mustlink.resolve()
@@ -425,7 +445,7 @@ def run(us, folder, args):
     rows = [head + ["ours MB", "theirs MB"]]
     bad = 0
 
-    def add(what, data, ours, theirs, digits, agreement):
+    def add(what, data, ours, theirs, digits, agreement, limit=limit):
         values = [number(ours.value, digits), number(theirs.value, digits), agreement]
         times = [seconds(ours), seconds(theirs), ratio(ours, theirs, limit)]
         rows.append([what, data.name, *times, *values, megabytes(ours), megabytes(theirs)])
@@ -436,13 +456,27 @@ def run(us, folder, args):
             return None
         return abs(ours.value - theirs.value) / max(1.0, abs(theirs.value))
 
-    for data in sets:
+    for data in sets if not args.constrained else []:
         for what, function in [
             ("pck_means", compare_pck_means),
             ("explore_consolidate", compare_explore_consolidate),
         ]:
             ours, theirs = function(us, data, args.rounds, limit)
             add(what, data, ours, theirs, 4, "ARI")
+    # One attempt each: the peer makes one. It gets longer than the others, so that it can finish.
+    x, classes = datasets.make_blobs(20_000, 16, centers=10, cluster_std=6.0, random_state=1)
+    many = written(folder, "blobs_20000x16", x, classes, 2000, 0, rng)
+    cop = '{ type = "cop_kmeans", init = "random", restarts = 1 }'
+    ours, theirs = compare_clusterer(us, many, cop, COPKMeans, 1, 10 * limit)
+    add("cop_kmeans", many, ours, theirs, 4, "ARI", 10 * limit)
+    (digits,) = (data for data in sets if data.name == "digits")
+    mpck = '{ type = "mpck_means", metric = "single_diag" }'
+    ours, theirs = compare_clusterer(us, digits, mpck, MPCKMeans, args.rounds, limit)
+    add("mpck_means", digits, ours, theirs, 4, "ARI")
+    if args.constrained:
+        print(file=sys.stderr)
+        show(rows)
+        return 0
     x, classes = datasets.make_blobs(200_000, 2, centers=10, cluster_std=2.0, random_state=1)
     large = written(folder, "blobs_200000x2", x, classes, 1, 0, rng)
     for data in [*sets, large]:

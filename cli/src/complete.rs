@@ -67,6 +67,11 @@ pub(crate) fn clusterers(current: &OsStr) -> Vec<CompletionCandidate> {
     starting(current, candidates(|d| d.role == Role::BaseClusterer))
 }
 
+/// Consensus functions.
+pub(crate) fn consensus_functions(current: &OsStr) -> Vec<CompletionCandidate> {
+    starting(current, candidates(|d| d.role == Role::ConsensusFunction))
+}
+
 /// Query selectors.
 pub(crate) fn selectors(current: &OsStr) -> Vec<CompletionCandidate> {
     starting(current, candidates(|d| d.role == Role::QuerySelector))

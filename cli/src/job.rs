@@ -12,11 +12,12 @@ use mustlink::closure::{Closure, Feasibility, OnConflict};
 use mustlink::config::{self, Document, Node};
 use mustlink::constraints::Constraints;
 use mustlink::context::EnsembleStore;
+use mustlink::ensemble::Ensemble;
 use mustlink::ledger::{Durability, Header, Ledger};
 use mustlink::method::Method;
 use mustlink::random::SeedPath;
 use mustlink::registry;
-use mustlink::roles::Oracle;
+use mustlink::roles::{EnsembleGenerator, Oracle};
 use mustlink::run::{self, Run, guarded};
 use mustlink::selection::{self, Asking, Selection};
 use mustlink::{Context, DataKind, Error, Problem, Result};
@@ -307,6 +308,16 @@ impl Job {
         let prefix = self.method.prefix();
         let seen = run::transform_from(self.steps, prefix, &self.problem, &self.ctx)?;
         Ok(seen.0)
+    }
+
+    /// The ensemble that `generator` makes of what selectors see.
+    pub fn ensemble(&self, generator: &dyn EnsembleGenerator) -> Result<Arc<Ensemble>> {
+        self.ctx.ensemble_labels(generator, &self.seen()?).map_err(|e| e.at("generator"))
+    }
+
+    /// The run around this job.
+    pub fn context(&self) -> &Context {
+        &self.ctx
     }
 
     /// Asks; `None` when the method has no selector.

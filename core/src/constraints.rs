@@ -156,11 +156,20 @@ impl Violations {
 }
 
 /// What is known about pairs, in canonical form.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Constraints {
     pairs: Vec<Constraint>,
     neighbourhoods: Vec<Vec<u32>>,
     trivial: usize,
+    summed: usize,
+}
+
+/// Equal in what they say; how many statements were added up to say it makes no difference.
+impl PartialEq for Constraints {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.pairs, &self.neighbourhoods, self.trivial)
+            == (&other.pairs, &other.neighbourhoods, other.trivial)
+    }
 }
 
 impl Constraints {
@@ -185,7 +194,7 @@ impl Constraints {
         let expected = given.size_hint().0;
         let mut seen: HashMap<(u32, u32, Kind), usize> = HashMap::with_capacity(expected);
         let mut pairs: Vec<Constraint> = Vec::with_capacity(expected);
-        let mut trivial = 0;
+        let (mut trivial, mut summed) = (0, 0);
         for mut c in given {
             if c.i > c.j {
                 std::mem::swap(&mut c.i, &mut c.j);
@@ -216,7 +225,10 @@ impl Constraints {
                     let known = &mut pairs[*slot.get()];
                     match duplicates {
                         Duplicates::Max => known.weight = known.weight.max(c.weight),
-                        Duplicates::Sum => known.weight += c.weight,
+                        Duplicates::Sum => {
+                            known.weight += c.weight;
+                            summed += 1;
+                        }
                         Duplicates::First => {}
                         Duplicates::Error => {
                             return Err(Error::DuplicateConstraint {
@@ -231,7 +243,7 @@ impl Constraints {
                 }
             }
         }
-        Ok(Constraints { pairs, neighbourhoods: Vec::new(), trivial })
+        Ok(Constraints { pairs, neighbourhoods: Vec::new(), trivial, summed })
     }
 
     /// The same with these named neighbourhoods; each set is sorted.
@@ -257,6 +269,11 @@ impl Constraints {
     /// Must-links of an object with itself that were dropped.
     pub fn trivial(&self) -> usize {
         self.trivial
+    }
+
+    /// Statements whose weight was added to that of an earlier one about the same pair.
+    pub fn summed(&self) -> usize {
+        self.summed
     }
 
     /// Number of pairs.

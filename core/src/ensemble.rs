@@ -127,8 +127,9 @@ pub fn check_needs(
         lacking("memberships", &|m| m.extras.memberships.is_some())?;
     }
     if needs.distances {
-        lacking("distances or centres", &|m| {
-            m.extras.distances.is_some() || m.extras.centers.is_some()
+        lacking("distances, centres or memberships", &|m| {
+            let e = &m.extras;
+            e.distances.is_some() || e.centers.is_some() || e.memberships.is_some()
         })?;
     }
     if needs.feature_weights {
@@ -137,12 +138,23 @@ pub fn check_needs(
     if needs.complete {
         lacking("a label for every object", &|m| !m.labels.contains(&MISSING))?;
     }
+    check_size(ensemble.n(), consensus)
+}
+
+/// Whether a consensus function takes so many objects; that can be known before there are members.
+///
+/// # Errors
+/// `BadParam` naming the largest number of objects it takes, and what takes more.
+pub fn check_size(n: usize, consensus: &dyn crate::roles::ConsensusFunction) -> Result<()> {
+    let needs = consensus.needs();
     match needs.max_n {
-        Some(limit) if ensemble.n() > limit => Err(Error::bad_param(
-            "consensus",
-            tag,
-            format!("used with at most {limit} objects ({} given)", ensemble.n()),
-        )),
+        Some(limit) if n > limit => {
+            let mut legal = format!("used with at most {limit} objects ({n} given)");
+            if !needs.instead.is_empty() {
+                legal = format!("{legal}; raise max_n, or take {}", needs.instead);
+            }
+            Err(Error::bad_param("consensus", consensus.typetag_name(), legal))
+        }
         _ => Ok(()),
     }
 }

@@ -51,6 +51,14 @@ pub enum Infeasible {
     OddCycle(Vec<u32>),
     /// The objects that found no admissible cluster in any attempt.
     Blocked(Vec<u32>),
+    /// Objects that belong together and found, in the last attempt, something they must be apart
+    /// from in every cluster.
+    Surrounded {
+        /// The objects.
+        unit: Vec<u32>,
+        /// What stood in their way, with its cluster.
+        by: Vec<(u32, u32)>,
+    },
 }
 
 /// Everything that can go wrong.
@@ -141,6 +149,13 @@ pub enum Error {
     /// More pairs than the caller allowed to enumerate.
     ClosureTooLarge {
         /// Pairs in the closure.
+        pairs: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Propagation makes more pairs than the caller allowed.
+    TooManyPropagated {
+        /// Pairs it makes at least.
         pairs: u64,
         /// The limit.
         limit: u64,
@@ -352,10 +367,24 @@ impl Error {
                     "constraints: no admissible cluster among {k} for {}",
                     list(objects, ", ")
                 ),
+                Infeasible::Surrounded { unit, by } => {
+                    let by: Vec<String> =
+                        by.iter().map(|&(o, h)| format!("{} in {h}", id(o as usize))).collect();
+                    format!(
+                        "constraints: no attempt found an admissible cluster among {k} for {}, \
+                         apart from {}; more restarts may",
+                        list(unit, ", "),
+                        by.join(", ")
+                    )
+                }
             },
             Error::ClosureTooLarge { pairs, limit } => format!(
                 "constraints: the closure has {pairs} pairs, more than max_closure_pairs = {limit}; \
                  use the component form or raise the limit"
+            ),
+            Error::TooManyPropagated { pairs, limit } => format!(
+                "constraints: propagation makes at least {pairs} pairs, more than \
+                 max_pairs = {limit}; raise the threshold or the limit"
             ),
             Error::TooLarge { n } => {
                 format!("data: {n} objects, at most {} are supported", u32::MAX - 1)

@@ -211,19 +211,22 @@ impl Catalogue {
     }
 }
 
-/// The nearest of `names` to `word`, when it is near enough to be a slip.
+/// The nearest of `names` to `word`, when it is near enough to be a slip; of several the one that
+/// begins like it.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let flat = |s: &str| s.to_lowercase().replace(['_', '-', ' '], "");
     let word_flat = flat(word);
     names
         .into_iter()
         .map(|name| {
-            let distance = strsim::damerau_levenshtein(&word_flat, &flat(name));
-            (distance, name)
+            let name_flat = flat(name);
+            let distance = strsim::damerau_levenshtein(&word_flat, &name_flat);
+            let pairs = word_flat.chars().zip(name_flat.chars());
+            (distance, std::cmp::Reverse(pairs.take_while(|(a, b)| a == b).count()), name)
         })
-        .filter(|&(distance, name)| distance <= 3 && distance * 2 <= name.len())
+        .filter(|&(distance, _, name)| distance <= 3 && distance * 2 <= name.len())
         .min()
-        .map(|(_, name)| name)
+        .map(|(_, _, name)| name)
 }
 
 /// `; did you mean "x"?`, or nothing.
@@ -357,7 +360,7 @@ mod tests {
     fn slips_are_found() {
         let names = ["min_max", "pck_means", "kmeans"];
         assert_eq!(nearest("minmax", names), Some("min_max"));
-        assert_eq!(nearest("pkmeans", names), Some("kmeans"));
+        assert_eq!(nearest("pkmeans", names), Some("pck_means"));
         assert_eq!(nearest("something", names), None);
     }
 }

@@ -166,7 +166,9 @@ proptest! {
                             prop_assert_eq!(closure.relation(a as usize, b as usize), Some(Kind::CannotLink));
                         }
                     }
-                    Infeasible::Blocked(_) => prop_assert!(false, "not a witness of colouring"),
+                    Infeasible::Blocked(_) | Infeasible::Surrounded { .. } => {
+                        prop_assert!(false, "not a witness of colouring");
+                    }
                 }
             }
             Feasibility::Unknown => prop_assert!(k > 2),

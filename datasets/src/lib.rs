@@ -4,7 +4,7 @@
 //! display text and classes. [`open`] finds one by name or path: a CSV, a Matrix Market file with
 //! its labels, an entry of a data directory, or one of the sets built into the program. What a
 //! manifest says about a set is asserted when it is opened. [`read_constraints`] and
-//! [`read_labels`] read what belongs to a data set.
+//! [`read_labels`] read what belongs to a data set, [`read_partitions`] what others made of one.
 //!
 //! Every error names the file, the line, the column by its name, the value, and what is accepted.
 //! Lines are counted as an editor does: the header of a CSV is line 1.
@@ -13,16 +13,20 @@ mod builtin;
 mod bytes;
 mod dataset;
 mod directory;
+mod linfa;
 mod links;
 mod matrix_market;
 mod open;
 mod partition;
+mod partitions;
 mod steps;
 mod table;
 
 pub use builtin::builtin_names;
 pub use dataset::{Classes, Dataset};
+pub use linfa::LinfaView;
 pub use links::{read_constraints, write_constraints};
 pub use open::{Listing, OpenOptions, Origin, available, open};
 pub use partition::{LabelColumn, read_labels, write_labels};
+pub use partitions::{Partitions, read_partitions};
 pub use steps::RowMap;

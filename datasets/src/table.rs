@@ -212,7 +212,7 @@ pub(crate) fn unknown(cell: &str) -> bool {
     cell.is_empty() || cell == "?"
 }
 
-fn ids(records: &Records, column: usize, place: &str) -> Result<Arc<[String]>> {
+pub(crate) fn ids(records: &Records, column: usize, place: &str) -> Result<Arc<[String]>> {
     let mut lines: HashMap<&str, u64> = HashMap::new();
     for record in records.rows() {
         let id = &record.cells[column];

@@ -11,8 +11,9 @@ use std::time::Instant;
 use mustlink::clustering::Status;
 use mustlink::constraints::{Constraint, Constraints, Kind, Origin};
 use mustlink::context::{Context, EnsembleStore};
+use mustlink::ensemble::Ensemble;
 use mustlink::method::Method;
-use mustlink::roles::{MetricInput, MetricProperties, Scene};
+use mustlink::roles::{EnsembleGenerator, MetricInput, MetricProperties, RoleObject, Scene};
 use mustlink::run::{self, guarded};
 use mustlink::selection::{self, Counts, Selection};
 use mustlink::{Error, Problem, Result};
@@ -20,7 +21,7 @@ use mustlink::{Error, Problem, Result};
 use crate::config::{EnsemblePer, Exclude, Experiment, Scope};
 use crate::data::Prepared;
 use crate::row::{Row, RowStatus};
-use crate::work::{self, Bound, Budget, Work};
+use crate::work::{self, Bound, Budget, Work, first_generator};
 
 /// What cells and selections of a run have in common.
 pub(crate) struct Place<'a> {
@@ -319,6 +320,8 @@ impl Scored {
         row.test_classes = self.test_classes;
         row.scores = self.scores;
         row.time_cluster_s = Some(self.run.seconds);
+        row.diagnostics = clustering.extras.diagnostics;
+        row.diagnostics.retain(|_, v| v.is_finite());
         row.labels = self.keep_labels.then_some(clustering.labels);
     }
 }
@@ -346,6 +349,15 @@ fn without_constraints(
     let run = run::cluster(&**clusterer, &input, &ctx.child("clusterer"))
         .map_err(|e| e.at("scoring without constraints"))?;
     Ok(Some(run.clustering.labels))
+}
+
+/// The ensemble of the first generator that a method holds, if it holds one: the one it used itself.
+fn ensemble_of(bound: &Bound, input: &Problem, ctx: &Context) -> Result<Option<Arc<Ensemble>>> {
+    let Some(config) = first_generator(&bound.config) else { return Ok(None) };
+    let build = |message| Error::Plugin { tag: "generator".into(), message };
+    let generator = <dyn EnsembleGenerator as RoleObject>::from_value(config.clone());
+    let ensemble = ctx.ensemble(&*generator.map_err(build)?, input);
+    ensemble.map(Some).map_err(|e| e.at("scoring the ensemble"))
 }
 
 fn cluster_and_score(
@@ -405,6 +417,10 @@ fn cluster_and_score(
         true => without_constraints(method, under, ctx)?,
         false => None,
     };
+    let ensemble = match wanted(|facts| facts.needs_ensemble) {
+        true => ensemble_of(&place.work.bound[cell.dataset][cell.method], &input, ctx)?,
+        false => None,
+    };
     let metric_input = MetricInput {
         labels: &run.clustering.labels,
         truth: set.labels(),
@@ -414,7 +430,7 @@ fn cluster_and_score(
         heldout: heldout.as_ref(),
         unconstrained: unconstrained.as_deref(),
         exclude: exclude.as_deref(),
-        ensemble: None,
+        ensemble: ensemble.as_deref(),
     };
     let mut scores = BTreeMap::new();
     for (metric, column) in metrics.iter().zip(place.experiment.columns()) {

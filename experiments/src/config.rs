@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::split::Split;
 use crate::stats::Unit;
+use crate::verdict::{self, Criterion};
 
 /// An experiment file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +48,9 @@ pub struct ExperimentFile {
     /// How the work is done; changes no score.
     #[serde(default)]
     pub run: RunSection,
+    /// The claims that the report judges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criterion: Vec<Criterion>,
 }
 
 /// What an experiment is called and where its random numbers start.
@@ -86,6 +90,12 @@ pub struct DatasetEntry {
     /// A file, relative to the experiment file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// The built-in set or the set in the data directory that this is a version of; absent: `id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Leave it out where it cannot be read; the report says that it is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
     /// Which of several class columns is the truth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -244,11 +254,15 @@ pub struct Stats {
     pub level: f64,
     /// What counts as one observation.
     pub unit: Unit,
+    /// Numbers of a row to summarise beside the metrics: what a clusterer tells of itself
+    /// (`propagated`), or a column of results.csv (`time_cluster_s`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<String>,
 }
 
 impl Default for Stats {
     fn default() -> Self {
-        Stats { level: 0.95, unit: Unit::default() }
+        Stats { level: 0.95, unit: Unit::default(), records: Vec::new() }
     }
 }
 
@@ -296,6 +310,8 @@ pub struct Experiment {
     pub stats: Stats,
     /// How the work is done.
     pub run: RunSection,
+    /// The claims that the report judges.
+    pub criteria: Vec<Criterion>,
     columns: Vec<String>,
     resolved: Value,
     base: PathBuf,
@@ -308,6 +324,10 @@ pub struct DatasetSpec {
     pub id: String,
     /// Where it is, if not found by name.
     pub path: Option<String>,
+    /// The name it is found by, if not its own.
+    pub source: Option<String>,
+    /// Whether the experiment goes on without it.
+    pub optional: bool,
     /// Which class column is the truth.
     pub target: Option<String>,
     /// Objects to keep per class.
@@ -357,6 +377,11 @@ impl Experiment {
     /// Column names of the metrics, in order: the tag; with an option where a tag comes twice.
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// Columns of the metrics, then the numbers summarised beside them.
+    pub fn measured(&self) -> Vec<String> {
+        self.columns.iter().chain(&self.stats.records).cloned().collect()
     }
 
     /// The experiment a results directory belongs to.
@@ -442,8 +467,26 @@ impl Experiment {
                     value["transforms"] = json!([]);
                     value
                 })?;
-                let DatasetEntry { id, path, target, class_sizes, constraints, .. } = entry;
-                Ok(DatasetSpec { id, path, target, class_sizes, constraints, transforms })
+                let DatasetEntry {
+                    id,
+                    path,
+                    source,
+                    optional,
+                    target,
+                    class_sizes,
+                    constraints,
+                    ..
+                } = entry;
+                Ok(DatasetSpec {
+                    id,
+                    path,
+                    source,
+                    optional,
+                    target,
+                    class_sizes,
+                    constraints,
+                    transforms,
+                })
             })
             .collect::<Result<Vec<_>>>()?;
         let mut curve = section("curve");
@@ -461,6 +504,10 @@ impl Experiment {
             scoring,
             stats: read(root, "stats", section("stats"))?,
             run: read(root, "run", section("run"))?,
+            criteria: match resolved.get("criterion") {
+                Some(list) => read(root, "criterion", list.clone())?,
+                None => Vec::new(),
+            },
             resolved: Value::Null,
             base: base.to_path_buf(),
         };
@@ -520,6 +567,18 @@ impl Experiment {
             let node = root.get("scoring").unwrap_or(root);
             out.push(node.diagnostic("scoring.metrics", "needs at least one metric"));
         }
+        for (at, name) in self.stats.records.iter().enumerate() {
+            if self.columns.contains(name) || self.stats.records[..at].contains(name) {
+                let node = root.get("stats").unwrap_or(root);
+                out.push(node.diagnostic("stats.records", format!("\"{name}\" comes twice")));
+            }
+        }
+        let criteria = root.get("criterion").map_or(&[][..], Node::items);
+        out.extend(verdict::complaints(self, |at, key, message| {
+            let node = criteria.get(at).unwrap_or(root);
+            let path = format!("criterion[{at}].{key}");
+            node.get(key).unwrap_or(node).diagnostic(&path, message)
+        }));
         let curve = root.get("curve").unwrap_or(root);
         let complain = |message: String| curve.diagnostic("curve.points", message);
         match self.points.numbers() {

@@ -106,7 +106,7 @@ fn open(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result<
     };
     match &spec.path {
         Some(path) => mustlink_datasets::open(&relative(experiment.base(), path), &options),
-        None => mustlink_datasets::open(&spec.id, &options),
+        None => mustlink_datasets::open(spec.source.as_ref().unwrap_or(&spec.id), &options),
     }
 }
 

@@ -250,6 +250,7 @@ fn differences(there: &Value, here: &Value) -> Vec<String> {
         if let Some(map) = v.as_object_mut() {
             map.remove("run");
             map.remove("stats");
+            map.remove("criterion");
             if let Some(head) = map.get_mut("experiment").and_then(Value::as_object_mut) {
                 head.remove("description");
             }

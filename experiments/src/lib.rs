@@ -15,12 +15,14 @@
 //! | `journal` | files that survive being killed |
 //! | `row` | what is written down |
 //! | `stats`, `summary` | means and intervals |
+//! | `formula`, `verdict` | claims about results, and whether they hold |
 //! | `figure`, `report`, `plan` | what people see |
 
 mod cell;
 mod config;
 mod data;
 mod figure;
+mod formula;
 mod journal;
 mod plan;
 mod report;
@@ -29,6 +31,7 @@ mod run;
 mod split;
 mod stats;
 mod summary;
+mod verdict;
 mod work;
 
 pub use config::{
@@ -43,3 +46,4 @@ pub use run::{FailedCell, Outcome, RunOptions, RunProgress, Shard, Standing, ret
 pub use split::Split;
 pub use stats::{Summary, Unit, critical_t, mean_height};
 pub use summary::{CurveSummary, PointSummary};
+pub use verdict::{Criterion, Finding, Judgement, Tolerance, Verdict};

@@ -7,7 +7,7 @@ use std::time::Instant;
 use mustlink::Result;
 use mustlink::error::bytes;
 
-use crate::config::Experiment;
+use crate::config::{EnsemblePer, Experiment};
 use crate::data::{self, Source};
 use crate::journal;
 use crate::work::Work;
@@ -19,6 +19,8 @@ pub struct PlannedDataset {
     pub id: String,
     /// Objects, features and classes; or why it cannot be read.
     pub size: std::result::Result<(usize, usize, Option<usize>), String>,
+    /// The run goes on without it.
+    pub optional: bool,
 }
 
 /// What a run would do.
@@ -43,9 +45,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Data sets that cannot be read.
+    /// Data sets that cannot be read and without which nothing runs.
     pub fn missing(&self) -> impl Iterator<Item = &PlannedDataset> {
-        self.datasets.iter().filter(|d| d.size.is_err())
+        self.datasets.iter().filter(|d| d.size.is_err() && !d.optional)
     }
 }
 
@@ -61,6 +63,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         .iter()
         .map(|spec| PlannedDataset {
             id: spec.id.clone(),
+            optional: spec.optional,
             size: data::prepare(experiment, spec, source)
                 .map(|p| (p.set.n(), p.set.d(), p.set.k()))
                 .map_err(|e| e.to_string()),
@@ -68,11 +71,12 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         .collect();
     let points = experiment.points.numbers().map_or(1, |p| p.len());
     let per_set = experiment.methods.len() * experiment.split.repeats() * experiment.split.folds();
+    let there = datasets.iter().filter(|d| d.size.is_ok() || !d.optional).count();
     let mut plan = Plan {
         methods: experiment.methods.len(),
-        cells: per_set * datasets.len(),
+        cells: per_set * there,
         finished: 0,
-        rows: per_set * datasets.len() * points,
+        rows: per_set * there * points,
         selections: 0,
         seconds: 0.0,
         memory: 0,
@@ -91,7 +95,15 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     plan.finished = work.cells.iter().filter(|c| finished.contains(&c.identity)).count();
     plan.selections = work.selections.len();
     let selections = if plan.finished == plan.cells { 0.0 } else { selections };
-    plan.seconds = (cells + selections) * seconds_per_operation();
+    let ensembles = if plan.finished == plan.cells {
+        0.0
+    } else {
+        match experiment.head.ensemble_per {
+            EnsemblePer::Dataset => work.ensemble_effort(),
+            EnsemblePer::Repeat => work.ensemble_effort() * experiment.split.repeats() as f64,
+        }
+    };
+    plan.seconds = (cells + selections + ensembles) * seconds_per_operation();
     plan.memory = work
         .bound
         .iter()
@@ -136,6 +148,7 @@ impl fmt::Display for Plan {
                     let classes = classes.map_or("no classes".into(), |k| format!("{k} classes"));
                     writeln!(f, "{}: {n} objects, {width} features, {classes}", d.id)?;
                 }
+                Err(message) if d.optional => writeln!(f, "{}: left out: {message}", d.id)?,
                 Err(message) => writeln!(f, "{}: MISSING: {message}", d.id)?,
             }
         }
@@ -143,7 +156,7 @@ impl fmt::Display for Plan {
             f,
             "{} cells ({} data sets × {} methods), {} finished; {} rows; {} selections",
             self.cells,
-            self.datasets.len(),
+            self.datasets.iter().filter(|d| d.size.is_ok() || !d.optional).count(),
             self.methods,
             self.finished,
             self.rows,

@@ -17,6 +17,7 @@ use crate::journal::{self, io, write_whole};
 use crate::row::{self, Row, RowStatus};
 use crate::stats::{Summary, Unit};
 use crate::summary::{self, CellRows, CurveSummary};
+use crate::verdict::{self, Verdict};
 
 /// What a report is made of.
 #[derive(Debug, Clone)]
@@ -33,6 +34,8 @@ pub struct Report {
     pub table: String,
     /// Every summarised curve, in config order.
     pub curves: Vec<CurveSummary>,
+    /// What became of the criteria, in config order.
+    pub verdicts: Vec<Verdict>,
     /// The page.
     pub page: PathBuf,
 }
@@ -63,6 +66,10 @@ pub fn report(dir: &Path) -> Result<Report> {
     write_whole(&dir.join("results.csv"), ".part", &row::to_csv(&rows, experiment.columns())?)?;
     let curves = summary::summarise(&experiment, &cells);
     write_whole(&dir.join("summary.csv"), ".part", &summary::to_csv(&curves)?)?;
+    let verdicts = verdict::judge(&experiment, &cells);
+    if !verdicts.is_empty() {
+        write_whole(&dir.join("verdicts.csv"), ".part", &verdict::to_csv(&verdicts)?)?;
+    }
     let figures = draw(dir, &experiment, &curves)?;
     let failed: Vec<&Row> =
         cells.iter().filter_map(|c| c.rows.iter().find(|r| r.status != RowStatus::Ok)).collect();
@@ -71,7 +78,8 @@ pub fn report(dir: &Path) -> Result<Report> {
         cells: plan.len(),
         finished: cells.len(),
         failed: failed.len(),
-        table: table(&experiment, &curves),
+        table: table(&experiment, &curves, &verdicts),
+        verdicts,
         page: dir.join("report.html"),
         curves,
     };
@@ -91,13 +99,14 @@ fn draw(dir: &Path, experiment: &Experiment, curves: &[CurveSummary]) -> Result<
     let mut out = Vec::new();
     let mut names = BTreeSet::new();
     for dataset in &experiment.datasets {
-        for (metric, direction) in experiment.columns().iter().zip(directions(experiment)) {
+        for (metric, direction) in experiment.measured().iter().zip(directions(experiment)) {
             let mine: Vec<&CurveSummary> =
                 curves.iter().filter(|c| c.dataset == dataset.id && c.metric == *metric).collect();
-            let y_name = format!(
-                "{metric} ({})",
-                if direction { "more is better" } else { "less is better" }
-            );
+            let y_name = match direction {
+                None => metric.clone(),
+                Some(true) => format!("{metric} (more is better)"),
+                Some(false) => format!("{metric} (less is better)"),
+            };
             let Some(svg) = figure::learning_curve(&dataset.id, &y_name, &mine) else { continue };
             let mut name = file_name(&format!("{}-{metric}", dataset.id));
             while !names.insert(name.clone()) {
@@ -113,9 +122,10 @@ fn draw(dir: &Path, experiment: &Experiment, curves: &[CurveSummary]) -> Result<
     Ok(out)
 }
 
-/// Whether more is better, per metric.
-fn directions(experiment: &Experiment) -> impl Iterator<Item = bool> + '_ {
-    experiment.scoring.metrics.iter().map(|m| m.properties().higher_is_better)
+/// Whether more is better, per metric; of other numbers nobody can say.
+fn directions(experiment: &Experiment) -> impl Iterator<Item = Option<bool>> + '_ {
+    let metrics = experiment.scoring.metrics.iter();
+    metrics.map(|m| Some(m.properties().higher_is_better)).chain(std::iter::repeat(None))
 }
 
 fn file_name(text: &str) -> String {
@@ -127,7 +137,7 @@ fn file_name(text: &str) -> String {
 struct Column {
     head: String,
     metric: String,
-    higher: bool,
+    higher: Option<bool>,
     pick: Pick,
 }
 
@@ -154,7 +164,7 @@ fn columns(experiment: &Experiment, curves: &[CurveSummary], with_start: bool) -
     let longest = curves.iter().find(|c| c.points.len() == length);
     let at = |i: usize| longest.and_then(|c| c.points.get(i)).map_or(0.0, |p| p.p);
     let mut out = Vec::new();
-    for (metric, higher) in experiment.columns().iter().zip(directions(experiment)) {
+    for (metric, higher) in experiment.measured().iter().zip(directions(experiment)) {
         let mut push = |head: String, pick| {
             out.push(Column { head, metric: metric.clone(), higher, pick });
         };
@@ -186,7 +196,7 @@ fn find<'a>(
     curves.iter().find(|c| c.dataset == dataset && c.method == method && c.metric == metric)
 }
 
-fn table(experiment: &Experiment, curves: &[CurveSummary]) -> String {
+fn table(experiment: &Experiment, curves: &[CurveSummary], verdicts: &[Verdict]) -> String {
     let columns = columns(experiment, curves, false);
     let mut table = Table::new();
     let rule = LineStyle::none().fill('─').junction('─');
@@ -226,7 +236,11 @@ fn table(experiment: &Experiment, curves: &[CurveSummary]) -> String {
         }
     }
     let lines: Vec<String> = table.lines().map(|l| l.trim_end().to_string()).collect();
-    format!("{}\n{}\n", lines.join("\n"), legend(experiment))
+    let mut text = format!("{}\n{}\n", lines.join("\n"), legend(experiment));
+    if !verdicts.is_empty() {
+        let _ = write!(text, "\n{}", verdict::text(verdicts));
+    }
+    text
 }
 
 fn legend(experiment: &Experiment) -> String {
@@ -278,6 +292,7 @@ fn page(experiment: &Experiment, report: &Report, figures: &[Figure], failed: &[
             writeln!(h, "<p><b>The run is not complete:</b> the same command goes on with it.</p>");
     }
     score_table(&mut h, experiment, &report.curves);
+    verdict::html(&mut h, &report.verdicts);
     if !figures.is_empty() {
         h.push_str("<h2>Learning curves</h2>\n<div class=\"figures\">\n");
         for figure in figures {
@@ -341,7 +356,11 @@ fn score_table(h: &mut String, experiment: &Experiment, curves: &[CurveSummary])
             h,
             "<th>{} {}</th>",
             escape(&column.head),
-            if column.higher { "↑" } else { "↓" }
+            match column.higher {
+                Some(true) => "↑",
+                Some(false) => "↓",
+                None => "",
+            }
         );
     }
     h.push_str("<th>cells</th><th>failed</th></tr>\n");
@@ -353,7 +372,7 @@ fn score_table(h: &mut String, experiment: &Experiment, curves: &[CurveSummary])
                 let mine =
                     curves.iter().filter(|c| c.dataset == dataset.id && c.metric == column.metric);
                 let means: Vec<f64> = mine.filter_map(|c| column.of(c)).map(|s| s.mean).collect();
-                let pick = if column.higher { f64::max } else { f64::min };
+                let pick = if column.higher? { f64::max } else { f64::min };
                 (means.len() > 1).then(|| means.iter().copied().reduce(pick)).flatten()
             })
             .collect();

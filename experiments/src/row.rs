@@ -91,6 +91,9 @@ pub struct Row {
     pub message: Option<String>,
     /// Version of the program.
     pub version: String,
+    /// What the clusterer tells of itself (journal only).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub diagnostics: BTreeMap<String, f64>,
     /// Labels of all objects, where they are kept (journal only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<u32>>,
@@ -103,6 +106,51 @@ pub struct Row {
     /// Scores by column.
     #[serde(flatten)]
     pub scores: BTreeMap<String, Option<f64>>,
+}
+
+/// The numbers of a row that a report can summarise, beside scores and diagnostics.
+pub(crate) const COUNTED: [&str; 14] = [
+    "queries",
+    "cost",
+    "inferred",
+    "dont_know",
+    "constraints_must",
+    "constraints_cannot",
+    "k",
+    "k_found",
+    "violations",
+    "objective",
+    "iterations",
+    "time_select_s",
+    "time_cluster_s",
+    "time_total_s",
+];
+
+impl Row {
+    /// The number in a column: a score, one of [`COUNTED`], or what the clusterer tells.
+    pub(crate) fn number(&self, column: &str) -> Option<f64> {
+        if let Some(score) = self.scores.get(column) {
+            return *score;
+        }
+        let count = |c: Option<usize>| c.map(|c| c as f64);
+        match column {
+            "queries" => count(self.queries),
+            "cost" => self.cost,
+            "inferred" => count(self.inferred),
+            "dont_know" => count(self.dont_know),
+            "constraints_must" => count(self.constraints_must),
+            "constraints_cannot" => count(self.constraints_cannot),
+            "k" => count(self.k),
+            "k_found" => count(self.k_found),
+            "violations" => self.violations.map(|v| v as f64),
+            "objective" => self.objective,
+            "iterations" => count(self.iterations),
+            "time_select_s" => self.time_select_s,
+            "time_cluster_s" => self.time_cluster_s,
+            "time_total_s" => self.time_total_s,
+            other => self.diagnostics.get(other).copied(),
+        }
+    }
 }
 
 /// The columns before the metrics.
@@ -148,7 +196,7 @@ const AFTER: [&str; 9] = [
 pub(crate) const TIMES: [&str; 3] = ["time_select_s", "time_cluster_s", "time_total_s"];
 
 /// Every name a metric column cannot have.
-pub(crate) const FIXED: [&str; 37] = [
+pub(crate) const FIXED: [&str; 38] = [
     "experiment",
     "identity",
     "dataset",
@@ -182,6 +230,7 @@ pub(crate) const FIXED: [&str; 37] = [
     "status",
     "message",
     "version",
+    "diagnostics",
     "labels",
     "time_select_s",
     "time_cluster_s",
@@ -218,14 +267,18 @@ mod tests {
 
     #[test]
     fn columns_cover_the_row() {
-        let row = Row { labels: Some(vec![1]), ..Row::default() };
+        let diagnostics = BTreeMap::from([("rounds".to_string(), 2.0)]);
+        let row = Row { labels: Some(vec![1]), diagnostics, ..Row::default() };
+        assert_eq!(row.number("rounds"), Some(2.0));
+        assert!(COUNTED.iter().all(|c| FIXED.contains(c)));
         let value = serde_json::to_value(&row).unwrap();
         let mut fields: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
         fields.sort_unstable();
         let mut fixed = FIXED.to_vec();
         fixed.sort_unstable();
         assert_eq!(fields, fixed);
-        let mut columns: Vec<&str> = [&BEFORE[..], &AFTER, &TIMES, &["labels"]].concat();
+        let mut columns: Vec<&str> =
+            [&BEFORE[..], &AFTER, &TIMES, &["diagnostics", "labels"]].concat();
         columns.sort_unstable();
         assert_eq!(columns, fixed);
     }

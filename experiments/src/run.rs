@@ -297,7 +297,7 @@ fn carry_out(
         };
         let repeat = (experiment.head.ensemble_per == EnsemblePer::Repeat).then_some(repeat);
         for key in keys {
-            let maker = *makers.entry((key, repeat)).or_insert(task);
+            let maker = *makers.entry((&key.key, repeat)).or_insert(task);
             if maker != task {
                 after.entry(maker).or_default().push(task);
             }

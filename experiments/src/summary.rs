@@ -82,13 +82,14 @@ pub(crate) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
         by_pair.entry((&cell.dataset, &cell.method)).or_default().push(cell);
     }
     let (unit, level) = (experiment.stats.unit, experiment.stats.level);
+    let measured = experiment.measured();
     let mut out = Vec::new();
     for dataset in &experiment.datasets {
         for method in &experiment.methods {
             let Some(cells) = by_pair.get(&(dataset.id.as_str(), method.id.as_str())) else {
                 continue;
             };
-            for metric in experiment.columns() {
+            for metric in &measured {
                 let length = cells.iter().map(|c| c.rows.len()).max().unwrap_or(0);
                 let mut points: Vec<Gathered> = (0..length).map(|_| Gathered::default()).collect();
                 let mut areas = Gathered::default();
@@ -96,7 +97,7 @@ pub(crate) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
                     let mut curve = Vec::new();
                     for (row, at) in cell.rows.iter().zip(&mut points) {
                         at.p.extend(row.p_requested.map(|p| p as f64));
-                        match (row.status, row.scores.get(metric.as_str()).copied().flatten()) {
+                        match (row.status, row.number(metric)) {
                             (RowStatus::Ok, Some(score)) => {
                                 at.by_repeat.entry(cell.repeat).or_default().push(score);
                                 curve.push((row.p_requested.unwrap_or(0) as f64, score));

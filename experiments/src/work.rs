@@ -32,12 +32,22 @@ pub(crate) struct Bound {
     pub config: Value,
     pub ensemble: Option<String>,
     /// What tells apart the ensembles that its selector and its clusterer share with others.
-    selector_ensembles: Vec<String>,
-    clusterer_ensembles: Vec<String>,
-    /// Operations of one clustering, roughly.
+    selector_ensembles: Vec<Shared>,
+    clusterer_ensembles: Vec<Shared>,
+    /// Operations of one clustering, roughly, without the ensembles it shares.
     pub effort: f64,
+    /// The same for what the selector does besides asking.
+    selector_effort: f64,
     /// Bytes of one clustering and its selection.
     pub memory: u64,
+}
+
+/// An ensemble that others may need as well.
+pub(crate) struct Shared {
+    /// What tells it apart.
+    pub key: String,
+    /// Operations of making it, roughly.
+    pub effort: f64,
 }
 
 /// One cell.
@@ -72,7 +82,10 @@ pub(crate) struct Node {
 
 /// Everything there is to do.
 pub(crate) struct Work {
+    /// The data sets that are there.
     pub datasets: Vec<Prepared>,
+    /// The place of each in the experiment.
+    specs: Vec<usize>,
     /// By data set, then method.
     pub bound: Vec<Vec<Bound>>,
     /// In config order: data set, method, repeat, fold.
@@ -99,10 +112,15 @@ impl Work {
     /// Data sets that cannot be read, all of them; methods that do not fit a data set.
     pub fn new(experiment: &Experiment, source: &data::Source) -> Result<Work> {
         let mut datasets = Vec::new();
+        let mut specs = Vec::new();
         let mut failed = Vec::new();
-        for spec in &experiment.datasets {
+        for (at, spec) in experiment.datasets.iter().enumerate() {
             match data::prepare(experiment, spec, source) {
-                Ok(prepared) => datasets.push(prepared),
+                Ok(prepared) => {
+                    datasets.push(prepared);
+                    specs.push(at);
+                }
+                Err(_) if spec.optional => {}
                 Err(e) => failed.push(e),
             }
         }
@@ -149,6 +167,7 @@ impl Work {
         }
         let mut work = Work {
             datasets,
+            specs,
             bound,
             cells: Vec::new(),
             selection_of: Vec::new(),
@@ -243,7 +262,7 @@ impl Work {
         reference: Option<usize>,
     ) -> Result<Value> {
         let set = &self.datasets[dataset];
-        let spec = &experiment.datasets[dataset];
+        let spec = &experiment.datasets[self.specs[dataset]];
         let bound = &self.bound[dataset][method];
         let curve = match reference {
             None => json!(experiment.points.numbers().unwrap_or_default()),
@@ -287,14 +306,14 @@ impl Work {
         self.cells.iter().map(line).collect()
     }
 
-    /// Keys of the ensembles that a cell needs and others may need as well.
-    pub fn ensembles_of_cell(&self, cell: usize) -> &[String] {
+    /// The ensembles that a cell needs and others may need as well.
+    pub fn ensembles_of_cell(&self, cell: usize) -> &[Shared] {
         let c = &self.cells[cell];
         &self.bound[c.dataset][c.method].clusterer_ensembles
     }
 
-    /// Keys of the ensembles that a selection needs and others may need as well.
-    pub fn ensembles_of_selection(&self, selection: usize) -> &[String] {
+    /// The ensembles that a selection needs and others may need as well.
+    pub fn ensembles_of_selection(&self, selection: usize) -> &[Shared] {
         let s = &self.selections[selection];
         &self.bound[s.dataset][s.method].selector_ensembles
     }
@@ -311,6 +330,13 @@ impl Work {
         bound.effort * runs.max(1) as f64
     }
 
+    /// Operations of making every shared ensemble once, roughly.
+    pub fn ensemble_effort(&self) -> f64 {
+        let all = self.bound.iter().flatten();
+        let shared = all.flat_map(|b| b.selector_ensembles.iter().chain(&b.clusterer_ensembles));
+        shared.map(|s| (&s.key, s.effort)).collect::<BTreeMap<_, _>>().values().sum()
+    }
+
     /// Operations of one selection, roughly.
     pub fn selection_effort(&self, selection: usize, queries: usize) -> f64 {
         let node = &self.selections[selection];
@@ -319,7 +345,8 @@ impl Work {
         let asks = (queries.max(1) * data.entries()) as f64;
         let between =
             bound.method.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
-        asks + if between { bound.effort * queries as f64 / 10.0 } else { 0.0 }
+        asks + bound.selector_effort
+            + if between { bound.effort * queries as f64 / 10.0 } else { 0.0 }
     }
 }
 
@@ -361,19 +388,29 @@ fn bind(experiment: &Experiment, set: &Prepared, at: usize) -> Result<Bound, Dia
     let memory = method.clusterer.as_ref().map_or(0, |c| c.memory(&shape))
         + method.selector.as_ref().map_or(0, |s| s.memory(&shape))
         + transforms(&method.transforms);
-    let effort = effort(&config, &shape);
     let ensembles = |slot: &str| {
         let mut found = Vec::new();
         shared_generators(&config[slot], &mut found);
-        found.iter().map(|g| format!("{}/{}", set.id, canonical(g))).collect()
+        let shared = |g: &&Value| Shared {
+            key: format!("{}/{}", set.id, canonical(g)),
+            effort: effort(g, &shape),
+        };
+        found.iter().map(shared).collect::<Vec<_>>()
+    };
+    // What is shared is made once, whoever needs it.
+    let own = |slot: &str, shared: &[Shared]| {
+        let shared: f64 = shared.iter().map(|s| s.effort).sum();
+        (effort(&config[slot], &shape) - shared).max(0.0)
     };
     let (selector_ensembles, clusterer_ensembles) = (ensembles("selector"), ensembles("clusterer"));
+    let ensemble = first_generator(&config).and_then(descriptor).map(|d| d.tag.to_string());
     Ok(Bound {
+        effort: own("clusterer", &clusterer_ensembles) + effort(&config["transforms"], &shape),
+        selector_effort: own("selector", &selector_ensembles),
         selector_ensembles,
         clusterer_ensembles,
         k,
-        ensemble: first_generator(&config),
-        effort,
+        ensemble,
         memory,
         method,
         config,
@@ -441,9 +478,10 @@ fn shared_generators<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {
     }
 }
 
-fn first_generator(value: &Value) -> Option<String> {
-    if let Some(d) = descriptor(value).filter(|d| d.role == Role::EnsembleGenerator) {
-        return Some(d.tag.into());
+/// The first ensemble generator in a configuration.
+pub(crate) fn first_generator(value: &Value) -> Option<&Value> {
+    if descriptor(value).is_some_and(|d| d.role == Role::EnsembleGenerator) {
+        return Some(value);
     }
     match value {
         Value::Object(map) => map.values().find_map(first_generator),

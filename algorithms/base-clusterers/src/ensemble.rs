@@ -1,5 +1,6 @@
 //! Which partition do many partitions agree on?
 
+use mustlink_core::ensemble::{check_needs, check_size};
 use mustlink_core::prelude::*;
 
 /// An ensemble as one clusterer: a generator makes many partitions, a consensus function one.
@@ -38,11 +39,15 @@ impl BaseClusterer for Ensemble {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
         let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus")?;
+        // What is refused for its size is refused before any member is made.
+        check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
         let mut problem = problem.clone();
         problem.k = self.k.or(problem.k);
         let members = ctx.ensemble(&**generator, &problem).map_err(|e| e.at("generator"))?;
-        mustlink_core::ensemble::check_needs(&members, &**consensus)?;
-        consensus.combine(&members, &problem, &ctx.child("consensus")).map_err(|e| e.at("consensus"))
+        check_needs(&members, &**consensus)?;
+        consensus
+            .combine(&members, &problem, &ctx.child("consensus"))
+            .map_err(|e| e.at("consensus"))
     }
 
     fn properties(&self) -> Properties {
@@ -56,7 +61,7 @@ impl BaseClusterer for Ensemble {
         Properties {
             accepts: facts.accepts,
             needs_k: self.k.is_none() && (facts.needs_k || consensus.needs().fixed_k),
-            reads_constraints: facts.reads_constraints,
+            reads_constraints: facts.reads_constraints || consensus.needs().reads_constraints,
             ..Properties::default()
         }
     }
@@ -64,6 +69,17 @@ impl BaseClusterer for Ensemble {
     fn memory(&self, shape: &Shape) -> u64 {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
         let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
-        generator.map_or(0, |g| g.memory(shape)) + consensus.map_or(0, |c| c.memory(shape, 100))
+        let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
+        let members = generator.as_ref().map_or(1, |g| members(&***g));
+        generator.map_or(0, |g| g.memory(&shape))
+            + consensus.map_or(0, |c| c.memory(&shape, members))
     }
+}
+
+/// How many members a generator makes, where its options say so.
+fn members(generator: &(dyn EnsembleGenerator + 'static)) -> usize {
+    let config = RoleObject::to_value(generator);
+    let count = config.get("members").and_then(|m| usize::try_from(m.as_u64()?).ok());
+    let values = || config.get("values").and_then(|v| Some(v.as_array()?.len()));
+    count.or_else(values).unwrap_or(100)
 }

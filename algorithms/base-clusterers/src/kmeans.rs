@@ -1,23 +1,41 @@
 //! Which k centres explain the objects best?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
-use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::incremental;
+use mustlink_kernels::lloyd::{
+    Algorithm, Empty, Stop, ToleranceKind, best_in_turn, best_of, lloyd_by,
+};
+use mustlink_kernels::points::{Distortion, Points, Precision};
 use mustlink_kernels::seeding::{Init, start};
+
+/// What happens once no object is nearer to another centre.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Refine {
+    /// That is the result.
+    #[default]
+    None,
+    /// Single objects are moved, both centres with them, while that lowers the objective.
+    Incremental,
+}
 
 /// K-means: each object joins its nearest centre, each centre is the mean of its objects.
 ///
 /// # Method
-/// Lloyd's two steps until nothing moves. Cosine: spherical k-means on rows of unit length.
+/// Lloyd's two steps until nothing moves; then, if asked, moves of single objects. Cosine: spherical
+/// k-means on rows of unit length. Neither `algorithm` nor `precision` changes a label: fast forms
+/// pre-select, exact distances decide.
 /// # Input and output
 /// n × d, dense or sparse. One label per object in `0..k`, k centres. The objective is the total
 /// distortion, and never rises.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster where asked for.
 /// # Cost and randomness
-/// O(sweeps · n·k·d), sparse O(sweeps · non-zeros · k); random only in the first centres.
+/// O(sweeps · n·k·d), less with bounds, sparse O(sweeps · non-zeros · k); memory O(n + k·d), with
+/// group bounds O(n·k/16); random only in the first centres.
 /// # References
-/// [Lloyd1982]; starts: [ArthurVassilvitskii2007] (greedy variant); cosine: [DhillonModha2001].
+/// [Lloyd1982]; starts: [ArthurVassilvitskii2007] (greedy variant), [Bahmani2012]; cosine:
+/// [DhillonModha2001]; bounds: [Hamerly2010], [Ding2015].
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KMeans {
@@ -42,6 +60,26 @@ pub struct KMeans {
     pub tolerance_kind: ToleranceKind,
     /// What happens to a cluster without objects.
     pub empty: Empty,
+    /// How nearest centres are found; the labels are the same.
+    pub algorithm: Algorithm,
+    /// What nearest centres are pre-selected in (dense data); the labels are the same.
+    pub precision: Precision,
+    /// What happens once no object is nearer to another centre.
+    pub refine: Refine,
+    /// Sweeps of the refinement; absent: as many as of a start.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refine_iterations: Option<usize>,
+}
+
+/// Products in a sweep from which on one restart fills all threads.
+const LARGE: usize = 1 << 22;
+
+impl KMeans {
+    /// Restarts run one after the other where each of them fills all threads by itself.
+    fn in_turn(&self, n: usize, d: usize, k: usize) -> bool {
+        n.saturating_mul(d).saturating_mul(k) >= LARGE
+    }
 }
 
 impl Default for KMeans {
@@ -55,25 +93,42 @@ impl Default for KMeans {
             tolerance: 1e-6,
             tolerance_kind: ToleranceKind::default(),
             empty: Empty::Reseed,
+            algorithm: Algorithm::Auto,
+            precision: Precision::F64,
+            refine: Refine::None,
+            refine_iterations: None,
         }
     }
 }
 
 register!(BaseClusterer, KMeans, "kmeans",
-    references: ["Lloyd1982", "ArthurVassilvitskii2007", "DhillonModha2001"]);
+    references: ["Lloyd1982", "ArthurVassilvitskii2007", "Bahmani2012", "DhillonModha2001", "Hamerly2010", "Ding2015"]);
 
 #[typetag::serde(name = "kmeans")]
 impl BaseClusterer for KMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "kmeans")?;
         let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
-        let points = Points::new(&problem.data, self.distortion)?;
+        let sweeps = self.refine_iterations.unwrap_or(self.max_iterations);
+        if sweeps == 0 {
+            return Err(Error::bad_param("refine_iterations", 0, ">= 1"));
+        }
+        let refining = Stop { max_iterations: sweeps, ..stop };
+        let points = Points::new(&problem.data, self.distortion)?.with_precision(self.precision, k);
         let restarts = if self.init.is_random() { self.restarts } else { 1 };
-        let mut best = best_of(restarts, |r| {
+        let run = |r: usize| {
             let ctx = ctx.index(r);
             let centres = start(&points, k, self.init, problem, &ctx)?;
-            lloyd(&points, centres, stop, self.empty, &ctx)
-        })?;
+            let found = lloyd_by(self.algorithm, &points, centres, stop, self.empty, &ctx)?;
+            match self.refine {
+                Refine::None => Ok(found),
+                Refine::Incremental => incremental::refine(&points, found, refining, &ctx),
+            }
+        };
+        let mut best = match self.in_turn(problem.n(), problem.d(), k) {
+            true => best_in_turn(restarts, run)?,
+            false => best_of(restarts, run)?,
+        };
         if points.zero_rows() > 0 {
             let zero = points.zero_rows() as f64;
             best.extras.diagnostics.insert("zero_rows".into(), zero);
@@ -91,8 +146,24 @@ impl BaseClusterer for KMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
-        (copy + 24 * shape.n + self.restarts * (4 * shape.n + 24 * shape.k * shape.d)) as u64
+        let Shape { n, d, entries, .. } = *shape;
+        let k = self.k.unwrap_or(shape.k);
+        let dense = entries == n * d;
+        let copy = match self.distortion {
+            Distortion::SquaredEuclidean => 0,
+            Distortion::Cosine if dense => 8 * entries,
+            Distortion::Cosine => 12 * entries + 8 * n,
+        };
+        let precision = if dense { self.precision } else { Precision::F64 };
+        let run = self.algorithm.memory(n, d, k, dense);
+        // What stays of a run is its result.
+        let result = (4 * n + 8 * k * d) as u64;
+        let runs = match self.in_turn(n, d, k) {
+            _ if self.restarts == 1 => run,
+            true => run + result,
+            false => self.restarts as u64 * run,
+        };
+        copy as u64 + precision.memory(n, d, k) + runs
     }
 }
 
@@ -152,7 +223,7 @@ mod tests {
     #[test]
     fn every_start_runs() {
         let (p, _) = fixtures::dense(3);
-        for init in [Init::KmeansPlusPlus, Init::Random, Init::RandomPartition, Init::FarthestFirst, Init::Perturb] {
+        for init in [Init::KmeansPlusPlus, Init::KmeansParallel, Init::Random, Init::RandomPartition, Init::FarthestFirst, Init::Perturb] {
             for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
                 let c = run(&KMeans { init, distortion, ..KMeans::default() }, &p);
                 assert_eq!(c.k, 3, "{init:?}");
@@ -164,6 +235,58 @@ mod tests {
         let centres = run(&KMeans::default(), &p).extras.centers.unwrap();
         let again = run(&given, &p.clone().with_start(Start::Centroids(centres.clone())));
         assert_eq!(again.extras.centers, Some(centres));
+    }
+
+    #[test]
+    fn every_form_has_the_defined_outcome_of_degenerate_input() {
+        let mut s = mustlink_core::random::SeedPath::new(1).stream("degenerate");
+        let line = Array2::from_shape_fn((40, 1), |(i, _)| (i / 20) as f64 * 100.0 + (i % 20) as f64);
+        let long = Array2::from_shape_fn((12, 10_000), |(i, _)| (i / 6) as f64 + 0.1 * s.unit());
+        for algorithm in
+            [Algorithm::Auto, Algorithm::Lloyd, Algorithm::Hamerly, Algorithm::Yinyang]
+        {
+            for precision in [Precision::F64, Precision::F32] {
+                let kmeans = KMeans { algorithm, precision, ..KMeans::default() };
+                let case = format!("{kmeans:?}");
+                // k = n.
+                let all = run(&kmeans, &problem(line.clone(), 40));
+                assert_eq!((all.objective, all.empty_clusters()), (Some(0.0), 0), "{case}");
+                // All rows equal: they share a cluster, the others stay empty.
+                let equal = run(&kmeans, &problem(Array2::from_elem((30, 3), 7.0), 6));
+                assert_eq!((equal.objective, equal.empty_clusters()), (Some(0.0), 5), "{case}");
+                // More clusters than distinct rows.
+                let few = run(&kmeans, &problem(line.mapv(|v| (v / 50.0).floor()), 9));
+                assert_eq!((few.objective, few.empty_clusters()), (Some(0.0), 7), "{case}");
+                // One feature, and ten thousand.
+                let two = run(&kmeans, &problem(line.clone(), 2));
+                assert_eq!(two.objective, Some(2.0 * 665.0), "{case}");
+                let wide = run(&kmeans, &problem(long.clone(), 2));
+                assert_eq!(wide.sizes(), [6, 6], "{case}");
+                // Squares too large, or too small, for a number.
+                for scale in [1e200, 1e-200] {
+                    let c = run(&kmeans, &problem(line.mapv(|v| v * scale), 5));
+                    assert!(c.labels.iter().all(|&h| h < 5), "{case}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let (small, _) = fixtures::groups(40, 5, 2.0, 1);
+        let (large, _) = fixtures::groups(900, 5, 2.0, 2);
+        // Restarts side by side, and one after the other.
+        for (x, k, in_turn) in [(small, 7, false), (large, 320, true)] {
+            let kmeans = KMeans { restarts: 3, max_iterations: 4, init: Init::Random, ..KMeans::default() };
+            assert_eq!(kmeans.in_turn(x.nrows(), x.ncols(), k), in_turn);
+            let p = problem(x, k);
+            let at = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| run(&kmeans, &p))
+            };
+            assert_eq!(at(1), at(2));
+            assert_eq!(at(1), at(7));
+        }
     }
 
     proptest! {

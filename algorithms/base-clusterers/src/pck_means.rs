@@ -1,19 +1,14 @@
 //! Which k centres explain the objects best when breaking a constraint costs something?
 
-use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::constraints::Strength;
+use mustlink_core::closure::OnConflict;
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
-use mustlink_kernels::assign::assign;
-use mustlink_kernels::lloyd::{
-    Empty, Rest, Stop, ToleranceKind, best_of, lloyd, refill, total_distortion,
-};
-use mustlink_kernels::neighbourhood_start::{FewerThanK, MoreThanK, Rules, neighbourhood_start};
-use mustlink_kernels::penalties::{Entail, Penalties, Scratch};
-use mustlink_kernels::points::{Distortion, Points, row, row_norms};
-use mustlink_kernels::seeding::{self, Perturb, means};
-use ndarray::Array2;
-use rayon::prelude::*;
+use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind};
+use mustlink_kernels::neighbourhood_start::{FewerThanK, MoreThanK, Rules};
+use mustlink_kernels::penalties::Entail;
+use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::seeding::{Init, Perturb};
+use mustlink_kernels::soft::{SoftInit, Soft, SoftOptions, Weight, fitted_weight};
+use mustlink_kernels::sweep::Order;
 
 /// Pairwise-constrained k-means: broken constraints cost their weight, neighbourhoods start clusters.
 ///
@@ -43,8 +38,9 @@ pub struct PckMeans {
     pub k: Option<usize>,
     /// How far an object is from a centre.
     pub distortion: Distortion,
-    /// Cost of a broken must-link of weight 1 (w), or "auto": the mean distortion of the objects to
-    /// their common centre, so that penalties are of the scale of the data.
+    /// Cost of a broken must-link of weight 1 (w), or "auto": the geometric mean of what an object
+    /// pays on average in clusters found without constraints and around the common centre, so that
+    /// penalties have the scale of the data.
     pub weight: Weight,
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,10 +53,12 @@ pub struct PckMeans {
     pub hard_as_soft: Option<f64>,
     /// How far constraints are extended before they cost anything.
     pub entail: Entail,
-    /// How the first centres are chosen.
-    pub init: PckInit,
+    /// How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
+    /// `constrained_objects`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub init: Option<SoftInit>,
     /// How they are chosen when no neighbourhood is known.
-    pub init_without_constraints: seeding::Init,
+    pub init_without_constraints: Init,
     /// Which neighbourhoods start clusters when there are more than k (λ > k).
     pub lambda_gt_k: MoreThanK,
     /// Where the other clusters start when there are fewer than k (λ < k).
@@ -90,51 +88,6 @@ pub struct PckMeans {
     pub empty: Empty,
 }
 
-/// A number, or a rule that finds one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Weight {
-    /// The weight itself.
-    Number(#[schemars(range(min = 0.0))] f64),
-    /// Fitted to the scale of the data.
-    Auto(Auto),
-}
-
-/// The word "auto".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Auto {
-    /// Fitted to the scale of the data.
-    Auto,
-}
-
-/// How the first centres are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PckInit {
-    /// From the neighbourhoods of the constraints.
-    #[default]
-    Neighbourhood,
-    /// As in k-means.
-    #[serde(untagged)]
-    Plain(seeding::Init),
-}
-
-/// In which order objects are visited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Order {
-    /// A fresh random order each sweep.
-    #[default]
-    Random,
-    /// One random order for all sweeps.
-    RandomFixed,
-    /// By index.
-    Index,
-    /// By ascending smallest cost at the start of the sweep.
-    Sorted,
-}
-
 impl Default for PckMeans {
     fn default() -> Self {
         PckMeans {
@@ -145,8 +98,8 @@ impl Default for PckMeans {
             half_distortion: false,
             hard_as_soft: None,
             entail: Entail::default(),
-            init: PckInit::default(),
-            init_without_constraints: seeding::Init::default(),
+            init: None,
+            init_without_constraints: Init::default(),
             lambda_gt_k: MoreThanK::default(),
             lambda_lt_k: FewerThanK::default(),
             perturb: Perturb::default(),
@@ -168,55 +121,15 @@ register!(BaseClusterer, PckMeans, "pck_means", references: ["Basu2004", "Greene
 impl BaseClusterer for PckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "pck_means")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
-        if self.perturb_rho.is_nan() || self.perturb_rho <= 0.0 {
-            return Err(Error::bad_param("perturb_rho", self.perturb_rho, "> 0"));
-        }
-        if let Some(weight) = self.hard_as_soft.filter(|w| !w.is_finite() || *w < 0.0) {
-            return Err(Error::bad_param("hard_as_soft", weight, "finite and >= 0"));
-        }
-        let constraints = self.softened(&problem.constraints, problem.n())?;
-        let closure = Closure::new(&constraints, problem.n(), self.on_conflict)?;
-        let neighbourhoods = closure.neighbourhoods();
+        let soft = Soft::new(self.soft()?, problem)?;
         let points = Points::new(&problem.data, self.distortion)?;
-        let init = match self.init {
-            PckInit::Neighbourhood if neighbourhoods.is_empty() => {
-                Some(self.init_without_constraints)
-            }
-            PckInit::Neighbourhood => None,
-            PckInit::Plain(init) => Some(init),
-        };
-        let random = init.is_some_and(seeding::Init::is_random);
-        let restarts = self.restarts.unwrap_or(if random { 10 } else { 1 });
-        let (weight, weight_cannot) = self.weights(&points)?;
-        let fresh = Penalties::new(&closure, k, weight, weight_cannot, self.entail)?;
-        let mut best = best_of(restarts, |r| {
-            let ctx = ctx.index(r);
-            let (centres, labels) = match init {
-                Some(init) => {
-                    (seeding::start(&points, k, init, problem, &ctx)?, vec![NONE; points.n()])
-                }
-                None => {
-                    let rules = Rules {
-                        more: self.lambda_gt_k,
-                        fewer: self.lambda_lt_k,
-                        perturb: self.perturb,
-                        rho: self.perturb_rho,
-                    };
-                    let mut stream = ctx.stream("start");
-                    neighbourhood_start(&points, k, &closure, &neighbourhoods, rules, &mut stream)
-                }
-            };
-            if !fresh.constrained().contains(&true) && !self.half_distortion {
-                return lloyd(&points, centres, stop, self.empty, &ctx);
-            }
-            self.descend(&points, fresh.clone(), centres, labels, stop, &ctx)
+        let scale = self.scale();
+        let links = soft.links(|| {
+            let weight = scale * fitted_weight(&points, k, ctx)?;
+            Ok((weight, weight))
         })?;
-        let diagnostics = &mut best.extras.diagnostics;
-        diagnostics.insert("neighbourhoods".into(), neighbourhoods.len() as f64);
-        diagnostics.insert("conflicts".into(), closure.conflicts().len() as f64);
-        diagnostics.insert("weight".into(), weight);
-        Ok(best)
+        let start = |ctx: &Context| soft.start(&points, k, problem, ctx);
+        soft.best(|ctx| soft.descend(&points, &links, scale, start(ctx)?, ctx), ctx)
     }
 
     fn properties(&self) -> Properties {
@@ -239,189 +152,31 @@ impl BaseClusterer for PckMeans {
 }
 
 impl PckMeans {
-    /// Hard constraints as soft ones of the weight the user set, if the user did.
-    fn softened(&self, given: &Constraints, n: usize) -> Result<Constraints> {
-        let is_hard = |c: &&Constraint| c.strength == Some(Strength::Hard);
-        let Some(hard) = given.pairs().iter().find(is_hard) else { return Ok(given.clone()) };
-        let Some(weight) = self.hard_as_soft else {
-            return Err(Error::HardNotSupported { i: hard.i as usize, j: hard.j as usize });
-        };
-        let soft = given.pairs().iter().map(|c| match is_hard(&c) {
-            true => c.weighing(weight),
-            false => *c,
-        });
-        Ok(Constraints::new(n, soft)?.with_neighbourhoods(given.neighbourhoods().to_vec()))
-    }
-
-    /// The costs of a broken must-link and cannot-link of weight 1.
-    fn weights(&self, points: &Points) -> Result<(f64, f64)> {
-        let number = |weight: Weight, name: &str| match weight {
-            Weight::Number(w) if w.is_finite() && w >= 0.0 => Ok(w),
-            Weight::Number(w) => Err(Error::bad_param(name, w, "finite and >= 0, or \"auto\"")),
-            Weight::Auto(_) => {
-                let all: Vec<u32> = (0..points.n() as u32).collect();
-                let centre = points.mean(&all).unwrap_or_else(|| vec![0.0; points.d()]);
-                let norm = centre.iter().map(|v| v * v).sum();
-                let total = reduce::sum(points.n(), |i| points.distance(i, &centre, norm));
-                Ok(self.scale() * total / points.n() as f64)
-            }
-        };
-        let must = number(self.weight, "weight")?;
-        let cannot = self.weight_cannot.map_or(Ok(must), |w| number(w, "weight_cannot"))?;
-        Ok((must, cannot))
+    fn soft(&self) -> Result<SoftOptions> {
+        Ok(SoftOptions {
+            weight: self.weight,
+            weight_cannot: self.weight_cannot,
+            hard_as_soft: self.hard_as_soft,
+            entail: self.entail,
+            init: self.init,
+            init_without_constraints: self.init_without_constraints,
+            rules: Rules {
+                more: self.lambda_gt_k,
+                fewer: self.lambda_lt_k,
+                perturb: self.perturb,
+                rho: self.perturb_rho,
+            },
+            order: self.order,
+            on_conflict: self.on_conflict,
+            restarts: self.restarts,
+            stop: Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?,
+            empty: self.empty,
+        })
     }
 
     /// The factor of the distortion in the objective.
     fn scale(&self) -> f64 {
         if self.half_distortion && self.distortion == Distortion::SquaredEuclidean { 0.5 } else { 1.0 }
-    }
-
-    fn descend(
-        &self,
-        points: &Points,
-        mut penalties: Penalties,
-        mut centres: Array2<f64>,
-        mut labels: Vec<u32>,
-        stop: Stop,
-        ctx: &Context,
-    ) -> Result<Clustering> {
-        let (n, k) = (points.n(), centres.nrows());
-        let constrained = penalties.constrained().to_vec();
-        let objects: Vec<u32> = (0..n as u32).filter(|&i| constrained[i as usize]).collect();
-        for &i in &objects {
-            penalties.moved(i as usize, NONE, labels[i as usize]);
-        }
-        let mut history: Vec<IterStat> = Vec::new();
-        let mut status = Status::MaxIter;
-        for sweep in 0..stop.max_iterations {
-            ctx.check()?;
-            let mut moved = assign(points, &centres, &mut labels, Some(&constrained));
-            moved += self.visit(points, &mut penalties, &centres, &objects, &mut labels, sweep, ctx);
-            let sizes;
-            (centres, sizes) = means(points, &labels, centres);
-            if sizes.contains(&0) {
-                let mut rest = Scaled { penalties: &mut penalties, k, scale: self.scale() };
-                moved += refill(points, &mut labels, &mut centres, self.empty, &mut rest)?;
-            }
-            let (cost, violations) = penalties.total(&labels);
-            let objective = self.scale() * total_distortion(points, &labels, &centres) + cost;
-            let before = history.last().map(|s| s.objective);
-            history.push(IterStat { objective, moved, violations: Some(violations) });
-            if moved == 0 || before.is_some_and(|b| stop.is_over(b, objective)) {
-                status = Status::Converged;
-                break;
-            }
-        }
-        Ok(Clustering {
-            labels,
-            k,
-            objective: history.last().map(|s| s.objective),
-            history,
-            status,
-            extras: Extras {
-                centers: Some(centres),
-                geometry: self.distortion.geometry(),
-                ..Extras::default()
-            },
-        })
-    }
-
-    /// One pass over the constrained objects, in order, with labels as they are now.
-    #[allow(clippy::too_many_arguments)] // the state of one run; a struct for it would say less
-    fn visit(
-        &self,
-        points: &Points,
-        penalties: &mut Penalties,
-        centres: &Array2<f64>,
-        objects: &[u32],
-        labels: &mut [u32],
-        sweep: usize,
-        ctx: &Context,
-    ) -> usize {
-        let k = centres.nrows();
-        let norms = row_norms(centres);
-        // Distances do not depend on labels: computed ahead, in parallel.
-        let mut distances = vec![0.0; objects.len() * k];
-        distances.par_chunks_mut(k.max(1)).zip(objects).for_each(|(to, &i)| {
-            for (h, d) in to.iter_mut().enumerate() {
-                *d = self.scale() * points.distance(i as usize, row(centres, h), norms[h]);
-            }
-        });
-        let order = self.order_of(objects, points.n(), sweep, ctx, |at| {
-            let mut cost = distances[at * k..(at + 1) * k].to_vec();
-            penalties.add(objects[at] as usize, labels, &mut cost, &mut Scratch::default());
-            cost.into_iter().fold(f64::INFINITY, f64::min)
-        });
-        let mut scratch = Scratch::default();
-        let mut cost = vec![0.0; k];
-        let mut moved = 0;
-        for at in order {
-            let i = objects[at] as usize;
-            cost.copy_from_slice(&distances[at * k..(at + 1) * k]);
-            penalties.add(i, labels, &mut cost, &mut scratch);
-            let current = labels[i];
-            let mut best = (f64::INFINITY, NONE);
-            for (h, &c) in cost.iter().enumerate() {
-                if c < best.0 || (c == best.0 && h as u32 == current) {
-                    best = (c, h as u32);
-                }
-            }
-            if best.1 != current {
-                penalties.moved(i, current, best.1);
-                labels[i] = best.1;
-                moved += 1;
-            }
-        }
-        moved
-    }
-
-    /// Positions in `objects` in the order of visits: the order of all objects, restricted to these.
-    fn order_of(
-        &self,
-        objects: &[u32],
-        n: usize,
-        sweep: usize,
-        ctx: &Context,
-        smallest_cost: impl Fn(usize) -> f64,
-    ) -> Vec<usize> {
-        let sweep = if self.order == Order::RandomFixed { 0 } else { sweep };
-        match self.order {
-            Order::Index => (0..objects.len()).collect(),
-            Order::Sorted => {
-                let costs: Vec<f64> = (0..objects.len()).map(smallest_cost).collect();
-                let mut order: Vec<usize> = (0..objects.len()).collect();
-                order.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]).then(a.cmp(&b)));
-                order
-            }
-            Order::Random | Order::RandomFixed => {
-                let mut place = vec![NONE; n];
-                objects.iter().enumerate().for_each(|(at, &i)| place[i as usize] = at as u32);
-                let all = ctx.index(sweep).stream("order").permutation(n);
-                all.into_iter()
-                    .filter(|&i| place[i as usize] != NONE)
-                    .map(|i| place[i as usize] as usize)
-                    .collect()
-            }
-        }
-    }
-}
-
-/// Penalties as the part of the objective that is not distortion.
-struct Scaled<'a> {
-    penalties: &'a mut Penalties,
-    k: usize,
-    scale: f64,
-}
-
-impl Rest for Scaled<'_> {
-    fn rise(&self, i: usize, to: u32, labels: &[u32]) -> f64 {
-        let mut cost = vec![0.0; self.k];
-        self.penalties.add(i, labels, &mut cost, &mut Scratch::default());
-        (cost[to as usize] - cost[labels[i] as usize]) / self.scale
-    }
-
-    fn moved(&mut self, i: usize, from: u32, to: u32) {
-        self.penalties.moved(i, from, to);
     }
 }
 
@@ -429,10 +184,12 @@ impl Rest for Scaled<'_> {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
-    use mustlink_core::closure::EntailedWeight;
+    use mustlink_core::closure::{Closure, EntailedWeight};
+    use mustlink_core::constraints::Strength;
     use mustlink_core::contract::fixtures;
     use mustlink_kernels::points::squared_distance;
-    use ndarray::array;
+    use mustlink_kernels::soft::Auto;
+    use ndarray::{Array2, array};
     use proptest::prelude::*;
 
     fn run(method: &PckMeans, problem: &Problem, seed: u64) -> Clustering {
@@ -484,7 +241,7 @@ mod tests {
         assert_eq!(strong.labels[0], strong.labels[1]);
         assert_ne!(strong.labels[0], strong.labels[2]);
         assert_eq!(strong.objective, Some(50.0));
-        let weak = PckMeans { weight: Weight::Number(0.1), init: PckInit::Plain(seeding::Init::FarthestFirst), ..PckMeans::default() };
+        let weak = PckMeans { weight: Weight::Number(0.1), init: Some(SoftInit::Plain(Init::FarthestFirst)), ..PckMeans::default() };
         let weak = run(&weak, &p, 1);
         assert_eq!(weak.labels[0], weak.labels[2]);
         assert!((weak.objective.unwrap() - 0.7).abs() < 1e-12, "two broken cannot-links would be .2, one must-link .1");
@@ -507,6 +264,58 @@ mod tests {
         assert!(format!("{plugin:?}").contains("Plain(FarthestFirst)"));
         fn serde_json_from(text: &str) -> Box<dyn BaseClusterer> {
             mustlink_core::serde_json::from_str(text).unwrap()
+        }
+    }
+
+    #[test]
+    fn what_the_papers_set_are_options() {
+        for preset in [
+            r#"{"type":"pck_means","half_distortion":true,"entail":"neighbourhoods_only","lambda_gt_k":"largest",
+                "lambda_lt_k":"cl_point_then_perturb","perturb":"multiplicative","perturb_rho":0.7,
+                "init_without_constraints":"perturb","order":"random","distortion":"cosine"}"#,
+            r#"{"type":"pck_means","distortion":"cosine","weight":0.001,"weight_cannot":0.001,
+                "lambda_gt_k":"weighted_farthest_first","init_without_constraints":"farthest_first"}"#,
+            r#"{"type":"mpck_means","metric":"multi_diag","weight":1,"perturb":"multiplicative","order":"index",
+                "max_pair":"box","box_includes_origin":true,"singular":"keep_previous","tolerance":1e-5,
+                "tolerance_kind":"absolute","entail":"neighbourhoods_only"}"#,
+            r#"{"type":"cop_kmeans","unit":"object","order":"index","init":"neighbourhood"}"#,
+        ] {
+            let plugin: Box<dyn BaseClusterer> =
+                mustlink_core::serde_json::from_str(preset).unwrap();
+            let p = random_problem(1, 20, 0);
+            plugin.cluster(&p, &Context::new(1)).unwrap();
+        }
+    }
+
+    const AUTO: Weight = Weight::Auto(Auto::Auto);
+
+    #[test]
+    fn auto_goes_where_constraints_point() {
+        // Four groups at the corners of a rectangle: k-means parts left from right, the classes are
+        // above and below. Few of the objects are constrained.
+        let mut s = mustlink_core::random::SeedPath::new(3).stream("corners");
+        let x = Array2::from_shape_fn((200, 2), |(i, f)| {
+            let side = if f == 0 { (i % 2) as f64 * 8.8 } else { (i / 2 % 2) as f64 * 8.0 };
+            side + s.normal()
+        });
+        let classes: Vec<u32> = (0..200).map(|i| i / 2 % 2).collect();
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let p = p.with_constraints(fixtures::true_constraints(&classes, 30, 3));
+        let same = mustlink_core::clustering::canonical;
+        let auto = run(&PckMeans { weight: AUTO, ..PckMeans::default() }, &p, 1);
+        assert_eq!(same(&auto.labels), same(&classes));
+        let free = KMeans::default().cluster(&p, &Context::new(1)).unwrap();
+        let halves: Vec<u32> = (0..200).map(|i| i % 2).collect();
+        assert_eq!(same(&free.labels), halves);
+    }
+
+    #[test]
+    fn auto_takes_any_number_of_constraints() {
+        let (p, _) = fixtures::dense(1);
+        let auto = PckMeans { weight: AUTO, ..PckMeans::default() };
+        for pairs in [vec![], vec![Constraint::cannot(0, 1)], vec![Constraint::must(0, 3)]] {
+            let p = p.clone().with_constraints(Constraints::new(45, pairs).unwrap());
+            assert_eq!(run(&auto, &p, 1).k, 3);
         }
     }
 
@@ -595,8 +404,8 @@ mod tests {
             let p = random_problem(seed, 30, 0);
             let centres = p.data.to_dense().select(ndarray::Axis(0), &[0, 1, 2]);
             let p = p.with_start(Start::Centroids(centres));
-            let init = seeding::Init::Given;
-            let pck = PckMeans { weight: Weight::Number(0.0), init: PckInit::Plain(init), ..PckMeans::default() };
+            let init = Init::Given;
+            let pck = PckMeans { weight: Weight::Number(0.0), init: Some(SoftInit::Plain(init)), ..PckMeans::default() };
             let kmeans = KMeans { init, max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
             let (a, b) = (run(&pck, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
             prop_assert_eq!(a.labels, b.labels);
@@ -631,6 +440,23 @@ mod tests {
             let larger = Problem { data: Data::dense(p.data.to_dense().mapv(|v| 2.0 * v)).unwrap(), ..p.clone() };
             let method = |w: f64| PckMeans { weight: Weight::Number(w), tolerance: 0.0, ..PckMeans::default() };
             prop_assert_eq!(run(&method(1.5), &p, seed).labels, run(&method(6.0), &larger, seed).labels);
+        }
+
+        #[test]
+        fn auto_does_not_depend_on_units(seed in 0u64..500, pairs in 0usize..40, cosine: bool) {
+            let p = random_problem(seed, pairs, 1);
+            let larger = Problem { data: Data::dense(p.data.to_dense().mapv(|v| 1024.0 * v)).unwrap(), ..p.clone() };
+            let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
+            let auto = PckMeans { weight: AUTO, distortion, tolerance: 0.0, ..PckMeans::default() };
+            prop_assert_eq!(run(&auto, &p, seed).labels, run(&auto, &larger, seed).labels);
+        }
+
+        #[test]
+        fn auto_without_constraints_is_kmeans(seed: u64) {
+            let (p, _) = fixtures::dense(seed);
+            let auto = PckMeans { weight: AUTO, ..PckMeans::default() };
+            let kmeans = KMeans { max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
+            prop_assert_eq!(run(&auto, &p, seed).labels, kmeans.cluster(&p, &Context::new(seed)).unwrap().labels);
         }
 
         #[test]

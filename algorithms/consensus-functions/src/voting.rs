@@ -7,6 +7,8 @@ use mustlink_kernels::linear_assignment::maximise_counts;
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use crate::members::{Weights, shared};
+
 /// Voting: labels of every member are matched to a reference, then each object takes the majority.
 ///
 /// # Method
@@ -27,6 +29,10 @@ pub struct Voting {
     pub reference: Reference,
     /// Match all members to the result again until nothing changes (at most 20 times).
     pub iterate: bool,
+    /// Members that have memberships vote with them, not with their labels.
+    pub memberships: bool,
+    /// How much each member counts.
+    pub weights: Weights,
 }
 
 /// What the labels of members are matched to.
@@ -53,6 +59,7 @@ impl ConsensusFunction for Voting {
             Some(k) if k == n => return Ok(Clustering::from_labels((0..n as u32).collect())),
             _ => {}
         }
+        let weights = self.weights.of(ensemble, problem)?;
         let mut reference = match self.reference {
             Reference::First => ensemble.members()[0].labels.clone(),
             Reference::Medoid => ensemble.members()[medoid(ensemble)].labels.clone(),
@@ -71,7 +78,7 @@ impl ConsensusFunction for Voting {
         let mut memberships = Array2::zeros((0, 0));
         for _ in 0..rounds {
             ctx.check()?;
-            let (labels, votes) = vote(ensemble, &reference)?;
+            let (labels, votes) = self.vote(ensemble, &weights, &reference)?;
             memberships = votes;
             let changed = labels != reference;
             reference = labels;
@@ -89,11 +96,6 @@ impl ConsensusFunction for Voting {
     fn memory(&self, shape: &Shape, _members: usize) -> u64 {
         (12 * shape.n + 8 * shape.n * shape.k) as u64
     }
-}
-
-/// The two labels of every object that both have.
-fn shared(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    a.iter().zip(b).filter(|(x, y)| **x != MISSING && **y != MISSING).map(|(x, y)| (*x, *y)).unzip()
 }
 
 /// The member with the highest mean adjusted Rand index to the others; ties by lowest index.
@@ -120,46 +122,64 @@ fn medoid(ensemble: &Ensemble) -> usize {
     best
 }
 
-/// Labels by majority and shares of votes, n × clusters of the reference.
-fn vote(ensemble: &Ensemble, reference: &[u32]) -> Result<(Vec<u32>, Array2<f64>)> {
-    let n = ensemble.n();
-    let k = reference.iter().filter(|&&l| l != MISSING).max().map_or(1, |&m| m as usize + 1);
-    let mut votes: Array2<f64> = Array2::zeros((n, k));
-    for member in ensemble.members() {
-        let mut overlap = vec![0u64; member.k * k];
-        for (&l, &c) in member.labels.iter().zip(reference) {
-            if l != MISSING && c != MISSING {
-                overlap[l as usize * k + c as usize] += 1;
+impl Voting {
+    /// Labels by majority and shares of votes, n × clusters of the reference.
+    fn vote(
+        &self,
+        ensemble: &Ensemble,
+        weights: &[f64],
+        reference: &[u32],
+    ) -> Result<(Vec<u32>, Array2<f64>)> {
+        let n = ensemble.n();
+        let k = reference.iter().filter(|&&l| l != MISSING).max().map_or(1, |&m| m as usize + 1);
+        let mut votes: Array2<f64> = Array2::zeros((n, k));
+        for (member, &weight) in ensemble.members().iter().zip(weights) {
+            let mut overlap = vec![0u64; member.k * k];
+            for (&l, &c) in member.labels.iter().zip(reference) {
+                if l != MISSING && c != MISSING {
+                    overlap[l as usize * k + c as usize] += 1;
+                }
+            }
+            let matched = maximise_counts(&overlap, member.k, k)?;
+            let target = |l: usize| {
+                matched[l].unwrap_or_else(|| {
+                    let row = &overlap[l * k..(l + 1) * k];
+                    (0..k).max_by_key(|&c| (row[c], std::cmp::Reverse(c))).expect("k >= 1")
+                })
+            };
+            let targets: Vec<usize> = (0..member.k).map(target).collect();
+            let soft = member
+                .extras
+                .memberships
+                .as_ref()
+                .filter(|table| self.memberships && table.dim() == (n, member.k));
+            for (i, &l) in member.labels.iter().enumerate().filter(|(_, l)| **l != MISSING) {
+                match soft {
+                    Some(table) => {
+                        let row = table.row(i);
+                        row.iter().zip(&targets).for_each(|(u, &c)| votes[[i, c]] += weight * u);
+                    }
+                    None => votes[[i, targets[l as usize]]] += weight,
+                }
             }
         }
-        let matched = maximise_counts(&overlap, member.k, k)?;
-        let target = |l: usize| {
-            matched[l].unwrap_or_else(|| {
-                let row = &overlap[l * k..(l + 1) * k];
-                (0..k).max_by_key(|&c| (row[c], std::cmp::Reverse(c))).expect("k >= 1")
+        let labels = (0..n)
+            .map(|i| {
+                let row = votes.row(i);
+                let most = row.iter().copied().fold(0.0, f64::max);
+                let own = reference[i];
+                if own != MISSING && row[own as usize] == most {
+                    return own;
+                }
+                row.iter().position(|&v| v == most).expect("some count is the largest") as u32
             })
-        };
-        let targets: Vec<usize> = (0..member.k).map(target).collect();
-        for (i, &l) in member.labels.iter().enumerate().filter(|(_, l)| **l != MISSING) {
-            votes[[i, targets[l as usize]]] += 1.0;
+            .collect();
+        for mut row in votes.rows_mut() {
+            let total = row.sum();
+            row.mapv_inplace(|v| if total > 0.0 { v / total } else { 1.0 / k as f64 });
         }
+        Ok((labels, votes))
     }
-    let labels = (0..n)
-        .map(|i| {
-            let row = votes.row(i);
-            let most = row.iter().copied().fold(0.0, f64::max);
-            let own = reference[i];
-            if own != MISSING && row[own as usize] == most {
-                return own;
-            }
-            row.iter().position(|&v| v == most).expect("some count is the largest") as u32
-        })
-        .collect();
-    for mut row in votes.rows_mut() {
-        let total = row.sum();
-        row.mapv_inplace(|v| if total > 0.0 { v / total } else { 1.0 / k as f64 });
-    }
-    Ok((labels, votes))
 }
 
 #[cfg(test)]
@@ -176,7 +196,8 @@ mod tests {
             [0, 0, 0, 0, 3, 1, 1, 1, 1, 2, 2, 2],
         ];
         // Member 5 keeps its printed label 3 for object 4: clusters are matched, not numbered.
-        let members = members.iter().map(|m| Member { labels: m.to_vec(), k: 4, ..Member::default() });
+        let members =
+            members.iter().map(|m| Member { labels: m.to_vec(), k: 4, ..Member::default() });
         let data = Data::dense(Array2::zeros((12, 1))).unwrap();
         (Ensemble::new(12, members.collect()).unwrap(), Problem::new(data).with_k(3))
     }
@@ -184,7 +205,7 @@ mod tests {
     #[test]
     fn worked_example() {
         let (ensemble, problem) = e12();
-        let voting = Voting { reference: Reference::First, iterate: false };
+        let voting = Voting { reference: Reference::First, ..Voting::default() };
         let c = voting.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels, [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]);
         let votes = c.extras.memberships.unwrap().mapv(|v| (v * 5.0).round() as u32);
@@ -193,9 +214,44 @@ mod tests {
     }
 
     #[test]
+    fn weights_and_memberships_decide() {
+        let (ensemble, problem) = e12();
+        // Alone, the second member decides object 4, which the first puts elsewhere.
+        let weights = Weights::Given(vec![1.0, 9.0, 0.0, 0.0, 0.0]);
+        let voting = Voting { reference: Reference::First, weights, ..Voting::default() };
+        let c = voting.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.labels[4], c.labels[0]);
+        // Two doubtful members for 0 against one certain one for 1.
+        let table = |p: f64| {
+            Array2::from_shape_fn((3, 2), |(i, l)| match (i, l) {
+                (0, 0) => p,
+                (0, 1) => 1.0 - p,
+                (i, l) => f64::from(u8::from((i == 2) == (l == 1))),
+            })
+        };
+        let member = |labels: &[u32], p| {
+            let extras = Extras { memberships: Some(table(p)), ..Extras::default() };
+            Member { extras, ..Member::from_labels(labels) }
+        };
+        let members = vec![
+            member(&[0, 0, 1], 0.55),
+            member(&[0, 0, 1], 0.55),
+            Member { labels: vec![1, 0, 1], ..member(&[0, 0, 1], 0.0) },
+        ];
+        let ensemble = Ensemble::new(3, members).unwrap();
+        let hard = Voting { reference: Reference::First, ..Voting::default() };
+        let soft = Voting { memberships: true, ..hard.clone() };
+        let problem = Problem::new(Data::dense(Array2::zeros((3, 1))).unwrap()).with_k(2);
+        let of = |v: Voting| v.combine(&ensemble, &problem, &Context::new(1)).unwrap().labels;
+        assert_eq!(of(hard), [0, 0, 1]);
+        assert_eq!(of(soft), [0, 1, 0]);
+    }
+
+    #[test]
     fn members_that_miss_an_object_do_not_vote_on_it() {
         let labels = [[0, 0, MISSING, 1], [0, 0, 1, 1], [0, 0, 1, 1]];
-        let members = labels.iter().map(|l| Member { labels: l.to_vec(), k: 2, ..Member::default() });
+        let members =
+            labels.iter().map(|l| Member { labels: l.to_vec(), k: 2, ..Member::default() });
         let ensemble = Ensemble::new(4, members.collect()).unwrap();
         let problem = Problem::new(Data::dense(Array2::zeros((4, 1))).unwrap());
         let c = Voting::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();

@@ -1,8 +1,8 @@
 //! What do many runs of one clusterer say, when only their starts differ?
 
-use mustlink_core::ensemble::compact;
 use mustlink_core::prelude::*;
-use rayon::prelude::*;
+
+use crate::members::{MemberK, Seen, Settings};
 
 /// Many runs of one clusterer on all objects, each with its own random start.
 ///
@@ -12,7 +12,8 @@ use rayon::prelude::*;
 /// # Input and output
 /// What the clusterer takes. `members` partitions of all objects.
 /// # Errors
-/// A member that fails is made again `max_failures` times in all, then its error is returned.
+/// `BadParam` for `members` and `k`; a member that fails is made again, `max_failures` times in all,
+/// then its error is returned.
 /// # Cost and randomness
 /// `members` runs, in parallel.
 /// # References
@@ -23,10 +24,9 @@ pub struct RandomInit {
     /// Number of members (τ).
     #[schemars(range(min = 1, max = 65535))]
     pub members: usize,
-    /// Number of clusters of each member; absent: that of the problem.
-    #[schemars(range(min = 1))]
+    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub k: Option<usize>,
+    pub k: Option<MemberK>,
     /// What makes a member.
     #[schemars(extend("x-default" = "kmeans"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,98 +34,48 @@ pub struct RandomInit {
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
+    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
+    pub keep_extras: bool,
 }
 
 impl Default for RandomInit {
     fn default() -> Self {
-        RandomInit { members: 100, k: None, clusterer: None, max_failures: 0 }
+        RandomInit { members: 100, k: None, clusterer: None,  max_failures: 0, keep_extras: true }
     }
 }
 
 register!(EnsembleGenerator, RandomInit, "random_init",
     references: ["StrehlGhosh2002", "FredJain2005"]);
 
+impl RandomInit {
+    fn settings(&self) -> Settings<'_> {
+        Settings {
+            members: self.members,
+            k: self.k.as_ref(),
+            max_failures: self.max_failures,
+            keep_extras: self.keep_extras,
+        }
+    }
+}
+
 #[typetag::serde(name = "random_init")]
 impl EnsembleGenerator for RandomInit {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        if !(1..=65_535).contains(&self.members) {
-            return Err(Error::bad_param("members", self.members, "in 1..=65535"));
-        }
         let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
-        let mut problem = problem.clone();
-        problem.k = self.k.or(problem.k);
-        let tag = clusterer.typetag_name();
-        let attempts = |t: usize| {
-            let member = ctx.child("member").index(t);
-            (0..=self.max_failures).map(move |attempt| {
-                if attempt == 0 { member.clone() } else { member.child("again").index(attempt) }
-            })
-        };
-        let members = (0..self.members)
-            .into_par_iter()
-            .map(|t| {
-                let mut failures = 0;
-                let mut last = None;
-                for ctx in attempts(t) {
-                    match mustlink_core::run::cluster(&**clusterer, &problem, &ctx) {
-                        Ok(run) => {
-                            let (labels, k) = compact(&run.clustering.labels);
-                            let provenance = format!("{tag} member {t}");
-                            let c = run.clustering;
-                            let extras = mustlink_core::ensemble::without_empty(c.extras, &c.labels, c.k);
-                            let member = Member {
-                                labels,
-                                k,
-                                objective: c.objective,
-                                extras,
-                                in_sample: None,
-                                provenance,
-                            };
-                            return Ok((member, failures));
-                        }
-                        Err(e) => {
-                            ctx.check()?;
-                            failures += 1;
-                            last = Some(e);
-                        }
-                    }
-                }
-                Err(last.expect("at least one attempt").at(&format!("member[{t}]")))
-            })
-            .collect::<Vec<Result<_>>>();
-        let mut made = Vec::with_capacity(self.members);
-        let mut failures = 0;
-        for member in members {
-            let (member, failed) = member?;
-            failures += failed;
-            made.push(member);
-        }
-        if failures > self.max_failures {
-            return Err(Error::bad_param("max_failures", self.max_failures, format!(">= {failures} for this data")));
-        }
-        Ensemble::new(problem.n(), made)
+        self.settings().generate(&**clusterer, problem, ctx, |p, _, _| Ok(Seen::whole(p)))
     }
 
     fn properties(&self) -> GeneratorProperties {
         match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
-            Ok(clusterer) => {
-                let facts = clusterer.properties();
-                GeneratorProperties {
-                    accepts: facts.accepts,
-                    needs_k: self.k.is_none() && facts.needs_k,
-                    reads_constraints: facts.reads_constraints,
-                }
-            }
+            Ok(clusterer) => self.settings().properties(&**clusterer),
+            // A default that is not linked is reported by `generate`.
             Err(_) => GeneratorProperties::default(),
         }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
         let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
-        let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let threads = rayon::current_num_threads().min(self.members) as u64;
-        let kept = self.members * (4 * shape.n + 8 * shape.k * shape.d);
-        kept as u64 + threads * clusterer.map_or(0, |c| c.memory(&shape))
+        clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
     }
 }
 
@@ -143,5 +93,17 @@ mod tests {
         };
         let (short, long) = (make(3), make(7));
         assert_eq!(short.members(), &long.members()[..3]);
+    }
+
+    #[test]
+    fn labels_alone_are_kept_where_asked() {
+        let (p, _) = fixtures::dense(1);
+        let make = |keep_extras| {
+            let g = RandomInit { members: 2, keep_extras, ..RandomInit::default() };
+            g.generate(&p, &Context::new(3)).unwrap().members()[1].clone()
+        };
+        assert!(make(true).extras.centers.is_some());
+        assert_eq!(make(false).extras, Extras::default());
+        assert_eq!(make(false).labels, make(true).labels);
     }
 }

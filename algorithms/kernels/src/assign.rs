@@ -3,24 +3,25 @@
 //! Dense rows: a fused kernel gives the two smallest scores of each row, never an n × k matrix.
 //! Where they lie within the rounding bound of each other, the exact distances of [`Points`] decide,
 //! so the labels are those of the plain loop.
-//! Sparse rows: each non-zero is one step over all centres, stored feature by feature.
+//! Sparse rows have a kernel of their own.
 
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::panels::{Panels, Smallest, smallest};
-use crate::points::{Distortion, Points, row, row_norms};
-use mustlink_core::data::{DataKind, Row};
+use crate::panels::Smallest;
+use crate::points::{Points, row, row_norms};
+use crate::scores::Scores;
+use crate::sparse;
+use mustlink_core::clustering::NONE;
+use mustlink_core::data::DataKind;
 
 /// Rows per block.
 const ROWS: usize = 256;
 
 /// How a block is assigned.
-enum Way {
-    /// Centres feature by feature.
-    Sparse(Array2<f64>),
+enum Way<'a> {
     /// Centres packed for the vector kernel.
-    Panels(Panels),
+    Scores(Scores<'a>),
     /// As they are.
     Plain,
 }
@@ -36,15 +37,14 @@ pub fn assign(
 ) -> usize {
     let norms = row_norms(centres);
     let skipped = |i: usize| skip.is_some_and(|s| s[i]);
-    let cosine = points.distortion() == Distortion::Cosine;
-    let (k, d) = centres.dim();
-    let way = match points.data().kind() {
-        DataKind::Csr => Way::Sparse(centres.t().as_standard_layout().into_owned()),
-        // Packing pays from a few products a row on.
-        _ if k >= 4 && d >= 2 => {
-            Way::Panels(Panels::new(centres, |h| if cosine { 0.0 } else { 0.5 * norms[h] }))
-        }
-        _ => Way::Plain,
+    let k = centres.nrows();
+    if points.data().kind() == DataKind::Csr {
+        return sparse::assign(points, centres, &norms, labels, skip);
+    }
+    // Packing pays from a few products a row on.
+    let way = match k >= 4 {
+        true => Way::Scores(Scores::new(points, centres, &norms, (0..k as u32).collect())),
+        false => Way::Plain,
     };
     labels
         .par_chunks_mut(ROWS)
@@ -52,8 +52,7 @@ pub fn assign(
         .map(|(b, chunk)| {
             let first = b * ROWS;
             match &way {
-                Way::Sparse(t) => sparse_block(points, centres, t, &norms, first, chunk, &skipped),
-                Way::Panels(p) => dense_block(points, centres, p, &norms, first, chunk, &skipped),
+                Way::Scores(s) => dense_block(points, centres, s, &norms, first, chunk, &skipped),
                 Way::Plain => plain_block(points, centres, &norms, first, chunk, &skipped),
             }
         })
@@ -61,7 +60,7 @@ pub fn assign(
 }
 
 /// The label of the smallest of `candidates` by exact distance; the current one wins ties, then the lowest.
-fn exact(
+pub(crate) fn exact(
     points: &Points,
     centres: &Array2<f64>,
     norms: &[f64],
@@ -69,10 +68,11 @@ fn exact(
     current: u32,
     candidates: impl Iterator<Item = usize>,
 ) -> u32 {
-    let mut best = (f64::INFINITY, u32::MAX);
+    let mut best = (f64::INFINITY, NONE);
     for h in candidates {
         let value = points.distance(i, row(centres, h), norms[h]);
-        if value < best.0 || (value == best.0 && h as u32 == current) {
+        // The first counts even where squares are too large for a number.
+        if value < best.0 || (value == best.0 && h as u32 == current) || best.1 == NONE {
             best = (value, h as u32);
         }
     }
@@ -99,42 +99,22 @@ fn plain_block(
 fn dense_block(
     points: &Points,
     centres: &Array2<f64>,
-    panels: &Panels,
+    scores: &Scores,
     norms: &[f64],
     first: usize,
     chunk: &mut [u32],
     skipped: &impl Fn(usize) -> bool,
 ) -> usize {
-    let (k, d) = centres.dim();
-    let rows = chunk.len();
-    let gathered: Vec<f64>;
-    let x = match points.data().dense_slice() {
-        Some(all) => &all[first * d..(first + rows) * d],
-        None => {
-            let mut block = Vec::with_capacity(rows * d);
-            for i in first..first + rows {
-                if let Row::Dense(x) = points.data().row(i) {
-                    block.extend_from_slice(x);
-                }
-            }
-            gathered = block;
-            &gathered
-        }
-    };
-    let none = Smallest { score: f64::INFINITY, centre: u32::MAX, second: f64::INFINITY };
-    let mut found = vec![none; rows];
-    smallest(x, panels, &mut found);
-    // Error of a score: d products and sums of magnitude |x||µ|, once more for the norm.
-    let unit = 4.0 * (d as f64 + 8.0) * f64::EPSILON;
-    let largest = norms.iter().copied().fold(0.0, f64::max);
+    let mut found = [Smallest::NONE; ROWS];
+    let found = &mut found[..chunk.len()];
+    scores.smallest(0..scores.panels(), |r| first + r, found);
     let mut moved = 0;
     for (r, label) in chunk.iter_mut().enumerate().filter(|(r, _)| !skipped(first + r)) {
         let i = first + r;
-        let bound = unit * (points.norm(i) + largest);
-        let new = if found[r].second > found[r].score + 2.0 * bound {
+        let new = if found[r].second > found[r].score + 2.0 * scores.error(i) {
             found[r].centre
         } else {
-            exact(points, centres, norms, i, *label, 0..k)
+            exact(points, centres, norms, i, *label, 0..centres.nrows())
         };
         moved += usize::from(new != *label);
         *label = new;
@@ -142,50 +122,10 @@ fn dense_block(
     moved
 }
 
-fn sparse_block(
-    points: &Points,
-    centres: &Array2<f64>,
-    transposed: &Array2<f64>,
-    norms: &[f64],
-    first: usize,
-    chunk: &mut [u32],
-    skipped: &impl Fn(usize) -> bool,
-) -> usize {
-    let k = centres.nrows();
-    let t = transposed.as_slice().expect("standard layout");
-    let mut dots = vec![0.0; k];
-    let mut moved = 0;
-    for (at, label) in chunk.iter_mut().enumerate().filter(|(at, _)| !skipped(first + at)) {
-        let i = first + at;
-        dots.fill(0.0);
-        if let Row::Sparse(columns, values) = points.data().row(i) {
-            for (&c, &v) in columns.iter().zip(values) {
-                let centre = &t[c as usize * k..(c as usize + 1) * k];
-                dots.iter_mut().zip(centre).for_each(|(s, m)| *s += v * m);
-            }
-        }
-        let mut best = (f64::INFINITY, u32::MAX);
-        for h in 0..k {
-            let value = match points.distortion() {
-                Distortion::Cosine => 1.0 - dots[h],
-                Distortion::SquaredEuclidean => {
-                    points.sparse_distance(i, dots[h], row(centres, h), norms[h])
-                }
-            };
-            if value < best.0 || (value == best.0 && h as u32 == *label) {
-                best = (value, h as u32);
-            }
-        }
-        moved += usize::from(best.1 != *label);
-        *label = best.1;
-    }
-    moved
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
+    use crate::points::Distortion;
     use mustlink_core::data::Data;
     use mustlink_core::random::SeedPath;
 
@@ -213,24 +153,6 @@ mod tests {
                 assert_eq!(moved, plain(&points, &centres, &mut slow));
                 assert_eq!(fast, slow, "n {n} d {d} k {k} {distortion:?}");
             }
-        }
-    }
-
-    #[test]
-    fn sparse_block_gives_the_labels_of_the_plain_loop() {
-        let mut s = SeedPath::new(4).stream("assign");
-        for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
-            let x = Array2::from_shape_fn((300, 40), |_| {
-                if s.below(5) == 0 { s.below(3) as f64 } else { 0.0 }
-            });
-            let csr = Data::csr(fixtures::to_csr(&x)).unwrap();
-            let points = Points::new(&csr, distortion).unwrap();
-            let centres = Array2::from_shape_fn((17, 40), |_| s.unit());
-            let mut fast = vec![u32::MAX; 300];
-            let mut slow = fast.clone();
-            assign(&points, &centres, &mut fast, None);
-            plain(&points, &centres, &mut slow);
-            assert_eq!(fast, slow);
         }
     }
 }

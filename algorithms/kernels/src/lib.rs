@@ -1,11 +1,35 @@
-//! Shared arithmetic of the methods: distances, assignment, starts, Lloyd's loop, tables.
+//! Shared arithmetic of the methods: distances, assignment, starts, Lloyd's loop, tables, graphs.
 
+pub mod agglomerative;
 pub mod assign;
+mod bounds;
+pub mod cannot_field;
+pub mod co_association;
 pub mod contingency;
+pub mod eigen;
+mod fused;
+pub mod gaussians;
+pub mod graph;
+pub mod imputation;
+pub mod incremental;
+pub mod knn_graph;
 pub mod linear_assignment;
 pub mod lloyd;
+mod means;
+pub mod metric;
+pub mod metric_penalties;
 pub mod neighbourhood_start;
+pub mod neighbours;
+pub mod npy;
+pub mod one_spectral;
 mod panels;
 pub mod penalties;
 pub mod points;
+mod scores;
 pub mod seeding;
+pub mod signatures;
+pub mod soft;
+mod sparse;
+pub mod sweep;
+pub mod units;
+pub mod weighted;

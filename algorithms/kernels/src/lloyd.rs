@@ -1,15 +1,35 @@
 //! Lloyd's algorithm: assign, take means, until nothing moves.
 
 use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
+use mustlink_core::data::DataKind;
 use mustlink_core::{Context, Error, Result, reduce};
 
 use crate::assign::assign;
+use crate::bounds::Bounds;
+use crate::fused::pass;
+use crate::means::{FEW, renew};
 use crate::points::{Points, row, row_norms};
-use crate::seeding::{by_label, means};
+use crate::seeding::by_label;
+use crate::sparse;
+
+/// Centres in a group of Yinyang's bounds.
+const GROUP: usize = 16;
+/// More groups than this cost more than they save.
+const MOST_GROUPS: usize = 256;
+/// So many clusters, and products per object, from which on group bounds are faster than all
+/// distances: with 100 clusters they were slower in 16 features, and faster in 64.
+const AUTO_CLUSTERS: usize = 64;
+const AUTO_PRODUCTS: usize = 4096;
+
+/// Bytes that bounds for so many groups take.
+fn bounds_memory(n: usize, groups: usize) -> u64 {
+    (n * (8 + 4 * groups)) as u64
+}
 
 /// What to do with a cluster that lost its last object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +91,48 @@ impl Stop {
     }
 }
 
+/// How the nearest centres are found. Every way gives the same labels, sweep by sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Algorithm {
+    /// What is fastest for the number of objects, features and clusters, within the memory limit.
+    #[default]
+    Auto,
+    /// All distances in every sweep.
+    Lloyd,
+    /// One bound per object tells which objects can have moved (dense data).
+    Hamerly,
+    /// One bound per object and group of centres tells which groups to look at (dense data).
+    Yinyang,
+}
+
+impl Algorithm {
+    /// Into how many groups the centres of dense data are gathered; 0 = no bounds.
+    fn groups(self, n: usize, d: usize, k: usize, limit: Option<u64>) -> usize {
+        let groups = (k / GROUP).clamp(1, MOST_GROUPS);
+        match self {
+            Algorithm::Hamerly if k > 1 => 1,
+            Algorithm::Yinyang if k > 1 => groups,
+            // Half of what is allowed, for all the rest there is.
+            Algorithm::Auto if k >= AUTO_CLUSTERS && k * d >= AUTO_PRODUCTS => {
+                let fits = limit.is_none_or(|limit| bounds_memory(n, groups) <= limit / 2);
+                if fits { groups } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    /// Bytes that [`lloyd_by`] needs for n objects in d features and k clusters, the objects and
+    /// their preparation not counted.
+    pub fn memory(self, n: usize, d: usize, k: usize, dense: bool) -> u64 {
+        let groups = if dense { self.groups(n, d, k, None) } else { 0 };
+        // Labels before and after, distortions, objects by cluster; centres before and after,
+        // fresh ones, and packed ones.
+        (20 * n + 8 * k * (4 * d + 4)) as u64
+            + if groups > 0 { bounds_memory(n, groups) } else { 0 }
+    }
+}
+
 /// Runs Lloyd's algorithm from `centres`. The objective is the total distortion to the centres
 /// returned; it never rises.
 ///
@@ -78,34 +140,99 @@ impl Stop {
 /// `NumericalFailure` for an empty cluster under `Empty::Error`; cancellation.
 pub fn lloyd(
     points: &Points,
+    centres: Array2<f64>,
+    stop: Stop,
+    empty: Empty,
+    ctx: &Context,
+) -> Result<Clustering> {
+    lloyd_by(Algorithm::Auto, points, centres, stop, empty, ctx)
+}
+
+/// [`lloyd`], with nearest centres found in a given way.
+///
+/// # Errors
+/// As [`lloyd`].
+pub fn lloyd_by(
+    algorithm: Algorithm,
+    points: &Points,
     mut centres: Array2<f64>,
     stop: Stop,
     empty: Empty,
     ctx: &Context,
 ) -> Result<Clustering> {
-    let k = centres.nrows();
-    let mut labels = vec![NONE; points.n()];
+    let (n, k) = (points.n(), centres.nrows());
+    let mut labels = vec![NONE; n];
     let mut history: Vec<IterStat> = Vec::new();
     let mut status = Status::MaxIter;
+    let dense = points.data().kind() == DataKind::Dense;
+    let groups = if dense { algorithm.groups(n, points.d(), k, ctx.memory_limit()) } else { 0 };
+    if dense && groups == 0 && k <= FEW {
+        return fused(points, centres, stop, empty, ctx);
+    }
+    let mut bounds = (groups > 0).then(|| Bounds::new(points, &centres, groups));
+    // The distortion of each object to its centre.
+    let mut own = vec![0.0; n];
     for _ in 0..stop.max_iterations {
         ctx.check()?;
-        let mut moved = assign(points, &centres, &mut labels, None);
-        let sizes;
-        (centres, sizes) = means(points, &labels, centres);
-        if sizes.contains(&0) {
-            moved += refill(points, &mut labels, &mut centres, empty, &mut ())?;
+        let before = labels.clone();
+        let norms = row_norms(&centres);
+        let mut moved = match &mut bounds {
+            Some(bounds) if points.fits_bounds(&norms) => {
+                bounds.sweep(points, &centres, &norms, &mut labels, &own)
+            }
+            Some(bounds) => {
+                bounds.forget();
+                assign(points, &centres, &mut labels, None)
+            }
+            None => assign(points, &centres, &mut labels, None),
+        };
+        // The mean of a cluster is that of its members in order: where they are the same, so is it.
+        let mut changed = vec![false; k];
+        for (&old, &new) in before.iter().zip(&labels).filter(|(old, new)| old != new) {
+            changed[new as usize] = true;
+            if old != NONE {
+                changed[old as usize] = true;
+            }
         }
-        let objective = total_distortion(points, &labels, &centres);
-        let before = history.last().map(|s| s.objective);
+        let previous = bounds.is_some().then(|| centres.clone());
+        let sizes = renew(points, &labels, Some(&changed), &mut centres);
+        if sizes.contains(&0) {
+            let refilled = refill(points, &mut labels, &mut centres, empty, &mut ())?;
+            if refilled > 0 {
+                changed.fill(true);
+            }
+            moved += refilled;
+        }
+        if let (Some(bounds), Some(previous)) = (&mut bounds, &previous) {
+            bounds.follow(previous, &centres);
+        }
+        let objective = match points.data().kind() {
+            DataKind::Csr => total_distortion(points, &labels, &centres),
+            _ => {
+                renew_own(points, &labels, &changed, &centres, &mut own);
+                reduce::sum(n, |i| own[i])
+            }
+        };
+        let last = history.last().map(|s| s.objective);
         history.push(IterStat { objective, moved, violations: None });
-        if moved == 0 || before.is_some_and(|b| stop.is_over(b, objective)) {
+        if moved == 0 || last.is_some_and(|b| stop.is_over(b, objective)) {
             status = Status::Converged;
             break;
         }
     }
-    Ok(Clustering {
+    Ok(finished(points, labels, centres, history, status))
+}
+
+fn finished(
+    points: &Points,
+    labels: Vec<u32>,
+    centres: Array2<f64>,
+    history: Vec<IterStat>,
+    status: Status,
+) -> Clustering {
+    Clustering {
         labels,
-        k,
+        k: centres.nrows(),
         objective: history.last().map(|s| s.objective),
         history,
         status,
@@ -114,12 +241,81 @@ pub fn lloyd(
             geometry: points.distortion().geometry(),
             ..Extras::default()
         },
-    })
+    }
+}
+
+/// Lloyd's algorithm with one pass over the data per sweep. The objective of a sweep is known in the
+/// pass after it; if that ends the run, the labels found in the meantime are left unused.
+fn fused(
+    points: &Points,
+    mut centres: Array2<f64>,
+    stop: Stop,
+    empty: Empty,
+    ctx: &Context,
+) -> Result<Clustering> {
+    let mut labels = vec![NONE; points.n()];
+    let mut next = labels.clone();
+    let mut history: Vec<IterStat> = Vec::new();
+    let mut status = Status::MaxIter;
+    let mut pending = None;
+    for sweep in 1.. {
+        ctx.check()?;
+        let found = pass(points, &centres, &labels, &mut next);
+        if let Some(moved) = pending {
+            let last = history.last().map(|s: &IterStat| s.objective);
+            history.push(IterStat { objective: found.objective, moved, violations: None });
+            if last.is_some_and(|b| stop.is_over(b, found.objective)) {
+                status = Status::Converged;
+                break;
+            }
+        }
+        std::mem::swap(&mut labels, &mut next);
+        let mut moved = found.moved;
+        let sizes = found.sums.into_means(points.distortion(), None, &mut centres);
+        if sizes.contains(&0) {
+            moved += refill(points, &mut labels, &mut centres, empty, &mut ())?;
+        }
+        if moved == 0 || sweep == stop.max_iterations {
+            let last = history.last().map(|s| s.objective);
+            let objective = total_distortion(points, &labels, &centres);
+            history.push(IterStat { objective, moved, violations: None });
+            if moved == 0 || last.is_some_and(|b| stop.is_over(b, objective)) {
+                status = Status::Converged;
+            }
+            break;
+        }
+        pending = Some(moved);
+    }
+    Ok(finished(points, labels, centres, history, status))
+}
+
+/// Takes the distortions to the centres that changed.
+fn renew_own(
+    points: &Points,
+    labels: &[u32],
+    changed: &[bool],
+    centres: &Array2<f64>,
+    own: &mut [f64],
+) {
+    let norms = row_norms(centres);
+    own.par_chunks_mut(reduce::BLOCK).zip(labels.par_chunks(reduce::BLOCK)).enumerate().for_each(
+        |(b, (own, labels))| {
+            for (at, (to, &label)) in own.iter_mut().zip(labels).enumerate() {
+                let h = label as usize;
+                if changed[h] {
+                    *to = points.distance(b * reduce::BLOCK + at, row(centres, h), norms[h]);
+                }
+            }
+        },
+    );
 }
 
 /// Σ D(x, µ) over all objects, the same bits for any number of threads.
 pub fn total_distortion(points: &Points, labels: &[u32], centres: &Array2<f64>) -> f64 {
     let norms = row_norms(centres);
+    if points.data().kind() == DataKind::Csr {
+        return sparse::total_distortion(points, labels, centres, &norms);
+    }
     reduce::sum(points.n(), |i| {
         let h = labels[i] as usize;
         points.distance(i, row(centres, h), norms[h])
@@ -129,13 +325,13 @@ pub fn total_distortion(points: &Points, labels: &[u32], centres: &Array2<f64>) 
 /// The part of an objective that is not distortion.
 pub trait Rest {
     /// How much it rises, in units of distortion, when object `i` goes to cluster `to`.
-    fn rise(&self, i: usize, to: u32, labels: &[u32]) -> f64;
+    fn rise(&mut self, i: usize, to: u32, labels: &[u32]) -> f64;
     /// Notes that object `i` went from cluster `from` to cluster `to`.
     fn moved(&mut self, i: usize, from: u32, to: u32);
 }
 
 impl Rest for () {
-    fn rise(&self, _: usize, _: u32, _: &[u32]) -> f64 {
+    fn rise(&mut self, _: usize, _: u32, _: &[u32]) -> f64 {
         0.0
     }
     fn moved(&mut self, _: usize, _: u32, _: u32) {}
@@ -209,7 +405,7 @@ pub fn refill(
     Ok(moved)
 }
 
-/// The best of several runs: smallest objective, ties by the smallest number.
+/// The best of several runs, side by side: smallest objective, ties by the smallest number.
 ///
 /// # Errors
 /// The first error in order, if no run succeeded before it.
@@ -217,18 +413,127 @@ pub fn best_of(
     restarts: usize,
     run: impl Fn(usize) -> Result<Clustering> + Send + Sync,
 ) -> Result<Clustering> {
-    use rayon::prelude::*;
-    if restarts == 0 {
-        return Err(Error::bad_param("restarts", 0, ">= 1"));
-    }
     let runs: Vec<Result<Clustering>> = (0..restarts).into_par_iter().map(run).collect();
+    best(runs.into_iter())
+}
+
+/// [`best_of`] with one run after the other: for runs that fill all threads by themselves, where
+/// several at once would only need more memory.
+///
+/// # Errors
+/// As [`best_of`].
+pub fn best_in_turn(
+    restarts: usize,
+    run: impl Fn(usize) -> Result<Clustering>,
+) -> Result<Clustering> {
+    best((0..restarts).map(run))
+}
+
+fn best(runs: impl Iterator<Item = Result<Clustering>>) -> Result<Clustering> {
+    let value = |c: &Clustering| c.objective.unwrap_or(f64::INFINITY);
     let mut best: Option<Clustering> = None;
     for run in runs {
         let run = run?;
-        let value = |c: &Clustering| c.objective.unwrap_or(f64::INFINITY);
         if best.as_ref().is_none_or(|b| value(&run) < value(b)) {
             best = Some(run);
         }
     }
-    Ok(best.expect("at least one run"))
+    best.ok_or_else(|| Error::bad_param("restarts", 0, ">= 1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::points::{Distortion, Precision};
+    use crate::seeding::{Init, start};
+    use mustlink_core::contract::fixtures;
+    use mustlink_core::random::SeedPath;
+    use mustlink_core::{Data, Problem};
+
+    /// Groups that overlap, rounded so that ties occur, with duplicates and a zero row.
+    fn data(n: usize, d: usize, seed: u64) -> Data {
+        let (mut x, _) = fixtures::groups(n / 8, 8, 3.0, seed);
+        let mut s = SeedPath::new(seed).stream("more features");
+        let base = x.clone();
+        x = Array2::from_shape_fn((base.nrows(), d), |(i, f)| {
+            ((base[[i, f % base.ncols()]] + s.normal()) * 4.0).round() / 4.0
+        });
+        let first = x.row(0).to_owned();
+        x.row_mut(1).assign(&first);
+        x.row_mut(2).fill(0.0);
+        Data::dense(x).unwrap()
+    }
+
+    /// Every sweep, with all that can differ: labels are in the means, means in the objective.
+    fn same(a: &Clustering, b: &Clustering) -> bool {
+        a == b
+    }
+
+    #[test]
+    fn every_algorithm_and_precision_visits_the_same_labels() {
+        let inits = [
+            Init::KmeansPlusPlus,
+            Init::Random,
+            Init::RandomPartition,
+            Init::FarthestFirst,
+            Init::Perturb,
+        ];
+        for (n, d, k) in [(400, 2, 5), (700, 9, 40), (600, 33, 150)] {
+            let data = data(n, d, n as u64);
+            for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
+                for init in inits {
+                    let ctx = Context::new(7);
+                    let points = Points::new(&data, distortion).unwrap();
+                    let problem = Problem::new(data.clone()).with_k(k);
+                    let centres = start(&points, k, init, &problem, &ctx).unwrap();
+                    let single = Points::new(&data, distortion).unwrap();
+                    let single = single.with_precision(Precision::F32, usize::MAX);
+                    let stop = Stop::new(40, 0.0, ToleranceKind::Relative).unwrap();
+                    for empty in [Empty::Keep, Empty::Reseed] {
+                        let run = |algorithm, points: &Points| {
+                            lloyd_by(algorithm, points, centres.clone(), stop, empty, &ctx).unwrap()
+                        };
+                        let plain = run(Algorithm::Lloyd, &points);
+                        for algorithm in [
+                            Algorithm::Auto,
+                            Algorithm::Lloyd,
+                            Algorithm::Hamerly,
+                            Algorithm::Yinyang,
+                        ] {
+                            for points in [&points, &single] {
+                                let case = format!(
+                                    "n {n} d {d} k {k} {distortion:?} {init:?} {empty:?} \
+                                     {algorithm:?} single {}",
+                                    points.narrow().is_some()
+                                );
+                                assert!(same(&plain, &run(algorithm, points)), "{case}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let data = data(3000, 7, 3);
+        let points = Points::new(&data, Distortion::SquaredEuclidean).unwrap();
+        let problem = Problem::new(data).with_k(90);
+        let stop = Stop::new(30, 0.0, ToleranceKind::Relative).unwrap();
+        for algorithm in [Algorithm::Lloyd, Algorithm::Hamerly, Algorithm::Yinyang] {
+            let at = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    let ctx = Context::new(1);
+                    let centres = start(&points, 90, Init::Random, &problem, &ctx).unwrap();
+                    lloyd_by(algorithm, &points, centres, stop, Empty::Reseed, &ctx).unwrap()
+                })
+            };
+            let one = at(1);
+            assert!(one.history.len() > 2);
+            assert_eq!(one, at(2));
+            assert_eq!(one, at(7));
+        }
+    }
 }

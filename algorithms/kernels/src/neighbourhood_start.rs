@@ -3,6 +3,8 @@
 //! Source: [Basu2004] §4 (centroids of the neighbourhoods), [Greene2007] and the weighted
 //! farthest-first rule of MPCK-means where there are more neighbourhoods than clusters.
 
+use std::collections::BTreeMap;
+
 use ndarray::{Array2, ArrayView1};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +14,7 @@ use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::Kind;
 use mustlink_core::random::Stream;
 
-use crate::points::{Distortion, Points, inner_product, squared_distance};
+use crate::points::{Distortion, Points, inner_product, row, row_norms, squared_distance};
 use crate::seeding::{Perturb, Spread, farthest_first, rows_as_centres};
 
 /// Which neighbourhoods start clusters when there are more than k.
@@ -84,51 +86,88 @@ pub fn neighbourhood_start(
         centres.row_mut(h).assign(&ArrayView1::from(&means[p]));
         neighbourhoods[p].iter().for_each(|&i| labels[i as usize] = h as u32);
     }
-    let mut have = chosen.len();
-    if have < k && rules.fewer == FewerThanK::ClPointThenPerturb {
+    let mut have: Vec<bool> = (0..k).map(|h| h < chosen.len()).collect();
+    if chosen.len() < k && rules.fewer == FewerThanK::ClPointThenPerturb {
         let sets: Vec<&[u32]> = chosen.iter().map(|&p| &neighbourhoods[p][..]).collect();
         if let Some(object) = apart_from_all(closure, &sets, &labels) {
             let centre = mean(&[object]);
-            centres.row_mut(have).assign(&ArrayView1::from(&centre));
-            labels[object as usize] = have as u32;
-            have += 1;
+            let h = chosen.len();
+            centres.row_mut(h).assign(&ArrayView1::from(&centre));
+            labels[object as usize] = h as u32;
+            have[h] = true;
         }
     }
-    if have == k {
-        return (centres, labels);
+    complete(points, &mut centres, &have, rules, stream);
+    (centres, labels)
+}
+
+/// Centres from the means of the must-link components that cannot-links touch, in order of smallest
+/// object, then from the objects farthest from them; the first of all is random.
+pub fn chunklet_start(
+    points: &Points,
+    k: usize,
+    closure: &Closure,
+    more: MoreThanK,
+    stream: &mut Stream,
+) -> Array2<f64> {
+    let touched = (0..closure.components()).filter(|&p| !closure.apart(p).is_empty());
+    let sets: Vec<Vec<u32>> = touched.map(|p| closure.members(p).to_vec()).collect();
+    if sets.is_empty() {
+        return farthest_first(points, k, vec![stream.below(points.n())]);
+    }
+    let rules =
+        Rules { more, fewer: FewerThanK::FarthestFirst, perturb: Perturb::Additive, rho: 0.7 };
+    neighbourhood_start(points, k, closure, &sets, rules, stream).0
+}
+
+/// Fills in the rows of `centres` that are not yet there.
+pub fn complete(
+    points: &Points,
+    centres: &mut Array2<f64>,
+    have: &[bool],
+    rules: Rules,
+    stream: &mut Stream,
+) {
+    let missing: Vec<usize> = (0..have.len()).filter(|&h| !have[h]).collect();
+    if missing.is_empty() {
+        return;
     }
     match rules.fewer {
         FewerThanK::FarthestFirst => {
-            // The object nearest to each centre stands for it in the traversal.
-            let nearest = (0..have).map(|h| {
-                let row = centres.row(h);
-                let centre = row.as_slice().expect("standard layout");
-                let norm = inner_product(centre, centre);
-                let distance = |i: &usize| points.distance(*i, centre, norm);
-                (0..points.n())
-                    .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-                    .expect("data is not empty")
-            });
-            let more = farthest_first(points, k, nearest.collect());
-            for h in have..k {
-                centres.row_mut(h).assign(&more.row(h));
+            let mut nearest = vec![f64::INFINITY; points.n()];
+            let norms = row_norms(centres);
+            for h in (0..have.len()).filter(|&h| have[h]) {
+                closer(points, row(centres, h), norms[h], &mut nearest);
+            }
+            for h in missing {
+                let far = (0..points.n())
+                    .fold(0, |far, i| if nearest[i] > nearest[far] { i } else { far });
+                let centre = rows_as_centres(points, &[far]);
+                closer(points, row(&centre, 0), row_norms(&centre)[0], &mut nearest);
+                centres.row_mut(h).assign(&centre.row(0));
             }
         }
         FewerThanK::Random => {
-            let more = rows_as_centres(points, &stream.sample(points.n(), k - have));
-            for h in have..k {
-                centres.row_mut(h).assign(&more.row(h - have));
+            let more = rows_as_centres(points, &stream.sample(points.n(), missing.len()));
+            for (at, h) in missing.into_iter().enumerate() {
+                centres.row_mut(h).assign(&more.row(at));
             }
         }
         FewerThanK::Perturb | FewerThanK::ClPointThenPerturb => {
             let spread = Spread::of(points);
-            for h in have..k {
+            for h in missing {
                 let centre = spread.perturbed(points, rules.perturb, rules.rho, stream);
                 centres.row_mut(h).assign(&ArrayView1::from(&centre));
             }
         }
     }
-    (centres, labels)
+}
+
+/// Lowers each distance to that to `centre`, where that is smaller.
+fn closer(points: &Points, centre: &[f64], norm: f64, nearest: &mut [f64]) {
+    for (i, d) in nearest.iter_mut().enumerate() {
+        *d = d.min(points.distance(i, centre, norm));
+    }
 }
 
 fn weighted_farthest_first(
@@ -166,13 +205,19 @@ fn weighted_farthest_first(
 /// The unlabelled object that must be apart from every set, with the largest total weight of
 /// cannot-links (entailed ones included); ties by lowest index.
 fn apart_from_all(closure: &Closure, sets: &[&[u32]], labels: &[u32]) -> Option<u32> {
-    let mut weight = vec![0.0; closure.components()];
+    // Each two components once, however many of the pairs between them were given.
+    let mut edges: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
         let (p, q) = (closure.component(c.i as usize), closure.component(c.j as usize));
         if p != q {
-            weight[p] += c.weight * closure.members(q).len() as f64;
-            weight[q] += c.weight * closure.members(p).len() as f64;
+            let strongest = edges.entry((p.min(q), p.max(q))).or_insert(0.0);
+            *strongest = c.weight.max(*strongest);
         }
+    }
+    let mut weight = vec![0.0; closure.components()];
+    for ((p, q), w) in edges {
+        weight[p] += w * closure.members(q).len() as f64;
+        weight[q] += w * closure.members(p).len() as f64;
     }
     let mut best: Option<(f64, u32)> = None;
     for p in (0..closure.components()).filter(|&p| !closure.apart(p).is_empty()) {

@@ -1,24 +1,27 @@
 //! Which centre has the smallest score for each dense row, and by how much?
 //!
-//! Score of a row x and a centre µ: ‖µ‖²/2 − x·µ (cosine: −x·µ). Centres are packed in panels of two
-//! vectors, transposed, with the constant in front, so that each score is one chain of fused
-//! multiply-adds; the smallest and the second smallest score of a row are kept in registers and no
+//! A score is a constant of the centre minus an inner product with the row. Centres are packed in
+//! panels of two vectors, transposed, with the constant in front, so that each score is one chain of
+//! fused multiply-adds; the smallest and the second smallest score of a row stay in registers and no
 //! table of rows × centres is ever stored. Scores are rounded: the caller decides by exact distances
 //! wherever two of them are closer than the rounding error.
 //!
-//! The instruction set is chosen at run time; `MUSTLINK_SIMD = scalar` or `avx2` forces one. It
-//! changes speed, never a label.
+//! The instruction set is chosen at run time; `MUSTLINK_SIMD = scalar`, `avx2` or `avx512` forces
+//! one. It changes speed, never a label.
 
-use ndarray::Array2;
+use std::ops::Range;
+
 use pulp::{Simd, WithSimd, bytemuck};
 
-/// Rows in one step of the kernel.
-const STEP: usize = 4;
 /// Vectors in one panel.
 const VECTORS: usize = 2;
+/// Rows whose scores are kept while panels go by.
+const TILE: usize = 64;
+/// Panels that are passed over a step of rows at a time fill so many bytes of the nearest cache.
+const NEAR: usize = 16 * 1024;
 
 /// The smallest scores of one row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Smallest {
     /// The smallest score.
     pub score: f64,
@@ -28,12 +31,10 @@ pub(crate) struct Smallest {
     pub second: f64,
 }
 
-/// Centres packed for [`smallest`].
-pub(crate) struct Panels {
-    k: usize,
-    d: usize,
-    lanes: usize,
-    packed: Vec<f64>,
+impl Smallest {
+    /// No centre seen yet.
+    pub(crate) const NONE: Smallest =
+        Smallest { score: f64::INFINITY, centre: u32::MAX, second: f64::INFINITY };
 }
 
 #[derive(Clone, Copy)]
@@ -41,6 +42,8 @@ enum Level {
     Scalar,
     #[cfg(target_arch = "x86_64")]
     Avx2(pulp::x86::V3),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(pulp::x86::V4),
     #[cfg(not(target_arch = "x86_64"))]
     Native(pulp::Arch),
 }
@@ -48,192 +51,385 @@ enum Level {
 fn level() -> Level {
     static LEVEL: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
     *LEVEL.get_or_init(|| {
-        if std::env::var("MUSTLINK_SIMD").is_ok_and(|v| v == "scalar") {
+        let forced = std::env::var("MUSTLINK_SIMD").unwrap_or_default();
+        if forced == "scalar" {
             return Level::Scalar;
         }
         #[cfg(target_arch = "x86_64")]
-        return pulp::x86::V3::try_new().map_or(Level::Scalar, Level::Avx2);
+        {
+            let wide = if forced == "avx2" { None } else { pulp::x86::V4::try_new() };
+            match (wide, pulp::x86::V3::try_new()) {
+                (Some(simd), _) => Level::Avx512(simd),
+                (None, Some(simd)) => Level::Avx2(simd),
+                (None, None) => Level::Scalar,
+            }
+        }
         #[cfg(not(target_arch = "x86_64"))]
         Level::Native(pulp::Arch::new())
     })
 }
 
 /// Runs `op` under the instruction set of this machine.
-fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
+pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
     match level() {
         Level::Scalar => Simd::vectorize(pulp::Scalar, op),
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(simd) => Simd::vectorize(simd, op),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(simd) => Simd::vectorize(simd, op),
         #[cfg(not(target_arch = "x86_64"))]
         Level::Native(arch) => arch.dispatch(op),
     }
 }
 
-impl Panels {
-    /// Packs centres; `constants` is what stands in front of each score.
-    pub(crate) fn new(centres: &Array2<f64>, constants: impl Fn(usize) -> f64) -> Self {
-        struct Lanes;
-        impl WithSimd for Lanes {
-            type Output = usize;
-            fn with_simd<S: Simd>(self, _: S) -> usize {
-                S::F64_LANES
+/// Double-precision numbers in a vector of the instruction set of this machine.
+pub(crate) fn lanes() -> usize {
+    width::<f64>() / VECTORS
+}
+
+/// What the kernel computes with: `f64` or `f32`.
+pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
+    /// A vector of them.
+    type V<S: Simd>: bytemuck::Pod;
+    fn lanes<S: Simd>() -> usize;
+    fn vectors<S: Simd>(x: &[Self]) -> &[Self::V<S>];
+    fn splat<S: Simd>(simd: S, value: Self) -> Self::V<S>;
+    /// a · b + c.
+    fn fma<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
+    fn min<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    fn max<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    /// `yes` in the lanes where a < b, else `no`.
+    fn select<S: Simd>(
+        simd: S,
+        a: Self::V<S>,
+        b: Self::V<S>,
+        yes: Self::V<S>,
+        no: Self::V<S>,
+    ) -> Self::V<S>;
+    fn of(value: f64) -> Self;
+    fn wide(self) -> f64;
+}
+
+macro_rules! real {
+    ($t:ty, $v:ident, $lanes:ident, $cast:ident, $splat:ident, $fma:ident, $min:ident, $max:ident,
+     $less:ident, $select:ident) => {
+        impl Real for $t {
+            type V<S: Simd> = S::$v;
+            #[inline(always)]
+            fn lanes<S: Simd>() -> usize {
+                S::$lanes
+            }
+            #[inline(always)]
+            fn vectors<S: Simd>(x: &[Self]) -> &[S::$v] {
+                S::$cast(x).0
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, value: Self) -> S::$v {
+                simd.$splat(value)
+            }
+            #[inline(always)]
+            fn fma<S: Simd>(simd: S, a: S::$v, b: S::$v, c: S::$v) -> S::$v {
+                simd.$fma(a, b, c)
+            }
+            #[inline(always)]
+            fn min<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
+                simd.$min(a, b)
+            }
+            #[inline(always)]
+            fn max<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
+                simd.$max(a, b)
+            }
+            #[inline(always)]
+            fn select<S: Simd>(simd: S, a: S::$v, b: S::$v, yes: S::$v, no: S::$v) -> S::$v {
+                simd.$select(simd.$less(a, b), yes, no)
+            }
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn wide(self) -> f64 {
+                f64::from(self)
             }
         }
-        let (k, d) = centres.dim();
-        let lanes = dispatch(Lanes);
-        let width = VECTORS * lanes;
-        let panels = k.div_ceil(width);
-        let mut packed = vec![0.0; panels * width * (d + 1)];
-        for p in 0..panels {
-            let panel = &mut packed[p * width * (d + 1)..(p + 1) * width * (d + 1)];
-            for w in 0..width {
-                let h = p * width + w;
-                // Lanes beyond the last centre never win.
-                panel[w] = if h < k { constants(h) } else { f64::INFINITY };
-                if h < k {
-                    for s in 0..d {
-                        panel[(s + 1) * width + w] = -centres[[h, s]];
-                    }
+    };
+}
+
+real!(
+    f64,
+    f64s,
+    F64_LANES,
+    as_simd_f64s,
+    splat_f64s,
+    mul_add_e_f64s,
+    min_f64s,
+    max_f64s,
+    less_than_f64s,
+    select_f64s
+);
+real!(
+    f32,
+    f32s,
+    F32_LANES,
+    as_simd_f32s,
+    splat_f32s,
+    mul_add_e_f32s,
+    min_f32s,
+    max_f32s,
+    less_than_f32s,
+    select_f32s
+);
+
+/// Centres in one panel.
+pub(crate) fn width<T: Real>() -> usize {
+    struct Lanes<T>(std::marker::PhantomData<T>);
+    impl<T: Real> WithSimd for Lanes<T> {
+        type Output = usize;
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            T::lanes::<S>()
+        }
+    }
+    VECTORS * dispatch(Lanes::<T>(std::marker::PhantomData))
+}
+
+/// Centres packed for [`Panels::smallest`].
+pub(crate) struct Panels<T> {
+    d: usize,
+    width: usize,
+    /// The centre in each place; the last panel may have fewer places than its width.
+    order: Vec<u32>,
+    packed: Vec<T>,
+}
+
+impl<T: Real> Panels<T> {
+    /// Packs the centres named in `order`. `factors` writes what rows are multiplied with, and
+    /// gives the constant of the centre.
+    pub(crate) fn new(
+        d: usize,
+        order: Vec<u32>,
+        factors: impl Fn(usize, &mut [f64]) -> f64,
+    ) -> Self {
+        let width = width::<T>();
+        let size = width * (d + 1);
+        let mut packed = vec![T::of(0.0); order.len().div_ceil(width) * size];
+        let mut row = vec![0.0; d];
+        for (panel, centres) in packed.chunks_exact_mut(size).zip(order.chunks(width)) {
+            for (w, &h) in centres.iter().enumerate() {
+                panel[w] = T::of(factors(h as usize, &mut row));
+                for (s, &value) in row.iter().enumerate() {
+                    panel[(s + 1) * width + w] = T::of(value);
                 }
             }
+            // Places beyond the last centre never win.
+            panel[centres.len()..width].fill(T::of(f64::INFINITY));
         }
-        Panels { k, d, lanes, packed }
+        Panels { d, width, order, packed }
+    }
+
+    /// Number of panels.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len().div_ceil(self.width)
+    }
+
+    /// The smallest scores, among the centres of `panels`, of the rows `row(0)`, `row(1)`, …
+    pub(crate) fn smallest<'x>(
+        &self,
+        panels: Range<usize>,
+        row: impl Fn(usize) -> &'x [T] + Copy,
+        out: &mut [Smallest],
+    ) where
+        T: 'x,
+    {
+        let size = self.width * (self.d + 1);
+        dispatch(Kernel {
+            d: self.d,
+            width: self.width,
+            order: &self.order[panels.start * self.width..],
+            packed: &self.packed[panels.start * size..panels.end * size],
+            row,
+            out,
+        });
     }
 }
 
-/// The smallest scores of every row of `x` (rows × d, row-major).
-pub(crate) fn smallest(x: &[f64], panels: &Panels, out: &mut [Smallest]) {
-    dispatch(Kernel { x, panels, out });
-}
-
-struct Kernel<'a> {
-    x: &'a [f64],
-    panels: &'a Panels,
+struct Kernel<'a, T, F> {
+    d: usize,
+    width: usize,
+    order: &'a [u32],
+    packed: &'a [T],
+    row: F,
     out: &'a mut [Smallest],
 }
 
-/// Scores kept lane by lane while panels go by.
+/// What is known of one row while panels go by, lane by lane.
 #[derive(Clone, Copy)]
-struct Lane<S: Simd> {
-    best: S::f64s,
-    panel: S::f64s,
-    second: S::f64s,
+struct Lane<V> {
+    best: V,
+    /// The vector that `best` stands in, counted from the first panel.
+    at: V,
+    second: V,
 }
 
-impl WithSimd for Kernel<'_> {
+impl<'x, T: Real + 'x, F: Fn(usize) -> &'x [T] + Copy> WithSimd for Kernel<'_, T, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Kernel { x, panels, out } = self;
-        let (d, lanes) = (panels.d, panels.lanes);
-        debug_assert_eq!(lanes, S::F64_LANES);
-        let width = VECTORS * lanes;
-        let size = width * (d + 1);
-        let none = simd.splat_f64s(f64::INFINITY);
-        let fresh: Lane<S> = Lane { best: none, panel: simd.splat_f64s(0.0), second: none };
-        let rows = out.len();
-        let mut kept = vec![[fresh; VECTORS]; rows];
-        for (p, packed) in panels.packed.chunks_exact(size).enumerate() {
-            let (vectors, _) = S::as_simd_f64s(packed);
-            let number = simd.splat_f64s(p as f64);
-            let mut r = 0;
-            while r + STEP <= rows {
-                step::<S, STEP>(
-                    simd,
-                    &x[r * d..(r + STEP) * d],
-                    d,
-                    vectors,
-                    number,
-                    &mut kept[r..r + STEP],
-                );
-                r += STEP;
-            }
-            while r < rows {
-                step::<S, 1>(simd, &x[r * d..(r + 1) * d], d, vectors, number, &mut kept[r..r + 1]);
-                r += 1;
-            }
-        }
-        for (row, to) in kept.iter().zip(out) {
-            let mut all =
-                Smallest { score: f64::INFINITY, centre: u32::MAX, second: f64::INFINITY };
-            for (v, lane) in row.iter().enumerate() {
-                let best: &[f64] = bytemuck::cast_slice(std::slice::from_ref(&lane.best));
-                let panel: &[f64] = bytemuck::cast_slice(std::slice::from_ref(&lane.panel));
-                let second: &[f64] = bytemuck::cast_slice(std::slice::from_ref(&lane.second));
-                for l in 0..lanes {
-                    let centre = (panel[l] as usize * width + v * lanes + l) as u32;
-                    if best[l] < all.score || (best[l] == all.score && centre < all.centre) {
-                        all.second = all.second.min(all.score);
-                        (all.score, all.centre) = (best[l], centre);
-                    } else {
-                        all.second = all.second.min(best[l]);
+        let Kernel { d, width, order, packed, row, out } = self;
+        debug_assert_eq!(width, VECTORS * T::lanes::<S>());
+        let none = T::splat(simd, T::of(f64::INFINITY));
+        let fresh = Lane { best: none, at: T::splat(simd, T::of(0.0)), second: none };
+        let size = VECTORS * (d + 1);
+        let panels = (NEAR / (size * size_of::<T::V<S>>())).max(1);
+        for (t, out) in out.chunks_mut(TILE).enumerate() {
+            let row = |r: usize| &row(t * TILE + r)[..d];
+            let mut kept = [fresh; TILE];
+            for (p, part) in T::vectors::<S>(packed).chunks(panels * size).enumerate() {
+                let part = Part { simd, vectors: part, d, first: p * panels };
+                let mut r = 0;
+                // As many chains as hide the latency of a multiply-add and fit the registers.
+                if S::REGISTER_COUNT >= 32 {
+                    while r + 8 <= out.len() {
+                        part.step::<T, 8>(std::array::from_fn(|i| row(r + i)), &mut kept[r..r + 8]);
+                        r += 8;
                     }
-                    all.second = all.second.min(second[l]);
+                }
+                while r + 4 <= out.len() {
+                    part.step::<T, 4>(std::array::from_fn(|i| row(r + i)), &mut kept[r..r + 4]);
+                    r += 4;
+                }
+                while r < out.len() {
+                    part.step::<T, 1>([row(r)], &mut kept[r..r + 1]);
+                    r += 1;
                 }
             }
-            debug_assert!((all.centre as usize) < panels.k);
-            *to = all;
+            for (lane, to) in kept.iter().zip(out) {
+                *to = gather::<S, T>(lane, order);
+            }
         }
     }
 }
 
-#[inline(always)]
-fn step<S: Simd, const R: usize>(
+/// Panels that stay in the nearest cache.
+struct Part<'a, S, V> {
     simd: S,
-    x: &[f64],
+    vectors: &'a [V],
     d: usize,
-    vectors: &[S::f64s],
-    number: S::f64s,
-    kept: &mut [[Lane<S>; VECTORS]],
-) {
-    let mut scores = [[vectors[0], vectors[1]]; R];
-    let rows: [&[f64]; R] = std::array::from_fn(|r| &x[r * d..(r + 1) * d]);
-    for (s, pair) in vectors[VECTORS..].chunks_exact(VECTORS).enumerate() {
-        for r in 0..R {
-            let value = simd.splat_f64s(rows[r][s]);
-            scores[r][0] = simd.mul_add_e_f64s(value, pair[0], scores[r][0]);
-            scores[r][1] = simd.mul_add_e_f64s(value, pair[1], scores[r][1]);
+    /// The number of the first panel.
+    first: usize,
+}
+
+impl<S: Simd, V: Copy> Part<'_, S, V> {
+    #[inline(always)]
+    fn step<T: Real<V<S> = V>, const R: usize>(&self, rows: [&[T]; R], kept: &mut [Lane<V>]) {
+        let mut lanes: [Lane<V>; R] = std::array::from_fn(|r| kept[r]);
+        for (p, panel) in self.vectors.chunks_exact(VECTORS * (self.d + 1)).enumerate() {
+            self.panel::<T, R>(rows, panel, self.first + p, &mut lanes);
         }
+        kept.copy_from_slice(&lanes);
     }
-    for r in 0..R {
+
+    #[inline(always)]
+    fn panel<T: Real<V<S> = V>, const R: usize>(
+        &self,
+        rows: [&[T]; R],
+        panel: &[V],
+        number: usize,
+        lanes: &mut [Lane<V>; R],
+    ) {
+        let simd = self.simd;
+        let d = self.d;
+        // Lengths that the compiler sees are not checked again.
+        let rows: [&[T]; R] = std::array::from_fn(|r| &rows[r][..d]);
+        let (constants, factors) = panel.split_at(VECTORS);
+        let factors = &factors[..VECTORS * d];
+        let mut scores = [[constants[0], constants[1]]; R];
+        for s in 0..d {
+            let (first, second) = (factors[VECTORS * s], factors[VECTORS * s + 1]);
+            for r in 0..R {
+                let value = T::splat(simd, rows[r][s]);
+                scores[r][0] = T::fma(simd, value, first, scores[r][0]);
+                scores[r][1] = T::fma(simd, value, second, scores[r][1]);
+            }
+        }
         for v in 0..VECTORS {
-            let (lane, score) = (&mut kept[r][v], scores[r][v]);
-            let smaller = simd.less_than_f64s(score, lane.best);
-            lane.second = simd.min_f64s(lane.second, simd.max_f64s(score, lane.best));
-            lane.best = simd.min_f64s(score, lane.best);
-            lane.panel = simd.select_f64s(smaller, number, lane.panel);
+            let at = T::splat(simd, T::of((number * VECTORS + v) as f64));
+            for r in 0..R {
+                let (lane, score) = (&mut lanes[r], scores[r][v]);
+                lane.at = T::select(simd, score, lane.best, at, lane.at);
+                lane.second = T::min(simd, lane.second, T::max(simd, score, lane.best));
+                lane.best = T::min(simd, score, lane.best);
+            }
         }
     }
+}
+
+/// The smallest scores over all lanes.
+#[inline(always)]
+fn gather<S: Simd, T: Real>(lane: &Lane<T::V<S>>, order: &[u32]) -> Smallest {
+    let best: &[T] = bytemuck::cast_slice(std::slice::from_ref(&lane.best));
+    let at: &[T] = bytemuck::cast_slice(std::slice::from_ref(&lane.at));
+    let second: &[T] = bytemuck::cast_slice(std::slice::from_ref(&lane.second));
+    let least = |x: T, y: T| if x < y { x } else { y };
+    let (mut score, mut winner) = (best[0], 0);
+    let mut next = second[0];
+    for l in 1..best.len() {
+        let larger = if best[l] < score { score } else { best[l] };
+        next = least(next, least(larger, second[l]));
+        winner = if best[l] < score { l } else { winner };
+        score = least(best[l], score);
+    }
+    if score >= T::of(f64::INFINITY) {
+        return Smallest::NONE;
+    }
+    let place = at[winner].wide() as usize * best.len() + winner;
+    Smallest { score: score.wide(), centre: order[place], second: next.wide() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use mustlink_core::random::SeedPath;
+    use ndarray::Array2;
 
-    #[test]
-    fn smallest_scores_are_those_of_the_plain_loop() {
+    fn check<T: Real>(tolerance: f64) {
         let mut s = SeedPath::new(1).stream("panels");
-        for (rows, d, k) in [(1, 1, 1), (9, 3, 2), (13, 5, 8), (40, 17, 33), (6, 64, 100)] {
-            let x: Vec<f64> = (0..rows * d).map(|_| s.normal()).collect();
+        for (rows, d, k) in [(1, 1, 1), (9, 3, 2), (13, 5, 8), (140, 17, 33), (67, 64, 100)] {
+            let x: Vec<T> = (0..rows * d).map(|_| T::of(s.normal())).collect();
             let centres = Array2::from_shape_fn((k, d), |_| s.normal());
             let constant = |h: usize| 0.5 * centres.row(h).dot(&centres.row(h));
-            let fresh = Smallest { score: 0.0, centre: 0, second: 0.0 };
-            let mut out = vec![fresh; rows];
-            smallest(&x, &Panels::new(&centres, constant), &mut out);
-            for (r, got) in out.iter().enumerate() {
-                let row = ndarray::ArrayView1::from(&x[r * d..(r + 1) * d]);
-                let mut plain: Vec<(f64, usize)> =
-                    (0..k).map(|h| (constant(h) - row.dot(&centres.row(h)), h)).collect();
-                plain.sort_by(|a, b| a.partial_cmp(b).unwrap());
-                assert!((got.score - plain[0].0).abs() < 1e-12);
-                assert_eq!(got.centre as usize, plain[0].1);
-                match plain.get(1) {
-                    Some((second, _)) => assert!((got.second - second).abs() < 1e-12),
-                    None => assert_eq!(got.second, f64::INFINITY),
+            // Any order of the centres, and any run of panels.
+            let order: Vec<u32> = s.sample(k, k).iter().map(|&h| h as u32).collect();
+            let panels = Panels::<T>::new(d, order.clone(), |h, row| {
+                row.iter_mut().zip(centres.row(h)).for_each(|(to, c)| *to = -c);
+                constant(h)
+            });
+            for range in [0..panels.len(), panels.len() / 2..panels.len()] {
+                let seen = &order[range.start * panels.width..k.min(range.end * panels.width)];
+                let mut out = vec![Smallest::NONE; rows];
+                panels.smallest(range, |r| &x[r * d..(r + 1) * d], &mut out);
+                for (r, got) in out.iter().enumerate() {
+                    let row: Vec<f64> = x[r * d..(r + 1) * d].iter().map(|v| v.wide()).collect();
+                    let row = ndarray::ArrayView1::from(&row);
+                    let mut plain: Vec<(f64, u32)> = seen
+                        .iter()
+                        .map(|&h| (constant(h as usize) - row.dot(&centres.row(h as usize)), h))
+                        .collect();
+                    plain.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                    assert!((got.score - plain[0].0).abs() < tolerance);
+                    assert_eq!(got.centre, plain[0].1);
+                    match plain.get(1) {
+                        Some((second, _)) => assert!((got.second - second).abs() < tolerance),
+                        None => assert_eq!(got.second, f64::INFINITY),
+                    }
                 }
             }
         }
+    }
+
+    #[test]
+    fn smallest_scores_are_those_of_the_plain_loop() {
+        check::<f64>(1e-12);
+        check::<f32>(1e-3);
     }
 }

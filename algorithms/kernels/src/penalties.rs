@@ -8,6 +8,7 @@
 //! last, so that the implicit and the expanded form give the same bits.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ use mustlink_core::Result;
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::{Constraint, Kind};
+
+use crate::sweep::Coupling;
 
 /// How far constraints are extended before they cost anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -30,28 +33,41 @@ pub enum Entail {
     Off,
 }
 
+/// Which pairs cost something, by component where weights are equal and pair by pair elsewhere.
+///
+/// This is what no label changes; [`Penalties`] counts labels over it, [`crate::metric_penalties`]
+/// sums positions.
+pub struct Links {
+    /// Component of each object that has any, else `NONE`.
+    pub(crate) component: Vec<u32>,
+    /// Objects of each component.
+    pub(crate) members: Vec<Vec<u32>>,
+    /// Components apart from each component.
+    pub(crate) apart: Vec<Vec<u32>>,
+    /// Partners of each object by explicit pairs.
+    pub(crate) partners: HashMap<u32, Vec<(u32, f64, Kind)>>,
+    pub(crate) explicit: Vec<Constraint>,
+    pub(crate) implicit_must: bool,
+    pub(crate) implicit_cannot: bool,
+    /// What multiplies counts and explicit weights.
+    pub(crate) must: f64,
+    pub(crate) cannot: f64,
+    constrained: Vec<bool>,
+    objects: Vec<u32>,
+}
+
 /// Violation costs under the current labels.
 #[derive(Clone)]
 pub struct Penalties {
     k: usize,
-    /// Component of each object that has any, else `NONE`.
-    component: Vec<u32>,
+    links: Arc<Links>,
     /// Labelled members of component p in cluster h.
     count: Vec<u32>,
     /// Labelled members of component p.
     labelled: Vec<u32>,
-    /// Components apart from component p.
-    apart: Vec<Vec<u32>>,
     /// Labelled members of components apart from p, in cluster h.
     apart_count: Vec<u32>,
-    /// Partners of each object by explicit pairs.
-    partners: HashMap<u32, Vec<(u32, f64, Kind)>>,
-    explicit: Vec<Constraint>,
-    implicit_must: bool,
-    implicit_cannot: bool,
-    must: f64,
-    cannot: f64,
-    constrained: Vec<bool>,
+    scratch: Scratch,
 }
 
 /// The one weight of all constraints of a kind, if there is one.
@@ -62,19 +78,12 @@ fn constant(closure: &Closure, kind: Kind) -> Option<f64> {
     weights.all(|w| w == first).then_some(first)
 }
 
-impl Penalties {
-    /// Costs for k clusters; `weight` and `weight_cannot` multiply the constraints' own weights.
-    /// All objects start unlabelled.
+impl Links {
+    /// The pairs of `closure`; `weight` and `weight_cannot` multiply the constraints' own weights.
     ///
     /// # Errors
     /// `ClosureTooLarge` when unequal weights need the closure pair by pair and it is too large.
-    pub fn new(
-        closure: &Closure,
-        k: usize,
-        weight: f64,
-        weight_cannot: f64,
-        entail: Entail,
-    ) -> Result<Self> {
+    pub fn new(closure: &Closure, weight: f64, weight_cannot: f64, entail: Entail) -> Result<Self> {
         let must = constant(closure, Kind::MustLink);
         let cannot = constant(closure, Kind::CannotLink);
         let implicit_must = must.is_some() && entail != Entail::Off;
@@ -105,6 +114,8 @@ impl Penalties {
                 }
             }));
         }
+        // What is summed in this order does not depend on the order in which pairs are given.
+        explicit.sort_by_key(|c| (c.i, c.j, c.kind));
         // Equal weights become a count times the weight; unequal ones a sum of multipliers.
         let must_factor = must;
         let cannot_factor = cannot.filter(|_| implicit_cannot || entail == Entail::Off);
@@ -115,6 +126,7 @@ impl Penalties {
             }
         }
         let mut component = vec![NONE; closure.n()];
+        let mut members: Vec<Vec<u32>> = Vec::new();
         let mut apart: Vec<Vec<u32>> = Vec::new();
         let mut place = vec![NONE; closure.components()];
         for p in 0..closure.components() {
@@ -122,6 +134,7 @@ impl Penalties {
             if (implicit_must && closure.members(p).len() >= 2) || has_edges {
                 place[p] = apart.len() as u32;
                 apart.push(Vec::new());
+                members.push(closure.members(p).to_vec());
                 closure.members(p).iter().for_each(|&i| component[i as usize] = place[p]);
             }
         }
@@ -139,17 +152,14 @@ impl Penalties {
             partners.entry(c.i).or_default().push((c.j, c.weight, c.kind));
             partners.entry(c.j).or_default().push((c.i, c.weight, c.kind));
         }
-        let constrained = (0..closure.n())
+        let constrained: Vec<bool> = (0..closure.n())
             .map(|i| component[i] != NONE || partners.contains_key(&(i as u32)))
             .collect();
-        let m = apart.len();
-        Ok(Penalties {
-            k,
+        let objects = (0..closure.n() as u32).filter(|&i| constrained[i as usize]).collect();
+        Ok(Links {
             component,
-            count: vec![0; m * k],
-            labelled: vec![0; m],
+            members,
             apart,
-            apart_count: vec![0; m * k],
             partners,
             explicit,
             implicit_must,
@@ -157,6 +167,7 @@ impl Penalties {
             must: weight * must_factor.unwrap_or(1.0),
             cannot: weight_cannot * cannot_factor.unwrap_or(1.0),
             constrained,
+            objects,
         })
     }
 
@@ -165,9 +176,80 @@ impl Penalties {
         &self.constrained
     }
 
-    /// Notes that object `i` goes from cluster `from` to `to` ([`NONE`] = unlabelled).
-    pub fn moved(&mut self, i: usize, from: u32, to: u32) {
-        let p = self.component[i];
+    /// The pairs listed one by one, i < j, in order.
+    pub fn explicit(&self) -> &[Constraint] {
+        &self.explicit
+    }
+
+    /// What a broken must-link and a broken cannot-link of the list cost, times its weight there.
+    pub fn factors(&self) -> (f64, f64) {
+        (self.must, self.cannot)
+    }
+
+    /// The objects whose choice depends on others, ascending.
+    pub fn objects(&self) -> &[u32] {
+        &self.objects
+    }
+}
+
+impl Penalties {
+    /// Costs of `links` for k clusters, with the objects of `labels` where they are
+    /// ([`NONE`] = unlabelled).
+    pub fn new(links: &Arc<Links>, k: usize, labels: &[u32]) -> Self {
+        let m = links.apart.len();
+        let mut made = Penalties {
+            k,
+            links: links.clone(),
+            count: vec![0; m * k],
+            labelled: vec![0; m],
+            apart_count: vec![0; m * k],
+            scratch: Scratch::default(),
+        };
+        for &i in links.objects() {
+            made.moved(i as usize, NONE, labels[i as usize]);
+        }
+        made
+    }
+
+    /// Total cost of the violations under `labels`, and their number (of explicit and entailed pairs).
+    pub fn total(&self, labels: &[u32]) -> (f64, usize) {
+        let k = self.k;
+        let (mut must_pairs, mut cannot_pairs) = (0u64, 0u64);
+        for p in 0..self.links.apart.len() {
+            let count = &self.count[p * k..(p + 1) * k];
+            if self.links.implicit_must {
+                let all = u64::from(self.labelled[p]);
+                let together: u64 = count.iter().map(|&c| u64::from(c) * u64::from(c)).sum();
+                must_pairs += (all * all - together) / 2;
+            }
+            let apart = &self.apart_count[p * k..(p + 1) * k];
+            cannot_pairs +=
+                count.iter().zip(apart).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum::<u64>();
+        }
+        // Every separated pair of components was met from both ends.
+        cannot_pairs /= 2;
+        let (mut must, mut cannot) = (must_pairs as f64, cannot_pairs as f64);
+        let mut number = must_pairs + cannot_pairs;
+        for c in self.links.explicit.iter().filter(|c| {
+            labels[c.i as usize] != NONE && labels[c.j as usize] != NONE && c.is_violated(labels)
+        }) {
+            number += 1;
+            match c.kind {
+                Kind::MustLink => must += c.weight,
+                Kind::CannotLink => cannot += c.weight,
+            }
+        }
+        (self.links.must * must + self.links.cannot * cannot, number as usize)
+    }
+}
+
+impl Coupling for Penalties {
+    fn links(&self) -> &Links {
+        &self.links
+    }
+
+    fn moved(&mut self, i: usize, from: u32, to: u32) {
+        let p = self.links.component[i];
         if p == NONE || from == to {
             return;
         }
@@ -176,31 +258,30 @@ impl Penalties {
         if from != NONE {
             self.count[p * k + from as usize] -= 1;
             self.labelled[p] -= 1;
-            for &q in &self.apart[p] {
+            for &q in &self.links.apart[p] {
                 self.apart_count[q as usize * k + from as usize] -= 1;
             }
         }
         if to != NONE {
             self.count[p * k + to as usize] += 1;
             self.labelled[p] += 1;
-            for &q in &self.apart[p] {
+            for &q in &self.links.apart[p] {
                 self.apart_count[q as usize * k + to as usize] += 1;
             }
         }
     }
 
-    /// Adds to `cost[h]` what object `i` would pay in cluster h, given everyone else's `labels`.
-    pub fn add(&self, i: usize, labels: &[u32], cost: &mut [f64], scratch: &mut Scratch) {
+    fn add(&mut self, i: usize, labels: &[u32], cost: &mut [f64]) {
         let k = self.k;
-        let (must, cannot) = (&mut scratch.must, &mut scratch.cannot);
+        let (must, cannot) = (&mut self.scratch.must, &mut self.scratch.cannot);
         must.clear();
         must.resize(k, 0.0);
         cannot.clear();
         cannot.resize(k, 0.0);
         let mut all_must = 0.0;
-        if self.component[i] != NONE {
-            let p = self.component[i] as usize;
-            if self.implicit_must {
+        if self.links.component[i] != NONE {
+            let p = self.links.component[i] as usize;
+            if self.links.implicit_must {
                 let own = labels[i];
                 let others = self.labelled[p] - u32::from(own != NONE);
                 all_must += f64::from(others);
@@ -209,13 +290,13 @@ impl Penalties {
                     *m += f64::from(here);
                 }
             }
-            if self.implicit_cannot {
+            if self.links.implicit_cannot {
                 for (h, c) in cannot.iter_mut().enumerate() {
                     *c += f64::from(self.apart_count[p * k + h]);
                 }
             }
         }
-        if let Some(partners) = self.partners.get(&(i as u32)) {
+        if let Some(partners) = self.links.partners.get(&(i as u32)) {
             for &(j, w, kind) in partners {
                 let l = labels[j as usize];
                 if l != NONE {
@@ -230,45 +311,14 @@ impl Penalties {
             }
         }
         for h in 0..k {
-            cost[h] += self.must * (all_must - must[h]) + self.cannot * cannot[h];
+            cost[h] += self.links.must * (all_must - must[h]) + self.links.cannot * cannot[h];
         }
-    }
-
-    /// Total cost of the violations under `labels`, and their number (of explicit and entailed pairs).
-    pub fn total(&self, labels: &[u32]) -> (f64, usize) {
-        let k = self.k;
-        let (mut must_pairs, mut cannot_pairs) = (0u64, 0u64);
-        for p in 0..self.apart.len() {
-            let count = &self.count[p * k..(p + 1) * k];
-            if self.implicit_must {
-                let all = u64::from(self.labelled[p]);
-                let together: u64 = count.iter().map(|&c| u64::from(c) * u64::from(c)).sum();
-                must_pairs += (all * all - together) / 2;
-            }
-            let apart = &self.apart_count[p * k..(p + 1) * k];
-            cannot_pairs +=
-                count.iter().zip(apart).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum::<u64>();
-        }
-        // Every separated pair of components was met from both ends.
-        cannot_pairs /= 2;
-        let (mut must, mut cannot) = (must_pairs as f64, cannot_pairs as f64);
-        let mut number = must_pairs + cannot_pairs;
-        for c in self.explicit.iter().filter(|c| {
-            labels[c.i as usize] != NONE && labels[c.j as usize] != NONE && c.is_violated(labels)
-        }) {
-            number += 1;
-            match c.kind {
-                Kind::MustLink => must += c.weight,
-                Kind::CannotLink => cannot += c.weight,
-            }
-        }
-        (self.must * must + self.cannot * cannot, number as usize)
     }
 }
 
-/// Working memory of [`Penalties::add`].
-#[derive(Default)]
-pub struct Scratch {
+/// Working memory of one visit.
+#[derive(Clone, Default)]
+struct Scratch {
     must: Vec<f64>,
     cannot: Vec<f64>,
 }

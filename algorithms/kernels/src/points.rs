@@ -5,6 +5,7 @@
 //! differences for sparse ones. Fast kernels only pre-select.
 
 use ndarray::Array2;
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,7 @@ impl Distortion {
 }
 
 /// Σ (x − y)², in eight fixed lanes.
+#[inline(always)]
 pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
@@ -51,6 +53,7 @@ pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// Σ x·y, in eight fixed lanes.
+#[inline(always)]
 pub fn inner_product(x: &[f64], y: &[f64]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
@@ -66,8 +69,51 @@ pub fn inner_product(x: &[f64], y: &[f64]) -> f64 {
     sum_lanes(lanes)
 }
 
-fn sum_lanes(l: [f64; 8]) -> f64 {
+#[inline(always)]
+pub(crate) fn sum_lanes(l: [f64; 8]) -> f64 {
     ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
+}
+
+/// How far a squared norm may be from 1 in a row of unit length.
+const UNIT: f64 = 1e-12;
+
+/// What the scores that pre-select the nearest centre of dense objects are computed in. It never
+/// changes a label: where scores lie within their rounding error, exact distances decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// Double precision, on the data as it is.
+    #[default]
+    F64,
+    /// Single precision, on a copy of half the size, from 64 clusters on; below, what is not scores
+    /// takes the time, and double precision is used.
+    F32,
+}
+
+impl Precision {
+    /// Whether scores for so many clusters are computed in single precision.
+    fn pays(self, k: usize) -> bool {
+        self == Precision::F32 && k >= 64
+    }
+
+    /// Bytes that n dense objects in d features, prepared for it and k clusters, take beside
+    /// themselves.
+    pub fn memory(self, n: usize, d: usize, k: usize) -> u64 {
+        let copy = if self.pays(k) { 4 * n * d + 4 * n } else { 0 };
+        (8 * n + copy) as u64
+    }
+}
+
+/// A copy of dense rows in single precision: moved to their mean and scaled by a power of two into
+/// −1..=1, so that what rounding takes is small beside the distances and nothing overflows.
+pub(crate) struct Narrow {
+    pub rows: Vec<f32>,
+    /// Length of each rounded row.
+    pub lengths: Vec<f32>,
+    /// What was subtracted from every row.
+    pub shift: Vec<f64>,
+    /// What it was then multiplied with.
+    pub scale: f64,
 }
 
 /// Objects prepared for one distortion: unit rows for cosine, cached squared norms.
@@ -76,21 +122,36 @@ pub struct Points {
     norms: Vec<f64>,
     distortion: Distortion,
     zero_rows: usize,
+    narrow: Option<Narrow>,
 }
 
 impl Points {
-    /// Prepares dense or sparse data. Cosine makes one normalised copy.
+    /// Prepares dense or sparse data. Cosine makes one normalised copy, unless all rows have unit
+    /// length already.
     ///
     /// # Errors
     /// None for data that was checked when it was made.
     pub fn new(data: &Data, distortion: Distortion) -> Result<Self> {
         let n = data.n();
         let mut norms = vec![0.0; n];
-        reduce::fill(&mut norms, |i| data.row(i).norm2());
+        reduce::fill(&mut norms, |i| match data.row(i) {
+            Row::Dense(x) => inner_product(x, x),
+            sparse => sparse.norm2(),
+        });
         if distortion == Distortion::SquaredEuclidean {
-            return Ok(Points { data: data.clone(), norms, distortion, zero_rows: 0 });
+            return Ok(Points {
+                data: data.clone(),
+                norms,
+                distortion,
+                zero_rows: 0,
+                narrow: None,
+            });
         }
         let zero_rows = norms.iter().filter(|&&s| s == 0.0).count();
+        // Rows that have unit length already are taken as they are: a subsample copies nothing.
+        if norms.iter().all(|&s| s == 0.0 || (s - 1.0).abs() <= UNIT) {
+            return Ok(Points { data: data.clone(), norms, distortion, zero_rows, narrow: None });
+        }
         let scale = |i: usize| if norms[i] > 0.0 { 1.0 / norms[i].sqrt() } else { 0.0 };
         let data = match data.kind() {
             DataKind::Csr => {
@@ -115,7 +176,69 @@ impl Points {
             }
         };
         reduce::fill(&mut norms, |i| data.row(i).norm2());
-        Ok(Points { data, norms, distortion, zero_rows })
+        Ok(Points { data, norms, distortion, zero_rows, narrow: None })
+    }
+
+    /// The same, with scores in this precision where it pays: for dense objects and enough clusters
+    /// that scores take longer than the copy saves.
+    pub fn with_precision(mut self, precision: Precision, k: usize) -> Self {
+        let pays = self.data.kind() == DataKind::Dense && precision.pays(k);
+        self.narrow = pays.then(|| self.narrowed());
+        self
+    }
+
+    fn narrowed(&self) -> Narrow {
+        let (n, d) = (self.n(), self.d());
+        // About the mean: what is subtracted matters to rounding alone. Moving unit rows would
+        // change which centre they point to.
+        let shift = match self.distortion {
+            Distortion::Cosine => vec![0.0; d],
+            Distortion::SquaredEuclidean => {
+                let some: Vec<u32> = (0..n).step_by(n.div_ceil(256)).map(|i| i as u32).collect();
+                self.mean(&some).unwrap_or_else(|| vec![0.0; d])
+            }
+        };
+        let longest = self.norms.iter().copied().fold(0.0, f64::max).sqrt();
+        let most = longest + inner_product(&shift, &shift).sqrt();
+        let scale = if most > 0.0 && most.is_finite() { (-most.log2().ceil()).exp2() } else { 1.0 };
+        let mut rows = vec![0.0f32; n * d];
+        let mut lengths = vec![0.0f32; n];
+        let chunks =
+            rows.par_chunks_mut(reduce::BLOCK * d).zip(lengths.par_chunks_mut(reduce::BLOCK));
+        chunks.enumerate().for_each(|(b, (rows, lengths))| {
+            for (at, (to, length)) in rows.chunks_exact_mut(d).zip(lengths).enumerate() {
+                let x = self.dense_row(b * reduce::BLOCK + at);
+                let mut square = 0.0;
+                for ((to, x), m) in to.iter_mut().zip(x).zip(&shift) {
+                    *to = ((x - m) * scale) as f32;
+                    square += f64::from(*to) * f64::from(*to);
+                }
+                *length = square.sqrt() as f32;
+            }
+        });
+        Narrow { rows, lengths, shift, scale }
+    }
+
+    /// The copy in single precision, if scores are computed in it.
+    pub(crate) fn narrow(&self) -> Option<&Narrow> {
+        self.narrow.as_ref()
+    }
+
+    /// Whether distances to centres with these squared norms are those of a metric: under cosine
+    /// unit vectors, not a centre that is still the zero vector.
+    pub(crate) fn fits_bounds(&self, norms: &[f64]) -> bool {
+        let slack = 2.0 * (self.d() as f64 + 8.0) * f64::EPSILON;
+        self.distortion == Distortion::SquaredEuclidean
+            || norms.iter().all(|norm| (norm - 1.0).abs() <= slack)
+    }
+
+    /// Row `i` of dense objects.
+    #[inline(always)]
+    pub(crate) fn dense_row(&self, i: usize) -> &[f64] {
+        match self.data.row(i) {
+            Row::Dense(x) => x,
+            Row::Sparse(_, values) => values,
+        }
     }
 
     /// Number of objects.
@@ -191,7 +314,25 @@ impl Points {
         }
         let sum_of = |range: std::ops::Range<usize>| {
             let mut sum = vec![0.0; self.d()];
-            members[range].iter().for_each(|&i| self.data.row(i as usize).add_to(&mut sum, 1.0));
+            if self.data.kind() == DataKind::Csr {
+                members[range]
+                    .iter()
+                    .for_each(|&i| self.data.row(i as usize).add_to(&mut sum, 1.0));
+                return sum;
+            }
+            // Four rows at a time: the sums are loaded and stored once for all of them.
+            let row = |i: u32| self.dense_row(i as usize);
+            let four = members[range].chunks_exact(4);
+            let rest = four.remainder();
+            for m in four {
+                let (a, b, c, e) = (row(m[0]), row(m[1]), row(m[2]), row(m[3]));
+                for ((((s, a), b), c), e) in sum.iter_mut().zip(a).zip(b).zip(c).zip(e) {
+                    *s = (((*s + a) + b) + c) + e;
+                }
+            }
+            for &i in rest {
+                sum.iter_mut().zip(row(i)).for_each(|(s, v)| *s += v);
+            }
             sum
         };
         let add = |mut a: Vec<f64>, b: Vec<f64>| {

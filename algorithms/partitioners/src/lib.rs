@@ -1,1 +1,22 @@
-//! Graph and hypergraph partitioners, behind one trait.
+//! Which vertices of a graph belong together, when parts may not grow at will?
+//!
+//! A [`Graph`] has whole-number weights; an [`Engine`] cuts it into k parts. `metis` and `multilevel`
+//! keep the parts of about equal weight, `spectral` and `greedy_ncut` look at the normalised cut
+//! instead. A [`Hypergraph`] is cut by its own local search.
+
+mod coarsen;
+mod engine;
+mod graph;
+mod greedy_ncut;
+mod hypergraph;
+#[cfg(feature = "metis")]
+mod metis;
+mod multilevel;
+mod refine;
+mod repair;
+mod spectral;
+
+pub use engine::{Engine, Partition, Partitioner, Task};
+pub use graph::{Apart, Graph, GraphBuilder};
+pub use hypergraph::{HyperPartition, HyperTask, Hypergraph};
+pub use spectral::{Embedding, embed};

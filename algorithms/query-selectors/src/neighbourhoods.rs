@@ -174,9 +174,18 @@ struct Locating {
     order: Vec<u32>,
     standing: Vec<Standing>,
     tries: Vec<u8>,
-    member: Member,
+    put: Put,
     infer: bool,
     purpose: &'static str,
+}
+
+/// Which members are put in questions about the object on its way.
+#[derive(Debug, Clone)]
+enum Put {
+    /// By a rule.
+    By(Member),
+    /// For each neighbourhood of the order, its members as they are to be put.
+    Listed(Vec<Vec<u32>>),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -271,6 +280,11 @@ impl Neighbourhoods {
         self.settled[object as usize]
     }
 
+    /// Members of each neighbourhood in order of joining, the founder first.
+    pub fn members(&self) -> &[Vec<u32>] {
+        &self.members
+    }
+
     /// Mean of each neighbourhood.
     pub fn means(&self) -> &[Mean] {
         &self.means
@@ -331,9 +345,33 @@ impl Neighbourhoods {
         infer: bool,
         purpose: &'static str,
     ) {
+        self.set_out(object, order, Put::By(member), infer, purpose);
+    }
+
+    /// As [`Neighbourhoods::locate`], with the members of each neighbourhood of `order` in the order
+    /// in which they are to be put: the first, and after "don't know" those that follow.
+    pub fn locate_by(
+        &mut self,
+        object: u32,
+        order: Vec<u32>,
+        references: Vec<Vec<u32>>,
+        infer: bool,
+        purpose: &'static str,
+    ) {
+        self.set_out(object, order, Put::Listed(references), infer, purpose);
+    }
+
+    fn set_out(
+        &mut self,
+        object: u32,
+        order: Vec<u32>,
+        put: Put,
+        infer: bool,
+        purpose: &'static str,
+    ) {
         let standing = vec![Standing::Unknown; order.len()];
         let tries = vec![0; order.len()];
-        self.locating = Some(Locating { object, order, standing, tries, member, infer, purpose });
+        self.locating = Some(Locating { object, order, standing, tries, put, infer, purpose });
     }
 
     /// What the object on its way needs next; `None` when there is none.
@@ -389,7 +427,7 @@ impl Neighbourhoods {
                     let reference = if on.tries[at] > self.rules.dont_know_retries {
                         None
                     } else {
-                        self.choose_member(x, on.order[at], on.member)
+                        self.choose_member(x, on, at)
                     };
                     let Some(reference) = reference else {
                         on.standing[at] = Standing::Open;
@@ -406,21 +444,27 @@ impl Neighbourhoods {
         }
     }
 
-    /// A member of neighbourhood `p` that `x` was not asked against yet.
-    fn choose_member(&mut self, x: u32, p: u32, member: Member) -> Option<u32> {
-        let members = &self.members[p as usize];
+    /// A member of the neighbourhood at position `at` that `x` was not asked against yet.
+    fn choose_member(&mut self, x: u32, on: &Locating, at: usize) -> Option<u32> {
+        let p = on.order[at] as usize;
+        let members = match &on.put {
+            Put::By(_) => &self.members[p],
+            Put::Listed(references) => &references[at],
+        };
         let candidates: Vec<u32> =
             members.iter().copied().filter(|&m| !self.knowledge.was_asked(x, m)).collect();
         let nearest = |distance: &dyn Fn(u32) -> f64| {
             let keyed = candidates.iter().map(|&m| (distance(m), m));
             keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, m)| m)
         };
-        match member {
+        match on.put {
             _ if candidates.is_empty() => None,
-            Member::Random => Some(candidates[self.member_choice.below(candidates.len())]),
-            Member::First => Some(candidates[0]),
-            Member::Nearest => nearest(&|m| self.points.between(x as usize, m as usize)),
-            Member::Medoid => nearest(&|m| self.means[p as usize].distance(&self.points, m)),
+            Put::By(Member::Random) => {
+                Some(candidates[self.member_choice.below(candidates.len())])
+            }
+            Put::By(Member::First) | Put::Listed(_) => Some(candidates[0]),
+            Put::By(Member::Nearest) => nearest(&|m| self.points.between(x as usize, m as usize)),
+            Put::By(Member::Medoid) => nearest(&|m| self.means[p].distance(&self.points, m)),
         }
     }
 

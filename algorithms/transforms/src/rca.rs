@@ -1,11 +1,10 @@
 //! Which directions vary inside groups known to belong together, and so should count less?
 
-use linfa_linalg::eigh::Eigh;
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
-use ndarray::{Array1, Array2, Axis, Slice};
-use rayon::prelude::*;
+use ndarray::{Array2, Axis, Slice};
+
+use crate::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose};
 
 /// How many principal components: a count, or a share of the variance to explain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,7 +78,7 @@ impl Transform for Rca {
             (0..closure.components()).map(|p| closure.members(p)).filter(|c| c.len() > 1).collect();
         if chunklets.is_empty() {
             ctx.warn("no must-link: the data stays as it is");
-            return Ok(Box::new(Linear { t: None }));
+            return Ok(Box::new(LinearMap::identity("rca")));
         }
         let members: Vec<(u32, u32)> = chunklets
             .iter()
@@ -87,7 +86,7 @@ impl Transform for Rca {
             .flat_map(|(c, members)| members.iter().map(move |&i| (i, c as u32)))
             .collect();
         let means: Vec<Vec<f64>> = chunklets.iter().map(|c| mean(data, c)).collect();
-        let within = covariance(data, members.len(), |at| {
+        let within = covariance("rca", data, members.len(), |at| {
             (members[at].0, means[members[at].1 as usize].as_slice())
         })?;
         let basis = match self.pca_first {
@@ -102,7 +101,7 @@ impl Transform for Rca {
                 return Err(singular());
             }
             ctx.warn("must-linked objects do not differ: the data stays as it is");
-            return Ok(Box::new(Linear { t: None }));
+            return Ok(Box::new(LinearMap::identity("rca")));
         }
         let whiten = inverse_root(&(within + Array2::<f64>::eye(p) * ridge))?;
         let t = match self.dim {
@@ -115,11 +114,11 @@ impl Transform for Rca {
                     Total::All => (0..data.n() as u32).collect(),
                 };
                 let centre = mean(data, &objects);
-                let total = covariance(data, objects.len(), |at| (objects[at], &centre))?;
+                let total = covariance("rca", data, objects.len(), |at| (objects[at], &centre))?;
                 // Symmetric form of the generalised problem S_t a = ρ Ĉ a: a = Ĉ^(−1/2) u. Then
                 // aᵀĈa = uᵀu = 1, and the outer root of the specification is the identity.
                 let total = reduced(total, basis.as_ref());
-                let (values, u) = eigen(&whiten.dot(&total).dot(&whiten))?;
+                let (values, u) = eigen("rca", &whiten.dot(&total).dot(&whiten))?;
                 let rank = rank(&values);
                 if dim > rank {
                     let legal = format!("in 1..={rank} (the rank of the total spread)");
@@ -133,7 +132,7 @@ impl Transform for Rca {
             Some(basis) => t.dot(&basis.t()),
             None => t,
         };
-        Ok(Box::new(Linear { t: Some(t) }))
+        Ok(Box::new(LinearMap::new("rca", t)))
     }
 
     fn properties(&self) -> TransformProperties {
@@ -177,65 +176,6 @@ fn singular() -> Error {
     }
 }
 
-fn values(data: &Data, i: u32) -> &[f64] {
-    match data.row(i as usize) {
-        Row::Dense(x) | Row::Sparse(_, x) => x,
-    }
-}
-
-/// Mean of some objects, taken from the first on, so that equal objects have exactly that mean.
-fn mean(data: &Data, objects: &[u32]) -> Vec<f64> {
-    let first = values(data, objects[0]);
-    let shift = reduce::reduce(
-        objects.len(),
-        |range| {
-            let mut sum = vec![0.0; data.d()];
-            for &i in &objects[range] {
-                for ((to, x), o) in sum.iter_mut().zip(values(data, i)).zip(first) {
-                    *to += x - o;
-                }
-            }
-            sum
-        },
-        |mut a, b| {
-            a.iter_mut().zip(&b).for_each(|(a, b)| *a += b);
-            a
-        },
-    )
-    .unwrap_or_default();
-    first.iter().zip(&shift).map(|(o, s)| o + s / objects.len() as f64).collect()
-}
-
-/// Mean of (x − m)(x − m)ᵀ over `count` objects; `pick` gives the object and its m.
-fn covariance<'a>(
-    data: &Data,
-    count: usize,
-    pick: impl Fn(usize) -> (u32, &'a [f64]) + Sync,
-) -> Result<Array2<f64>> {
-    let d = data.d();
-    let sum = reduce::reduce(
-        count,
-        |range| {
-            let mut z = Array2::zeros((range.len(), d));
-            for (at, mut to) in range.zip(z.axis_iter_mut(Axis(0))) {
-                let (i, m) = pick(at);
-                for ((to, x), m) in to.iter_mut().zip(values(data, i)).zip(m) {
-                    *to = x - m;
-                }
-            }
-            z.t().dot(&z)
-        },
-        |a, b| a + b,
-    )
-    .unwrap_or_else(|| Array2::zeros((d, d)));
-    let c = (&sum + &sum.t()) / (2.0 * count as f64);
-    if c.iter().all(|v| v.is_finite()) {
-        Ok(c)
-    } else {
-        Err(Error::NumericalFailure { place: "rca: the features are too large to square".into() })
-    }
-}
-
 /// BᵀCB, or C where there is no basis.
 fn reduced(c: Array2<f64>, basis: Option<&Array2<f64>>) -> Array2<f64> {
     match basis {
@@ -247,36 +187,11 @@ fn reduced(c: Array2<f64>, basis: Option<&Array2<f64>>) -> Array2<f64> {
     }
 }
 
-/// Eigenvalues in descending order with their vectors as columns, each with its largest entry
-/// positive.
-fn eigen(c: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>)> {
-    let (values, vectors) = c.eigh().map_err(|e| Error::NumericalFailure {
-        place: format!("rca: eigen-decomposition: {e}"),
-    })?;
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-    let values = values.select(Axis(0), &order);
-    let mut vectors = vectors.select(Axis(1), &order);
-    for mut v in vectors.axis_iter_mut(Axis(1)) {
-        let largest = v.iter().fold(0.0f64, |m, &x| if x.abs() > m.abs() { x } else { m });
-        if largest < 0.0 {
-            v.mapv_inplace(|x| -x);
-        }
-    }
-    Ok((values, vectors))
-}
-
-/// Number of eigenvalues (descending) above rounding.
-fn rank(values: &Array1<f64>) -> usize {
-    let floor = values[0].max(0.0) * values.len() as f64 * f64::EPSILON;
-    values.iter().take_while(|&&v| v > floor).count()
-}
-
 /// Leading principal directions of all objects, as columns.
 fn principal(data: &Data, components: Components) -> Result<Array2<f64>> {
     let objects: Vec<u32> = (0..data.n() as u32).collect();
     let centre = mean(data, &objects);
-    let (values, vectors) = eigen(&covariance(data, objects.len(), |at| (objects[at], &centre))?)?;
+    let (values, vectors) = eigen("rca", &covariance("rca", data, objects.len(), |at| (objects[at], &centre))?)?;
     let count = match components {
         Components::Count(count) => count,
         Components::Share(share) => {
@@ -294,43 +209,11 @@ fn principal(data: &Data, components: Components) -> Result<Array2<f64>> {
 
 /// C^(−1/2), symmetric.
 fn inverse_root(c: &Array2<f64>) -> Result<Array2<f64>> {
-    let (values, vectors) = eigen(c)?;
+    let (values, vectors) = eigen("rca", c)?;
     if rank(&values) < values.len() {
         return Err(singular());
     }
-    let scaled = &vectors * &values.mapv(|v| 1.0 / v.sqrt());
-    let root = scaled.dot(&vectors.t());
-    Ok((&root + &root.t()) / 2.0)
-}
-
-/// x becomes T·x; without T it stays.
-struct Linear {
-    t: Option<Array2<f64>>,
-}
-
-impl Fitted for Linear {
-    fn apply(&self, data: &Data) -> Result<Data> {
-        let Some(t) = &self.t else { return Ok(data.clone()) };
-        let (to, d) = t.dim();
-        if data.kind() != DataKind::Dense || data.d() != d {
-            return Err(Error::Plugin {
-                tag: "rca".into(),
-                message: format!("fitted to {d} dense features, applied to {}", data.d()),
-            });
-        }
-        let n = data.n();
-        let mut out = vec![0.0; n * to];
-        out.par_chunks_mut(reduce::BLOCK * to).enumerate().for_each(|(b, out)| {
-            let rows = reduce::block(b, n);
-            let mut x = Array2::zeros((rows.len(), d));
-            for (i, mut row) in rows.zip(x.axis_iter_mut(Axis(0))) {
-                row.iter_mut().zip(values(data, i as u32)).for_each(|(to, v)| *to = *v);
-            }
-            let y = x.dot(&t.t());
-            out.iter_mut().zip(y.iter()).for_each(|(to, v)| *to = *v);
-        });
-        Data::dense(Array2::from_shape_vec((n, to), out).expect("n times dim values"))
-    }
+    Ok(recompose(&values, &vectors, |v| 1.0 / v.sqrt()))
 }
 
 #[cfg(test)]
@@ -568,7 +451,7 @@ mod tests {
             let x = Array2::from_shape_vec((6, 6), x).unwrap();
             let x = x.slice_axis(Axis(1), Slice::from(..rank));
             let c = x.dot(&x.t());
-            let (values, vectors) = eigen(&c).unwrap();
+            let (values, vectors) = eigen("rca", &c).unwrap();
             let back = (&vectors * &values).dot(&vectors.t());
             prop_assert!((back - &c).iter().all(|v| v.abs() < 1e-10));
             let unit = vectors.t().dot(&vectors) - Array2::<f64>::eye(6);

@@ -7,6 +7,7 @@ use mustlink::registry::{self, Catalogue, Role};
 use mustlink::roles::{Metric, MetricInput};
 use mustlink::run::guarded;
 use mustlink::{Error, Result};
+use mustlink_datasets::Classes;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -53,10 +54,10 @@ struct Summary {
 }
 
 /// Violated constraints.
-#[derive(Debug, Serialize)]
-struct Violations {
-    must: u64,
-    cannot: u64,
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Violations {
+    pub must: u64,
+    pub cannot: u64,
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
@@ -68,7 +69,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let selection = job.select(&seen)?;
         let clustered = job.cluster(&seen, selection.as_ref())?;
         let seconds = start.elapsed().as_secs_f64();
-        let scores = scores(&job, &clustered)?;
+        let scores = match &job.set.classes {
+            Some(classes) => agreement(&clustered.run.clustering.labels, classes)?,
+            None => Scores::default(),
+        };
         Ok((selection, clustered, scores, seconds))
     };
     let made = in_pool(args.job.threads, work)?;
@@ -115,13 +119,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
 }
 
 /// Every agreement with the classes, the usual ones first.
-fn scores(job: &Job, clustered: &Clustered) -> Result<Scores> {
-    let Some(classes) = &job.set.classes else { return Ok(Scores::default()) };
-    let input = MetricInput {
-        labels: &clustered.run.clustering.labels,
-        truth: Some(&classes.labels),
-        ..MetricInput::default()
-    };
+pub(crate) fn agreement(labels: &[u32], classes: &Classes) -> Result<Scores> {
+    let input = MetricInput { labels, truth: Some(&classes.labels), ..MetricInput::default() };
     let all = Catalogue::get()?.role(Role::Metric).map(|d| d.tag);
     let others = all.filter(|tag| !AGREEMENT.contains(tag));
     let mut scores = Scores::default();

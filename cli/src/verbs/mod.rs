@@ -5,7 +5,9 @@ pub(crate) mod check;
 pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod consensus;
 pub(crate) mod describe;
+pub(crate) mod impute;
 pub(crate) mod list;
 pub(crate) mod plan;
 pub(crate) mod plugin;
@@ -28,6 +30,8 @@ pub(crate) enum Verb {
     Schema(schema::Args),
     Cluster(cluster::Args),
     Select(select::Args),
+    Consensus(consensus::Args),
+    Impute(impute::Args),
     Score(score::Args),
     Check(check::Args),
     Plan(plan::Args),
@@ -49,6 +53,8 @@ impl Verb {
             Verb::Schema(args) => schema::run(args),
             Verb::Cluster(args) => cluster::run(args),
             Verb::Select(args) => select::run(args),
+            Verb::Consensus(args) => consensus::run(args),
+            Verb::Impute(args) => impute::run(args),
             Verb::Score(args) => score::run(args),
             Verb::Check(args) => check::run(args),
             Verb::Plan(args) => plan::run(args),

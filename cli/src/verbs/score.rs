@@ -137,6 +137,7 @@ pub(crate) fn beyond_labels(facts: &MetricProperties) -> Option<&'static str> {
         (facts.needs_constraints, "constraints"),
         (facts.needs_heldout, "constraints that were held back"),
         (facts.needs_unconstrained, "a clustering without constraints"),
+        (facts.needs_ensemble, "an ensemble"),
     ];
     needs.into_iter().find(|(needed, _)| *needed).map(|(_, what)| what)
 }

@@ -42,12 +42,12 @@ fn a_stale_page_and_an_unknown_citation_fail() {
     std::fs::write(&page, read(&page) + "by hand\n").expect("a file");
     let expected = "error: stale: ./src/reference/metrics.md; run \"mustlink book --dir .\"\n";
     assert_eq!(run(&["--check"]), (Some(2), expected.into()));
-    std::fs::write(dir.path().join("references.bib"), bib.replace("{Basu2004,", "{Bosu2004,"))
+    std::fs::write(dir.path().join("references.bib"), bib.replace("{Basu2004,", "{Basu20044,"))
         .expect("a file");
     let (status, said) = run(&[]);
     assert_eq!(status, Some(2));
     let complaint = "pck_means cites Basu2004, which references.bib does not have; did you mean \
-                     \"Bosu2004\"?";
+                     \"Basu20044\"?";
     assert!(said.contains(complaint), "{said}");
     std::fs::write(dir.path().join("references.bib"), "@article{A2000,\n title = {")
         .expect("a file");

@@ -83,9 +83,10 @@ fn slips(file: &Value) -> Vec<Value> {
                         slip.insert(format!("{key}x"), inner);
                         out.push(Value::Object(slip));
                     }
-                    // The classes of a data set are names of the user.
+                    // Classes of a data set and data sets with a number are names of the user.
+                    let named = ["class_sizes", "printed", "tolerance"].contains(&key.as_str());
                     let mut inner = Vec::new();
-                    walk(&map[key], key == "class_sizes", &mut inner);
+                    walk(&map[key], named, &mut inner);
                     out.extend(inner.into_iter().map(|slip| {
                         let mut map = map.clone();
                         map.insert(key.clone(), slip);

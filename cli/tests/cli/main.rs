@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod catalogue;
+mod consensus;
 mod experiments;
 mod ledger;
 mod methods;

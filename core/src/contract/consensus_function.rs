@@ -1,9 +1,11 @@
 //! The laws of [`ConsensusFunction`](crate::roles::ConsensusFunction).
 
+use ndarray::{Array2, Axis};
+
 use super::{Law, Verdict, fixtures, in_threads};
-use crate::clustering::{Clustering, canonical};
+use crate::clustering::{Clustering, Extras, canonical};
 use crate::context::Context;
-use crate::ensemble::{Ensemble, Member};
+use crate::ensemble::{Ensemble, MISSING, Member};
 use crate::ensure;
 use crate::problem::Problem;
 use crate::random::SeedPath;
@@ -16,23 +18,61 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
     fn always(_: &Plugin) -> bool {
         true
     }
-    fn from_labels(p: &Plugin) -> bool {
-        let needs = p.needs();
-        !needs.memberships && !needs.distances && !needs.feature_weights
-    }
     vec![
-        Law { name: "one_label_per_object", applies: from_labels, check: one_label_per_object },
-        Law { name: "same_seed_same_bits", applies: from_labels, check: same_seed_same_bits },
-        Law { name: "names_of_labels_are_nothing", applies: from_labels, check: names_of_labels },
-        Law { name: "order_of_members_is_nothing", applies: from_labels, check: order_of_members },
+        Law { name: "one_label_per_object", applies: always, check: one_label_per_object },
+        Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
+        Law { name: "names_of_labels_are_nothing", applies: always, check: names_of_labels },
+        Law { name: "order_of_members_is_nothing", applies: always, check: order_of_members },
+        Law { name: "a_unanimous_ensemble_is_returned", applies: always, check: unanimous },
+        Law { name: "extreme_k_is_legal", applies: always, check: extreme_k_is_legal },
         Law {
-            name: "a_unanimous_ensemble_is_returned",
-            applies: |p| from_labels(p) && !p.needs().balanced,
-            check: unanimous,
+            name: "missing_labels_are_legal",
+            applies: |p| !p.needs().complete,
+            check: missing_labels_are_legal,
         },
-        Law { name: "extreme_k_is_legal", applies: from_labels, check: extreme_k_is_legal },
         Law { name: "needs_are_declared", applies: always, check: needs_are_declared },
+        Law { name: "size_is_refused_in_time", applies: always, check: size_is_refused_in_time },
     ]
+}
+
+/// A member with everything a consensus function may need: weights of the features, distances and
+/// memberships that follow its labels.
+fn member(labels: &[u32], problem: &Problem) -> Member {
+    let member = Member::from_labels(labels);
+    let (n, d, k) = (problem.n(), problem.d(), member.k);
+    let x = problem.data.to_dense();
+    let mut centers: Array2<f64> = Array2::zeros((k, d));
+    let mut sizes = vec![0.0; k];
+    for (i, &l) in member.labels.iter().enumerate().filter(|(_, l)| **l != MISSING) {
+        sizes[l as usize] += 1.0;
+        for f in 0..d {
+            centers[[l as usize, f]] += x[[i, f]];
+        }
+    }
+    for l in 0..k {
+        centers.row_mut(l).mapv_inplace(|c| c / sizes[l]);
+    }
+    let weights = Array2::from_shape_fn((k, d), |(l, f)| {
+        let feature = 1.0 + ((l + f) % d) as f64;
+        feature / (1..=d).sum::<usize>() as f64
+    });
+    let distances = Array2::from_shape_fn((n, k), |(i, l)| {
+        let square = |f: usize| weights[[l, f]] * (x[[i, f]] - centers[[l, f]]).powi(2);
+        (0..d).map(square).sum::<f64>().sqrt()
+    });
+    let mut memberships = distances.mapv(|v| 1.0 / (1.0 + v));
+    for mut row in memberships.rows_mut() {
+        let total = row.sum();
+        row.mapv_inplace(|v| v / total);
+    }
+    let extras = Extras {
+        centers: Some(centers),
+        weights: Some(weights),
+        distances: Some(distances),
+        memberships: Some(memberships),
+        ..Extras::default()
+    };
+    Member { extras, ..member }
 }
 
 /// Seven noisy copies of the classes of 45 objects, none of them the same.
@@ -42,7 +82,7 @@ fn noisy(seed: u64) -> (Ensemble, Problem) {
     let members = (0..7).map(|_| {
         let labels: Vec<u32> =
             classes.iter().map(|&c| if s.unit() < 0.15 { s.below(3) as u32 } else { c }).collect();
-        Member::from_labels(&labels)
+        member(&labels, &problem)
     });
     (Ensemble::new(problem.n(), members.collect()).expect("members fit"), problem)
 }
@@ -73,10 +113,20 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
 
 fn names_of_labels(p: &Plugin) -> Verdict {
     let (e, problem) = noisy(2);
-    // Names 0 and 1 exchanged in every member.
-    let renamed = e.members().iter().map(|m| {
+    // Names 0 and 1 exchanged in every member, and whatever has a row or column for each.
+    let renamed = e.members().iter().filter(|m| m.k >= 2).map(|m| {
         let labels = m.labels.iter().map(|&l| if l < 2 { 1 - l } else { l }).collect();
-        Member { labels, ..m.clone() }
+        let order: Vec<usize> = [1, 0].into_iter().chain(2..m.k).collect();
+        let rows = |x: &Option<Array2<f64>>| x.as_ref().map(|x| x.select(Axis(0), &order));
+        let columns = |x: &Option<Array2<f64>>| x.as_ref().map(|x| x.select(Axis(1), &order));
+        let extras = Extras {
+            centers: rows(&m.extras.centers),
+            weights: rows(&m.extras.weights),
+            distances: columns(&m.extras.distances),
+            memberships: columns(&m.extras.memberships),
+            ..m.extras.clone()
+        };
+        Member { labels, extras, ..m.clone() }
     });
     let renamed = Ensemble::new(e.n(), renamed.collect()).map_err(|e| e.to_string())?;
     let (a, b) = (combine(p, &e, &problem)?, combine(p, &renamed, &problem)?);
@@ -95,8 +145,9 @@ fn order_of_members(p: &Plugin) -> Verdict {
 }
 
 fn unanimous(p: &Plugin) -> Verdict {
+    // The classes are of equal size, so that balanced functions have no excuse.
     let (problem, classes) = fixtures::dense(4);
-    let members = vec![Member::from_labels(&classes); 4];
+    let members = vec![member(&classes, &problem); 4];
     let e = Ensemble::new(problem.n(), members).map_err(|e| e.to_string())?;
     let c = combine(p, &e, &problem)?;
     ensure!(canonical(&c.labels) == canonical(&classes), "it returns something else");
@@ -114,8 +165,35 @@ fn extreme_k_is_legal(p: &Plugin) -> Verdict {
     Ok(())
 }
 
+fn missing_labels_are_legal(p: &Plugin) -> Verdict {
+    let (e, problem) = noisy(7);
+    let mut s = SeedPath::new(7).stream("missing");
+    let members = e.members().iter().enumerate().map(|(t, m)| {
+        let hide = |&l: &u32| if t > 0 && s.unit() < 0.3 { MISSING } else { l };
+        let labels: Vec<u32> = m.labels.iter().map(hide).collect();
+        Member { labels, ..m.clone() }
+    });
+    let gaps = Ensemble::new(e.n(), members.collect()).map_err(|e| e.to_string())?;
+    combine(p, &gaps, &problem)?;
+    Ok(())
+}
+
+/// What is refused for its size is refused by the framework before there are members.
+fn size_is_refused_in_time(p: &Plugin) -> Verdict {
+    let needs = p.needs();
+    let Some(limit) = needs.max_n else { return Ok(()) };
+    ensure!(!needs.instead.is_empty(), "max_n without what takes more objects");
+    ensure!(crate::ensemble::check_size(limit, p).is_ok(), "{limit} objects are within the limit");
+    let refused = crate::ensemble::check_size(limit + 1, p);
+    let text = refused.err().map(|e| e.to_string()).unwrap_or_default();
+    ensure!(text.contains(needs.instead), "the refusal does not name the alternative: {text}");
+    Ok(())
+}
+
 fn needs_are_declared(p: &Plugin) -> Verdict {
     let (e, problem) = noisy(6);
+    let bare = e.members().iter().map(|m| Member::from_labels(&m.labels)).collect();
+    let e = Ensemble::new(e.n(), bare).map_err(|e| e.to_string())?;
     let missing = crate::ensemble::check_needs(&e, p).is_err();
     let result = combine(p, &e, &problem);
     ensure!(missing || result.is_ok(), "labels alone should do, but: {:?}", result.err());

@@ -1,9 +1,20 @@
 //! The laws of [`ConstraintPropagator`](crate::roles::ConstraintPropagator).
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::Value;
+
 use super::{Law, Verdict, fixtures, in_threads};
 use crate::clustering::Clustering;
+use crate::constraints::{Constraint, Constraints};
 use crate::context::Context;
+use crate::data::DataKind;
 use crate::ensure;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::random::SeedPath;
+use crate::registry::Catalogue;
 use crate::roles::{ConstraintPropagator, Propagated, RoleObject};
 use crate::run::guarded;
 
@@ -17,18 +28,54 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law { name: "given_constraints_are_kept", applies: always, check: given_are_kept },
         Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
         Law { name: "pairwise_results_are_symmetric", applies: always, check: symmetric },
+        Law { name: "declared_results_are_given", applies: always, check: as_declared },
+        Law { name: "weights_are_legal", applies: always, check: weights_are_legal },
+        Law { name: "nothing_given_nothing_made", applies: always, check: nothing_from_nothing },
+        Law { name: "every_declared_kind_is_taken", applies: always, check: kinds_are_taken },
+        Law {
+            name: "order_of_constraints_is_irrelevant",
+            applies: always,
+            check: order_is_irrelevant,
+        },
+        Law { name: "degenerate_data_is_legal", applies: always, check: degenerate_is_legal },
+        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
+        Law { name: "illegal_numbers_are_errors", applies: always, check: illegal_numbers },
     ]
 }
 
-fn propagate(p: &Plugin, seed: u64) -> Result<(Propagated, crate::Constraints), String> {
-    let (problem, classes) = fixtures::dense(seed);
-    let given = fixtures::true_constraints(&classes, 12, seed);
-    let problem = problem.with_constraints(given.clone());
-    let clustering = Clustering::from_labels(classes);
+/// What the plugin makes of constraints on a problem with this partition of its objects.
+fn run(
+    p: &Plugin,
+    problem: &Problem,
+    given: &Constraints,
+    classes: &[u32],
+    ctx: &Context,
+) -> Result<Propagated> {
+    let problem = problem.clone().with_constraints(given.clone());
+    fixtures::tried(&problem);
+    let clustering = Clustering::from_labels(classes.to_vec());
     let clustering = p.properties().needs_clustering.then_some(&clustering);
-    guarded(p.tag(), || p.propagate(&given, clustering, &problem, &Context::new(seed)))
-        .map(|out| (out, given))
-        .map_err(|e| e.to_string())
+    guarded(p.tag(), || p.propagate(given, clustering, &problem, ctx))
+}
+
+/// A problem of a kind the plugin takes, its classes, and true constraints.
+fn setting(p: &Plugin, seed: u64) -> (Problem, Vec<u32>, Constraints) {
+    let (dense, classes) = fixtures::dense(seed);
+    let given = fixtures::true_constraints(&classes, 12, seed);
+    let problem = match p.properties().accepts.first() {
+        Some(DataKind::Csr) => fixtures::sparse(seed).0,
+        Some(kind @ (DataKind::Distances | DataKind::Affinity)) => {
+            fixtures::pairwise(&dense, *kind)
+        }
+        _ => dense,
+    };
+    (problem, classes, given)
+}
+
+fn propagate(p: &Plugin, seed: u64) -> Result<(Propagated, Constraints), String> {
+    let (problem, classes, given) = setting(p, seed);
+    let out = run(p, &problem, &given, &classes, &Context::new(seed));
+    out.map(|out| (out, given)).map_err(|e| e.to_string())
 }
 
 fn given_are_kept(p: &Plugin) -> Verdict {
@@ -55,6 +102,147 @@ fn symmetric(p: &Plugin) -> Verdict {
     if let (Propagated::Distances(x) | Propagated::Affinity(x), _) = propagate(p, 3)? {
         ensure!(x.iter().all(|v| v.is_finite()), "an entry is not finite");
         ensure!(x == x.t(), "the matrix is not symmetric");
+        ensure!(x.iter().all(|v| *v >= 0.0), "an entry is negative");
+    }
+    Ok(())
+}
+
+fn as_declared(p: &Plugin) -> Verdict {
+    let gives = match propagate(p, 4)?.0 {
+        Propagated::Constraints(_) => None,
+        Propagated::Distances(_) => Some(DataKind::Distances),
+        Propagated::Affinity(_) => Some(DataKind::Affinity),
+    };
+    let declared = p.properties().gives;
+    ensure!(gives == declared, "it declares {declared:?} and gives {gives:?}");
+    Ok(())
+}
+
+fn weights_are_legal(p: &Plugin) -> Verdict {
+    let (out, given) = propagate(p, 5)?;
+    if let Propagated::Constraints(all) = out {
+        let n = setting(p, 5).0.n();
+        // Several sources may add up on one pair, never beyond all of them together.
+        let most = given.pairs().iter().map(|c| c.weight).sum::<f64>() * (1.0 + 1e-12);
+        for c in all.pairs() {
+            ensure!(c.i < c.j && (c.j as usize) < n, "({}, {}) is no pair", c.i, c.j);
+            ensure!(c.weight > 0.0 && c.weight <= most, "({}, {}) weighs {}", c.i, c.j, c.weight);
+        }
+    }
+    Ok(())
+}
+
+fn nothing_from_nothing(p: &Plugin) -> Verdict {
+    let (problem, classes, _) = setting(p, 6);
+    let out = run(p, &problem, &Constraints::default(), &classes, &Context::new(6));
+    if let Propagated::Constraints(all) = out.map_err(|e| e.to_string())? {
+        ensure!(all.is_empty(), "{} constraints came from none", all.len());
+    }
+    Ok(())
+}
+
+fn kinds_are_taken(p: &Plugin) -> Verdict {
+    let (dense, classes) = fixtures::dense(7);
+    let given = fixtures::true_constraints(&classes, 12, 7);
+    for kind in p.properties().accepts {
+        let problem = match kind {
+            DataKind::Dense => dense.clone(),
+            DataKind::Csr => fixtures::sparse(7).0,
+            pairwise => fixtures::pairwise(&dense, pairwise),
+        };
+        let out = run(p, &problem, &given, &classes, &Context::new(7));
+        out.map_err(|e| format!("{} data: {e}", kind.name()))?;
+    }
+    Ok(())
+}
+
+fn order_is_irrelevant(p: &Plugin) -> Verdict {
+    let (problem, classes, given) = setting(p, 8);
+    let mut pairs: Vec<Constraint> = given.pairs().to_vec();
+    SeedPath::new(8).stream("order").shuffle(&mut pairs);
+    let shuffled = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
+    let of = |given: &Constraints| {
+        run(p, &problem, given, &classes, &Context::new(8)).map_err(|e| e.to_string())
+    };
+    match (of(&given)?, of(&shuffled)?) {
+        (Propagated::Constraints(a), Propagated::Constraints(b)) => {
+            let sorted = |c: &Constraints| {
+                let mut all: Vec<_> = c.pairs().to_vec();
+                all.sort_by_key(|c| (c.i, c.j, c.kind));
+                all
+            };
+            let near = |(a, b): (&Constraint, &Constraint)| {
+                (a.i, a.j, a.kind) == (b.i, b.j, b.kind)
+                    && (a.weight - b.weight).abs() <= 1e-9 * a.weight
+            };
+            let (a, b) = (sorted(&a), sorted(&b));
+            let same = a.len() == b.len() && a.iter().zip(&b).all(near);
+            ensure!(same, "another order of the constraints gives others");
+        }
+        (
+            Propagated::Distances(a) | Propagated::Affinity(a),
+            Propagated::Distances(b) | Propagated::Affinity(b),
+        ) => {
+            let same = a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()));
+            ensure!(same, "another order of the constraints gives other numbers");
+        }
+        _ => return Err("another order of the constraints gives another kind of result".into()),
+    }
+    Ok(())
+}
+
+/// Equal rows, one feature, two objects.
+fn degenerate_is_legal(p: &Plugin) -> Verdict {
+    if !p.properties().accepts.contains(&DataKind::Dense) {
+        return Ok(());
+    }
+    let tables = [
+        ("equal rows", ndarray::Array2::from_elem((9, 2), 1.5)),
+        ("one feature", ndarray::Array2::from_shape_fn((9, 1), |(i, _)| i as f64)),
+        ("two objects", ndarray::Array2::from_shape_fn((2, 2), |(i, s)| (i + s) as f64)),
+    ];
+    for (name, x) in tables {
+        let n = x.nrows();
+        let problem = Problem::new(crate::Data::dense(x).map_err(|e| e.to_string())?);
+        let given = Constraints::new(n, [Constraint::must(0, 1)]).map_err(|e| e.to_string())?;
+        let classes: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
+        let out = run(p, &problem, &given, &classes, &Context::new(1));
+        out.map_err(|e| format!("{name}: {e}"))?;
+    }
+    Ok(())
+}
+
+fn cancelling_is_heard(p: &Plugin) -> Verdict {
+    let (problem, classes, given) = setting(p, 1);
+    let ctx = Context::builder(SeedPath::new(1)).cancel(Arc::new(AtomicBool::new(true))).build();
+    match run(p, &problem, &given, &classes, &ctx).map_err(|e| e.root().clone()) {
+        Err(Error::Cancelled) => Ok(()),
+        other => Err(format!("a cancelled run gave {other:?}; call ctx.check()")),
+    }
+}
+
+/// An option below its smallest value, set without the loader, is an error and no panic.
+fn illegal_numbers(p: &Plugin) -> Verdict {
+    let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
+    let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
+    let options = descriptor.schema_value().get("properties").and_then(Value::as_object);
+    let (problem, classes, given) = setting(p, 1);
+    for (name, option) in options.into_iter().flatten() {
+        let low = ["minimum", "exclusiveMinimum"].iter().find_map(|k| option.get(k)?.as_f64());
+        let Some(low) = low else { continue };
+        let mut config = p.to_value();
+        let integer = option["type"].to_string().contains("integer");
+        let value = if option.get("exclusiveMinimum").is_some() { low } else { low - 1.0 };
+        config[name] = if integer { Value::from(value as i64) } else { Value::from(value) };
+        // A type that cannot hold the value refuses it at once.
+        let Ok(plugin) = <Plugin as RoleObject>::from_value(config) else { continue };
+        match run(&*plugin, &problem, &given, &classes, &Context::new(1)) {
+            Err(Error::Contract { broken, .. }) => {
+                return Err(format!("{name} = {value}: {broken}"));
+            }
+            Err(_) => {}
+            Ok(_) => return Err(format!("{name} = {value} was accepted")),
+        }
     }
     Ok(())
 }

@@ -309,6 +309,7 @@ fn needs_are_declared(metric: &dyn Metric) -> Verdict {
             p.needs_unconstrained,
             MetricInput { unconstrained: None, ..full },
         ),
+        ("the ensemble", p.needs_ensemble, MetricInput { ensemble: None, ..full }),
     ];
     for (what, needed, input) in without {
         match (needed, metric.score(&input)) {
@@ -347,6 +348,13 @@ fn lengths_must_fit(metric: &dyn Metric) -> Verdict {
     if metric.properties().needs_unconstrained {
         let short = MetricInput { unconstrained: Some(&world.unconstrained[..11]), ..full };
         ensure!(metric.score(&short).is_err(), "11 unconstrained labels for 12 were accepted");
+    }
+    if metric.properties().needs_ensemble {
+        let member = |m: &Member| Member::from_labels(&m.labels[..11]);
+        let short = world.ensemble.members().iter().map(member).collect();
+        let short = Ensemble::new(11, short).expect("members fit");
+        let short = MetricInput { ensemble: Some(&short), ..full };
+        ensure!(metric.score(&short).is_err(), "an ensemble of 11 objects for 12 was accepted");
     }
     let beyond = Constraints::new(20, [Constraint::must(0, 19)]).expect("in range");
     for (needed, beyond) in [

@@ -13,7 +13,7 @@ use crate::problem::{Problem, Shape};
 pub struct Needs {
     /// Memberships of every member.
     pub memberships: bool,
-    /// Distances of every member.
+    /// Distances of every member, or what says as much: centres or memberships.
     pub distances: bool,
     /// Feature weights of every member.
     pub feature_weights: bool,
@@ -23,8 +23,12 @@ pub struct Needs {
     pub fixed_k: bool,
     /// Parts are of about equal size, so unanimous ensembles may be changed.
     pub balanced: bool,
+    /// It looks at the constraints of the problem.
+    pub reads_constraints: bool,
     /// More objects than this are refused.
     pub max_n: Option<usize>,
+    /// What takes more objects than that.
+    pub instead: &'static str,
 }
 
 /// Combines an ensemble. Tag in configs: `consensus = { type = "…" }`.

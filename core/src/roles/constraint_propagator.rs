@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::clustering::Clustering;
 use crate::constraints::Constraints;
 use crate::context::Context;
+use crate::data::DataKind;
 use crate::error::Result;
 use crate::problem::{Problem, Shape};
 
@@ -21,10 +22,24 @@ pub enum Propagated {
 }
 
 /// Plain facts about a propagator.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PropagatorProperties {
     /// It needs a clustering of the same data.
     pub needs_clustering: bool,
+    /// Kinds of data it takes.
+    pub accepts: Vec<DataKind>,
+    /// What takes the place of the data afterwards; absent where it gives constraints.
+    pub gives: Option<DataKind>,
+}
+
+impl Default for PropagatorProperties {
+    fn default() -> Self {
+        PropagatorProperties {
+            needs_clustering: false,
+            accepts: vec![DataKind::Dense, DataKind::Csr],
+            gives: None,
+        }
+    }
 }
 
 /// Spreads constraints. Tag in configs: `propagator = { type = "…" }`.

@@ -51,6 +51,8 @@ pub struct MetricProperties {
     pub needs_heldout: bool,
     /// Needs the partition made without constraints: one more run of the clusterer.
     pub needs_unconstrained: bool,
+    /// Needs an ensemble.
+    pub needs_ensemble: bool,
     /// Exchanging clusters and classes leaves it unchanged.
     pub symmetric: bool,
     /// A perfect clustering has this value.
@@ -77,6 +79,7 @@ impl Default for MetricProperties {
             needs_constraints: false,
             needs_heldout: false,
             needs_unconstrained: false,
+            needs_ensemble: false,
             symmetric: false,
             perfect: Some(1.0),
         }

@@ -3,6 +3,8 @@
 // The default of `cobra`'s clusterer.
 use mustlink_base_clusterers as _;
 use mustlink_core::contract;
+// The defaults of what asks a committee.
+use mustlink_ensemble_generators as _;
 use mustlink_query_selectors as _;
 
 #[test]

@@ -2,8 +2,10 @@
 
 mod boundary;
 mod cobra;
+mod committee;
 mod explore_consolidate;
 mod laws;
+mod pairs;
 mod random_pairs;
 mod regression;
 mod support;

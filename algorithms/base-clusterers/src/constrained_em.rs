@@ -1,0 +1,635 @@
+//! Which Gaussian components explain the objects best, given which objects share one and which don't?
+
+use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::constraints::Strength;
+use mustlink_core::error::Infeasible;
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use mustlink_kernels::cannot_field::{Blocked, CannotField};
+use mustlink_kernels::gaussians::{Covariance, Gaussians};
+use mustlink_kernels::lloyd::{Stop, ToleranceKind, best_of};
+use ndarray::{Array1, Array2};
+use rayon::prelude::*;
+
+/// How must-linked objects come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Assumption {
+    /// A component is drawn once for a chunklet, then its objects.
+    #[default]
+    ChunkletIid,
+    /// Objects are drawn one by one, and happen to share their component.
+    PointIid,
+}
+
+/// How mixing weights are found under cannot-links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mixing {
+    /// As mean memberships: maximises the likelihood of the objects together with the cannot-links.
+    #[default]
+    IgnorePartition,
+    /// By gradient steps on the likelihood of the objects given the cannot-links.
+    Gradient,
+}
+
+/// Expectation maximisation for Gaussian mixtures under hard constraints.
+///
+/// # Method
+/// Chunklets, the must-link components and all other single objects, take one label each; those
+/// joined by a cannot-link take different ones. The E step gives the exact probabilities of these
+/// labels, component by component of the cannot-link graph, or belief propagation's where a
+/// component is too entangled. The M step is that of a Gaussian mixture.
+/// # Input and output
+/// n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links;
+/// memberships, means, and inverse covariances. Every constraint holds. The objective is the mean
+/// negative log-likelihood of an object; it never rises unless something was approximated
+/// (`approximate_chunklets` in the diagnostics counts). Weights of constraints are not read.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`;
+/// `NumericalFailure` for a singular covariance with `reg_covar = 0`, or density 0 everywhere.
+/// # Cost and randomness
+/// O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet
+/// with cannot-links, 4 million for a component. Random only in the start.
+/// # References
+/// [Shental2003]. Differs: a floor under the variances in place of a ridge, so that the likelihood
+/// cannot fall.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConstrainedEm {
+    /// Number of clusters, at most n; absent: that of the problem.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// Which covariances components may have.
+    pub covariance: Covariance,
+    /// Smallest variance of a component in any direction, relative to the mean variance of the
+    /// features.
+    #[schemars(range(min = 0.0))]
+    pub reg_covar: f64,
+    /// How must-linked objects come about.
+    pub assumption: Assumption,
+    /// How mixing weights are found under cannot-links.
+    pub mixing: Mixing,
+    /// Cannot-linked chunklets a chunklet may have to be considered with at once, for exact
+    /// probabilities.
+    pub max_width: usize,
+    /// What gives the first labels.
+    #[schemars(extend("x-default" = "kmeans"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Box<dyn BaseClusterer>>,
+    /// Starts, of which the best result is kept.
+    #[schemars(range(min = 1))]
+    pub restarts: usize,
+    /// Iterations of one start.
+    #[schemars(range(min = 1))]
+    pub max_iterations: usize,
+    /// Smallest change of the mean log-likelihood worth another iteration.
+    #[schemars(range(min = 0.0))]
+    pub tolerance: f64,
+}
+
+impl Default for ConstrainedEm {
+    fn default() -> Self {
+        ConstrainedEm {
+            k: None,
+            covariance: Covariance::Full,
+            reg_covar: 1e-6,
+            assumption: Assumption::ChunkletIid,
+            mixing: Mixing::IgnorePartition,
+            max_width: 6,
+            start: None,
+            restarts: 5,
+            max_iterations: 200,
+            tolerance: 1e-6,
+        }
+    }
+}
+
+register!(BaseClusterer, ConstrainedEm, "constrained_em", references: ["Shental2003"]);
+
+#[typetag::serde(name = "constrained_em")]
+impl BaseClusterer for ConstrainedEm {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let k = problem.require_k(self.k, "constrained_em")?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, ToleranceKind::Absolute)?;
+        if !(self.reg_covar >= 0.0 && self.reg_covar.is_finite()) {
+            return Err(Error::bad_param("reg_covar", self.reg_covar, "finite and >= 0"));
+        }
+        let start = slot::<Self, dyn BaseClusterer>(&self.start, "start")?;
+        let model = Model::new(self, problem, k, ctx)?;
+        let easy = first_problem(problem, k)?;
+        best_of(self.restarts, |r| {
+            let ctx = ctx.index(r);
+            let first = start.cluster(&easy, &ctx.child("start")).map_err(|e| e.at("start"))?;
+            model.run(&first.labels, stop, &ctx)
+        })
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense],
+            needs_k: self.k.is_none(),
+            reads_constraints: true,
+            hard_must: true,
+            hard_cannot: true,
+            gives_centers: true,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let (n, d, k) = (shape.n as u64, shape.d as u64, shape.k as u64);
+        let start = slot::<Self, dyn BaseClusterer>(&self.start, "start");
+        let start = start.map_or(0, |s| s.memory(shape));
+        let tables = match shape.constraints {
+            0 => 0,
+            m => {
+                let table = k.saturating_pow(self.max_width as u32 + 1).saturating_mul(m as u64);
+                16 * table.min(mustlink_kernels::cannot_field::MAX_ENTRIES as u64)
+            }
+        };
+        let run = 8 * (5 * n * k + 4 * k * d * d + 4 * reduce::BLOCK as u64 * d) + tables;
+        start.saturating_add(run.saturating_mul(self.restarts as u64))
+    }
+}
+
+/// The problem as the start sees it: this plugin answers for constraints marked hard.
+fn first_problem(problem: &Problem, k: usize) -> Result<Problem> {
+    let pairs = problem.constraints.pairs().iter().map(|c| Constraint { strength: None, ..*c });
+    let constraints = Constraints::new(problem.n(), pairs)?
+        .with_neighbourhoods(problem.constraints.neighbourhoods().to_vec());
+    Ok(problem.clone().with_k(k).with_constraints(constraints))
+}
+
+/// What does not change during a run.
+struct Model<'a> {
+    options: &'a ConstrainedEm,
+    data: &'a Data,
+    k: usize,
+    closure: Closure,
+    /// Labels of chunklets given the cannot-links.
+    field: CannotField,
+    /// The same before any object is seen, as the objective takes it.
+    prior: CannotField,
+    /// What a chunklet counts in the prior: 1, or its size.
+    exponents: Vec<f64>,
+    /// Smallest variance.
+    floor: f64,
+}
+
+/// Logs of mixing weights are kept above this, so that no label becomes impossible.
+const FLOOR: f64 = -690.0;
+
+impl<'a> Model<'a> {
+    fn new(
+        options: &'a ConstrainedEm,
+        problem: &'a Problem,
+        k: usize,
+        ctx: &Context,
+    ) -> Result<Self> {
+        let n = problem.n();
+        let soft = problem.constraints.pairs().iter();
+        let soft = soft.filter(|c| c.strength == Some(Strength::Soft)).count();
+        if soft > 0 {
+            ctx.warn(format!("{soft} constraints are marked soft and kept as hard ones"));
+        }
+        let closure = Closure::new(&problem.constraints, n, OnConflict::Error)?;
+        closure.require_feasible(k)?;
+        let nodes = closure.components();
+        let field = CannotField::new(nodes, k, options.max_width, |p| closure.apart(p));
+        if field.approximate() > 0 {
+            ctx.warn(format!(
+                "{} chunklets are too entangled by cannot-links: their probabilities are approximate",
+                field.approximate()
+            ));
+        }
+        let prior = match options.mixing {
+            Mixing::IgnorePartition => field.without_edges(),
+            Mixing::Gradient => field.clone(),
+        };
+        let exponent = |p: usize| match options.assumption {
+            Assumption::ChunkletIid => 1.0,
+            Assumption::PointIid => closure.members(p).len() as f64,
+        };
+        let exponents = (0..nodes).map(exponent).collect();
+        let floor = options.reg_covar * mean_variance(&problem.data)?;
+        Ok(Model { options, data: &problem.data, k, closure, field, prior, exponents, floor })
+    }
+
+    fn run(&self, start: &[u32], stop: Stop, ctx: &Context) -> Result<Clustering> {
+        let nodes = self.closure.components();
+        // Shares of the labels that the start gives the objects of a chunklet.
+        let mut shares = Array2::zeros((nodes, self.k));
+        for p in 0..nodes {
+            let members = self.closure.members(p);
+            for &i in members {
+                shares[[p, start[i as usize] as usize]] += 1.0 / members.len() as f64;
+            }
+        }
+        let mut log_mixing = Array1::from_elem(self.k, -(self.k as f64).ln());
+        let mut components: Option<Gaussians> = None;
+        let mut history: Vec<IterStat> = Vec::new();
+        let mut status = Status::MaxIter;
+        let mut labels = start.to_vec();
+        let mut theta = Array2::zeros((nodes, self.k));
+        for _ in 0..stop.max_iterations {
+            ctx.check()?;
+            log_mixing = self.mixing(&shares, log_mixing)?;
+            let share = |i: usize, h: usize| shares[[self.closure.component(i), h]];
+            let fitted = Gaussians::fit(
+                self.data,
+                self.k,
+                self.options.covariance,
+                self.floor,
+                share,
+                components.as_ref(),
+            )?;
+            theta = self.potentials(&fitted.log_densities(self.data), &log_mixing)?;
+            components = Some(fitted);
+            let posterior = self.field.infer(&theta).map_err(|b| self.blocked(&b))?;
+            let prior = self.prior(&log_mixing)?.0;
+            let objective = (prior - posterior.log_partition) / self.data.n() as f64;
+            shares = posterior.marginals;
+            let moved = self.relabel(&shares, &mut labels);
+            let before = history.last().map(|s| s.objective);
+            history.push(IterStat { objective, moved, violations: None });
+            if before.is_some_and(|b| stop.is_over(b, objective)) {
+                status = Status::Converged;
+                break;
+            }
+        }
+        let best = self.field.best(&theta).map_err(|b| self.blocked(&b))?;
+        let labels = (0..self.data.n()).map(|i| best[self.closure.component(i)]).collect();
+        let components = components.expect("at least one iteration");
+        let memberships = Array2::from_shape_fn((self.data.n(), self.k), |(i, h)| {
+            shares[[self.closure.component(i), h]]
+        });
+        let mut extras = Extras {
+            centers: Some(components.means().clone()),
+            memberships: Some(memberships),
+            ..Extras::default()
+        };
+        if let Some(precisions) = components.precisions() {
+            (extras.geometry, extras.metrics) = (Geometry::Mahalanobis, Some(precisions));
+        } else if let Some(weights) = components.inverse_variances() {
+            (extras.geometry, extras.weights) = (Geometry::Weighted, Some(weights));
+        }
+        let approximate = self.field.approximate() as f64;
+        extras.diagnostics.insert("approximate_chunklets".into(), approximate);
+        let objective = history.last().map(|s| s.objective);
+        Ok(Clustering { labels, k: self.k, objective, history, status, extras })
+    }
+
+    /// log π + Σ log N(x) for every chunklet and component.
+    fn potentials(
+        &self,
+        log_densities: &Array2<f64>,
+        log_mixing: &Array1<f64>,
+    ) -> Result<Array2<f64>> {
+        let nodes = self.closure.components();
+        let mut theta = Array2::zeros((nodes, self.k));
+        let flat = theta.as_slice_mut().expect("standard layout");
+        flat.par_chunks_mut(self.k).enumerate().for_each(|(p, to)| {
+            for (h, to) in to.iter_mut().enumerate() {
+                let members = self.closure.members(p).iter();
+                let density: f64 = members.map(|&i| log_densities[[i as usize, h]]).sum();
+                *to = self.exponents[p] * log_mixing[h] + density;
+            }
+        });
+        match theta.rows().into_iter().position(|row| !row.iter().all(|v| v.is_finite())) {
+            None => Ok(theta),
+            Some(p) => Err(Error::NumericalFailure {
+                place: format!(
+                    "constrained_em: the density of object {} or of those linked to it is 0",
+                    self.closure.members(p)[0]
+                ),
+            }),
+        }
+    }
+
+    /// Log-partition of the labels before objects are seen, and how many each label is expected to have
+    /// (counted by `exponents`).
+    fn prior(&self, log_mixing: &Array1<f64>) -> Result<(f64, Array1<f64>)> {
+        let nodes = self.closure.components();
+        if self.prior.is_free() && self.options.assumption == Assumption::ChunkletIid {
+            return Ok((0.0, log_mixing.mapv(f64::exp) * nodes as f64));
+        }
+        let theta =
+            Array2::from_shape_fn((nodes, self.k), |(p, h)| self.exponents[p] * log_mixing[h]);
+        let out = self.prior.infer(&theta).map_err(|b| self.blocked(&b))?;
+        Ok((out.log_partition, self.counts(&out.marginals)))
+    }
+
+    fn counts(&self, shares: &Array2<f64>) -> Array1<f64> {
+        let mut sums = Array1::zeros(self.k);
+        for (row, &e) in shares.rows().into_iter().zip(&self.exponents) {
+            sums.scaled_add(e, &row);
+        }
+        sums
+    }
+
+    /// Logs of the mixing weights that fit the shares best, or better than those before.
+    fn mixing(&self, shares: &Array2<f64>, before: Array1<f64>) -> Result<Array1<f64>> {
+        let counts = self.counts(shares);
+        if self.prior.is_free() && self.options.assumption == Assumption::ChunkletIid {
+            return Ok(normalised(counts.mapv(|c| c.ln().max(FLOOR))));
+        }
+        let value = |log_mixing: &Array1<f64>| -> Result<(f64, Array1<f64>)> {
+            let (log_partition, expected) = self.prior(log_mixing)?;
+            Ok((counts.dot(log_mixing) - log_partition, expected))
+        };
+        let total: f64 = self.exponents.iter().sum();
+        let mut now = before;
+        let (mut best, mut expected) = value(&now)?;
+        let mut step = 1.0;
+        for _ in 0..20 {
+            let gradient = (&counts - &expected) / total;
+            let mut accepted = false;
+            for _ in 0..20 {
+                let next = &now + &(&gradient * step);
+                let next = normalised(next.mapv(|v| v.max(FLOOR)));
+                let (found, then) = value(&next)?;
+                if found > best {
+                    (now, best, expected, accepted) = (next, found, then, true);
+                    step *= 2.0;
+                    break;
+                }
+                step /= 2.0;
+            }
+            if !accepted {
+                break;
+            }
+        }
+        Ok(now)
+    }
+
+    /// Labels of the likeliest component of each chunklet by itself; how many objects changed.
+    fn relabel(&self, shares: &Array2<f64>, labels: &mut [u32]) -> usize {
+        let mut moved = 0;
+        for (i, label) in labels.iter_mut().enumerate() {
+            let row = shares.row(self.closure.component(i));
+            let best = (1..self.k).fold(0, |best, h| if row[h] > row[best] { h } else { best });
+            moved += usize::from(*label != best as u32);
+            *label = best as u32;
+        }
+        moved
+    }
+
+    fn blocked(&self, nodes: &Blocked) -> Error {
+        let objects = nodes.iter().map(|&p| self.closure.members(p as usize)[0]).collect();
+        Error::InfeasibleConstraints { k: self.k, witness: Infeasible::Blocked(objects) }
+    }
+}
+
+/// Logs of weights that sum to 1.
+fn normalised(logs: Array1<f64>) -> Array1<f64> {
+    let top = logs.fold(f64::NEG_INFINITY, |m, &v| m.max(v));
+    let all = top + logs.mapv(|v| (v - top).exp()).sum().ln();
+    logs - all
+}
+
+/// Mean variance of the features; 1 where no feature varies.
+fn mean_variance(data: &Data) -> Result<f64> {
+    let n = data.n();
+    let one = |_: usize, _: usize| 1.0;
+    let spread = Gaussians::fit(data, 1, Covariance::Spherical, f64::MIN_POSITIVE, one, None)?;
+    let precision = spread.inverse_variances().expect("spherical")[[0, 0]];
+    let variance = 1.0 / precision;
+    Ok(if n > 1 && variance > 1e-290 { variance } else { 1.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kmeans::KMeans;
+    use crate::pck_means::PckMeans;
+    use mustlink_core::clustering::canonical;
+    use mustlink_core::contract::fixtures;
+    use mustlink_core::run;
+    use mustlink_kernels::seeding::Init;
+    use ndarray::{Axis, array};
+    use proptest::prelude::*;
+
+    /// From labels given with the problem.
+    fn from_labels() -> Option<Box<dyn BaseClusterer>> {
+        Some(Box::new(KMeans { init: Init::Given, max_iterations: 1, ..KMeans::default() }))
+    }
+
+    fn problem(x: Array2<f64>, k: usize, constraints: &[Constraint]) -> Problem {
+        let n = x.nrows();
+        Problem::new(Data::dense(x).unwrap())
+            .with_k(k)
+            .with_constraints(Constraints::new(n, constraints.iter().copied()).unwrap())
+    }
+
+    fn run_of(em: &ConstrainedEm, p: &Problem) -> Clustering {
+        run::cluster(em, p, &Context::new(3)).unwrap().clustering
+    }
+
+    #[test]
+    fn worked_example() {
+        // Two groups on a line; 4.9 leans to the left one. Linked to 9, it goes right, and apart
+        // from 9, the object at 5.1 goes left.
+        let x = array![[0.0], [1.0], [2.0], [4.9], [5.1], [8.0], [9.0], [10.0]];
+        let em = ConstrainedEm { covariance: Covariance::Spherical, ..ConstrainedEm::default() };
+        let must = run_of(&em, &problem(x.clone(), 2, &[Constraint::must(3, 6)]));
+        assert_eq!(must.labels[3], must.labels[6]);
+        let apart = [Constraint::cannot(4, 6), Constraint::cannot(3, 0)];
+        let cannot = run_of(&em, &problem(x, 2, &apart));
+        assert_eq!(canonical(&cannot.labels), [0, 0, 0, 1, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn one_component_has_a_closed_form() {
+        // Mean 1, variance 2/3: −log N = ½ ln(2π · 2/3) + ½ on the mean.
+        let p = problem(array![[0.0], [1.0], [2.0]], 1, &[Constraint::must(0, 2)]);
+        for covariance in
+            [Covariance::Full, Covariance::Diag, Covariance::Spherical, Covariance::Tied]
+        {
+            let c = run_of(&ConstrainedEm { covariance, ..ConstrainedEm::default() }, &p);
+            let expected = 0.5 * (std::f64::consts::TAU * 2.0 / 3.0).ln() + 0.5;
+            assert!((c.objective.unwrap() - expected).abs() < 1e-12, "{covariance:?}");
+            assert_eq!(c.extras.centers, Some(array![[1.0]]));
+        }
+    }
+
+    #[test]
+    fn contradictions_and_too_few_clusters_are_named() {
+        let x = Array2::from_shape_fn((5, 1), |(i, _)| i as f64);
+        let triangle = [(0, 1), (1, 2), (0, 2)].map(|(i, j)| Constraint::cannot(i, j));
+        let em = ConstrainedEm::default();
+        let refused = em.cluster(&problem(x.clone(), 2, &triangle), &Context::new(1)).unwrap_err();
+        assert!(matches!(
+            refused,
+            Error::InfeasibleConstraints { k: 2, witness: Infeasible::OddCycle(_) }
+        ));
+        let chain = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
+        let refused = em.cluster(&problem(x.clone(), 2, &chain), &Context::new(1)).unwrap_err();
+        assert!(matches!(refused, Error::InconsistentConstraints(_)));
+        let flat = problem(Array2::from_shape_fn((5, 2), |(i, j)| (i * (1 - j)) as f64), 2, &[]);
+        let singular = ConstrainedEm { reg_covar: 0.0, ..em };
+        let refused = singular.cluster(&flat, &Context::new(1)).unwrap_err();
+        assert!(matches!(refused, Error::NumericalFailure { .. }), "{refused}");
+    }
+
+    #[test]
+    fn density_zero_is_named() {
+        let p = problem(array![[0.0], [1.0], [5.0]], 2, &[Constraint::must(1, 2)]);
+        let em = ConstrainedEm::default();
+        let model = Model::new(&em, &p, 2, &Context::new(1)).unwrap();
+        let mut densities = Array2::zeros((3, 2));
+        densities.row_mut(2).fill(f64::NEG_INFINITY);
+        let refused = model.potentials(&densities, &Array1::zeros(2)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "numerical failure in constrained_em: the density of object 1 or of those linked to it is 0"
+        );
+    }
+
+    #[test]
+    fn hard_and_soft_marks_are_both_kept() {
+        let (p, _) = fixtures::dense(1);
+        let hard = Constraint { strength: Some(Strength::Hard), ..Constraint::must(0, 1) };
+        let soft = Constraint { strength: Some(Strength::Soft), ..Constraint::cannot(0, 2) };
+        let p = p.with_constraints(Constraints::new(45, [hard, soft]).unwrap());
+        let start: Option<Box<dyn BaseClusterer>> = Some(Box::new(PckMeans::default()));
+        let ctx = Context::new(1);
+        let c = ConstrainedEm { start, ..ConstrainedEm::default() }.cluster(&p, &ctx).unwrap();
+        assert_eq!(p.constraints.violations(&c.labels).total(), 0);
+        assert_eq!(ctx.warnings(), ["1 constraints are marked soft and kept as hard ones"]);
+    }
+
+    /// Mean negative log-likelihood of a mixture of objects alone, the slow road.
+    fn plain_likelihood(x: &Array2<f64>, c: &Clustering, mixing: &[f64]) -> f64 {
+        let means = c.extras.centers.as_ref().unwrap();
+        let weights = c.extras.weights.as_ref().unwrap();
+        let log = |i: usize| {
+            let parts = (0..c.k).map(|h| {
+                let normal = (0..x.ncols()).map(|s| {
+                    let z = x[[i, s]] - means[[h, s]];
+                    let w = weights[[h, s]];
+                    (w / std::f64::consts::TAU).sqrt() * (-0.5 * w * z * z).exp()
+                });
+                mixing[h] * normal.product::<f64>()
+            });
+            parts.sum::<f64>().ln()
+        };
+        -(0..x.nrows()).map(log).sum::<f64>() / x.nrows() as f64
+    }
+
+    fn draw(seed: u64, pairs: usize, per: usize) -> Problem {
+        let (x, classes) = fixtures::groups(per, 2, 1.6, seed);
+        let constraints = fixtures::true_constraints(&classes, pairs, seed);
+        Problem::new(Data::dense(x).unwrap()).with_k(3).with_constraints(constraints)
+    }
+
+    fn options() -> impl Strategy<Value = ConstrainedEm> {
+        let covariance = prop_oneof![
+            Just(Covariance::Full),
+            Just(Covariance::Diag),
+            Just(Covariance::Spherical),
+            Just(Covariance::Tied)
+        ];
+        let assumption = prop_oneof![Just(Assumption::ChunkletIid), Just(Assumption::PointIid)];
+        let mixing = prop_oneof![Just(Mixing::IgnorePartition), Just(Mixing::Gradient)];
+        (covariance, assumption, mixing).prop_map(|(covariance, assumption, mixing)| {
+            ConstrainedEm {
+                covariance,
+                assumption,
+                mixing,
+                restarts: 1,
+                max_iterations: 12,
+                tolerance: 0.0,
+                ..ConstrainedEm::default()
+            }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// The likelihood never falls while nothing is approximated, and every constraint holds.
+        #[test]
+        fn likelihood_never_falls(em in options(), seed in 0u64..500, pairs in 0usize..18) {
+            let p = draw(seed, pairs, 10);
+            let c = run_of(&em, &p);
+            prop_assert_eq!(p.constraints.violations(&c.labels).total(), 0);
+            prop_assert_eq!(c.extras.diagnostics["approximate_chunklets"], 0.0);
+            for w in c.history.windows(2) {
+                prop_assert!(w[1].objective <= w[0].objective + 1e-9, "{:?}", c.history);
+            }
+        }
+
+        /// Entangled cannot-links are approximated, and still hold.
+        #[test]
+        fn approximate_labels_hold(seed in 0u64..500, pairs in 20usize..60) {
+            let p = draw(seed, pairs, 8);
+            let em = ConstrainedEm { max_width: 0, restarts: 1, max_iterations: 5, ..ConstrainedEm::default() };
+            let c = run_of(&em, &p);
+            prop_assert_eq!(p.constraints.violations(&c.labels).total(), 0);
+        }
+
+        /// Without constraints it is the mixture of Gaussians, whatever is assumed of chunklets.
+        #[test]
+        fn without_constraints_it_is_standard(em in options(), seed in 0u64..500) {
+            let p = draw(seed, 0, 10);
+            let em = ConstrainedEm { covariance: Covariance::Diag, max_iterations: 200, tolerance: 1e-12, ..em };
+            let c = run_of(&em, &p);
+            let memberships = c.extras.memberships.as_ref().unwrap();
+            let mixing = memberships.mean_axis(Axis(0)).unwrap().to_vec();
+            let slow = plain_likelihood(&p.data.to_dense(), &c, &mixing);
+            prop_assert!((slow - c.objective.unwrap()).abs() < 1e-4, "{slow} {:?}", c.objective);
+            let plain = ConstrainedEm { assumption: Assumption::ChunkletIid, mixing: Mixing::IgnorePartition, ..em };
+            let same = run_of(&plain, &p);
+            prop_assert!((same.objective.unwrap() - c.objective.unwrap()).abs() < 1e-3);
+        }
+
+        /// Copies of an object, linked, pull a mean as that many objects do.
+        #[test]
+        fn copies_count(seed in 0u64..500, copies in 2usize..5) {
+            let (x, _) = fixtures::groups(6, 2, 0.6, seed);
+            let mut rows = x.clone();
+            for _ in 1..copies {
+                rows.push_row(x.row(0)).unwrap();
+            }
+            let links: Vec<Constraint> = (18..17 + copies).map(|j| Constraint::must(0, j)).collect();
+            let labels: Vec<u32> = (0..17 + copies).map(|i| if i < 18 { i as u32 % 3 } else { 0 }).collect();
+            let p = problem(rows.clone(), 3, &links).with_start(Start::Labels(labels));
+            let em = ConstrainedEm { start: from_labels(), restarts: 1, max_iterations: 1, ..ConstrainedEm::default() };
+            let c = run_of(&em, &p);
+            let first = KMeans { init: Init::Given, max_iterations: 1, ..KMeans::default() }
+                .cluster(&p, &Context::new(1)).unwrap().labels;
+            let own: Vec<usize> = (0..rows.nrows()).filter(|&i| first[i] == first[0]).collect();
+            let expected = rows.select(Axis(0), &own).mean_axis(Axis(0)).unwrap();
+            let mean = c.extras.centers.unwrap().row(first[0] as usize).to_owned();
+            prop_assert!((mean - expected).iter().all(|v| v.abs() < 1e-9));
+        }
+    }
+
+    /// scikit-learn 1.9: `GaussianMixture(3, covariance_type=…, tol=1e-12, reg_covar=0)` with the
+    /// responsibilities `i % 3` to begin with; −`score(X)`.
+    #[test]
+    fn equals_scikit_learn() {
+        let x = Array2::from_shape_fn((30, 2), |(i, j)| {
+            ((i % 3) * 4) as f64 + ((7 * i * i + 3 * i * j + 5 * j) % 23) as f64 / 8.0
+        });
+        let labels = (0..30).map(|i| i % 3).collect();
+        let p = problem(x, 3, &[]).with_start(Start::Labels(labels));
+        for (covariance, expected) in [
+            (Covariance::Full, 3.2761666659),
+            (Covariance::Diag, 3.3762049288),
+            (Covariance::Spherical, 3.3978083102),
+            (Covariance::Tied, 3.3862044105),
+        ] {
+            let em = ConstrainedEm {
+                covariance,
+                start: from_labels(),
+                tolerance: 1e-12,
+                ..ConstrainedEm::default()
+            };
+            let found = run_of(&em, &p).objective.unwrap();
+            assert!((found - expected).abs() < 1e-8, "{covariance:?}: {found} {expected}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Which k centres explain the objects best, with objects of known cluster held there?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::lloyd::{Empty, Rest, Stop, ToleranceKind, best_of, lloyd, refill, total_distortion};
+use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::seeding::Perturb;
+use mustlink_kernels::assign::assign;
+use mustlink_kernels::seeding::means;
+use mustlink_kernels::soft::clustering;
+use ndarray::Array2;
+
+use crate::seeds::{SeedRules, Unseeded, seeds};
+
+/// Constrained k-means: neighbourhoods of the constraints start the clusters, and stay in them.
+///
+/// # Method
+/// Centres start at the means of the seeds; in every sweep seeds keep their cluster, the other objects
+/// take their nearest centre. Seeds are the labels of a given start (unknown ones left out), else
+/// the neighbourhoods: at most the k largest, one for each cluster.
+/// # Input and output
+/// n × d, dense or sparse, must-links. One label per object in `0..k`, k centres.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` where a cluster has no seed and that is refused.
+/// # Cost and randomness
+/// That of k-means; random only where a cluster has no seed.
+/// # References
+/// [Basu2002] figure 2; [Basu2004] feeds it neighbourhoods.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConstrainedKMeans {
+    /// Number of clusters, at most n; absent: that of the problem.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// How far an object is from a centre.
+    pub distortion: Distortion,
+    /// Where clusters without a seed start.
+    pub unseeded: Unseeded,
+    /// How a global mean is perturbed.
+    pub perturb: Perturb,
+    /// By how much a global mean is perturbed (ρ).
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub perturb_rho: f64,
+    /// Starts, of which the best result is kept; absent: 1 with seeds, 10 without.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<usize>,
+    /// Sweeps of one start.
+    #[schemars(range(min = 1))]
+    pub max_iterations: usize,
+    /// Smallest change of the objective worth another sweep.
+    #[schemars(range(min = 0.0))]
+    pub tolerance: f64,
+    /// How the change is compared with the tolerance.
+    pub tolerance_kind: ToleranceKind,
+    /// What happens to a cluster without objects.
+    pub empty: Empty,
+}
+
+impl Default for ConstrainedKMeans {
+    fn default() -> Self {
+        ConstrainedKMeans {
+            k: None,
+            distortion: Distortion::default(),
+            unseeded: Unseeded::default(),
+            perturb: Perturb::default(),
+            perturb_rho: 0.7,
+            restarts: None,
+            max_iterations: 100,
+            tolerance: 1e-6,
+            tolerance_kind: ToleranceKind::default(),
+            empty: Empty::Reseed,
+        }
+    }
+}
+
+register!(BaseClusterer, ConstrainedKMeans, "constrained_kmeans", references: ["Basu2002", "Basu2004"]);
+
+#[typetag::serde(name = "constrained_kmeans")]
+impl BaseClusterer for ConstrainedKMeans {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let k = problem.require_k(self.k, "constrained_kmeans")?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
+        let points = Points::new(&problem.data, self.distortion)?;
+        let rules = SeedRules {
+            unseeded: self.unseeded,
+            perturb: self.perturb,
+            rho: self.perturb_rho,
+            restarts: self.restarts,
+        };
+        let seeds = seeds(problem, k)?;
+        best_of(rules.restarts(&seeds), |r| {
+            let ctx = ctx.index(r);
+            let centres = rules.centres(&points, k, &seeds, problem, &ctx)?;
+            self.run(&points, &seeds, centres, stop, &ctx)
+        })
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr],
+            needs_k: self.k.is_none(),
+            reads_constraints: true,
+            gives_centers: true,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let restarts = self.restarts.unwrap_or(10);
+        (copy + 40 * shape.n + restarts * (8 * shape.n + 24 * shape.k * shape.d)) as u64
+    }
+}
+
+/// Objects that may not move.
+struct Held<'a>(&'a [u32]);
+
+impl Rest for Held<'_> {
+    fn rise(&mut self, i: usize, _: u32, _: &[u32]) -> f64 {
+        if self.0[i] == NONE { 0.0 } else { f64::INFINITY }
+    }
+    fn moved(&mut self, _: usize, _: u32, _: u32) {}
+}
+
+impl ConstrainedKMeans {
+    fn run(
+        &self,
+        points: &Points,
+        seeds: &[u32],
+        mut centres: Array2<f64>,
+        stop: Stop,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let held: Vec<bool> = seeds.iter().map(|&l| l != NONE).collect();
+        if !held.contains(&true) {
+            return lloyd(points, centres, stop, self.empty, ctx);
+        }
+        let mut labels = seeds.to_vec();
+        let mut history: Vec<IterStat> = Vec::new();
+        let mut status = Status::MaxIter;
+        for _ in 0..stop.max_iterations {
+            ctx.check()?;
+            let mut moved = assign(points, &centres, &mut labels, Some(&held));
+            let sizes;
+            (centres, sizes) = means(points, &labels, centres);
+            if sizes.contains(&0) {
+                let empty = self.empty;
+                moved += refill(points, &mut labels, &mut centres, empty, &mut Held(seeds))?;
+            }
+            let objective = total_distortion(points, &labels, &centres);
+            let before = history.last().map(|s| s.objective);
+            history.push(IterStat { objective, moved, violations: None });
+            if moved == 0 || before.is_some_and(|b| stop.is_over(b, objective)) {
+                status = Status::Converged;
+                break;
+            }
+        }
+        Ok(clustering(labels, centres, history, status, self.distortion))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kmeans::KMeans;
+    use mustlink_core::contract::fixtures;
+    use mustlink_kernels::seeding::Init;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn run(method: &ConstrainedKMeans, problem: &Problem, seed: u64) -> Clustering {
+        method.cluster(problem, &Context::new(seed)).unwrap()
+    }
+
+    #[test]
+    fn worked_example() {
+        // 0 and 10 are held together, so 10 stays although the other centre is nearer.
+        let x = array![[0.0], [10.0], [12.0], [12.0], [1.0]];
+        let pairs = [Constraint::must(0, 1), Constraint::must(2, 3)];
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let p = p.with_constraints(Constraints::new(5, pairs).unwrap());
+        let c = run(&ConstrainedKMeans::default(), &p, 1);
+        assert_eq!(c.labels, [0, 0, 1, 1, 0]);
+        // {0, 10, 1} about 11/3.
+        assert!((c.objective.unwrap() - (101.0 - 121.0 / 3.0)).abs() < 1e-9);
+    }
+
+    proptest! {
+        #[test]
+        fn seeds_keep_their_class(seed: u64, known in 0usize..45, cosine: bool) {
+            let (p, mut classes) = fixtures::dense(seed);
+            // Not the nearest clusters on purpose.
+            classes.rotate_left(1);
+            let labels: Vec<u32> =
+                classes.iter().enumerate().map(|(i, &c)| if i < known { c } else { NONE }).collect();
+            let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
+            let method = ConstrainedKMeans { distortion, ..ConstrainedKMeans::default() };
+            let c = run(&method, &p.with_start(Start::Labels(labels)), seed);
+            prop_assert_eq!(&c.labels[..known], &classes[..known]);
+            for w in c.history.windows(2) {
+                prop_assert!(w[1].objective <= w[0].objective * (1.0 + 1e-12));
+            }
+        }
+
+        #[test]
+        fn all_seeded_is_the_scatter_inside_classes(seed: u64) {
+            let (p, classes) = fixtures::dense(seed);
+            let x = p.data.to_dense();
+            let mut scatter = 0.0;
+            for h in 0..3u32 {
+                let of: Vec<usize> = (0..45).filter(|&i| classes[i] == h).collect();
+                let rows = x.select(ndarray::Axis(0), &of);
+                let mean = rows.mean_axis(ndarray::Axis(0)).unwrap();
+                scatter += (&rows - &mean).mapv(|v| v * v).sum();
+            }
+            let c = run(&ConstrainedKMeans::default(), &p.with_start(Start::Labels(classes.clone())), seed);
+            prop_assert_eq!(c.labels, classes);
+            prop_assert!((c.objective.unwrap() - scatter).abs() <= 1e-9 * scatter);
+        }
+
+        #[test]
+        fn without_seeds_it_is_kmeans(seed: u64) {
+            let (p, _) = fixtures::dense(seed);
+            let kmeans = KMeans { init: Init::Perturb, max_iterations: 100, ..KMeans::default() };
+            let a = run(&ConstrainedKMeans::default(), &p, seed);
+            let b = kmeans.cluster(&p, &Context::new(seed)).unwrap();
+            prop_assert_eq!(a.labels, b.labels);
+            prop_assert_eq!(a.objective, b.objective);
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! Which k centres explain the objects best when no constraint may be broken?
+
+use std::collections::HashSet;
+
+use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::clustering::partition_hash;
+use mustlink_core::constraints::Strength;
+use mustlink_core::prelude::*;
+use mustlink_kernels::assign::assign;
+use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind, lloyd, total_distortion};
+use mustlink_kernels::neighbourhood_start::{MoreThanK, chunklet_start};
+use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::seeding::{Init, means, start};
+use mustlink_kernels::soft::{ConstrainedInit, clustering, distances};
+use mustlink_kernels::sweep::cheapest;
+use mustlink_kernels::units::{UnitOrder, Units, best_attempt};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// What is placed at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// An object, and with it its whole must-link component, wherever that object belongs.
+    #[default]
+    Object,
+    /// A must-link component, where its objects belong together.
+    Component,
+}
+
+/// K-means in which an object joins the nearest centre its constraints allow.
+///
+/// # Method
+/// Each sweep places the must-link components anew, one after the other, in the nearest cluster that
+/// holds nothing they must be apart from; free objects take their nearest centre. A labelling that
+/// comes back ends the run with the best one since.
+/// # Input and output
+/// n × d, dense or sparse, constraints (weights are not used). One label per object in `0..k`, k
+/// centres; no must-link or cannot-link is ever broken.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` with the chain of must-links;
+/// `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, or when every
+/// attempt ended with a component that found all clusters taken.
+/// # Cost and randomness
+/// O(sweeps · (n·k·d + components · k + cannot-linked components)); random: first centres and order.
+/// # References
+/// [Wagstaff2001] Table 1. Differs: attempts instead of giving up at once, of which the best counts.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CopKMeans {
+    /// Number of clusters, at most n; absent: that of the problem.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// How far an object is from a centre.
+    pub distortion: Distortion,
+    /// What is placed at once: `object` as published, `component` otherwise.
+    pub unit: Unit,
+    /// In which order.
+    pub order: UnitOrder,
+    /// How the first centres are chosen; `neighbourhood`: at the means of the must-link components
+    /// with cannot-links (seeded COP-KMeans).
+    pub init: ConstrainedInit,
+    /// Which of those when there are more than k.
+    pub lambda_gt_k: MoreThanK,
+    /// Attempts, of which the best result is kept.
+    #[schemars(range(min = 1))]
+    pub restarts: usize,
+    /// Sweeps of one attempt.
+    #[schemars(range(min = 1))]
+    pub max_iterations: usize,
+    /// Smallest change of the objective worth another sweep.
+    #[schemars(range(min = 0.0))]
+    pub tolerance: f64,
+    /// How the change is compared with the tolerance.
+    pub tolerance_kind: ToleranceKind,
+    /// What happens to a cluster without objects; `reseed` moves whole components.
+    pub empty: Empty,
+}
+
+impl Default for CopKMeans {
+    fn default() -> Self {
+        CopKMeans {
+            k: None,
+            distortion: Distortion::default(),
+            unit: Unit::default(),
+            order: UnitOrder::default(),
+            init: ConstrainedInit::Plain(Init::default()),
+            lambda_gt_k: MoreThanK::default(),
+            restarts: 10,
+            max_iterations: 100,
+            tolerance: 1e-6,
+            tolerance_kind: ToleranceKind::default(),
+            empty: Empty::Reseed,
+        }
+    }
+}
+
+register!(BaseClusterer, CopKMeans, "cop_kmeans", references: ["Wagstaff2001"]);
+
+#[typetag::serde(name = "cop_kmeans")]
+impl BaseClusterer for CopKMeans {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let k = problem.require_k(self.k, "cop_kmeans")?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
+        let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Error)?;
+        closure.require_feasible(k)?;
+        let pairs = problem.constraints.pairs().iter();
+        let soft = pairs.filter(|c| c.strength == Some(Strength::Soft)).count();
+        if soft > 0 {
+            ctx.warn(format!("{soft} constraints marked soft are enforced as hard ones"));
+        }
+        let points = Points::new(&problem.data, self.distortion)?;
+        let units = Units::new(&closure);
+        let attempt = |r: usize| {
+            let ctx = ctx.index(r);
+            let centres = match self.init {
+                ConstrainedInit::Plain(init) => start(&points, k, init, problem, &ctx)?,
+                ConstrainedInit::Neighbourhood => {
+                    ctx.check()?;
+                    let mut stream = ctx.stream("start");
+                    chunklet_start(&points, k, &closure, self.lambda_gt_k, &mut stream)
+                }
+            };
+            if units.is_empty() {
+                return lloyd(&points, centres, stop, self.empty, &ctx);
+            }
+            self.run(&points, &units, centres, stop, &ctx)
+        };
+        // One start with one order is one attempt, however often it is made.
+        let random = self.order == UnitOrder::Random && !units.is_empty();
+        let given = self.init == ConstrainedInit::Plain(Init::Given);
+        let restarts = if given && !random { 1 } else { self.restarts };
+        best_attempt(restarts, attempt)
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr],
+            needs_k: self.k.is_none(),
+            reads_constraints: true,
+            hard_must: true,
+            hard_cannot: true,
+            gives_centers: true,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let constrained = (2 * shape.constraints).min(shape.n);
+        let attempt = 28 * shape.n + 8 * constrained * shape.k + 24 * shape.k * shape.d;
+        (copy + 60 * shape.n + 100 * shape.constraints + self.restarts * attempt) as u64
+    }
+}
+
+/// One labelling on the way.
+struct Sweep {
+    labels: Vec<u32>,
+    centres: Array2<f64>,
+    objective: f64,
+}
+
+impl CopKMeans {
+    fn run(
+        &self,
+        points: &Points,
+        units: &Units,
+        mut centres: Array2<f64>,
+        stop: Stop,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let mut labels = vec![NONE; points.n()];
+        let mut history: Vec<IterStat> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut best: Option<Sweep> = None;
+        let mut status = Status::MaxIter;
+        for sweep in 0..stop.max_iterations {
+            ctx.check()?;
+            let before = labels.clone();
+            assign(points, &centres, &mut labels, Some(units.held()));
+            self.place(points, units, &centres, &mut labels, sweep, ctx)?;
+            let sizes;
+            (centres, sizes) = means(points, &labels, centres);
+            if sizes.contains(&0) {
+                units.refill(points, &mut labels, &mut centres, self.empty, &mut ())?;
+            }
+            let objective = total_distortion(points, &labels, &centres);
+            let moved = labels.iter().zip(&before).filter(|(a, b)| a != b).count();
+            let last = history.last().map(|s| s.objective);
+            history.push(IterStat { objective, moved, violations: Some(0) });
+            if best.as_ref().is_none_or(|b| objective < b.objective) {
+                best = Some(Sweep { labels: labels.clone(), centres: centres.clone(), objective });
+            }
+            if moved == 0 || last.is_some_and(|b| stop.is_over(b, objective)) {
+                status = Status::Converged;
+                break;
+            }
+            if !seen.insert(partition_hash(&labels)) {
+                status = Status::Cycle;
+                break;
+            }
+        }
+        let best = best.expect("at least one sweep");
+        if status != Status::Converged {
+            // Greedy placing does not always lower the objective: the best labelling counts.
+            (labels, centres) = (best.labels, best.centres);
+            let at = history.iter().position(|s| s.objective == best.objective);
+            history.truncate(at.map_or(history.len(), |at| at + 1));
+        }
+        Ok(clustering(labels, centres, history, status, points.distortion()))
+    }
+
+    /// Places every unit anew.
+    fn place(
+        &self,
+        points: &Points,
+        units: &Units,
+        centres: &Array2<f64>,
+        labels: &mut [u32],
+        sweep: usize,
+        ctx: &Context,
+    ) -> Result<()> {
+        let k = centres.nrows();
+        let order = units.order(self.order, sweep, ctx);
+        let costs: Vec<Vec<f64>> = order
+            .par_iter()
+            .map(|&(u, first)| match self.unit {
+                Unit::Object => distances(points, centres, &[first], 1.0),
+                Unit::Component => {
+                    let each = distances(points, centres, units.members(u), 1.0);
+                    (0..k).map(|h| each.iter().skip(h).step_by(k).sum()).collect()
+                }
+            })
+            .collect();
+        (0..units.len()).for_each(|u| units.put(u, NONE, labels));
+        for (&(u, _), mut cost) in order.iter().zip(costs) {
+            units.forbid(u, labels, &mut cost);
+            match cheapest(&cost, NONE) {
+                NONE => return Err(units.blocked(u, k, labels)),
+                h => units.put(u, h, labels),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kmeans::KMeans;
+    use mustlink_core::closure::Feasibility;
+    use mustlink_core::contract::fixtures;
+    use mustlink_core::error::Infeasible;
+    use mustlink_core::random::SeedPath;
+    use ndarray::array;
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, TestRunner};
+
+    fn run(method: &CopKMeans, problem: &Problem, seed: u64) -> Clustering {
+        method.cluster(problem, &Context::new(seed)).unwrap()
+    }
+
+    fn line(x: &[f64], k: usize, pairs: &[Constraint]) -> Problem {
+        let data = Data::dense(Array2::from_shape_vec((x.len(), 1), x.to_vec()).unwrap()).unwrap();
+        Problem::new(data).with_k(k).with_constraints(Constraints::new(x.len(), pairs.iter().copied()).unwrap())
+    }
+
+    #[test]
+    fn worked_example() {
+        // 1 is nearest to 0, but must be apart from it and together with 11.
+        let p = line(&[0.0, 1.0, 10.0, 11.0], 2, &[Constraint::cannot(0, 1), Constraint::must(1, 3)]);
+        for unit in [Unit::Object, Unit::Component] {
+            let c = run(&CopKMeans { unit, ..CopKMeans::default() }, &p, 1);
+            assert_eq!(mustlink_core::clustering::canonical(&c.labels), [0, 1, 1, 1]);
+            // {1, 10, 11} about 22/3.
+            assert!((c.objective.unwrap() - 182.0 / 3.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_first_object_decides_for_its_component_or_all_do() {
+        // 0 and 9 together: 0 is nearer to the centre at 1, both together to that at 8.
+        let p = line(&[0.0, 9.0], 2, &[Constraint::must(0, 1)]);
+        let p = p.with_start(Start::Centroids(array![[1.0], [7.0]]));
+        let init = ConstrainedInit::Plain(Init::Given);
+        let once = |unit| CopKMeans {
+            unit,
+            init,
+            order: UnitOrder::Index,
+            max_iterations: 1,
+            empty: Empty::Keep,
+            ..CopKMeans::default()
+        };
+        assert_eq!(run(&once(Unit::Object), &p, 1).labels, [0, 0]);
+        // Distortions 1 + 64 and 49 + 4.
+        assert_eq!(run(&once(Unit::Component), &p, 1).labels, [1, 1]);
+    }
+
+    #[test]
+    fn cluster_zero_counts_as_taken() {
+        // Public code that tests `label > 0` puts both into cluster 0.
+        let p = line(&[0.0, 0.5, 9.0], 2, &[Constraint::cannot(0, 1)]);
+        let p = p.with_start(Start::Centroids(array![[0.0], [9.0]]));
+        let init = ConstrainedInit::Plain(Init::Given);
+        let c = run(&CopKMeans { init, order: UnitOrder::Index, ..CopKMeans::default() }, &p, 1);
+        assert_ne!(c.labels[0], c.labels[1]);
+    }
+
+    #[test]
+    fn a_clique_larger_than_k_is_infeasible() {
+        let clique = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+        let pairs: Vec<Constraint> = clique.iter().map(|&(i, j)| Constraint::cannot(i, j)).collect();
+        let p = line(&[0.0, 1.0, 2.0, 3.0, 4.0], 3, &pairs);
+        match CopKMeans::default().cluster(&p, &Context::new(1)) {
+            Err(Error::InfeasibleConstraints { k: 3, witness: Infeasible::Clique(c) }) => {
+                assert_eq!(c, [0, 1, 2, 3]);
+            }
+            other => panic!("{other:?}"),
+        }
+        let p = line(&[0.0, 1.0, 2.0], 1, &[Constraint::cannot(0, 2)]);
+        let one = CopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
+        assert!(matches!(one, Error::InfeasibleConstraints { k: 1, .. }));
+    }
+
+    #[test]
+    fn contradictions_and_too_many_clusters_are_named() {
+        let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
+        let p = line(&[0.0, 1.0, 2.0], 2, &pairs);
+        match CopKMeans::default().cluster(&p, &Context::new(1)) {
+            Err(Error::InconsistentConstraints(w)) => assert_eq!(w[0].path, [0, 1, 2]),
+            other => panic!("{other:?}"),
+        }
+        let p = line(&[0.0, 1.0, 2.0], 4, &[]);
+        let many = CopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
+        assert_eq!(many, Error::TooManyClusters { k: 4, n: 3 });
+    }
+
+    #[test]
+    fn an_attempt_that_fails_names_what_stood_in_the_way() {
+        // A path of cannot-links 0-2-3-1 takes two clusters, but greedy placing by index puts 0 and 1
+        // into different ones, and 3 (apart from 1 and 2) finds both taken.
+        let pairs = [Constraint::cannot(0, 2), Constraint::cannot(2, 3), Constraint::cannot(1, 3)];
+        let p = line(&[0.0, 9.0, 8.0, 4.0], 2, &pairs);
+        let p = p.with_start(Start::Centroids(array![[0.0], [9.0]]));
+        let init = ConstrainedInit::Plain(Init::Given);
+        let method = CopKMeans { init, order: UnitOrder::Index, ..CopKMeans::default() };
+        // 0 → 0, 1 → 1, 2 → 1, 3 is apart from 1 and 2, both in 1: cluster 0 is free.
+        assert_eq!(run(&method, &p, 1).labels, [0, 1, 1, 0]);
+        let p = line(&[0.0, 0.5, 8.0, 4.0], 2, &pairs);
+        let p = p.with_start(Start::Centroids(array![[0.0], [9.0]]));
+        // 0 → 0, 1 → 0, 2 → 1, and 3 is apart from both.
+        let error = method.cluster(&p, &Context::new(1)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "constraints: no attempt found an admissible cluster among 2 for 3, apart from 1 in 0, \
+             2 in 1; more restarts may"
+        );
+    }
+
+    #[test]
+    fn one_component_of_all_objects_uses_one_cluster() {
+        // A chain deep enough to exhaust the stack of a recursive closure.
+        let n = 100_000;
+        let x: Vec<f64> = (0..n).map(|i| f64::from(i % 7)).collect();
+        let chain: Vec<Constraint> = (1..n as usize).map(|i| Constraint::must(i - 1, i)).collect();
+        let p = line(&x, 3, &chain);
+        let method = CopKMeans { restarts: 1, max_iterations: 3, ..CopKMeans::default() };
+        let c = run(&method, &p, 1);
+        assert_eq!(c.sizes().iter().filter(|&&s| s > 0).count(), 1);
+    }
+
+    #[test]
+    fn soft_marks_are_enforced_with_a_warning() {
+        let soft = Constraint { strength: Some(Strength::Soft), ..Constraint::must(0, 3) };
+        let p = line(&[0.0, 1.0, 10.0, 11.0], 2, &[soft]);
+        let ctx = Context::new(1);
+        let c = CopKMeans::default().cluster(&p, &ctx).unwrap();
+        assert_eq!(c.labels[0], c.labels[3]);
+        assert_eq!(ctx.warnings(), ["1 constraints marked soft are enforced as hard ones"]);
+    }
+
+    /// Random positions, and pairs drawn from a hidden partition into k, so that k clusters can hold
+    /// them.
+    fn feasible(seed: u64, n: usize, k: usize, pairs: usize) -> Problem {
+        let mut s = SeedPath::new(seed).stream("feasible");
+        let hidden: Vec<usize> = (0..n).map(|_| s.below(k)).collect();
+        let x = Array2::from_shape_fn((n, 2), |_| s.below(20) as f64);
+        let drawn: Vec<Constraint> = (0..pairs)
+            .filter_map(|_| {
+                let (i, j) = (s.below(n), s.below(n));
+                (i != j).then(|| match hidden[i] == hidden[j] {
+                    true => Constraint::must(i, j),
+                    false => Constraint::cannot(i, j),
+                })
+            })
+            .collect();
+        let constraints = Constraints::new(n, drawn).unwrap();
+        Problem::new(Data::dense(x).unwrap()).with_k(k).with_constraints(constraints)
+    }
+
+    /// 2 000 cases; 100 000 with `MUSTLINK_NIGHTLY=1`.
+    #[test]
+    fn no_constraint_is_ever_broken() {
+        let nightly = std::env::var("MUSTLINK_NIGHTLY").is_ok_and(|v| v == "1");
+        let cases = if nightly { 100_000 } else { 2_000 };
+        let mut runner = TestRunner::new(Config { cases, ..Config::default() });
+        let order = prop_oneof![Just(UnitOrder::Random), Just(UnitOrder::Index), Just(UnitOrder::DegreeDesc)];
+        let init = prop_oneof![
+            Just(ConstrainedInit::Neighbourhood),
+            Just(ConstrainedInit::Plain(Init::Random)),
+            Just(ConstrainedInit::Plain(Init::KmeansPlusPlus)),
+        ];
+        let empty = prop_oneof![Just(Empty::Reseed), Just(Empty::Keep)];
+        let shape = (any::<u64>(), 4usize..30, 1usize..5, 0usize..60);
+        let cases = (shape, order, init, empty, any::<bool>());
+        runner
+            .run(&cases, |((seed, n, k, pairs), order, init, empty, component)| {
+                let p = feasible(seed, n, k, pairs);
+                let unit = if component { Unit::Component } else { Unit::Object };
+                let method = CopKMeans {
+                    order, init, empty, unit, restarts: 3, max_iterations: 10, ..CopKMeans::default()
+                };
+                match method.cluster(&p, &Context::new(seed)) {
+                    Ok(c) => {
+                        prop_assert_eq!(p.constraints.violations(&c.labels).total(), 0);
+                        prop_assert!(c.labels.iter().all(|&l| (l as usize) < k));
+                    }
+                    Err(Error::InfeasibleConstraints { .. }) => {
+                        // Greedy placing may fail, but never where every component has a free cluster.
+                        let closure = Closure::new(&p.constraints, n, OnConflict::Error).unwrap();
+                        let crowded = (0..closure.components()).any(|c| closure.apart(c).len() >= k);
+                        prop_assert!(crowded);
+                        prop_assert!(!matches!(closure.feasibility(k), Feasibility::Infeasible(_)));
+                    }
+                    Err(e) => prop_assert!(false, "{}", e),
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn without_constraints_it_is_kmeans(seed: u64, cosine: bool) {
+            let (p, _) = fixtures::dense(seed);
+            let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
+            let kmeans = KMeans { distortion, max_iterations: 100, ..KMeans::default() };
+            let cop = CopKMeans { distortion, ..CopKMeans::default() };
+            let (a, b) = (run(&cop, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
+            prop_assert_eq!(a.labels, b.labels);
+            prop_assert_eq!(a.objective, b.objective);
+        }
+
+        #[test]
+        fn the_objective_is_the_distortion_to_the_means(seed: u64, pairs in 0usize..40) {
+            let p = feasible(seed, 30, 4, pairs);
+            if let Ok(c) = CopKMeans::default().cluster(&p, &Context::new(seed)) {
+                let x = p.data.to_dense();
+                let centres = c.extras.centers.unwrap();
+                let slow: f64 = (0..30).map(|i| {
+                    (&x.row(i) - &centres.row(c.labels[i] as usize)).mapv(|v| v * v).sum()
+                }).sum();
+                prop_assert!((slow - c.objective.unwrap()).abs() <= 1e-9 * slow.max(1.0));
+                for h in 0..4u32 {
+                    let of: Vec<usize> = (0..30).filter(|&i| c.labels[i] == h).collect();
+                    if !of.is_empty() {
+                        let mean = x.select(ndarray::Axis(0), &of).mean_axis(ndarray::Axis(0)).unwrap();
+                        prop_assert!((&mean - &centres.row(h as usize)).iter().all(|v| v.abs() < 1e-9));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! What does a clusterer find when its own result tells how far each constraint reaches?
+
+use std::sync::Arc;
+
+use linfa_linalg::cholesky::Cholesky;
+use mustlink_core::clustering::canonical;
+use mustlink_core::constraints::Violations;
+use mustlink_core::prelude::*;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::serde_json::Value;
+use mustlink_core::{reduce, run};
+use ndarray::Array2;
+
+/// Alternates clustering and constraint propagation: clusters say how far constraints reach.
+///
+/// # Method
+/// The clusterer runs as configured; then, round by round, the given constraints are propagated with
+/// the clusters just found and the clusterer runs again on the result, from the centres just
+/// found, without extending the constraints further. It ends when a clustering comes back or the
+/// objective stands still. A propagator that needs no clustering propagates once before one run;
+/// what it gives instead of constraints (distances, affinities) takes the place of the data.
+/// # Input and output
+/// What clusterer and propagator take. The last clustering; on a cycle or after `max_rounds` the one
+/// of smallest distortion plus broken given constraints. Diagnostics: `rounds`; `propagated`, the
+/// pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
+/// # Errors
+/// Those of clusterer and propagator, with their slot. `BadParam` when the clusterer cannot take the
+/// data that the propagator gives.
+/// # Cost and randomness
+/// Rounds times clusterer and propagator; random only in them.
+/// # References
+/// [Eaton2005] fig. 3.1. Differs: comparing objectives of rounds with different constraints, as
+/// printed, is kept, and a clustering that comes back ends the loop too. Metrics start from the
+/// identity in every round, as in the authors' program.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GpkMeans {
+    /// Number of clusters; absent: that of the problem.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// What clusters. One that uses no weights gets every propagated pair with weight 1.
+    #[schemars(extend("x-default" = "mpck_means"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// What spreads the constraints.
+    #[schemars(extend("x-default" = "gaussian"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub propagator: Option<Box<dyn ConstraintPropagator>>,
+    /// Rounds of propagation after the first clustering.
+    #[schemars(range(min = 1))]
+    pub max_rounds: usize,
+    /// Smallest relative change of the clusterer's objective worth another round.
+    #[schemars(range(min = 0.0))]
+    pub tolerance: f64,
+}
+
+impl Default for GpkMeans {
+    fn default() -> Self {
+        GpkMeans { k: None, clusterer: None, propagator: None, max_rounds: 20, tolerance: 1e-6 }
+    }
+}
+
+register!(BaseClusterer, GpkMeans, "gpk_means", references: ["Eaton2005"]);
+
+#[typetag::serde(name = "gpk_means")]
+impl BaseClusterer for GpkMeans {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        if self.max_rounds == 0 {
+            return Err(Error::bad_param("max_rounds", 0, ">= 1"));
+        }
+        if self.tolerance.is_nan() || self.tolerance < 0.0 {
+            return Err(Error::bad_param("tolerance", self.tolerance, ">= 0"));
+        }
+        let base = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
+        let propagator = slot::<Self, dyn ConstraintPropagator>(&self.propagator, "propagator")?;
+        let mut problem = problem.clone();
+        problem.k = self.k.or(problem.k);
+        let parts = Parts {
+            base: &**base,
+            again: rerun(&**base, true)?,
+            propagator: &**propagator,
+            problem: &problem,
+            ctx,
+        };
+        match propagator.properties().needs_clustering {
+            true => self.alternate(&parts),
+            false => parts.once(),
+        }
+    }
+
+    fn properties(&self) -> Properties {
+        let base = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
+        let propagator = slot::<Self, dyn ConstraintPropagator>(&self.propagator, "propagator");
+        // A default that is not linked is reported by `cluster`.
+        let (Ok(base), Ok(propagator)) = (base, propagator) else { return Properties::default() };
+        let (facts, spread) = (base.properties(), propagator.properties());
+        let mut accepts = spread.accepts;
+        if spread.gives.is_none() {
+            accepts.retain(|kind| facts.accepts.contains(kind));
+        }
+        Properties {
+            accepts,
+            needs_k: self.k.is_none() && facts.needs_k,
+            reads_constraints: true,
+            gives_centers: facts.gives_centers && spread.gives.is_none(),
+            ..facts
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let base = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
+        let propagator = slot::<Self, dyn ConstraintPropagator>(&self.propagator, "propagator");
+        base.map_or(0, |b| b.memory(shape)) + propagator.map_or(0, |p| p.memory(shape))
+    }
+}
+
+/// The clusterer as it runs on propagated constraints: they are uncertain, so they are not closed
+/// (a chain would link whole clusters), and contradictions among them are two costs. With `start`
+/// it begins at the centres of the problem.
+fn rerun(base: &(dyn BaseClusterer + 'static), start: bool) -> Result<Box<dyn BaseClusterer>> {
+    let mut config = base.to_value();
+    let descriptor = Catalogue::get()?.find(base.tag());
+    let options = descriptor.and_then(|d| d.schema_value().get("properties"));
+    if let Value::Object(map) = &mut config {
+        // An option that is absent now may be known all the same.
+        let mut set = |option: &str, value: &str| {
+            if options.is_some_and(|o| o.get(option).is_some()) {
+                map.insert(option.into(), value.into());
+            }
+        };
+        set("entail", "off");
+        set("on_conflict", "keep");
+        if start {
+            set("init", "given");
+        }
+    }
+    <dyn BaseClusterer as RoleObject>::from_value(config)
+        .map_err(|message| Error::Plugin { tag: base.tag().into(), message })
+}
+
+/// One method, put together.
+struct Parts<'a> {
+    base: &'a (dyn BaseClusterer + 'static),
+    again: Box<dyn BaseClusterer>,
+    propagator: &'a (dyn ConstraintPropagator + 'static),
+    problem: &'a Problem,
+    ctx: &'a Context,
+}
+
+impl Parts<'_> {
+    fn propagate(&self, round: usize, clustering: Option<&Clustering>) -> Result<Propagated> {
+        let ctx = self.ctx.child("propagator").index(round);
+        let given = &self.problem.constraints;
+        let made = self.propagator.propagate(given, clustering, self.problem, &ctx);
+        made.map_err(|e| e.at("propagator"))
+    }
+
+    fn cluster(
+        &self,
+        round: usize,
+        base: &dyn BaseClusterer,
+        problem: &Problem,
+    ) -> Result<Clustering> {
+        self.ctx.check()?;
+        let ctx = self.ctx.child("clusterer").index(round);
+        let run = run::cluster(base, problem, &ctx).map_err(|e| e.at("clusterer"))?;
+        Ok(run.clustering)
+    }
+
+    /// Constraints as the clusterer takes them.
+    fn fitting(&self, made: Constraints) -> Result<Constraints> {
+        if self.base.properties().soft_weights {
+            return Ok(made);
+        }
+        let plain = made.pairs().iter().map(|c| c.weighing(1.0));
+        let named = made.neighbourhoods().to_vec();
+        Ok(Constraints::new(self.problem.n(), plain)?.with_neighbourhoods(named))
+    }
+
+    /// Pairs beyond the given ones, several for one pair counted as often.
+    fn beyond(&self, made: &Constraints) -> f64 {
+        (made.len() + made.summed()).saturating_sub(self.problem.constraints.len()) as f64
+    }
+
+    fn once(&self) -> Result<Clustering> {
+        let mut problem = self.problem.clone();
+        let mut propagated = None;
+        match self.propagate(0, None)? {
+            Propagated::Constraints(made) => {
+                propagated = Some(self.beyond(&made));
+                problem.constraints = Arc::new(self.fitting(made)?);
+            }
+            Propagated::Distances(d) => problem.data = Data::distances(d)?,
+            Propagated::Affinity(a) => problem.data = Data::affinity(a)?,
+        }
+        let open = rerun(self.base, false)?;
+        let base = if propagated.is_some() { &*open } else { self.base };
+        let accepts = self.base.properties().accepts;
+        if !accepts.contains(&problem.data.kind()) {
+            let kind = problem.data.kind().name();
+            let legal = format!("a clusterer of {kind}, which {} gives", self.propagator.tag());
+            return Err(Error::bad_param("clusterer", self.base.tag(), legal));
+        }
+        let mut made = self.cluster(0, base, &problem)?;
+        let diagnostics = &mut made.extras.diagnostics;
+        diagnostics.insert("rounds".into(), 1.0);
+        if let Some(propagated) = propagated {
+            diagnostics.insert("propagated".into(), propagated);
+            diagnostics.insert("propagated_1".into(), propagated);
+        }
+        Ok(made)
+    }
+
+    /// Distortion of a clustering and the cost of the given constraints it breaks: what tells
+    /// rounds with different propagated constraints apart.
+    fn cost(&self, clustering: &Clustering) -> f64 {
+        let config = self.base.to_value();
+        let weight = |option: &str| config.get(option).and_then(Value::as_f64);
+        let fitted = clustering.extras.diagnostics.get("weight").copied();
+        let must = weight("weight").or(fitted).unwrap_or(1.0);
+        let cannot = weight("weight_cannot").unwrap_or(must);
+        let broken: Violations = self.problem.constraints.violations(&clustering.labels);
+        distortion(&self.problem.data, clustering)
+            + must * broken.must_weight
+            + cannot * broken.cannot_weight
+    }
+}
+
+impl GpkMeans {
+    fn alternate(&self, parts: &Parts) -> Result<Clustering> {
+        if !parts.base.properties().reads_constraints {
+            parts.ctx.warn(format!("{} does not look at constraints", parts.base.tag()));
+        }
+        let mut last = parts.cluster(0, parts.base, parts.problem)?;
+        let mut seen = vec![canonical(&last.labels)];
+        let mut counts: Vec<f64> = Vec::new();
+        let mut best: Option<(f64, usize, Clustering)> = None;
+        let mut status = Status::MaxIter;
+        for round in 1..=self.max_rounds {
+            let made = match parts.propagate(round, Some(&last))? {
+                Propagated::Constraints(made) => made,
+                Propagated::Distances(_) | Propagated::Affinity(_) => {
+                    return Err(Error::Contract {
+                        plugin: parts.propagator.tag().into(),
+                        broken: "it needs a clustering and gives no constraints".into(),
+                    });
+                }
+            };
+            counts.push(parts.beyond(&made));
+            let mut problem = parts.problem.clone().with_constraints(parts.fitting(made)?);
+            if let Some(centres) = start(&problem.data, &last) {
+                problem = problem.with_start(Start::Centroids(centres));
+            }
+            let before = last.objective;
+            last = parts.cluster(round, &*parts.again, &problem)?;
+            // The objective of the first clustering is over the given constraints alone.
+            let still = round >= 2
+                && matches!((before, last.objective), (Some(b), Some(now))
+                    if (now - b).abs() <= self.tolerance * b.abs().max(1.0));
+            let form = canonical(&last.labels);
+            let earlier = seen.iter().rposition(|s| *s == form);
+            let cost = parts.cost(&last);
+            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                best = Some((cost, round, last.clone()));
+            }
+            if still || earlier == Some(seen.len() - 1) {
+                status = Status::Converged;
+                break;
+            }
+            if earlier.is_some() {
+                status = Status::Cycle;
+                break;
+            }
+            seen.push(form);
+        }
+        let rounds = counts.len();
+        let (kept, mut result) = match (status, best) {
+            (Status::Converged, _) | (_, None) => (rounds, last),
+            (_, Some((_, round, clustering))) => (round, clustering),
+        };
+        result.status = status;
+        let diagnostics = &mut result.extras.diagnostics;
+        diagnostics.insert("rounds".into(), rounds as f64);
+        diagnostics.insert("propagated".into(), counts[kept - 1]);
+        for (at, count) in counts.iter().enumerate() {
+            diagnostics.insert(format!("propagated_{}", at + 1), *count);
+        }
+        Ok(result)
+    }
+}
+
+/// The centres a clustering ends with; means of members where it brings none. Clusters without
+/// objects and without a centre make a start impossible.
+fn start(data: &Data, clustering: &Clustering) -> Option<Array2<f64>> {
+    if !matches!(data.kind(), DataKind::Dense | DataKind::Csr) {
+        return None;
+    }
+    if let Some(centres) = &clustering.extras.centers {
+        return Some(centres.clone());
+    }
+    let sizes = clustering.sizes();
+    if sizes.contains(&0) {
+        return None;
+    }
+    let mut sums = Array2::zeros((clustering.k, data.d()));
+    for (i, &l) in clustering.labels.iter().enumerate() {
+        let mut to = sums.row_mut(l as usize);
+        data.row(i).add_to(to.as_slice_mut().expect("standard layout"), 1.0);
+    }
+    for (mut row, size) in sums.rows_mut().into_iter().zip(sizes) {
+        row.mapv_inplace(|v| v / size as f64);
+    }
+    Some(sums)
+}
+
+/// Σ of the distances to the centres as the clustering takes them, with −log det of its metrics.
+fn distortion(data: &Data, clustering: &Clustering) -> f64 {
+    let Some(centres) = start(data, clustering) else { return 0.0 };
+    let extras = &clustering.extras;
+    let log_det = |a: &Array2<f64>| match a.cholesky() {
+        Ok(l) => 2.0 * (0..a.nrows()).map(|s| l[[s, s]].ln()).sum::<f64>(),
+        Err(_) => f64::NEG_INFINITY,
+    };
+    let log_dets: Vec<f64> = extras.metrics.iter().flatten().map(log_det).collect();
+    reduce::sum(data.n(), |i| {
+        let h = clustering.labels[i] as usize;
+        let mut x = vec![0.0; data.d()];
+        data.row(i).add_to(&mut x, 1.0);
+        let centre = centres.row(h);
+        let differences: Vec<f64> = x.iter().zip(&centre).map(|(a, b)| a - b).collect();
+        match (extras.geometry, &extras.weights, &extras.metrics) {
+            (Geometry::Cosine, ..) => {
+                let norm = x.iter().map(|v| v * v).sum::<f64>().sqrt();
+                let inner: f64 = x.iter().zip(&centre).map(|(a, b)| a * b).sum();
+                if norm > 0.0 { 1.0 - inner / norm } else { 1.0 }
+            }
+            (Geometry::Weighted, Some(w), _) => {
+                let w = w.row(h.min(w.nrows() - 1));
+                differences.iter().zip(&w).map(|(e, w)| w * e * e - w.ln()).sum()
+            }
+            (Geometry::Mahalanobis, _, Some(all)) if !all.is_empty() => {
+                let at = h.min(all.len() - 1);
+                let e = ndarray::ArrayView1::from(&differences);
+                e.dot(&all[at].dot(&e)) - log_dets[at]
+            }
+            _ => differences.iter().map(|e| e * e).sum(),
+        }
+    })
+}

@@ -1,0 +1,394 @@
+//! Which k centres balance the shape of clusters against constraints of different strength?
+
+use std::sync::Arc;
+
+use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::constraints::Strength;
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use mustlink_kernels::assign::assign;
+use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind, lloyd, total_distortion};
+use mustlink_kernels::neighbourhood_start::{MoreThanK, chunklet_start};
+use mustlink_kernels::penalties::{Entail, Links, Penalties};
+use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::seeding::{Init, means, start};
+use mustlink_kernels::soft::{ConstrainedInit, clustering, distances};
+use mustlink_kernels::sweep::{CouplingRest, Order, visit_groups};
+use mustlink_kernels::units::{Units, best_attempt};
+use ndarray::Array2;
+
+/// K-means with soft constraints: variance and violations are weighed on one scale.
+///
+/// # Method
+/// Minimises (1 − ω)·Σ D / V + ω·Σ s² [broken] / Σ s², with V the distortion to the common centre and s
+/// the strength of a constraint, its weight. Constrained objects choose one by one, given the labels
+/// as they are. Constraints marked hard are never broken: what they join moves as one, into
+/// clusters that hold nothing it must be apart from. The objective never rises after the first sweep.
+/// # Input and output
+/// n × d, dense or sparse, constraints of weight at most 1, not extended. One label per object in
+/// `0..k`, k centres.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for weights above 1; `InconsistentConstraints` and
+/// `InfeasibleConstraints` for those marked hard.
+/// # Cost and randomness
+/// O(sweeps · (n·k·d + constraints + constrained objects · k)); random: first centres and order.
+/// # References
+/// [Wagstaff2002] chapter 5; [Wagstaff2004].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScopKMeans {
+    /// Number of clusters, at most n; absent: that of the problem.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// How far an object is from a centre.
+    pub distortion: Distortion,
+    /// Share of the constraints in the objective (ω); 0 is k-means.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub omega: f64,
+    /// In which order objects are visited.
+    pub order: Order,
+    /// How the first centres are chosen; `neighbourhood`: at the means of the must-link components
+    /// with cannot-links.
+    pub init: ConstrainedInit,
+    /// Which of those when there are more than k.
+    pub lambda_gt_k: MoreThanK,
+    /// Attempts, of which the best result is kept.
+    #[schemars(range(min = 1))]
+    pub restarts: usize,
+    /// Sweeps of one attempt.
+    #[schemars(range(min = 1))]
+    pub max_iterations: usize,
+    /// Smallest change of the objective worth another sweep.
+    #[schemars(range(min = 0.0))]
+    pub tolerance: f64,
+    /// How the change is compared with the tolerance.
+    pub tolerance_kind: ToleranceKind,
+    /// What happens to a cluster without objects.
+    pub empty: Empty,
+}
+
+impl Default for ScopKMeans {
+    fn default() -> Self {
+        ScopKMeans {
+            k: None,
+            distortion: Distortion::default(),
+            omega: 0.5,
+            order: Order::default(),
+            init: ConstrainedInit::Plain(Init::default()),
+            lambda_gt_k: MoreThanK::default(),
+            restarts: 10,
+            max_iterations: 100,
+            tolerance: 1e-6,
+            tolerance_kind: ToleranceKind::default(),
+            empty: Empty::Reseed,
+        }
+    }
+}
+
+register!(BaseClusterer, ScopKMeans, "scop_kmeans", references: ["Wagstaff2002", "Wagstaff2004"]);
+
+#[typetag::serde(name = "scop_kmeans")]
+impl BaseClusterer for ScopKMeans {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let k = problem.require_k(self.k, "scop_kmeans")?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
+        if !(0.0..=1.0).contains(&self.omega) {
+            return Err(Error::bad_param("omega", self.omega, "in [0, 1]"));
+        }
+        let points = Points::new(&problem.data, self.distortion)?;
+        let split = Split::new(problem, k)?;
+        let units = Units::new(&split.hard);
+        let scales = self.scales(&points, &split);
+        let links =
+            Arc::new(Links::new(&split.soft, scales.violation, scales.violation, Entail::Off)?);
+        best_attempt(self.restarts, |r| {
+            let ctx = ctx.index(r);
+            let centres = match self.init {
+                ConstrainedInit::Plain(init) => start(&points, k, init, problem, &ctx)?,
+                ConstrainedInit::Neighbourhood => {
+                    ctx.check()?;
+                    let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Keep)?;
+                    let mut stream = ctx.stream("start");
+                    chunklet_start(&points, k, &closure, self.lambda_gt_k, &mut stream)
+                }
+            };
+            let idle = links.objects().is_empty() || self.omega == 0.0;
+            if units.is_empty() && idle && scales.distortion > 0.0 {
+                return self.lloyd(&points, centres, &scales, stop, &ctx);
+            }
+            self.run(&points, &units, &links, &scales, centres, stop, &ctx)
+        })
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr],
+            needs_k: self.k.is_none(),
+            reads_constraints: true,
+            soft_weights: true,
+            gives_centers: true,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let constrained = (2 * shape.constraints).min(shape.n);
+        let attempt = 28 * shape.n + 16 * constrained * shape.k + 24 * shape.k * shape.d;
+        (copy + 60 * shape.n + 200 * shape.constraints + self.restarts * attempt) as u64
+    }
+}
+
+/// Constraints that must hold, and those with a price.
+struct Split {
+    hard: Closure,
+    /// Of weight s²; those inside a hard component are left out.
+    soft: Closure,
+    /// Σ s² of soft cannot-links inside hard components, which every labelling breaks.
+    always: f64,
+    /// Σ s² over all constraints.
+    largest: f64,
+}
+
+impl Split {
+    fn new(problem: &Problem, k: usize) -> Result<Self> {
+        let n = problem.n();
+        let pairs = problem.constraints.pairs();
+        if let Some(c) = pairs.iter().find(|c| c.weight > 1.0) {
+            let value = format!("weight {} of ({}, {})", c.weight, c.i, c.j);
+            return Err(Error::bad_param("constraints", value, "of strength at most 1"));
+        }
+        let is_hard = |c: &&Constraint| c.strength == Some(Strength::Hard);
+        let (hard, soft): (Vec<&Constraint>, Vec<&Constraint>) = pairs.iter().partition(is_hard);
+        let hard = Constraints::new(n, hard.into_iter().copied())?;
+        let hard = Closure::new(&hard, n, OnConflict::Error)?;
+        hard.require_feasible(k)?;
+        let joined = |c: &Constraint| hard.relation(c.i as usize, c.j as usize) == Some(Kind::MustLink);
+        let square = |c: &Constraint| c.weight * c.weight;
+        let inside = soft.iter().filter(|c| joined(c) && c.kind == Kind::CannotLink);
+        let always = inside.map(|c| square(c)).sum();
+        let free = soft.iter().filter(|c| !joined(c)).map(|c| c.weighing(square(c)));
+        let soft = Closure::new(&Constraints::new(n, free)?, n, OnConflict::Keep)?;
+        let largest = pairs.iter().map(square).sum();
+        Ok(Split { hard, soft, always, largest })
+    }
+}
+
+/// What one unit of each part counts in the objective.
+struct Scales {
+    distortion: f64,
+    violation: f64,
+    /// What every labelling pays.
+    constant: f64,
+}
+
+impl ScopKMeans {
+    fn scales(&self, points: &Points, split: &Split) -> Scales {
+        let all: Vec<u32> = (0..points.n() as u32).collect();
+        let centre = points.mean(&all).unwrap_or_else(|| vec![0.0; points.d()]);
+        let norm = centre.iter().map(|v| v * v).sum();
+        let total = reduce::sum(points.n(), |i| points.distance(i, &centre, norm));
+        // A part that cannot vary does not count.
+        let share = |share: f64, of: f64| if of > 0.0 { share / of } else { 0.0 };
+        let violation = share(self.omega, split.largest);
+        Scales {
+            distortion: share(1.0 - self.omega, total),
+            violation,
+            constant: violation * split.always,
+        }
+    }
+
+    /// Nothing concerns any other object: k-means, with this objective.
+    fn lloyd(
+        &self,
+        points: &Points,
+        centres: Array2<f64>,
+        scales: &Scales,
+        stop: Stop,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let mut made = lloyd(points, centres, stop, self.empty, ctx)?;
+        made.history.iter_mut().for_each(|s| s.objective *= scales.distortion);
+        made.objective = made.history.last().map(|s| s.objective);
+        Ok(made)
+    }
+
+    #[allow(clippy::too_many_arguments)] // the parts of one run; a struct for them would say less
+    fn run(
+        &self,
+        points: &Points,
+        units: &Units,
+        links: &Arc<Links>,
+        scales: &Scales,
+        mut centres: Array2<f64>,
+        stop: Stop,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let (n, k) = (points.n(), centres.nrows());
+        // Hard components as groups, other constrained objects by themselves, in order of first object.
+        let single: Vec<u32> = (0..n as u32).collect();
+        let alone = |i: u32| links.constrained()[i as usize] && !units.held()[i as usize];
+        let mut groups: Vec<(&[u32], Option<usize>)> =
+            (0..units.len()).map(|u| (units.members(u), Some(u))).collect();
+        groups.extend(single.chunks(1).filter(|i| alone(i[0])).map(|i| (i, None)));
+        groups.sort_by_key(|g| g.0[0]);
+        let (groups, unit_of): (Vec<&[u32]>, Vec<Option<usize>>) = groups.into_iter().unzip();
+        let mut busy = vec![false; n];
+        groups.iter().for_each(|g| g.iter().for_each(|&i| busy[i as usize] = true));
+        let mut labels = vec![NONE; n];
+        let mut penalties = Penalties::new(links, k, &labels);
+        let mut history: Vec<IterStat> = Vec::new();
+        let mut status = Status::MaxIter;
+        for sweep in 0..stop.max_iterations {
+            ctx.check()?;
+            let mut moved = assign(points, &centres, &mut labels, Some(&busy));
+            let own: Vec<f64> = groups
+                .iter()
+                .flat_map(|g| {
+                    let each = distances(points, &centres, g, scales.distortion);
+                    (0..k).map(move |h| each.iter().skip(h).step_by(k).sum::<f64>())
+                })
+                .collect();
+            let forbid = |at: usize, labels: &[u32], cost: &mut [f64]| {
+                if let Some(u) = unit_of[at] {
+                    units.forbid(u, labels, cost);
+                }
+            };
+            let order = self.order;
+            moved += visit_groups(
+                &mut penalties, &groups, &own, k, &mut labels, order, sweep, ctx, forbid,
+            )
+            .map_err(|at| units.blocked(unit_of[at].expect("only units are forbidden anything"), k, &labels))?;
+            let sizes;
+            (centres, sizes) = means(points, &labels, centres);
+            if sizes.contains(&0) {
+                let mut rest = CouplingRest::new(&mut penalties, k, scales.distortion);
+                moved += units.refill(points, &mut labels, &mut centres, self.empty, &mut rest)?;
+            }
+            let (cost, violations) = penalties.total(&labels);
+            let spread = scales.distortion * total_distortion(points, &labels, &centres);
+            let objective = spread + cost + scales.constant;
+            let before = history.last().map(|s| s.objective);
+            history.push(IterStat { objective, moved, violations: Some(violations) });
+            if moved == 0 || before.is_some_and(|b| stop.is_over(b, objective)) {
+                status = Status::Converged;
+                break;
+            }
+        }
+        Ok(clustering(labels, centres, history, status, points.distortion()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kmeans::KMeans;
+    use mustlink_core::contract::fixtures;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn run(method: &ScopKMeans, problem: &Problem, seed: u64) -> Clustering {
+        method.cluster(problem, &Context::new(seed)).unwrap()
+    }
+
+    fn hard(c: Constraint) -> Constraint {
+        Constraint { strength: Some(Strength::Hard), ..c }
+    }
+
+    #[test]
+    fn worked_example() {
+        // V = 101: 0, 1, 10, 11 about 5.5. Joining 0 and 10 against their places costs more than
+        // the broken link where ω is small, less where it is large.
+        let x = array![[0.0], [1.0], [10.0], [11.0]];
+        let pairs = [Constraint::must(0, 2).weighing(0.5)];
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let p = p.with_constraints(Constraints::new(4, pairs).unwrap());
+        let weak = run(&ScopKMeans { omega: 0.25, ..ScopKMeans::default() }, &p, 1);
+        assert_ne!(weak.labels[0], weak.labels[2]);
+        // ΣD = 1; the strength cancels against its own sum.
+        assert!((weak.objective.unwrap() - (0.75 / 101.0 + 0.25)).abs() < 1e-12);
+        let strong = run(&ScopKMeans { omega: 0.9, ..ScopKMeans::default() }, &p, 1);
+        assert_eq!(strong.labels[0], strong.labels[2]);
+    }
+
+    #[test]
+    fn strengths_above_one_are_refused() {
+        let (p, _) = fixtures::dense(1);
+        let p = p.with_constraints(Constraints::new(45, [Constraint::must(0, 1).weighing(2.0)]).unwrap());
+        let error = ScopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err().to_string();
+        assert_eq!(error, "constraints: must be of strength at most 1, got weight 2 of (0, 1)");
+    }
+
+    #[test]
+    fn hard_contradictions_and_cliques_are_named() {
+        let (p, _) = fixtures::dense(1);
+        let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)].map(hard);
+        let p = p.with_constraints(Constraints::new(45, pairs).unwrap());
+        let error = ScopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
+        assert!(matches!(error, Error::InconsistentConstraints(_)));
+        let pairs = [Constraint::cannot(0, 1), Constraint::cannot(1, 2), Constraint::cannot(0, 2)].map(hard);
+        let p = p.with_k(2).with_constraints(Constraints::new(45, pairs).unwrap());
+        let error = ScopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
+        assert!(matches!(error, Error::InfeasibleConstraints { .. }));
+    }
+
+    /// Constraints of several strengths, `count` of which are hard and true.
+    fn random_problem(seed: u64, pairs: usize, count: usize) -> Problem {
+        let (p, classes) = fixtures::dense(seed);
+        let all = fixtures::true_constraints(&classes, pairs, seed).pairs().to_vec();
+        let marked = all.iter().enumerate().map(|(at, c)| match at {
+            _ if at < count => hard(*c),
+            _ if at % 5 == 0 => Constraint::new(c.i as usize, c.j as usize, match c.kind {
+                Kind::MustLink => Kind::CannotLink,
+                Kind::CannotLink => Kind::MustLink,
+            }).weighing(0.5),
+            _ => c.weighing([1.0, 0.5, 0.25][at % 3]),
+        });
+        p.with_constraints(Constraints::new(45, marked).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn objective_falls_and_is_what_it_says(seed in 0u64..500, pairs in 0usize..50, count in 0usize..12, omega in 0.0f64..1.0) {
+            let p = random_problem(seed, pairs, count);
+            let method = ScopKMeans { omega, tolerance: 0.0, ..ScopKMeans::default() };
+            let Ok(c) = method.cluster(&p, &Context::new(seed)) else { return Ok(()) };
+            for w in c.history.windows(2) {
+                prop_assert!(w[1].objective <= w[0].objective + 1e-12, "{:?}", c.history);
+            }
+            let x = p.data.to_dense();
+            let mean = x.mean_axis(ndarray::Axis(0)).unwrap();
+            let total = (&x - &mean).mapv(|v| v * v).sum();
+            let centres = c.extras.centers.as_ref().unwrap();
+            let spread: f64 = (0..45).map(|i| (&x.row(i) - &centres.row(c.labels[i] as usize)).mapv(|v| v * v).sum()).sum();
+            let square = |c: &Constraint| c.weight * c.weight;
+            let all: f64 = p.constraints.pairs().iter().map(square).sum();
+            let broken: f64 = p.constraints.pairs().iter().filter(|p| p.is_violated(&c.labels)).map(square).sum();
+            let slow = (1.0 - omega) * spread / total + if all > 0.0 { omega * broken / all } else { 0.0 };
+            prop_assert!((slow - c.objective.unwrap()).abs() < 1e-9, "{} {:?}", slow, c.objective);
+        }
+
+        #[test]
+        fn hard_constraints_hold(seed in 0u64..500, pairs in 1usize..50, count in 1usize..20) {
+            let p = random_problem(seed, pairs, count);
+            match ScopKMeans::default().cluster(&p, &Context::new(seed)) {
+                Ok(c) => {
+                    let mut marked = p.constraints.pairs().iter().filter(|c| c.strength == Some(Strength::Hard));
+                    prop_assert!(!marked.any(|m| m.is_violated(&c.labels)));
+                }
+                Err(e) => prop_assert!(matches!(e, Error::InfeasibleConstraints { .. }), "{}", e),
+            }
+        }
+
+        #[test]
+        fn no_share_and_no_constraints_are_kmeans(seed: u64, pairs in 0usize..40) {
+            let p = random_problem(seed, pairs, 0);
+            let kmeans = KMeans { max_iterations: 100, ..KMeans::default() };
+            let expected = kmeans.cluster(&p, &Context::new(seed)).unwrap().labels;
+            prop_assert_eq!(&run(&ScopKMeans { omega: 0.0, ..ScopKMeans::default() }, &p, seed).labels, &expected);
+            let free = p.with_constraints(Constraints::default());
+            prop_assert_eq!(&run(&ScopKMeans::default(), &free, seed).labels, &expected);
+        }
+    }
+}

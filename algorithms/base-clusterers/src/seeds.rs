@@ -1,0 +1,109 @@
+//! What do methods share that start from objects whose cluster is known?
+
+use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::prelude::*;
+use mustlink_kernels::neighbourhood_start::{FewerThanK, MoreThanK, Rules, complete};
+use mustlink_kernels::points::Points;
+use mustlink_kernels::seeding::{self, Init, Perturb, by_label, means};
+use ndarray::Array2;
+
+/// Where clusters without a seed start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unseeded {
+    /// At perturbed global means.
+    #[default]
+    Perturb,
+    /// At the objects farthest from the centres so far.
+    FarthestFirst,
+    /// Nowhere: refuse.
+    Error,
+}
+
+/// How seeds become centres.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SeedRules {
+    pub unseeded: Unseeded,
+    pub perturb: Perturb,
+    pub rho: f64,
+    pub restarts: Option<usize>,
+}
+
+/// The known cluster of each object ([`NONE`] = unknown): the labels of a given start, else the
+/// neighbourhoods of the constraints, at most the k largest.
+///
+/// # Errors
+/// `BadParam` for a start that is not partial labels of this problem.
+pub(crate) fn seeds(problem: &Problem, k: usize) -> Result<Vec<u32>> {
+    let n = problem.n();
+    if let Some(Start::Labels(given)) = problem.start.as_deref() {
+        let legal = |&l: &u32| l == NONE || (l as usize) < k;
+        return match given.len() == n && given.iter().all(legal) {
+            true => Ok(given.clone()),
+            false => {
+                let found = format!("{} labels", given.len());
+                let legal = format!("{n} labels, each in 0..{k} or {NONE} for unknown");
+                Err(Error::bad_param("start", found, legal))
+            }
+        };
+    }
+    let closure = Closure::new(&problem.constraints, n, OnConflict::Keep)?;
+    let mut sets = closure.neighbourhoods();
+    if sets.len() > k {
+        // A stable sort: ties by smallest object.
+        sets.sort_by_key(|set| std::cmp::Reverse(set.len()));
+        sets.truncate(k);
+    }
+    let mut labels = vec![NONE; n];
+    for (h, set) in sets.iter().enumerate() {
+        set.iter().for_each(|&i| labels[i as usize] = h as u32);
+    }
+    Ok(labels)
+}
+
+impl SeedRules {
+    /// Starts worth trying: 10 without a seed, else 1.
+    pub fn restarts(&self, seeds: &[u32]) -> usize {
+        let seeded = seeds.iter().any(|&l| l != NONE);
+        self.restarts.unwrap_or(if seeded { 1 } else { 10 })
+    }
+
+    /// Centres at the means of the seeds; those without by the rule.
+    ///
+    /// # Errors
+    /// `BadParam` where the rule refuses; as [`seeding::start`].
+    pub fn centres(
+        &self,
+        points: &Points,
+        k: usize,
+        seeds: &[u32],
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Array2<f64>> {
+        ctx.check()?;
+        if self.rho.is_nan() || self.rho <= 0.0 {
+            return Err(Error::bad_param("perturb_rho", self.rho, "> 0"));
+        }
+        let (offsets, _) = by_label(seeds, k);
+        let have: Vec<bool> = offsets.windows(2).map(|w| w[1] > w[0]).collect();
+        let missing = have.iter().filter(|&&h| !h).count();
+        let fewer = match self.unseeded {
+            Unseeded::Error if missing > 0 => {
+                let value = format!("\"error\" with {missing} of {k} clusters without a seed");
+                let legal = "\"perturb\" or \"farthest_first\" where a cluster has no seed";
+                return Err(Error::bad_param("unseeded", value, legal));
+            }
+            // Without any centre there is nothing to be far from: the start of k-means.
+            Unseeded::FarthestFirst if missing == k => {
+                return seeding::start(points, k, Init::FarthestFirst, problem, ctx);
+            }
+            Unseeded::FarthestFirst => FewerThanK::FarthestFirst,
+            Unseeded::Perturb | Unseeded::Error => FewerThanK::Perturb,
+        };
+        let rules =
+            Rules { more: MoreThanK::Largest, fewer, perturb: self.perturb, rho: self.rho };
+        let mut centres = means(points, seeds, Array2::zeros((k, points.d()))).0;
+        complete(points, &mut centres, &have, rules, &mut ctx.stream("start"));
+        Ok(centres)
+    }
+}

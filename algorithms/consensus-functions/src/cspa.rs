@@ -1,0 +1,175 @@
+//! Which objects belong together when the members that put two together are their similarity?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::signatures::Signatures;
+use mustlink_partitioners::Engine;
+
+use crate::cutting::{Cutting, Units};
+use crate::members::{View, Weights};
+use crate::pairwise;
+
+/// CSPA: the graph of co-associations between all pairs of objects, cut into k parts.
+///
+/// # Method
+/// The similarity of two objects is the share of members that put them together; pairs that none does
+/// have no edge. Objects that all members treat alike are one vertex, up to a twentieth of a part.
+/// # Input and output
+/// Any ensemble; a member that misses an object puts it with nobody. At most k clusters; of about
+/// equal size unless `partitioner` is `spectral` or `greedy_ncut`.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` above `max_n`.
+/// # Cost and randomness
+/// O(n²τ) time, 8 n² bytes for the graph and as much and more for cutting it. Random in the partitioner.
+/// # References
+/// [StrehlGhosh2002].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cspa {
+    /// What cuts the graph.
+    pub partitioner: Engine,
+    /// No part is heavier than 1 + this times its share; at most k - 1.
+    #[schemars(range(min = 0.0))]
+    pub imbalance: f64,
+    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
+    /// than half a million ends of edges.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
+    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
+    /// would pass 2³¹ - 1.
+    #[schemars(range(min = 1.0, max = 1e9))]
+    pub weight_scale: f64,
+    /// More objects than this are refused.
+    #[schemars(range(min = 1))]
+    pub max_n: usize,
+    /// How much each member counts.
+    pub weights: Weights,
+    /// Objects joined by must-links stay together.
+    pub respect_must_link: bool,
+    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
+    pub respect_cannot_link: bool,
+}
+
+impl Default for Cspa {
+    fn default() -> Self {
+        Cspa {
+            partitioner: Engine::default(),
+            imbalance: 0.03,
+            trials: None,
+            weight_scale: 1e6,
+            max_n: 5000,
+            weights: Weights::default(),
+            respect_must_link: false,
+            respect_cannot_link: false,
+        }
+    }
+}
+
+register!(ConsensusFunction, Cspa, "cspa", references: ["StrehlGhosh2002", "KarypisKumar1998"]);
+
+const INSTEAD: &str = "consensus = \"hbgf\", which cuts the same ensemble without a table of pairs";
+
+impl Cspa {
+    fn cutting(&self) -> Cutting {
+        Cutting {
+            partitioner: self.partitioner,
+            imbalance: self.imbalance,
+            trials: self.trials,
+            weight_scale: self.weight_scale,
+            respect_must_link: self.respect_must_link,
+            respect_cannot_link: self.respect_cannot_link,
+        }
+    }
+}
+
+#[typetag::serde(name = "cspa")]
+impl ConsensusFunction for Cspa {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
+        let view = View::new(ensemble, problem, &self.weights, "cspa")?;
+        let cutting = self.cutting();
+        cutting.check(view.k)?;
+        if let Some(trivial) = view.trivial() {
+            return Ok(trivial);
+        }
+        let units = Units::new(&view, &cutting, problem)?;
+        let signatures = Signatures::new(&view.ensemble());
+        let group: Vec<usize> =
+            units.first.iter().map(|&i| signatures.group_of(i as usize)).collect();
+        let by_unit = |counts: Vec<f64>| group.iter().map(|&a| counts[a]).collect::<Vec<f64>>();
+        let row = |u: usize| {
+            if view.is_uniform() {
+                return by_unit(signatures.row(group[u]).into_iter().map(f64::from).collect());
+            }
+            let mut sums = vec![0.0; units.len()];
+            for (labels, weight) in view.labels.iter().zip(&view.weights) {
+                let own = labels[units.first[u] as usize];
+                for (sum, &j) in sums.iter_mut().zip(&units.first) {
+                    if own != MISSING && labels[j as usize] == own {
+                        *sum += weight;
+                    }
+                }
+            }
+            sums
+        };
+        pairwise::cut(&view, &units, &cutting, row, ctx)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            fixed_k: true,
+            balanced: self.partitioner.is_balanced(),
+            max_n: Some(self.max_n),
+            instead: INSTEAD,
+            reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            ..Needs::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        (16 * shape.n * members) as u64 + pairwise::memory(&self.cutting(), shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::members::tests::{blank, e12};
+
+    #[test]
+    fn worked_example() {
+        // Balanced as the parts of E12 are: at most 4 + 2 of 12 objects in a part.
+        let (ensemble, problem) = e12();
+        let cspa = Cspa { imbalance: 0.5, ..Cspa::default() };
+        let c = cspa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        // By hand: 5 + 4 + 3 objects as the classes are, or 5 + 5 + 2; all pairs, τ counts.
+        let count = |i: usize, j: usize| {
+            ensemble.members().iter().filter(|m| m.labels[i] == m.labels[j]).count() as f64
+        };
+        let cut = |labels: &[u32]| -> f64 {
+            let pairs = (0..12).flat_map(|i| (0..i).map(move |j| (i, j)));
+            pairs.filter(|&(i, j)| labels[i] != labels[j]).map(|(i, j)| count(i, j)).sum()
+        };
+        let classes = [0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2];
+        assert!(cut(&c.labels) <= cut(&classes));
+        assert!(c.sizes().iter().all(|&s| s <= 6));
+    }
+
+    #[test]
+    fn more_objects_than_the_limit_are_refused_with_the_alternative() {
+        let (ensemble, problem) = e12();
+        let e = Cspa { max_n: 11, ..Cspa::default() };
+        let e = e.combine(&ensemble, &problem, &Context::new(1)).unwrap_err().to_string();
+        assert!(e.starts_with("max_n: must be >= 12") && e.contains("hbgf"), "{e}");
+        assert!(blank(4, 2).k.is_some());
+    }
+
+    #[test]
+    fn a_weight_of_zero_silences_a_member() {
+        let (ensemble, problem) = e12();
+        let weights = Weights::Given(vec![1.0, 0.0, 0.0, 0.0, 0.0]);
+        let cspa = Cspa { weights, imbalance: 0.5, ..Cspa::default() };
+        let c = cspa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.labels, ensemble.members()[0].labels);
+    }
+}

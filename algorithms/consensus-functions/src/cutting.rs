@@ -1,0 +1,224 @@
+//! How does an ensemble become a graph, and parts of a graph clusters?
+
+use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::prelude::*;
+use mustlink_kernels::signatures::Signatures;
+use mustlink_partitioners::{Apart, Engine, Graph, Partition, Task};
+
+use crate::members::{View, compact};
+
+/// What every graph-based consensus function is told about cutting.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cutting {
+    pub partitioner: Engine,
+    pub imbalance: f64,
+    pub trials: Option<usize>,
+    pub weight_scale: f64,
+    pub respect_must_link: bool,
+    pub respect_cannot_link: bool,
+}
+
+impl Cutting {
+    /// Refuses options outside their range before any work.
+    ///
+    /// # Errors
+    /// `BadParam`.
+    pub fn check(&self, k: usize) -> Result<()> {
+        if !(1.0..=1e9).contains(&self.weight_scale) {
+            return Err(Error::bad_param("weight_scale", self.weight_scale, "in 1..=1e9"));
+        }
+        if !(0.0..=(k.max(2) - 1) as f64).contains(&self.imbalance) {
+            let legal = format!("in 0..={} (k - 1)", k.max(2) - 1);
+            return Err(Error::bad_param("imbalance", self.imbalance, legal));
+        }
+        if self.trials == Some(0) {
+            return Err(Error::bad_param("trials", 0, ">= 1"));
+        }
+        Ok(())
+    }
+
+    /// Cuts a graph whose first vertices are the units; gives the part of every unit and of every
+    /// other vertex.
+    pub fn cut(
+        &self,
+        graph: &Graph,
+        units: &Units,
+        k: usize,
+        ctx: &Context,
+    ) -> Result<(Vec<u32>, Partition)> {
+        let merged;
+        let (graph, map) = match &units.merge {
+            None => (graph, None),
+            Some(to) => {
+                let m = to.iter().max().map_or(0, |&m| m as usize + 1);
+                let others = units.sizes.len()..graph.len();
+                let mut map = to.clone();
+                map.extend(others.map(|v| (v - units.sizes.len() + m) as u32));
+                let count = m + graph.len() - units.sizes.len();
+                merged = graph.contract(&map, count);
+                (&merged, Some(map))
+            }
+        };
+        let mut apart = units.apart.clone();
+        if let Some(apart) = &mut apart {
+            apart.resize(graph.len(), Vec::new());
+        }
+        let task = Task {
+            imbalance: self.imbalance,
+            trials: self.trials,
+            apart: apart.as_ref(),
+            ..Task::new(graph, k.min(graph.len()))
+        };
+        let partition = self.partitioner.partition(&task, &ctx.child("partitioner"))?;
+        let parts = match map {
+            None => partition.parts.clone(),
+            Some(map) => map.iter().map(|&v| partition.parts[v as usize]).collect(),
+        };
+        Ok((parts, partition))
+    }
+}
+
+/// Objects that stay together while a graph is cut: those that all members treat alike, up to a
+/// twentieth of a part, and where asked for those joined by must-links.
+pub(crate) struct Units {
+    /// Unit of each object.
+    pub of: Vec<u32>,
+    /// An object of each unit.
+    pub first: Vec<u32>,
+    /// Number of objects of each unit.
+    pub sizes: Vec<u32>,
+    /// Vertex of each unit once must-links are contracted.
+    pub merge: Option<Vec<u32>>,
+    /// Forbidden pairs, of those vertices.
+    pub apart: Option<Apart>,
+}
+
+/// A unit of like objects holds at most this share of a part, so that balance stays in reach.
+const GRAIN: usize = 20;
+
+impl Units {
+    /// The units of an ensemble under the constraints that `cutting` respects.
+    pub fn new(view: &View, cutting: &Cutting, problem: &Problem) -> Result<Self> {
+        let signatures = Signatures::new(&view.ensemble());
+        Units::within(view, cutting, problem, |i| signatures.group_of(i) as u32)
+    }
+
+    /// One unit per object, where no two are alike.
+    pub fn single(view: &View, cutting: &Cutting, problem: &Problem) -> Result<Self> {
+        Units::within(view, cutting, problem, |i| i as u32)
+    }
+
+    fn within(
+        view: &View,
+        cutting: &Cutting,
+        problem: &Problem,
+        group_of: impl Fn(usize) -> u32,
+    ) -> Result<Self> {
+        let n = view.n;
+        let constrained = (cutting.respect_must_link || cutting.respect_cannot_link)
+            && !problem.constraints.is_empty();
+        let closure = match constrained {
+            true => Some(Closure::new(&problem.constraints, n, OnConflict::Keep)?),
+            false => None,
+        };
+        // Objects with constraints are units of their own: what binds one does not bind its like.
+        let bound = |i: usize| {
+            closure.as_ref().is_some_and(|c| {
+                let p = c.component(i);
+                c.members(p).len() > 1 || !c.apart(p).is_empty()
+            })
+        };
+        let most =
+            if cutting.partitioner.is_balanced() { (n / (GRAIN * view.k)).max(1) } else { n };
+        let mut open: Vec<u32> = vec![NONE; n];
+        let mut units =
+            Units { of: vec![0; n], first: vec![], sizes: vec![], merge: None, apart: None };
+        for i in 0..n {
+            let group = group_of(i) as usize;
+            let is_bound = bound(i);
+            let unit = open[group];
+            if !is_bound && unit != NONE && (units.sizes[unit as usize] as usize) < most {
+                units.of[i] = unit;
+                units.sizes[unit as usize] += 1;
+                continue;
+            }
+            let new = units.sizes.len() as u32;
+            units.of[i] = new;
+            units.first.push(i as u32);
+            units.sizes.push(1);
+            if !is_bound {
+                open[group] = new;
+            }
+        }
+        if let Some(closure) = &closure {
+            units.constrain(closure, cutting);
+        }
+        Ok(units)
+    }
+
+    fn constrain(&mut self, closure: &Closure, cutting: &Cutting) {
+        let mut vertex_of = vec![NONE; closure.components()];
+        let mut merge = Vec::with_capacity(self.sizes.len());
+        let mut next = 0;
+        for &i in &self.first {
+            let p = closure.component(i as usize);
+            let known = vertex_of[p];
+            if cutting.respect_must_link && known != NONE {
+                merge.push(known);
+            } else {
+                vertex_of[p] = next;
+                merge.push(next);
+                next += 1;
+            }
+        }
+        if cutting.respect_cannot_link {
+            let mut apart: Apart = vec![Vec::new(); next as usize];
+            for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
+                let of = |i: u32| merge[self.of[i as usize] as usize];
+                let (a, b) = (of(c.i), of(c.j));
+                if a != b {
+                    apart[a as usize].push(b);
+                    apart[b as usize].push(a);
+                }
+            }
+            apart.iter_mut().for_each(|list| {
+                list.sort_unstable();
+                list.dedup();
+            });
+            self.apart = Some(apart);
+        }
+        if (next as usize) < merge.len() {
+            self.merge = Some(merge);
+        }
+    }
+
+    /// Number of units.
+    pub fn len(&self) -> usize {
+        self.sizes.len()
+    }
+}
+
+/// The clustering that gives every object the part of its unit; `extras` have a row or column per
+/// part.
+pub(crate) fn clustering(
+    units: &Units,
+    parts: &[u32],
+    partition: &Partition,
+    k: usize,
+    extras: Extras,
+) -> Clustering {
+    let labels: Vec<u32> = units.of.iter().map(|&u| parts[u as usize]).collect();
+    let extras = mustlink_core::ensemble::without_empty(extras, &labels, k);
+    let (labels, k) = compact(&labels);
+    let mut clustering = Clustering { labels, k, extras, ..Clustering::default() };
+    clustering.objective = Some(partition.cut as f64);
+    let diagnostics = &mut clustering.extras.diagnostics;
+    diagnostics.insert("cut".into(), partition.cut as f64);
+    diagnostics.insert("heaviest_part".into(), partition.heaviest as f64);
+    diagnostics.insert("bound_of_parts".into(), partition.bound as f64);
+    diagnostics.insert("vertices".into(), partition.parts.len() as f64);
+    if units.apart.is_some() {
+        diagnostics.insert("cannot_links_together".into(), partition.together as f64);
+    }
+    clustering
+}

@@ -1,0 +1,228 @@
+//! Which objects and clusters belong together in the graph that joins each object to its clusters?
+
+use mustlink_core::prelude::*;
+use mustlink_partitioners::Engine;
+
+use crate::bipartite;
+use crate::cutting::{Cutting, Units};
+use crate::members::{View, Weights};
+
+/// HBGF: the graph of objects and the clusters they are in, cut into k parts.
+///
+/// # Method
+/// An edge joins an object to its cluster in every member; the part of an object is its label.
+/// Objects that all members treat alike are one vertex, up to a twentieth of a part.
+/// # Input and output
+/// Any ensemble; a missing label is a missing edge. At most k clusters; of about equal size unless
+/// `partitioner` is `spectral` or `greedy_ncut`. The objective is the weight of the cut edges, memberships
+/// are shares of edges.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
+/// # Cost and randomness
+/// O(nτ) edges, 16 bytes each, and the partitioner. Random in the partitioner.
+/// # References
+/// [FernBrodley2004].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hbgf {
+    /// What cuts the graph.
+    pub partitioner: Engine,
+    /// No part is heavier than 1 + this times its share; at most k - 1.
+    #[schemars(range(min = 0.0))]
+    pub imbalance: f64,
+    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
+    /// than half a million ends of edges.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
+    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
+    /// would pass 2³¹ - 1.
+    #[schemars(range(min = 1.0, max = 1e9))]
+    pub weight_scale: f64,
+    /// Weight of a cluster in the balance; an object weighs 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub cluster_vertex_weight: u32,
+    /// How much each member counts.
+    pub weights: Weights,
+    /// Objects joined by must-links stay together.
+    pub respect_must_link: bool,
+    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
+    pub respect_cannot_link: bool,
+}
+
+impl Default for Hbgf {
+    fn default() -> Self {
+        Hbgf {
+            partitioner: Engine::default(),
+            imbalance: 0.03,
+            trials: None,
+            weight_scale: 1e6,
+            cluster_vertex_weight: 1,
+            weights: Weights::default(),
+            respect_must_link: false,
+            respect_cannot_link: false,
+        }
+    }
+}
+
+register!(ConsensusFunction, Hbgf, "hbgf", references: ["FernBrodley2004", "KarypisKumar1998"]);
+
+impl Hbgf {
+    fn cutting(&self) -> Cutting {
+        Cutting {
+            partitioner: self.partitioner,
+            imbalance: self.imbalance,
+            trials: self.trials,
+            weight_scale: self.weight_scale,
+            respect_must_link: self.respect_must_link,
+            respect_cannot_link: self.respect_cannot_link,
+        }
+    }
+}
+
+/// The clusters of object `i`, each with the weight of its member.
+fn row(view: &View, i: usize, out: &mut Vec<(u32, f64)>) {
+    for t in 0..view.len() {
+        if let Some(c) = view.cluster(i, t) {
+            out.push((c as u32, view.weights[t]));
+        }
+    }
+}
+
+#[typetag::serde(name = "hbgf")]
+impl ConsensusFunction for Hbgf {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let view = View::new(ensemble, problem, &self.weights, "hbgf")?;
+        let cutting = self.cutting();
+        cutting.check(view.k)?;
+        if self.cluster_vertex_weight > 1 {
+            let given = self.cluster_vertex_weight;
+            return Err(Error::bad_param("cluster_vertex_weight", given, "0 or 1"));
+        }
+        if let Some(trivial) = view.trivial() {
+            return Ok(trivial);
+        }
+        let units = Units::new(&view, &cutting, problem)?;
+        let fill = |i: usize, out: &mut Vec<(u32, f64)>| row(&view, i, out);
+        let weight = self.cluster_vertex_weight;
+        Ok(bipartite::cut(&view, &units, &cutting, weight, fill, ctx)?.clustering)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            fixed_k: true,
+            balanced: self.partitioner.is_balanced(),
+            reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            ..Needs::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        let labels = (16 * shape.n * members) as u64;
+        labels + bipartite::memory(&self.cutting(), shape, members, members * shape.k)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::members::tests::{blank, e12};
+    use mustlink_core::random::SeedPath;
+    use mustlink_kernels::contingency::adjusted_rand;
+    use mustlink_partitioners::embed;
+
+    #[test]
+    fn singular_values_of_e12() {
+        let (ensemble, problem) = e12();
+        let view = View::new(&ensemble, &problem, &Weights::default(), "hbgf").unwrap();
+        let cutting = Hbgf::default().cutting();
+        let units = Units::single(&view, &cutting, &problem).unwrap();
+        let graph = bipartite::graph(&view, &units, 1, 1e6, |i, out| row(&view, i, out)).unwrap();
+        assert_eq!((graph.len(), graph.directions()), (28, 120));
+        let values = embed(&graph, 3, &Context::new(1)).unwrap().values;
+        for (value, printed) in values.iter().zip([0.957561, 0.838279, 0.528395]) {
+            assert!((value - printed).abs() < 1e-6, "{value} is not {printed}");
+        }
+        // The default units: like objects are one vertex only where a part has room for them.
+        let spectral = Hbgf { partitioner: Engine::Spectral, ..Hbgf::default() };
+        let c = spectral.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        // Object 4 is with neither class for most members.
+        let mut labels = c.labels;
+        labels[4] = 0;
+        assert_eq!(labels, [0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2]);
+    }
+
+    /// `n` objects in `k` classes of equal size; each of `members` members puts a share right.
+    fn noisy(n: usize, k: usize, members: usize, right: f64, seed: u64) -> (Ensemble, Vec<u32>) {
+        let mut s = SeedPath::new(seed).stream("noisy");
+        let classes: Vec<u32> = (0..n).map(|i| (i % k) as u32).collect();
+        let member = |s: &mut Stream| {
+            let labels: Vec<u32> = classes
+                .iter()
+                .map(|&c| if s.unit() < right { c } else { s.below(k) as u32 })
+                .collect();
+            Member::from_labels(&labels)
+        };
+        let members = (0..members).map(|_| member(&mut s)).collect();
+        (Ensemble::new(n, members).unwrap(), classes)
+    }
+
+    #[test]
+    fn what_most_members_say_is_found_by_every_partitioner() {
+        let (ensemble, classes) = noisy(300, 4, 15, 0.7, 1);
+        let engines = [Engine::default(), Engine::Multilevel, Engine::Spectral, Engine::GreedyNcut];
+        for partitioner in engines {
+            let hbgf = Hbgf { partitioner, ..Hbgf::default() };
+            let c = hbgf.combine(&ensemble, &blank(300, 4), &Context::new(1)).unwrap();
+            let ari = adjusted_rand(&classes, &c.labels);
+            assert!(ari > 0.95, "{}: {ari}", partitioner.name());
+        }
+    }
+
+    #[test]
+    fn constraints_are_respected_where_asked() {
+        let (ensemble, _) = noisy(60, 3, 9, 0.9, 2);
+        // Objects i and i + 1 are of different classes here.
+        let pairs = [Constraint::must(0, 1), Constraint::must(1, 5), Constraint::cannot(3, 6)];
+        let constraints = Constraints::new(60, pairs).unwrap();
+        let problem = blank(60, 3).with_constraints(constraints.clone());
+        for partitioner in [Engine::default(), Engine::Multilevel, Engine::Spectral] {
+            let plain = Hbgf { partitioner, ..Hbgf::default() };
+            let aware =
+                Hbgf { respect_must_link: true, respect_cannot_link: true, ..plain.clone() };
+            let without = plain.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+            assert!(constraints.violations(&without.labels).total() >= 2);
+            let with = aware.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+            assert_eq!(constraints.violations(&with.labels).total(), 0, "{}", partitioner.name());
+            assert_eq!(with.extras.diagnostics["cannot_links_together"], 0.0);
+        }
+    }
+
+    #[test]
+    fn a_missing_label_is_a_missing_edge() {
+        let (ensemble, classes) = noisy(120, 3, 12, 0.9, 3);
+        let mut s = SeedPath::new(3).stream("missing");
+        let members = ensemble.members().iter().map(|m| {
+            let hide = |&l: &u32| if s.unit() < 0.3 { MISSING } else { l };
+            let labels: Vec<u32> = m.labels.iter().map(hide).collect();
+            Member::from_labels(&labels)
+        });
+        let ensemble = Ensemble::new(120, members.collect()).unwrap();
+        let c = Hbgf::default().combine(&ensemble, &blank(120, 3), &Context::new(1)).unwrap();
+        assert!(adjusted_rand(&classes, &c.labels) > 0.9);
+    }
+
+    #[test]
+    fn wrong_options_are_refused() {
+        let (ensemble, problem) = e12();
+        let refused = |hbgf: Hbgf, name: &str| {
+            let e = hbgf.combine(&ensemble, &problem, &Context::new(1)).unwrap_err().to_string();
+            assert!(e.starts_with(name), "{e}");
+        };
+        refused(Hbgf { imbalance: 2.5, ..Hbgf::default() }, "imbalance: must be in 0..=2");
+        refused(Hbgf { trials: Some(0), ..Hbgf::default() }, "trials: ");
+        refused(Hbgf { weight_scale: 0.5, ..Hbgf::default() }, "weight_scale: ");
+        refused(Hbgf { cluster_vertex_weight: 2, ..Hbgf::default() }, "cluster_vertex_weight: ");
+        refused(Hbgf { weights: Weights::Given(vec![1.0]), ..Hbgf::default() }, "weights: ");
+    }
+}

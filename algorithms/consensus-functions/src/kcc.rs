@@ -1,0 +1,366 @@
+//! Which k distributions over the clusters of all members describe the objects best?
+
+use mustlink_core::prelude::*;
+use mustlink_core::random::Stream;
+use mustlink_core::reduce;
+use mustlink_kernels::lloyd::best_of;
+use mustlink_kernels::signatures::Signatures;
+use rayon::prelude::*;
+
+use crate::members::{View, Weights, compact};
+
+/// KCC: k-means on the rows of labels, with centres that say how often each label occurs.
+///
+/// # Method
+/// Objects go to the centre that fits their labels best, centres become the means of their objects;
+/// how an object fits is the utility. A member that misses an object does not count for it.
+/// # Input and output
+/// Any ensemble; labels are never expanded. At most k clusters. The objective never rises.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
+/// # Cost and randomness
+/// O(restarts · sweeps · nτk), memory O(nτ + τk_t k). Random in the first centres.
+/// # References
+/// [WuLiuXiongCaoChen2015].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Kcc {
+    /// How well a label fits a centre.
+    pub utility: Utility,
+    /// Exponent of the utility `lp`.
+    #[schemars(extend("exclusiveMinimum" = 1.0))]
+    pub p: f64,
+    /// Starts, of which the best result is kept.
+    #[schemars(range(min = 1))]
+    pub restarts: usize,
+    /// Sweeps of one start.
+    #[schemars(range(min = 1))]
+    pub max_iterations: usize,
+    /// How much each member counts.
+    pub weights: Weights,
+}
+
+/// The distance of a label to the shares of labels in a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Utility {
+    /// Squared Euclidean: the category utility.
+    #[default]
+    Category,
+    /// −ln of the share of the label: entropy.
+    Entropy,
+    /// 1 − the cosine with the shares.
+    Cosine,
+    /// 1 − (share / p-norm of the shares)^(p − 1).
+    Lp,
+}
+
+impl Default for Kcc {
+    fn default() -> Self {
+        Kcc {
+            utility: Utility::Category,
+            p: 5.0,
+            restarts: 10,
+            max_iterations: 100,
+            weights: Weights::default(),
+        }
+    }
+}
+
+register!(ConsensusFunction, Kcc, "kcc", references: ["WuLiuXiongCaoChen2015"]);
+
+/// What each label of a member costs under shares `m` of that member's labels in a cluster.
+fn costs(utility: Utility, p: f64, m: &[f64]) -> Vec<f64> {
+    match utility {
+        Utility::Category => {
+            let squares: f64 = m.iter().map(|x| x * x).sum();
+            m.iter().map(|x| 1.0 - 2.0 * x + squares).collect()
+        }
+        Utility::Entropy => m.iter().map(|x| -x.max(1e-12).ln()).collect(),
+        Utility::Cosine | Utility::Lp => {
+            let p = if utility == Utility::Cosine { 2.0 } else { p };
+            let norm = m.iter().map(|x| x.powf(p)).sum::<f64>().powf(1.0 / p);
+            let share = |x: &f64| if norm > 0.0 { (x / norm).powf(p - 1.0) } else { 0.0 };
+            m.iter().map(|x| 1.0 - share(x)).collect()
+        }
+    }
+}
+
+/// Labels object by object, and what they cost under each centre.
+struct Table<'a> {
+    view: &'a View<'a>,
+    /// Clusters of each object, counted through all members; `NONE` where missing.
+    rows: Vec<u32>,
+    kcc: &'a Kcc,
+}
+
+impl Table<'_> {
+    fn row(&self, i: usize) -> &[u32] {
+        let tau = self.view.len();
+        &self.rows[i * tau..(i + 1) * tau]
+    }
+
+    /// Weighted costs of every cluster under every centre, clusters × k. A centre whose objects all
+    /// miss a member says nothing there.
+    fn prices(&self, labels: &[u32], k: usize) -> Vec<f64> {
+        let view = self.view;
+        let mut out = vec![0.0; view.clusters() * k];
+        let mut shares: Vec<Vec<f64>> = (0..view.len())
+            .into_par_iter()
+            .map(|t| {
+                let width = view.first[t + 1] - view.first[t];
+                let mut counts = vec![0.0; width * k];
+                for (&l, &c) in view.labels[t].iter().zip(labels) {
+                    if l != MISSING {
+                        counts[c as usize * width + l as usize] += 1.0;
+                    }
+                }
+                for m in counts.chunks_mut(width.max(1)) {
+                    let total: f64 = m.iter().sum();
+                    if total > 0.0 {
+                        m.iter_mut().for_each(|x| *x /= total);
+                    }
+                    let priced = costs(self.kcc.utility, self.kcc.p, m);
+                    m.iter_mut().zip(priced).for_each(|(m, c)| *m = c * view.weights[t]);
+                }
+                counts
+            })
+            .collect();
+        for (t, table) in shares.drain(..).enumerate() {
+            let width = view.first[t + 1] - view.first[t];
+            for c in 0..k {
+                for l in 0..width {
+                    out[(view.first[t] + l) * k + c] = table[c * width + l];
+                }
+            }
+        }
+        out
+    }
+
+    /// What object `i` costs under each centre.
+    fn fit(&self, i: usize, prices: &[f64], k: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        for &c in self.row(i).iter().filter(|&&c| c != NONE) {
+            let price = &prices[c as usize * k..(c as usize + 1) * k];
+            out.iter_mut().zip(price).for_each(|(o, p)| *o += p);
+        }
+    }
+
+    /// What all objects cost under the centres of their clusters.
+    fn objective(&self, labels: &[u32], prices: &[f64], k: usize) -> f64 {
+        reduce::sum(labels.len(), |i| {
+            let present = self.row(i).iter().filter(|&&c| c != NONE);
+            present.map(|&c| prices[c as usize * k + labels[i] as usize]).sum()
+        })
+    }
+
+    fn run(&self, start: Vec<u32>, k: usize, ctx: &Context) -> Result<Clustering> {
+        let n = self.view.n;
+        // First centres are single objects: their prices are those of clusters of one.
+        let mut prices = {
+            let mut seeds = vec![0.0; self.view.clusters() * k];
+            for t in 0..self.view.len() {
+                let width = self.view.first[t + 1] - self.view.first[t];
+                for (c, &i) in start.iter().enumerate() {
+                    let mut m = vec![0.0; width];
+                    let l = self.view.labels[t][i as usize];
+                    if l != MISSING {
+                        m[l as usize] = 1.0;
+                    }
+                    let priced = costs(self.kcc.utility, self.kcc.p, &m);
+                    for (l, p) in priced.into_iter().enumerate() {
+                        seeds[(self.view.first[t] + l) * k + c] = p * self.view.weights[t];
+                    }
+                }
+            }
+            seeds
+        };
+        let mut labels = vec![NONE; n];
+        let mut history: Vec<IterStat> = Vec::new();
+        let mut status = Status::MaxIter;
+        for _ in 0..self.kcc.max_iterations {
+            ctx.check()?;
+            let mut next = vec![0; n];
+            next.par_chunks_mut(reduce::BLOCK).enumerate().for_each(|(b, chunk)| {
+                let mut cost = vec![0.0; k];
+                for (at, to) in chunk.iter_mut().enumerate() {
+                    let i = b * reduce::BLOCK + at;
+                    self.fit(i, &prices, k, &mut cost);
+                    let least = cost.iter().copied().fold(f64::INFINITY, f64::min);
+                    let own = labels[i];
+                    let stays = own != NONE && cost[own as usize] == least;
+                    let lowest = || cost.iter().position(|&c| c == least).unwrap_or(0) as u32;
+                    *to = if stays { own } else { lowest() };
+                }
+            });
+            let mut moved = next.iter().zip(&labels).filter(|(a, b)| a != b).count();
+            moved += self.refill(&mut next, &prices, k);
+            labels = next;
+            prices = self.prices(&labels, k);
+            let objective = self.objective(&labels, &prices, k);
+            let stands = history.last().is_some_and(|h| objective >= h.objective);
+            history.push(IterStat { objective, moved, violations: None });
+            if moved == 0 || stands {
+                status = Status::Converged;
+                break;
+            }
+        }
+        let objective = history.last().map(|h| h.objective);
+        Ok(Clustering { labels, k, objective, history, status, extras: Extras::default() })
+    }
+
+    /// Gives each cluster without an object the one that fits its own worst.
+    fn refill(&self, labels: &mut [u32], prices: &[f64], k: usize) -> usize {
+        let mut sizes = vec![0usize; k];
+        labels.iter().for_each(|&l| sizes[l as usize] += 1);
+        let mut moved = 0;
+        for empty in 0..k {
+            if sizes[empty] > 0 {
+                continue;
+            }
+            let cost = |i: usize| {
+                let present = self.row(i).iter().filter(|&&c| c != NONE);
+                present.map(|&c| prices[c as usize * k + labels[i] as usize]).sum::<f64>()
+            };
+            let mut worst: Option<(f64, usize)> = None;
+            for i in (0..labels.len()).filter(|&i| sizes[labels[i] as usize] > 1) {
+                let c = cost(i);
+                // An object that fits perfectly would leave its like for nothing.
+                if c > worst.map_or(1e-12, |(w, _)| w) {
+                    worst = Some((c, i));
+                }
+            }
+            let Some((_, i)) = worst else { break };
+            sizes[labels[i] as usize] -= 1;
+            sizes[empty] += 1;
+            labels[i] = empty as u32;
+            moved += 1;
+        }
+        moved
+    }
+}
+
+/// k objects with different rows of labels, where there are so many.
+fn seeds(signatures: &Signatures, k: usize, stream: &mut Stream) -> Vec<u32> {
+    if signatures.len() < k {
+        let n = signatures.n();
+        return stream.sample(n, k).into_iter().map(|i| i as u32).collect();
+    }
+    // Objects in random order, the first of each row: rows come as often as they have objects.
+    let mut seen = vec![false; signatures.len()];
+    let order = stream.permutation(signatures.n());
+    let fresh = order
+        .into_iter()
+        .filter(|&i| !std::mem::replace(&mut seen[signatures.group_of(i as usize)], true));
+    fresh.take(k).collect()
+}
+
+#[typetag::serde(name = "kcc")]
+impl ConsensusFunction for Kcc {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        if self.max_iterations == 0 {
+            return Err(Error::bad_param("max_iterations", 0, ">= 1"));
+        }
+        if self.p.is_nan() || self.p <= 1.0 {
+            return Err(Error::bad_param("p", self.p, "> 1"));
+        }
+        let view = View::new(ensemble, problem, &self.weights, "kcc")?;
+        if let Some(trivial) = view.trivial() {
+            return Ok(trivial);
+        }
+        let tau = view.len();
+        let mut rows = vec![NONE; view.n * tau];
+        rows.par_chunks_mut(tau).enumerate().for_each(|(i, row)| {
+            for (t, c) in row.iter_mut().enumerate() {
+                *c = view.cluster(i, t).map_or(NONE, |c| c as u32);
+            }
+        });
+        let signatures = Signatures::new(&view.ensemble());
+        let table = Table { view: &view, rows, kcc: self };
+        let mut best = best_of(self.restarts, |r| {
+            let ctx = ctx.index(r);
+            table.run(seeds(&signatures, view.k, &mut ctx.stream("start")), view.k, &ctx)
+        })?;
+        (best.labels, best.k) = compact(&best.labels);
+        Ok(best)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { fixed_k: true, ..Needs::default() }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        let clusters = members * shape.k;
+        let runs = self.restarts.min(64) * (16 * shape.n + 16 * clusters * shape.k);
+        (16 * shape.n * members + runs) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use mustlink_core::random::SeedPath;
+    use proptest::prelude::*;
+
+    fn value(kcc: &Kcc, ensemble: &Ensemble, problem: &Problem, labels: &[u32], k: usize) -> f64 {
+        let view = View::new(ensemble, problem, &kcc.weights, "kcc").unwrap();
+        let row = |i: usize| {
+            (0..view.len())
+                .map(|t| view.cluster(i, t).map_or(NONE, |c| c as u32))
+                .collect::<Vec<_>>()
+        };
+        let rows = (0..view.n).flat_map(row).collect();
+        let table = Table { view: &view, rows, kcc };
+        table.objective(labels, &table.prices(labels, k), k)
+    }
+
+    #[test]
+    fn printed_objectives() {
+        let (ensemble, problem) = e12();
+        let of = |labels: &[u32]| value(&Kcc::default(), &ensemble, &problem, labels, 3);
+        assert!((of(&E12_CLASSES) - 10.433333).abs() < 1e-6, "{}", of(&E12_CLASSES));
+        let voting = [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2];
+        assert!((of(&voting) - 10.833333).abs() < 1e-6, "{}", of(&voting));
+        let c = Kcc::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert!(c.objective.unwrap() <= 10.433334);
+    }
+
+    #[test]
+    fn the_squared_distance_is_that_of_one_hot_rows() {
+        let m = [0.5, 0.3, 0.2];
+        for (l, cost) in costs(Utility::Category, 5.0, &m).into_iter().enumerate() {
+            let slow: f64 = (0..3).map(|j| (f64::from(u8::from(j == l)) - m[j]).powi(2)).sum();
+            assert!((cost - slow).abs() < 1e-12);
+        }
+        // For p = 2 the p-norm utility is the cosine.
+        let (a, b) = (costs(Utility::Lp, 2.0, &m), costs(Utility::Cosine, 7.0, &m));
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    proptest! {
+        #[test]
+        fn the_objective_never_rises_and_is_what_it_says(
+            seed: u64, n in 5usize..40, k in 2usize..5, missing in 0.0f64..0.4,
+        ) {
+            let mut s = SeedPath::new(seed).stream("members");
+            let members: Vec<Member> = (0..5).map(|_| {
+                let labels: Vec<u32> = (0..n).map(|_| {
+                    if s.unit() < missing { MISSING } else { s.below(3) as u32 }
+                }).collect();
+                Member::from_labels(&labels)
+            }).collect();
+            let ensemble = Ensemble::new(n, members).unwrap();
+            for utility in [Utility::Category, Utility::Entropy, Utility::Cosine, Utility::Lp] {
+                let kcc = Kcc { utility, restarts: 2, ..Kcc::default() };
+                let problem = blank(n, k);
+                let c = kcc.combine(&ensemble, &problem, &Context::new(seed)).unwrap();
+                for w in c.history.windows(2) {
+                    prop_assert!(w[1].objective <= w[0].objective + 1e-9 * w[0].objective.abs());
+                }
+                let slow = value(&kcc, &ensemble, &problem, &c.labels, c.k);
+                prop_assert!((slow - c.objective.unwrap()).abs() <= 1e-9 * slow.abs().max(1.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Which clusters of different members mean the same?
+
+use mustlink_core::prelude::*;
+use mustlink_partitioners::{Engine, GraphBuilder, Task};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use crate::cutting::Cutting;
+use crate::members::{View, Weights, compact};
+
+/// MCLA: clusters of all members are grouped into k meta-clusters, which the objects then join.
+///
+/// # Method
+/// Clusters are as similar as their sets of objects (Jaccard); their graph is cut into k parts of about
+/// equal weight, a cluster weighing as much as it has objects. An object goes to the meta-cluster of
+/// which it is in the largest share of clusters.
+/// # Input and output
+/// Any ensemble. At most k clusters: a meta-cluster that wins no object disappears. Memberships are
+/// the shares, made to sum to 1; the diagnostics hold the mean confidence.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
+/// # Cost and randomness
+/// O(nτ²) to compare clusters and 12 bytes for each pair of them. Random in the partitioner, and in
+/// ties where asked for.
+/// # References
+/// [StrehlGhosh2002].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mcla {
+    /// What cuts the graph of clusters.
+    pub partitioner: Engine,
+    /// No meta-cluster is heavier than 1 + this times its share; at most k - 1.
+    #[schemars(range(min = 0.0))]
+    pub imbalance: f64,
+    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
+    /// than half a million ends of edges.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
+    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
+    /// would pass 2³¹ - 1.
+    #[schemars(range(min = 1.0, max = 1e9))]
+    pub weight_scale: f64,
+    /// Which of several meta-clusters an object joins that is as much in each of them.
+    pub tie: Tie,
+}
+
+/// Which of several equally good meta-clusters an object joins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tie {
+    /// The one met first.
+    #[default]
+    Lowest,
+    /// A random one, as published.
+    Random,
+}
+
+impl Default for Mcla {
+    fn default() -> Self {
+        Mcla {
+            partitioner: Engine::default(),
+            imbalance: 0.03,
+            trials: None,
+            weight_scale: 1e6,
+            tie: Tie::Lowest,
+        }
+    }
+}
+
+register!(ConsensusFunction, Mcla, "mcla", references: ["StrehlGhosh2002", "KarypisKumar1998"]);
+
+/// Number of objects in each cluster of all members.
+fn sizes(view: &View) -> Vec<u32> {
+    let mut out = vec![0; view.clusters()];
+    for t in 0..view.len() {
+        for &l in view.labels[t].iter().filter(|&&l| l != MISSING) {
+            out[view.first[t] + l as usize] += 1;
+        }
+    }
+    out
+}
+
+/// For every cluster of member `t` its Jaccard similarity with all clusters of all members.
+fn jaccard(view: &View, t: usize, sizes: &[u32]) -> Vec<f32> {
+    let (columns, own) = (view.clusters(), view.first[t + 1] - view.first[t]);
+    let mut out = vec![0f32; own * columns];
+    for s in (0..view.len()).filter(|&s| s != t) {
+        let width = view.first[s + 1] - view.first[s];
+        let mut both = vec![0u32; own * width];
+        for (&a, &b) in view.labels[t].iter().zip(&view.labels[s]) {
+            if a != MISSING && b != MISSING {
+                both[a as usize * width + b as usize] += 1;
+            }
+        }
+        for (at, &shared) in both.iter().enumerate().filter(|(_, shared)| **shared > 0) {
+            let (a, b) = (at / width, view.first[s] + at % width);
+            let either = sizes[view.first[t] + a] + sizes[b] - shared;
+            out[a * columns + b] = (f64::from(shared) / f64::from(either)) as f32;
+        }
+    }
+    out
+}
+
+#[typetag::serde(name = "mcla")]
+impl ConsensusFunction for Mcla {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let view = View::new(ensemble, problem, &Weights::default(), "mcla")?;
+        let cutting = Cutting {
+            partitioner: self.partitioner,
+            imbalance: self.imbalance,
+            trials: self.trials,
+            weight_scale: self.weight_scale,
+            respect_must_link: false,
+            respect_cannot_link: false,
+        };
+        cutting.check(view.k)?;
+        if let Some(trivial) = view.trivial() {
+            return Ok(trivial);
+        }
+        let (n, columns, sizes) = (view.n, view.clusters(), sizes(&view));
+        let tables: Vec<Vec<f32>> =
+            (0..view.len()).into_par_iter().map(|t| jaccard(&view, t, &sizes)).collect();
+        ctx.check()?;
+        let mut builder = GraphBuilder::with_capacity(columns, 0);
+        for row in tables.iter().flat_map(|table| table.chunks(columns)) {
+            row.iter().enumerate().for_each(|(b, &j)| builder.edge(b as u32, f64::from(j)));
+            builder.end_vertex();
+        }
+        drop(tables);
+        let graph = builder.build(sizes, self.weight_scale)?;
+        // Fewer clusters than k in all members together: every one is a meta-cluster of its own.
+        let k = view.k.min(columns);
+        let task = Task {
+            imbalance: self.imbalance.min((k.max(2) - 1) as f64),
+            trials: self.trials,
+            ..Task::new(&graph, k)
+        };
+        let partition = self.partitioner.partition(&task, &ctx.child("partitioner"))?;
+        let (parts, _) = compact(&partition.parts);
+        let mut held = vec![0.0; k];
+        parts.iter().for_each(|&p| held[p as usize] += 1.0);
+        let mut association: Array2<f64> = Array2::zeros((n, k));
+        for t in 0..view.len() {
+            for (i, &l) in view.labels[t].iter().enumerate().filter(|(_, l)| **l != MISSING) {
+                association[[i, parts[view.first[t] + l as usize] as usize]] += 1.0;
+            }
+        }
+        let mut stream = ctx.stream("ties");
+        let mut labels = vec![0; n];
+        let mut confidence = 0.0;
+        for (i, mut row) in association.rows_mut().into_iter().enumerate() {
+            row.iter_mut().zip(&held).for_each(|(a, h)| *a /= f64::max(*h, 1.0));
+            let most = row.iter().copied().fold(0.0, f64::max);
+            let mut best = row.iter().enumerate().filter(|(_, a)| **a == most).map(|(p, _)| p);
+            labels[i] = match self.tie {
+                Tie::Lowest => best.next().unwrap_or(0) as u32,
+                Tie::Random => {
+                    let best: Vec<usize> = best.collect();
+                    best[stream.below(best.len())] as u32
+                }
+            };
+            let total = row.sum();
+            if total > 0.0 {
+                row.mapv_inplace(|a| a / total);
+                confidence += most / total;
+            } else {
+                // No member saw it.
+                row[labels[i] as usize] = 1.0;
+            }
+        }
+        let extras = Extras { memberships: Some(association), ..Extras::default() };
+        let extras = mustlink_core::ensemble::without_empty(extras, &labels, k);
+        let (labels, k) = compact(&labels);
+        let mut c = Clustering { labels, k, extras, ..Clustering::default() };
+        c.objective = Some(partition.cut as f64);
+        let diagnostics = &mut c.extras.diagnostics;
+        diagnostics.insert("confidence".into(), confidence / n as f64);
+        diagnostics.insert("cut".into(), partition.cut as f64);
+        diagnostics.insert("heaviest_part".into(), partition.heaviest as f64);
+        diagnostics.insert("bound_of_parts".into(), partition.bound as f64);
+        Ok(c)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { fixed_k: true, balanced: self.partitioner.is_balanced(), ..Needs::default() }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        let clusters = members * shape.k;
+        let directions = clusters * clusters;
+        let labels = (8 * shape.n * members) as u64;
+        let graph = self.partitioner.memory(clusters, directions, shape.k);
+        labels + 12 * directions as u64 + graph + (8 * shape.n * shape.k) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use mustlink_kernels::contingency::adjusted_rand;
+
+    #[test]
+    fn printed_similarities() {
+        let (ensemble, _) = e12();
+        let sets = |t: usize, l: u32| -> Vec<usize> {
+            (0..12).filter(|&i| ensemble.members()[t].labels[i] == l).collect()
+        };
+        // As the members name their clusters: P5 names object 4's cluster by first appearance.
+        let one = |t: usize| ensemble.members()[t].labels[5];
+        let problem = blank(12, 3);
+        let view = View::new(&ensemble, &problem, &Weights::default(), "mcla").unwrap();
+        let sizes = sizes(&view);
+        let place = |t: usize| {
+            let labels = &ensemble.members()[t].labels;
+            (0..5).find(|&s| &view.labels[s] == labels).unwrap()
+        };
+        let table = jaccard(&view, place(0), &sizes);
+        let row = &table[one(0) as usize * view.clusters()..][..view.clusters()];
+        for (t, printed) in [(1, 2.0 / 3.0), (2, 2.0 / 3.0), (4, 0.8)] {
+            let value = row[view.first[place(t)] + one(t) as usize];
+            assert!((f64::from(value) - printed).abs() < 1e-6, "{value}");
+            assert!(!sets(t, one(t)).is_empty());
+        }
+        assert!(row[view.first[place(0)]..view.first[place(0) + 1]].iter().all(|&j| j == 0.0));
+    }
+
+    #[test]
+    fn worked_example() {
+        let (ensemble, problem) = e12();
+        let mcla = Mcla { imbalance: 0.4, ..Mcla::default() };
+        let c = mcla.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert!(adjusted_rand(&E12_CLASSES, &c.labels) > 0.7, "{:?}", c.labels);
+        let memberships = c.extras.memberships.unwrap();
+        assert!(memberships.rows().into_iter().all(|r| (r.sum() - 1.0).abs() < 1e-12));
+        assert!(c.extras.diagnostics["confidence"] > 0.5);
+    }
+
+    #[test]
+    fn fewer_clusters_than_k_are_legal() {
+        let ensemble = Ensemble::new(4, vec![Member::from_labels(&[0, 0, 1, 1])]).unwrap();
+        let c = Mcla::default().combine(&ensemble, &blank(4, 3), &Context::new(1)).unwrap();
+        assert_eq!((c.labels, c.k), (vec![0, 0, 1, 1], 2));
+    }
+}

@@ -1,0 +1,62 @@
+//! How is a table of similarities between all pairs cut into parts?
+
+use mustlink_core::prelude::*;
+use mustlink_partitioners::GraphBuilder;
+use rayon::prelude::*;
+
+use crate::cutting::{Cutting, Units, clustering};
+use crate::members::View;
+
+/// Rows of the table that are held before they go into the graph.
+const BATCH: usize = 64;
+
+/// Refuses what would need a table beyond the limit, and names what does without one.
+///
+/// # Errors
+/// `BadParam`.
+pub(crate) fn limit(n: usize, max_n: usize, instead: &str) -> Result<()> {
+    if max_n == 0 {
+        return Err(Error::bad_param("max_n", 0, ">= 1"));
+    }
+    if n > max_n {
+        let legal = format!(">= {n} for {n} objects (a table of all pairs), or {instead}");
+        return Err(Error::bad_param("max_n", max_n, legal));
+    }
+    Ok(())
+}
+
+/// Cuts the complete graph of the units. `row(u)` gives the similarity of an object of unit u to one
+/// of every unit; pairs without similarity have no edge.
+pub(crate) fn cut(
+    view: &View,
+    units: &Units,
+    cutting: &Cutting,
+    row: impl Fn(usize) -> Vec<f64> + Sync,
+    ctx: &Context,
+) -> Result<Clustering> {
+    let m = units.len();
+    let mut builder = GraphBuilder::with_capacity(m, m * m.saturating_sub(1));
+    for from in (0..m).step_by(BATCH) {
+        ctx.check()?;
+        let batch: Vec<Vec<f64>> =
+            (from..(from + BATCH).min(m)).into_par_iter().map(&row).collect();
+        for (at, similarities) in batch.into_iter().enumerate() {
+            let u = from + at;
+            let size = f64::from(units.sizes[u]);
+            for (v, s) in similarities.into_iter().enumerate().filter(|(v, _)| *v != u) {
+                builder.edge(v as u32, s * size * f64::from(units.sizes[v]));
+            }
+            builder.end_vertex();
+        }
+    }
+    let graph = builder.build(units.sizes.clone(), cutting.weight_scale)?;
+    let (parts, partition) = cutting.cut(&graph, units, view.k, ctx)?;
+    Ok(clustering(units, &parts, &partition, view.k, Extras::default()))
+}
+
+/// Bytes of that graph over `n` objects, and of cutting it.
+pub(crate) fn memory(cutting: &Cutting, shape: &Shape) -> u64 {
+    let directions = shape.n * shape.n.saturating_sub(1);
+    let graph = 8 * directions as u64;
+    graph + cutting.partitioner.memory(shape.n, directions, shape.k)
+}

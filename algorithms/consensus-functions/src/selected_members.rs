@@ -1,0 +1,196 @@
+//! What do the better members of an ensemble agree on?
+
+use mustlink_core::ensemble::check_needs;
+use mustlink_core::prelude::*;
+
+use crate::members::{Scheme, View, Weights, mean_nmi, nmi};
+
+/// Another consensus function on some of the members only.
+///
+/// # Method
+/// Members are ranked by a score, and the best share is kept; or they are taken one by one, each the
+/// best compromise between its score and its distance from those taken before.
+/// # Input and output
+/// What the other function takes. The diagnostics hold the number of members kept.
+/// # Errors
+/// `BadParam`; those of the other function.
+/// # Cost and randomness
+/// O(τ²n) and the other function. Nothing random here.
+/// # References
+/// [FernLin2008].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SelectedMembers {
+    /// Share of the members that is kept, at least one of them.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    pub fraction: f64,
+    /// The score of a member.
+    pub score: Score,
+    /// How members are chosen by it.
+    pub strategy: Strategy,
+    /// What combines those kept.
+    #[schemars(extend("x-default" = "voting"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consensus: Option<Box<dyn ConsensusFunction>>,
+}
+
+/// The score of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Score {
+    /// Mean normalised mutual information with the other members.
+    #[default]
+    Anmi,
+    /// Validity and diversity, as the weights of that name.
+    ValidityPlusDiversity,
+}
+
+/// How members are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// The best.
+    #[default]
+    Best,
+    /// Greedily: mean score of those kept plus their mean distance (1 - NMI) from each other.
+    JointDiversity,
+}
+
+impl Default for SelectedMembers {
+    fn default() -> Self {
+        SelectedMembers {
+            fraction: 0.5,
+            score: Score::default(),
+            strategy: Strategy::default(),
+            consensus: None,
+        }
+    }
+}
+
+register!(ConsensusFunction, SelectedMembers, "selected_members", references: ["FernLin2008"]);
+
+impl SelectedMembers {
+    /// The members kept, in the order of the view.
+    fn kept(&self, view: &View, ensemble: &Ensemble, problem: &Problem) -> Result<Vec<usize>> {
+        let tau = ensemble.len();
+        let count = ((self.fraction * tau as f64).round() as usize).clamp(1, tau);
+        let scores = match self.score {
+            Score::Anmi => mean_nmi(ensemble),
+            Score::ValidityPlusDiversity => {
+                Weights::Scheme(Scheme::ValidityPlusDiversity).of(ensemble, problem)?
+            }
+        };
+        let mut kept: Vec<usize> = match self.strategy {
+            Strategy::Best => {
+                let mut order: Vec<usize> = (0..tau).collect();
+                order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+                order.truncate(count);
+                order
+            }
+            Strategy::JointDiversity => {
+                let mut kept: Vec<usize> = Vec::with_capacity(count);
+                // Distance of each member from those kept, in all.
+                let mut away = vec![0.0; tau];
+                while kept.len() < count {
+                    let of = |t: usize| {
+                        let distance =
+                            if kept.is_empty() { 0.0 } else { away[t] / kept.len() as f64 };
+                        scores[t] + distance
+                    };
+                    let free = (0..tau).filter(|t| !kept.contains(t));
+                    let best = free.fold(None, |best: Option<usize>, t| match best {
+                        Some(b) if of(t) <= of(b) => Some(b),
+                        _ => Some(t),
+                    });
+                    let best = best.expect("fewer are kept than there are");
+                    for t in 0..tau {
+                        away[t] += 1.0 - nmi(&view.labels[t], &view.labels[best]);
+                    }
+                    kept.push(best);
+                }
+                kept
+            }
+        };
+        kept.sort_unstable();
+        Ok(kept)
+    }
+}
+
+#[typetag::serde(name = "selected_members")]
+impl ConsensusFunction for SelectedMembers {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        if self.fraction.is_nan() || self.fraction <= 0.0 || self.fraction > 1.0 {
+            return Err(Error::bad_param("fraction", self.fraction, "in (0, 1]"));
+        }
+        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus")?;
+        let read = Problem { k: problem.k.or(Some(1)), ..problem.clone() };
+        let view = View::new(ensemble, &read, &Weights::default(), "selected_members")?;
+        let kept = self.kept(&view, &view.ensemble(), problem)?;
+        let members = kept.iter().map(|&t| view.members[t].clone()).collect();
+        let some = Ensemble::new(ensemble.n(), members)?;
+        check_needs(&some, &**consensus).map_err(|e| e.at("consensus"))?;
+        let mut c = consensus
+            .combine(&some, problem, &ctx.child("consensus"))
+            .map_err(|e| e.at("consensus"))?;
+        c.extras.diagnostics.insert("members_kept".into(), kept.len() as f64);
+        Ok(c)
+    }
+
+    fn needs(&self) -> Needs {
+        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
+        consensus.map_or_else(|_| Needs::default(), |c| c.needs())
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
+        let kept = ((self.fraction * members as f64).round() as usize).clamp(1, members.max(1));
+        let own = 8 * shape.n * (members + kept) + 8 * members * members;
+        own as u64 + consensus.map_or(0, |c| c.memory(shape, kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::best_member::BestMember;
+    use crate::members::tests::blank;
+
+    fn ensemble() -> Ensemble {
+        // Three members agree, two more agree in something else, one says nothing of either.
+        let one = [0, 0, 0, 0, 1, 1, 1, 1];
+        let two = [0, 0, 1, 1, 0, 0, 1, 1];
+        let members = [one, one, one, two, two, [0, 1, 0, 1, 0, 1, 0, 1]];
+        let members = members.iter().map(|m| Member::from_labels(m)).collect();
+        Ensemble::new(8, members).unwrap()
+    }
+
+    #[test]
+    fn the_best_are_kept_and_the_joint_choice_is_diverse() {
+        let ensemble = ensemble();
+        let problem = blank(8, 2);
+        let view = View::new(&ensemble, &problem, &Weights::default(), "selected_members").unwrap();
+        let names = |kept: Vec<usize>| -> Vec<Vec<u32>> {
+            kept.into_iter().map(|t| view.labels[t].clone()).collect()
+        };
+        let best = SelectedMembers::default();
+        let kept = names(best.kept(&view, &view.ensemble(), &problem).unwrap());
+        assert_eq!(kept, vec![vec![0, 0, 0, 0, 1, 1, 1, 1]; 3]);
+        let joint = SelectedMembers { strategy: Strategy::JointDiversity, ..best };
+        let mut kept = names(joint.kept(&view, &view.ensemble(), &problem).unwrap());
+        kept.dedup();
+        assert_eq!(kept.len(), 3);
+    }
+
+    #[test]
+    fn the_other_function_sees_those_kept() {
+        let consensus: Option<Box<dyn ConsensusFunction>> = Some(Box::new(BestMember {}));
+        let selected = SelectedMembers { consensus, ..SelectedMembers::default() };
+        let c = selected.combine(&ensemble(), &blank(8, 2), &Context::new(1)).unwrap();
+        assert_eq!(c.labels, [0, 0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!((c.objective, c.extras.diagnostics["members_kept"]), (Some(1.0), 3.0));
+        for fraction in [0.0, 1.5, f64::NAN] {
+            let bad = SelectedMembers { fraction, ..selected.clone() };
+            assert!(bad.combine(&ensemble(), &blank(8, 2), &Context::new(1)).is_err());
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Which objects and clusters belong together when every object leans towards every cluster?
+
+use mustlink_core::prelude::*;
+use mustlink_partitioners::Engine;
+use ndarray::Array2;
+
+use crate::bipartite::{self, Cut};
+use crate::cutting::{Cutting, Units};
+use crate::members::{View, Weights};
+use crate::soft::{self, DistanceUnit};
+
+/// WBPA: the graph of objects and all clusters, joined by how probable they are, cut into k parts.
+///
+/// # Method
+/// In each member the probability of a cluster is (D − d + 1)/(k·D + k − Σd), d the distance of the
+/// object to the cluster in the member's own geometry and D the largest. The part of an object is
+/// its label. A feature without a weight counts 1/d, d the number of features.
+/// # Input and output
+/// Members with distances, centres or memberships, and a label for every object. At most k clusters; of
+/// about equal size unless `partitioner` is `spectral` or `greedy_ncut`.
+/// # Errors
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` naming what members lack.
+/// # Cost and randomness
+/// O(n Σk_t) edges, 16 bytes each, and the partitioner. Random in the partitioner.
+/// # References
+/// [AlRazganDomeniconi2006]; used by [DomeniconiAlRazgan2008].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wbpa {
+    /// What cuts the graph.
+    pub partitioner: Engine,
+    /// No part is heavier than 1 + this times its share; at most k - 1.
+    #[schemars(range(min = 0.0))]
+    pub imbalance: f64,
+    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
+    /// than half a million ends of edges.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
+    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
+    /// would pass 2³¹ - 1.
+    #[schemars(range(min = 1.0, max = 1e9))]
+    pub weight_scale: f64,
+    /// Weight of a cluster in the balance; an object weighs 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub cluster_vertex_weight: u32,
+    /// What distances are divided by.
+    pub distance_unit: DistanceUnit,
+    /// How much each member counts.
+    pub weights: Weights,
+    /// Objects joined by must-links stay together.
+    pub respect_must_link: bool,
+    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
+    pub respect_cannot_link: bool,
+}
+
+impl Default for Wbpa {
+    fn default() -> Self {
+        Wbpa {
+            partitioner: Engine::default(),
+            imbalance: 0.03,
+            trials: None,
+            weight_scale: 1e6,
+            cluster_vertex_weight: 1,
+            distance_unit: DistanceUnit::Raw,
+            weights: Weights::default(),
+            respect_must_link: false,
+            respect_cannot_link: false,
+        }
+    }
+}
+
+register!(ConsensusFunction, Wbpa, "wbpa",
+    references: ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"]);
+
+impl Wbpa {
+    pub(crate) fn cutting(&self) -> Cutting {
+        Cutting {
+            partitioner: self.partitioner,
+            imbalance: self.imbalance,
+            trials: self.trials,
+            weight_scale: self.weight_scale,
+            respect_must_link: self.respect_must_link,
+            respect_cannot_link: self.respect_cannot_link,
+        }
+    }
+
+    /// The consensus of `view` with the part of every cluster; `None` for k = 1 and k = n.
+    pub(crate) fn cut(
+        &self,
+        view: &View,
+        problem: &Problem,
+        tag: &str,
+        ctx: &Context,
+    ) -> Result<Option<Cut>> {
+        let cutting = self.cutting();
+        cutting.check(view.k)?;
+        if self.cluster_vertex_weight > 1 {
+            let given = self.cluster_vertex_weight;
+            return Err(Error::bad_param("cluster_vertex_weight", given, "0 or 1"));
+        }
+        let rows = soft::rows(view, problem, self.distance_unit, tag, ctx)?;
+        if view.trivial().is_some() {
+            return Ok(None);
+        }
+        let units = Units::single(view, &cutting, problem)?;
+        let fill = |i: usize, out: &mut Vec<(u32, f64)>| row(view, &rows, i, out);
+        bipartite::cut(view, &units, &cutting, self.cluster_vertex_weight, fill, ctx).map(Some)
+    }
+}
+
+fn row(view: &View, rows: &Array2<f32>, i: usize, out: &mut Vec<(u32, f64)>) {
+    for t in 0..view.len() {
+        for c in view.first[t]..view.first[t + 1] {
+            out.push((c as u32, view.weights[t] * f64::from(rows[[i, c]])));
+        }
+    }
+}
+
+#[typetag::serde(name = "wbpa")]
+impl ConsensusFunction for Wbpa {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let view = View::new(ensemble, problem, &self.weights, "wbpa")?;
+        let cut = self.cut(&view, problem, "wbpa", ctx)?;
+        Ok(cut.map(|c| c.clustering).or_else(|| view.trivial()).expect("one of the two"))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            distances: true,
+            complete: true,
+            fixed_k: true,
+            balanced: self.partitioner.is_balanced(),
+            reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            ..Needs::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        let clusters = members * shape.k;
+        let tables = (12 * shape.n * clusters) as u64;
+        tables + bipartite::memory(&self.cutting(), shape, clusters, clusters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hbgf::Hbgf;
+    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use mustlink_core::contract::fixtures;
+    use ndarray::array;
+
+    /// Members that carry their labels as memberships alone.
+    fn one_hot(ensemble: &Ensemble) -> Ensemble {
+        let members = ensemble.members().iter().map(|m| {
+            let table = Array2::from_shape_fn((m.labels.len(), m.k), |(i, l)| {
+                f64::from(m.labels[i] as usize == l)
+            });
+            let extras = Extras { memberships: Some(table), ..Extras::default() };
+            Member { extras, ..m.clone() }
+        });
+        Ensemble::new(ensemble.n(), members.collect()).unwrap()
+    }
+
+    #[test]
+    fn with_certain_memberships_it_is_hbgf() {
+        let (ensemble, problem) = e12();
+        let soft = one_hot(&ensemble);
+        let view = View::new(&soft, &problem, &Weights::default(), "wbpa").unwrap();
+        let wbpa = Wbpa::default();
+        let units = Units::single(&view, &wbpa.cutting(), &problem).unwrap();
+        let rows =
+            soft::rows(&view, &problem, DistanceUnit::Raw, "wbpa", &Context::new(1)).unwrap();
+        let ours = bipartite::graph(&view, &units, 1, 1e6, |i, out| row(&view, &rows, i, out));
+        let theirs = bipartite::graph(&view, &units, 1, 1e6, |i, out| {
+            (0..5).for_each(|t| out.push((view.cluster(i, t).unwrap() as u32, 1.0)));
+        });
+        assert_eq!(ours.unwrap(), theirs.unwrap());
+        for partitioner in [Engine::Multilevel, Engine::Spectral] {
+            let a = Wbpa { partitioner, ..Wbpa::default() }
+                .combine(&soft, &problem, &Context::new(1))
+                .unwrap();
+            let b = Hbgf { partitioner, ..Hbgf::default() }
+                .combine(&ensemble, &problem, &Context::new(1))
+                .unwrap();
+            assert_eq!(a.labels, b.labels);
+        }
+        let c = Wbpa { imbalance: 0.5, ..Wbpa::default() };
+        let c = c.combine(&soft, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.k, 3);
+        assert!(mustlink_kernels::contingency::adjusted_rand(&E12_CLASSES, &c.labels) > 0.5);
+    }
+
+    #[test]
+    fn distances_come_from_centres_weights_and_units() {
+        // Weights (1, 0): only the first feature is seen; d = |x₁ − c₁|.
+        let x = array![[0.0, 9.0], [1.0, -9.0], [4.0, 0.0]];
+        let problem = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let member = |extras: Extras| Member { extras, ..Member::from_labels(&[0, 0, 1]) };
+        let centers = array![[1.0, 0.0], [4.0, 0.0]];
+        let weights = array![[1.0, 0.0], [1.0, 0.0]];
+        let weighted =
+            Extras { centers: Some(centers.clone()), weights: Some(weights), ..Extras::default() };
+        let given = Extras {
+            distances: Some(array![[1.0, 4.0], [0.0, 3.0], [3.0, 0.0]]),
+            ..Extras::default()
+        };
+        let rows = |extras: Extras, unit| {
+            let ensemble = Ensemble::new(3, vec![member(extras)]).unwrap();
+            let view = View::new(&ensemble, &problem, &Weights::default(), "wbpa").unwrap();
+            soft::rows(&view, &problem, unit, "wbpa", &Context::new(1)).unwrap()
+        };
+        assert_eq!(rows(weighted, DistanceUnit::Raw), rows(given.clone(), DistanceUnit::Raw));
+        // Mean 11/6: in that unit the rows lean less where distances were large.
+        let unit = rows(given.clone(), DistanceUnit::Mean);
+        assert!((f64::from(unit[[0, 0]]) - 29.0 / 40.0).abs() < 1e-6, "{}", unit[[0, 0]]);
+        let plain = Extras { centers: Some(centers), ..Extras::default() };
+        let expected = soft::probabilities(&[41.0f64.sqrt(), (97.0f64 / 2.0).sqrt()]);
+        assert!((f64::from(rows(plain, DistanceUnit::Raw)[[0, 0]]) - expected[0]).abs() < 1e-6);
+    }
+
+    #[test]
+    fn members_without_distances_are_named() {
+        let (ensemble, problem) = e12();
+        let e = Wbpa::default().combine(&ensemble, &problem, &Context::new(1)).unwrap_err();
+        assert!(e.to_string().contains("5 of 5 have none"), "{e}");
+    }
+
+    #[test]
+    fn groups_of_equal_size_are_found_from_centres() {
+        let (problem, classes) = fixtures::dense(2);
+        let centre = |x: &Array2<f64>, c: u32| {
+            let rows: Vec<usize> = (0..45).filter(|&i| classes[i] == c).collect();
+            x.select(ndarray::Axis(0), &rows).mean_axis(ndarray::Axis(0)).unwrap()
+        };
+        let x = problem.data.to_dense();
+        let views: Vec<_> = (0..3).map(|c| centre(&x, c)).collect();
+        let views: Vec<_> = views.iter().map(|c| c.view()).collect();
+        let centers = ndarray::stack(ndarray::Axis(0), &views).unwrap();
+        let extras = Extras { centers: Some(centers), ..Extras::default() };
+        let member = Member { extras, ..Member::from_labels(&classes) };
+        let ensemble = Ensemble::new(45, vec![member; 3]).unwrap();
+        let c = Wbpa::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.labels, mustlink_core::clustering::canonical(&classes));
+        assert!(blank(3, 2).k == Some(2));
+    }
+}

@@ -1,0 +1,205 @@
+//! Which clusters does `wbpa` find, and in which features do they show?
+
+use mustlink_core::prelude::*;
+use mustlink_partitioners::Engine;
+use ndarray::{Array1, Array2};
+
+use crate::members::{View, Weights};
+use crate::soft::{self, DistanceUnit};
+use crate::wbpa::Wbpa;
+
+/// WSBPA: the parts of `wbpa`, each described by the feature weights of the clusters in it.
+///
+/// # Method
+/// The weights of a part are the mean of those of its clusters, made to sum to 1; a part without a
+/// cluster weighs all features alike, and the diagnostics count it.
+/// # Input and output
+/// As `wbpa`, with feature weights in every member. The result has weights, clusters × features.
+/// # Errors
+/// As `wbpa`; `BadParam` when a member has no feature weights.
+/// # Cost and randomness
+/// As `wbpa`.
+/// # References
+/// [DomeniconiAlRazgan2009]; the mean is this project's reading.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wsbpa {
+    /// How the weights of the clusters of a part are averaged.
+    pub aggregate: Aggregate,
+    /// What cuts the graph.
+    pub partitioner: Engine,
+    /// No part is heavier than 1 + this times its share; at most k - 1.
+    #[schemars(range(min = 0.0))]
+    pub imbalance: f64,
+    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
+    /// than half a million ends of edges.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
+    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
+    /// would pass 2³¹ - 1.
+    #[schemars(range(min = 1.0, max = 1e9))]
+    pub weight_scale: f64,
+    /// Weight of a cluster in the balance; an object weighs 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub cluster_vertex_weight: u32,
+    /// What distances are divided by.
+    pub distance_unit: DistanceUnit,
+    /// How much each member counts.
+    pub weights: Weights,
+    /// Objects joined by must-links stay together.
+    pub respect_must_link: bool,
+    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
+    pub respect_cannot_link: bool,
+}
+
+/// How the feature weights of the clusters of a part are averaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Aggregate {
+    /// Each cluster counts the same.
+    #[default]
+    Mean,
+    /// Each cluster counts as often as it has objects.
+    SizeWeighted,
+}
+
+impl Default for Wsbpa {
+    fn default() -> Self {
+        Wsbpa {
+            aggregate: Aggregate::Mean,
+            partitioner: Engine::default(),
+            imbalance: 0.03,
+            trials: None,
+            weight_scale: 1e6,
+            cluster_vertex_weight: 1,
+            distance_unit: DistanceUnit::Raw,
+            weights: Weights::default(),
+            respect_must_link: false,
+            respect_cannot_link: false,
+        }
+    }
+}
+
+register!(ConsensusFunction, Wsbpa, "wsbpa",
+    references: ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"]);
+
+impl Wsbpa {
+    fn wbpa(&self) -> Wbpa {
+        Wbpa {
+            partitioner: self.partitioner,
+            imbalance: self.imbalance,
+            trials: self.trials,
+            weight_scale: self.weight_scale,
+            cluster_vertex_weight: self.cluster_vertex_weight,
+            distance_unit: self.distance_unit,
+            weights: self.weights.clone(),
+            respect_must_link: self.respect_must_link,
+            respect_cannot_link: self.respect_cannot_link,
+        }
+    }
+
+    /// Weights of the `k` clusters of the consensus, and how many of them hold no cluster.
+    fn describe(&self, view: &View, clusters: &[u32], k: usize, d: usize) -> (Array2<f64>, usize) {
+        let mut sums: Array2<f64> = Array2::zeros((k, d));
+        for t in 0..view.len() {
+            let m = view.members[t];
+            let weights = m.extras.weights.as_ref().expect("checked before");
+            let mut sizes = vec![0.0; view.first[t + 1] - view.first[t]];
+            view.labels[t].iter().for_each(|&l| sizes[l as usize] += 1.0);
+            for (at, l) in soft::order(m, weights.nrows()).into_iter().enumerate() {
+                let part = clusters[view.first[t] + at];
+                if part != NONE {
+                    let factor = match self.aggregate {
+                        Aggregate::Mean => 1.0,
+                        Aggregate::SizeWeighted => sizes[at],
+                    };
+                    sums.row_mut(part as usize).scaled_add(factor, &weights.row(l));
+                }
+            }
+        }
+        let mut bare = 0;
+        for mut row in sums.rows_mut() {
+            let total = row.sum();
+            if total > 0.0 {
+                row.mapv_inplace(|w| w / total);
+            } else {
+                row.assign(&Array1::from_elem(d, 1.0 / d as f64));
+                bare += 1;
+            }
+        }
+        (sums, bare)
+    }
+}
+
+#[typetag::serde(name = "wsbpa")]
+impl ConsensusFunction for Wsbpa {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let view = View::new(ensemble, problem, &self.weights, "wsbpa")?;
+        let width = view.members[0].extras.weights.as_ref().map(Array2::ncols);
+        let lacking = view
+            .members
+            .iter()
+            .filter(|m| m.extras.weights.as_ref().map(Array2::ncols) != width || width.is_none());
+        let (lacking, all) = (lacking.count(), view.len());
+        let d = match width {
+            Some(d) if lacking == 0 => d,
+            _ => {
+                let legal = format!(
+                    "used with members that have weights of the same features; {lacking} of {all} do not"
+                );
+                return Err(Error::bad_param("consensus", "wsbpa", legal));
+            }
+        };
+        let cut = self.wbpa().cut(&view, problem, "wsbpa", ctx)?;
+        let (mut clustering, clusters) = match cut {
+            Some(cut) => (cut.clustering, cut.clusters),
+            // k = 1: everything is in one part. k = n: no part holds a cluster.
+            None => {
+                let name = if view.k == 1 { 0 } else { NONE };
+                (view.trivial().expect("no cut"), vec![name; view.clusters()])
+            }
+        };
+        let (weights, bare) = self.describe(&view, &clusters, clustering.k, d);
+        clustering.extras.weights = Some(weights);
+        clustering.extras.diagnostics.insert("parts_without_cluster".into(), bare as f64);
+        Ok(clustering)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { feature_weights: true, ..self.wbpa().needs() }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        self.wbpa().memory(shape, members) + (8 * shape.k * shape.d) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn a_part_has_the_mean_weights_of_its_clusters() {
+        let x = array![[0.0, 0.0], [1.0, 0.0], [8.0, 9.0], [9.0, 9.0]];
+        let problem = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let member = |w: Array2<f64>| {
+            let centers = array![[0.5, 0.0], [8.5, 9.0]];
+            let extras = Extras { centers: Some(centers), weights: Some(w), ..Extras::default() };
+            Member { extras, ..Member::from_labels(&[0, 0, 1, 1]) }
+        };
+        let members =
+            vec![member(array![[0.8, 0.2], [0.5, 0.5]]), member(array![[0.6, 0.4], [0.1, 0.9]])];
+        let ensemble = Ensemble::new(4, members).unwrap();
+        // Four objects and four clusters: the multilevel partitioner finds parts of four.
+        let wsbpa = Wsbpa { partitioner: Engine::Multilevel, ..Wsbpa::default() };
+        let c = wsbpa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.labels, [0, 0, 1, 1]);
+        let weights = c.extras.weights.unwrap();
+        assert!((&weights - &array![[0.7, 0.3], [0.3, 0.7]]).iter().all(|e| e.abs() < 1e-12));
+        assert_eq!(c.extras.diagnostics["parts_without_cluster"], 0.0);
+        let none = Ensemble::new(4, vec![Member::from_labels(&[0, 0, 1, 1])]).unwrap();
+        assert!(wsbpa.combine(&none, &problem, &Context::new(1)).is_err());
+    }
+}

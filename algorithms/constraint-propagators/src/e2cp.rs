@@ -1,0 +1,374 @@
+//! How strongly does each pair belong together when constraints flow along a neighbour graph?
+
+use mustlink_core::constraints::Origin;
+use mustlink_core::prelude::*;
+use mustlink_kernels::neighbours::KdTree;
+use ndarray::{Array2, Axis, Slice};
+use rayon::prelude::*;
+
+/// What comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// The graph with its affinities raised and lowered.
+    #[default]
+    Affinity,
+    /// Constraints for the pairs of at least weight `g`.
+    Pairs,
+}
+
+/// Exhaustive and efficient constraint propagation: constraints diffuse over a neighbour graph.
+///
+/// # Method
+/// F = (1 − α)² (I − αL̄)⁻¹ Z (I − αL̄)⁻¹ with L̄ = D^(−½)·W·D^(−½), W the affinities of the graph and
+/// Z +w for must-links, −w for cannot-links; scaled down where an entry exceeds 1. An affinity W
+/// becomes 1 − (1 − F)(1 − W) where F ≥ 0, else (1 + F)·W; or each pair with |F| ≥ `g` becomes a
+/// constraint of that weight and sign.
+/// # Input and output
+/// Dense or sparse objects: graph of the `knn` nearest, weighted exp(−‖x − y‖² / (σ_x·σ_y)) with σ the
+/// distance to the last of them; or affinities in [0, 1] as the graph. n × n affinities with a zero
+/// diagonal, or constraints, the given ones first.
+/// # Errors
+/// `BadParam`; `TooManyPropagated` above `max_pairs`.
+/// # Cost and randomness
+/// O(constrained objects · (edges · 30 + n²)): F = Y·Z·Yᵀ with one solved column of Y for each
+/// constrained object. Nothing random.
+/// # References
+/// [LuIp2010]; [ZelnikManorPerona2004] for the local scale. Constraint weights above 1 are divided
+/// by the largest.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct E2cp {
+    /// How far constraints flow (α).
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+    pub alpha: f64,
+    /// Neighbours of an object in the graph, at most n − 1.
+    #[schemars(range(min = 1))]
+    pub knn: usize,
+    /// What comes out.
+    pub output: Output,
+    /// Smallest strength of a pair that becomes a constraint, or with `densify` an edge.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    pub g: f64,
+    /// Add edges between objects that are no neighbours and have F ≥ `g`.
+    pub densify: bool,
+    /// Most pairs to make.
+    #[schemars(range(min = 1))]
+    pub max_pairs: u64,
+    /// Most objects of an affinity matrix, which holds a number for every pair.
+    #[schemars(range(min = 1))]
+    pub max_objects: usize,
+}
+
+impl Default for E2cp {
+    fn default() -> Self {
+        E2cp {
+            alpha: 0.8,
+            knn: 20,
+            output: Output::default(),
+            g: 0.5,
+            densify: false,
+            max_pairs: 50_000_000,
+            max_objects: 20_000,
+        }
+    }
+}
+
+register!(ConstraintPropagator, E2cp, "e2cp", references: ["LuIp2010", "ZelnikManorPerona2004"]);
+
+/// Rows of F made at once.
+const BLOCK: usize = 256;
+/// Relative residual at which a column is solved.
+const SOLVED: f64 = 1e-10;
+/// With more features a tree rules out too little.
+const TREE_FEATURES: usize = 15;
+
+#[typetag::serde(name = "e2cp")]
+impl ConstraintPropagator for E2cp {
+    fn propagate(
+        &self,
+        constraints: &Constraints,
+        _: Option<&Clustering>,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Propagated> {
+        self.check(problem.n())?;
+        let graph = self.graph(&problem.data, ctx)?;
+        let flow = Flow::new(&graph, constraints, self.alpha, ctx)?;
+        match self.output {
+            Output::Affinity => self.affinity(&graph, &flow, ctx).map(Propagated::Affinity),
+            Output::Pairs => {
+                self.pairs(constraints, &flow, graph.len(), ctx).map(Propagated::Constraints)
+            }
+        }
+    }
+
+    fn properties(&self) -> PropagatorProperties {
+        PropagatorProperties {
+            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Affinity],
+            gives: (self.output == Output::Affinity).then_some(DataKind::Affinity),
+            ..PropagatorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let n = shape.n as u64;
+        let ends = (2 * shape.constraints as u64).min(n);
+        let made = match self.output {
+            Output::Affinity => 8 * n * n,
+            Output::Pairs => 96 * (n * n / 2).min(self.max_pairs),
+        };
+        16 * n * ends + 32 * n * self.knn as u64 + made
+    }
+}
+
+/// Neighbours of each object with their affinities, by index; symmetric, no loops.
+type Graph = Vec<Vec<(u32, f64)>>;
+
+impl E2cp {
+    fn check(&self, n: usize) -> Result<()> {
+        if self.alpha.is_nan() || self.alpha <= 0.0 || self.alpha >= 1.0 {
+            return Err(Error::bad_param("alpha", self.alpha, "> 0 and < 1"));
+        }
+        if self.g.is_nan() || self.g <= 0.0 || self.g > 1.0 {
+            return Err(Error::bad_param("g", self.g, "> 0 and <= 1"));
+        }
+        if self.knn == 0 {
+            return Err(Error::bad_param("knn", 0, ">= 1"));
+        }
+        if self.max_pairs == 0 {
+            return Err(Error::bad_param("max_pairs", 0, ">= 1"));
+        }
+        if self.output == Output::Affinity && n > self.max_objects {
+            let legal = format!("at least the number of objects, {n}");
+            return Err(Error::bad_param("max_objects", self.max_objects, legal));
+        }
+        Ok(())
+    }
+
+    fn graph(&self, data: &Data, ctx: &Context) -> Result<Graph> {
+        let n = data.n();
+        if data.kind() == DataKind::Affinity {
+            return (0..n)
+                .map(|i| {
+                    let edges = (0..n).filter(|&j| j != i).map(|j| (j as u32, data.pair(i, j)));
+                    let edges: Vec<_> = edges.filter(|e| e.1 != 0.0).collect();
+                    match edges.iter().find(|e| !(0.0..=1.0).contains(&e.1)) {
+                        None => Ok(edges),
+                        Some((_, bad)) => Err(Error::bad_param("affinity", bad, "in [0, 1]")),
+                    }
+                })
+                .collect();
+        }
+        // Nobody has more neighbours than there are others.
+        let knn = self.knn.min(n.saturating_sub(1));
+        let tree = (data.kind() == DataKind::Dense && data.d() <= TREE_FEATURES)
+            .then(|| KdTree::new(&data.to_dense()));
+        let near = (0..n).into_par_iter().map(|i| {
+            ctx.check()?;
+            let row = data.row(i);
+            if let (Some(tree), Row::Dense(x)) = (&tree, row) {
+                return Ok(tree.nearest(x, knn, Some(i as u32)));
+            }
+            let others = (0..n).filter(|&j| j != i);
+            let mut all: Vec<(f64, u32)> =
+                others.map(|j| (row.squared_distance(&data.row(j)), j as u32)).collect();
+            let before = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+            if knn < all.len() {
+                all.select_nth_unstable_by(knn, before);
+                all.truncate(knn);
+            }
+            all.sort_unstable_by(before);
+            Ok(all)
+        });
+        let near: Vec<Vec<(f64, u32)>> = near.collect::<Result<_>>()?;
+        let mut scale: Vec<f64> =
+            near.iter().map(|near| near.last().map_or(0.0, |e| e.0.sqrt())).collect();
+        // Where all neighbours are duplicates the smallest scale of the others stands in.
+        let least = scale.iter().copied().filter(|s| *s > 0.0).fold(f64::INFINITY, f64::min);
+        scale.iter_mut().filter(|s| **s == 0.0).for_each(|s| *s = least);
+        let weight = |i: usize, j: usize, d2: f64| (-d2 / (scale[i] * scale[j])).exp();
+        let mut graph: Graph = vec![Vec::new(); n];
+        for (i, near) in near.iter().enumerate() {
+            for &(d2, j) in near {
+                let w = weight(i.min(j as usize), i.max(j as usize), d2);
+                graph[i].push((j, w));
+                graph[j as usize].push((i as u32, w));
+            }
+        }
+        for edges in &mut graph {
+            edges.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            edges.dedup_by_key(|e| e.0);
+            edges.retain(|e| e.1 > 0.0);
+        }
+        Ok(graph)
+    }
+
+    fn affinity(&self, graph: &Graph, flow: &Flow, ctx: &Context) -> Result<Array2<f64>> {
+        let n = graph.len();
+        let mut out = Array2::zeros((n, n));
+        let changed = |w: f64, f: f64| {
+            if f >= 0.0 { 1.0 - (1.0 - f) * (1.0 - w) } else { (1.0 + f) * w }
+        };
+        for (i, edges) in graph.iter().enumerate() {
+            for &(j, w) in edges.iter().filter(|e| e.0 as usize > i) {
+                let value = changed(w, flow.strength(i, j as usize)).clamp(0.0, 1.0);
+                out[[i, j as usize]] = value;
+                out[[j as usize, i]] = value;
+            }
+        }
+        if self.densify {
+            flow.each_row(ctx, |i, row| {
+                let strong = (i + 1..n).filter(|&j| row[j] >= self.g);
+                let edges = &graph[i];
+                for j in strong {
+                    if edges.binary_search_by_key(&(j as u32), |e| e.0).is_err() {
+                        out[[i, j]] = row[j].min(1.0);
+                        out[[j, i]] = row[j].min(1.0);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(out)
+    }
+
+    fn pairs(&self, given: &Constraints, flow: &Flow, n: usize, ctx: &Context) -> Result<Constraints> {
+        let mut all = given.pairs().to_vec();
+        let most = self.max_pairs;
+        flow.each_row(ctx, |i, row| {
+            for j in (i + 1..n).filter(|&j| row[j].abs() >= self.g) {
+                let kind = if row[j] >= 0.0 { Kind::MustLink } else { Kind::CannotLink };
+                let made = Constraint::new(i, j, kind).weighing(row[j].abs());
+                all.push(made.from(Origin::Propagated));
+            }
+            let pairs = (all.len() - given.len()) as u64;
+            match pairs > most {
+                true => Err(Error::TooManyPropagated { pairs, limit: most }),
+                false => Ok(()),
+            }
+        })?;
+        Ok(Constraints::new(n, all)?.with_neighbourhoods(given.neighbourhoods().to_vec()))
+    }
+}
+
+/// F in two factors: F_ij is the inner product of row i of `left` and row j of `right`.
+struct Flow {
+    left: Array2<f64>,
+    right: Array2<f64>,
+}
+
+impl Flow {
+    fn new(graph: &Graph, constraints: &Constraints, alpha: f64, ctx: &Context) -> Result<Self> {
+        let n = graph.len();
+        let pairs = constraints.pairs();
+        let mut ends: Vec<u32> = pairs.iter().flat_map(|c| [c.i, c.j]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let r = ends.len();
+        let place = |i: u32| ends.binary_search(&i).expect("every end is listed");
+        let heaviest = pairs.iter().map(|c| c.weight).fold(1.0, f64::max);
+        let mut z = Array2::zeros((r, r));
+        for c in pairs {
+            let sign = if c.kind == Kind::MustLink { 1.0 } else { -1.0 };
+            let (a, b) = (place(c.i), place(c.j));
+            z[[a, b]] += sign * c.weight / heaviest;
+            z[[b, a]] = z[[a, b]];
+        }
+        let root: Vec<f64> = graph
+            .iter()
+            .map(|edges| edges.iter().map(|e| e.1).sum::<f64>())
+            .map(|degree| if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 })
+            .collect();
+        // I − αL̄, row by row.
+        let times = |x: &[f64]| -> Vec<f64> {
+            let row = |i: usize| {
+                let sum: f64 = graph[i].iter().map(|&(j, w)| w * root[j as usize] * x[j as usize]).sum();
+                x[i] - alpha * root[i] * sum
+            };
+            (0..n).map(row).collect()
+        };
+        let solve = |&end: &u32| -> Result<Vec<f64>> {
+            ctx.check()?;
+            let mut unit = vec![0.0; n];
+            unit[end as usize] = 1.0;
+            Ok(conjugate_gradients(times, &unit))
+        };
+        let columns: Vec<Vec<f64>> = ends.par_iter().map(solve).collect::<Result<_>>()?;
+        let right = Array2::from_shape_fn((n, r), |(i, c)| (1.0 - alpha) * columns[c][i]);
+        let mut flow = Flow { left: right.dot(&z), right };
+        let largest = flow.largest(ctx)?;
+        if largest > 1.0 {
+            flow.left.mapv_inplace(|v| v / largest);
+        }
+        Ok(flow)
+    }
+
+    /// F_ij.
+    fn strength(&self, i: usize, j: usize) -> f64 {
+        let (i, j) = (i.min(j), i.max(j));
+        self.left.row(i).dot(&self.right.row(j))
+    }
+
+    /// Hands on the rows of F in order, a block of them held at a time.
+    fn each_row(
+        &self,
+        ctx: &Context,
+        mut with: impl FnMut(usize, &[f64]) -> Result<()>,
+    ) -> Result<()> {
+        let n = self.left.nrows();
+        for from in (0..n).step_by(BLOCK) {
+            ctx.check()?;
+            let rows = Slice::from(from..(from + BLOCK).min(n));
+            let block = self.left.slice_axis(Axis(0), rows).dot(&self.right.t());
+            for (at, row) in block.outer_iter().enumerate() {
+                with(from + at, &row.to_vec())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// max |F|, or a bound on it that is at most 1.
+    fn largest(&self, ctx: &Context) -> Result<f64> {
+        let longest = |x: &Array2<f64>| {
+            x.outer_iter().map(|row| row.dot(&row)).fold(0.0, f64::max).sqrt()
+        };
+        let bound = longest(&self.left) * longest(&self.right);
+        if bound <= 1.0 {
+            return Ok(bound);
+        }
+        let mut largest = 0.0f64;
+        self.each_row(ctx, |_, row| {
+            largest = row.iter().fold(largest, |m, v| m.max(v.abs()));
+            Ok(())
+        })?;
+        Ok(largest)
+    }
+}
+
+/// Solves A·x = b for a symmetric positive definite A.
+fn conjugate_gradients(times: impl Fn(&[f64]) -> Vec<f64>, b: &[f64]) -> Vec<f64> {
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
+    let mut x = vec![0.0; b.len()];
+    let mut residual = b.to_vec();
+    let mut direction = b.to_vec();
+    let mut squared = dot(&residual, &residual);
+    let enough = SOLVED * SOLVED * squared;
+    // n steps would do in exact arithmetic.
+    for _ in 0..10 * b.len().max(10) {
+        if squared <= enough {
+            break;
+        }
+        let image = times(&direction);
+        let step = squared / dot(&direction, &image);
+        for i in 0..x.len() {
+            x[i] += step * direction[i];
+            residual[i] -= step * image[i];
+        }
+        let next = dot(&residual, &residual);
+        let turn = next / squared;
+        squared = next;
+        direction.iter_mut().zip(&residual).for_each(|(d, r)| *d = r + turn * *d);
+    }
+    x
+}

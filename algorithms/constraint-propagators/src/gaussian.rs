@@ -1,0 +1,359 @@
+//! Which pairs lie so close to a constrained pair that the constraint should hold for them too?
+
+use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
+use mustlink_core::constraints::{Duplicates, Origin};
+use mustlink_core::prelude::*;
+use mustlink_kernels::neighbours::KdTree;
+use rayon::prelude::*;
+
+use crate::cluster_metrics::{ClusterMetrics, MetricSource, ScaleRule};
+
+/// What becomes of several constraints on one pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// All are kept; their weights add up.
+    #[default]
+    Full,
+    /// The one of largest weight is kept, a must-link and a cannot-link apart.
+    Reduced,
+}
+
+/// Which pairs near a source are passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndpointRule {
+    /// The source itself, which is there with its own weight.
+    #[default]
+    SourcePairOnly,
+    /// As the published procedure: with i < j and A < B, pairs with i = A or j = B.
+    Printed,
+}
+
+/// How the pairs are found. The result is the same to the bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Search {
+    /// Objects near each end by a tree, then only pairs that pass: time grows with the result.
+    #[default]
+    OutputSensitive,
+    /// Every pair for every source, as published: Θ(constraints · n² · d).
+    Published,
+}
+
+/// Gaussian propagation: a constraint spreads to pairs near its ends, the weaker the farther.
+///
+/// # Method
+/// A constraint of weight w between A and B gives the pair {i, j} the weight
+/// w · max(G_A(i)·G_B(j), G_A(j)·G_B(i)) where that maximum is at least `g`. G_A is a Gaussian of
+/// peak 1 around A with covariance s·n·M⁻¹: M the metric of A's cluster, n the size of the cluster,
+/// s how central A lies in it. Must-links give must-links, cannot-links give cannot-links; a pair
+/// may get both.
+/// # Input and output
+/// n × d, dense or sparse, a clustering of it. The given constraints as they are, then the pairs of
+/// each in turn, ordered by index; weights of one pair are added (`full`) or the largest kept.
+/// # Errors
+/// `BadParam`; `NumericalFailure` for a metric that is not positive definite;
+/// `TooManyPropagated` above `max_pairs`.
+/// # Cost and randomness
+/// O(ends · query + Σ objects near each end + pairs) with a k-d tree up to 15 features, else
+/// O(ends · n · d) for the queries; as published Θ(constraints · n² · d). Nothing random.
+/// # References
+/// [Eaton2005] ch. 3, App. A, B. Differs: a pair that shares one end with its source is kept
+/// (`endpoint_rule`), of two equal constraints one survives the reduction.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gaussian {
+    /// Smallest Gaussian factor that propagates.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    pub g: f64,
+    /// What becomes of several constraints on one pair.
+    pub mode: Mode,
+    /// Where the metrics of the clusters come from.
+    pub metric_source: MetricSource,
+    /// How the size of a cluster becomes the width of its Gaussians.
+    pub scale_rule: ScaleRule,
+    /// Narrow the Gaussians of ends away from the centre of their cluster.
+    pub centrality: bool,
+    /// Which pairs near a source are passed over.
+    pub endpoint_rule: EndpointRule,
+    /// Propagate the pairs that the constraints entail, too.
+    pub propagate_closure: bool,
+    /// Most pairs to make.
+    #[schemars(range(min = 1))]
+    pub max_pairs: u64,
+    /// How the pairs are found; changes no result.
+    pub search: Search,
+}
+
+impl Default for Gaussian {
+    fn default() -> Self {
+        Gaussian {
+            g: 0.5,
+            mode: Mode::default(),
+            metric_source: MetricSource::default(),
+            scale_rule: ScaleRule::default(),
+            centrality: true,
+            endpoint_rule: EndpointRule::default(),
+            propagate_closure: false,
+            max_pairs: 50_000_000,
+            search: Search::default(),
+        }
+    }
+}
+
+register!(ConstraintPropagator, Gaussian, "gaussian", references: ["Eaton2005"]);
+
+/// With more features a tree rules out too little.
+const TREE_FEATURES: usize = 15;
+/// Below this, looking at all objects is as quick.
+const TREE_OBJECTS: usize = 2000;
+
+#[typetag::serde(name = "gaussian")]
+impl ConstraintPropagator for Gaussian {
+    fn propagate(
+        &self,
+        constraints: &Constraints,
+        clustering: Option<&Clustering>,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Propagated> {
+        let n = problem.n();
+        let clustering = clustering
+            .filter(|c| c.labels.len() == n)
+            .ok_or_else(|| Error::bad_param("clustering", "none", "one of the same objects"))?;
+        let sources = self.sources(constraints, n)?;
+        let made = self.spread(&sources, clustering, problem, ctx)?;
+        let new = made.iter().zip(&sources).flat_map(|(pairs, source)| {
+            pairs.iter().map(|&(i, j, e)| {
+                Constraint::new(i as usize, j as usize, source.kind)
+                    .weighing(source.weight * (-e).exp())
+                    .from(Origin::Propagated)
+            })
+        });
+        let duplicates = match self.mode {
+            Mode::Full => Duplicates::Sum,
+            Mode::Reduced => Duplicates::Max,
+        };
+        let total = sources.len() + made.iter().map(Vec::len).sum::<usize>();
+        // The canonical form reserves what it is told to expect.
+        let all = Expected { items: sources.iter().copied().chain(new), total };
+        let all = Constraints::with_duplicates(n, all, duplicates)?;
+        Ok(Propagated::Constraints(
+            all.with_neighbourhoods(constraints.neighbourhoods().to_vec()),
+        ))
+    }
+
+    fn properties(&self) -> PropagatorProperties {
+        PropagatorProperties { needs_clustering: true, ..PropagatorProperties::default() }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let (n, d) = (shape.n as u64, shape.d as u64);
+        let pairs = (shape.constraints as u64).saturating_mul(n).min(self.max_pairs);
+        16 * n * d + 64 * n + 96 * pairs
+    }
+}
+
+/// An iterator that knows how long it is.
+struct Expected<I> {
+    items: I,
+    total: usize,
+}
+
+impl<I: Iterator> Iterator for Expected<I> {
+    type Item = I::Item;
+    fn next(&mut self) -> Option<I::Item> {
+        self.items.next()
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.total, None)
+    }
+}
+
+/// A pair made from a source, i < j, with its exponent.
+type Made = (u32, u32, f64);
+
+/// For every object its exponent at each end of a source; infinite where out of reach.
+struct Scratch {
+    a: Vec<f64>,
+    b: Vec<f64>,
+}
+
+impl Gaussian {
+    /// What is propagated: the given pairs, and what follows from them where asked for.
+    fn sources(&self, given: &Constraints, n: usize) -> Result<Vec<Constraint>> {
+        let mut sources = given.pairs().to_vec();
+        if self.propagate_closure {
+            let closure = Closure::new(given, n, OnConflict::Keep)?;
+            let known: std::collections::HashSet<(u32, u32, Kind)> =
+                sources.iter().map(|c| (c.i, c.j, c.kind)).collect();
+            let all = closure.pairs(EntailedWeight::Bottleneck, MAX_CLOSURE_PAIRS)?;
+            sources.extend(all.into_iter().filter(|c| !known.contains(&(c.i, c.j, c.kind))));
+        }
+        Ok(sources)
+    }
+
+    /// The pairs of each source, each pair once, in order.
+    fn spread(
+        &self,
+        sources: &[Constraint],
+        clustering: &Clustering,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Vec<Vec<Made>>> {
+        if self.g.is_nan() || self.g <= 0.0 || self.g > 1.0 {
+            return Err(Error::bad_param("g", self.g, "> 0 and <= 1"));
+        }
+        if self.max_pairs == 0 {
+            return Err(Error::bad_param("max_pairs", 0, ">= 1"));
+        }
+        ctx.check()?;
+        if sources.is_empty() {
+            return Ok(Vec::new());
+        }
+        // The test is on exponents: e <= τ, never on rounded exponentials.
+        let tau = -self.g.ln();
+        let metrics =
+            ClusterMetrics::new(&problem.data, clustering, self.metric_source, self.scale_rule)?;
+        match self.search {
+            Search::Published => self.published(sources, &metrics, tau, problem.n(), ctx),
+            Search::OutputSensitive => self.near(sources, &metrics, tau, problem, ctx),
+        }
+    }
+
+    /// Whether the pair (i < j) is passed over by the source (A < B).
+    fn skips(&self, source: &Constraint, i: u32, j: u32) -> bool {
+        match self.endpoint_rule {
+            EndpointRule::SourcePairOnly => (i, j) == (source.i, source.j),
+            EndpointRule::Printed => i == source.i || j == source.j,
+        }
+    }
+
+    fn near(
+        &self,
+        sources: &[Constraint],
+        metrics: &ClusterMetrics,
+        tau: f64,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Vec<Vec<Made>>> {
+        let (n, d) = (problem.n(), problem.d());
+        let tree = (problem.data.kind() == DataKind::Dense
+            && d <= TREE_FEATURES
+            && n >= TREE_OBJECTS)
+            .then(|| match problem.data.as_array() {
+                Some(x) => KdTree::new(x),
+                None => KdTree::new(&problem.data.to_dense()),
+            });
+        let mut ends: Vec<u32> = sources.iter().flat_map(|c| [c.i, c.j]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let within = |&end: &u32| {
+            ctx.check()?;
+            let reach = metrics.reach(end as usize, self.centrality)?;
+            Ok(reach.within(tau, metrics, tree.as_ref()))
+        };
+        let near: Vec<Vec<(f64, u32)>> = ends.par_iter().map(within).collect::<Result<_>>()?;
+        let of = |end: u32| &near[ends.binary_search(&end).expect("every end is listed")][..];
+        let least: u64 = sources.par_iter().map(|c| at_least(of(c.i), of(c.j), tau)).sum();
+        if least > self.max_pairs {
+            return Err(Error::TooManyPropagated { pairs: least, limit: self.max_pairs });
+        }
+        let fresh = || Scratch { a: vec![f64::INFINITY; n], b: vec![f64::INFINITY; n] };
+        let made: Vec<Vec<Made>> = sources
+            .par_iter()
+            .map_init(fresh, |scratch, source| {
+                ctx.check()?;
+                let (a, b) = (of(source.i), of(source.j));
+                a.iter().for_each(|&(q, i)| scratch.a[i as usize] = q);
+                b.iter().for_each(|&(q, i)| scratch.b[i as usize] = q);
+                let mut pairs = Vec::new();
+                visit(a, b, tau, |(u, i), b| {
+                    for &(v, j) in b {
+                        let e = u + v;
+                        // The same pair the other way round: the smaller exponent is kept, once.
+                        let other = scratch.a[j as usize] + scratch.b[i as usize];
+                        let worse = other <= tau && (other < e || (other == e && j < i));
+                        let (low, high) = (i.min(j), i.max(j));
+                        if i != j && !worse && !self.skips(source, low, high) {
+                            pairs.push((low, high, e));
+                        }
+                    }
+                });
+                a.iter().for_each(|&(_, i)| scratch.a[i as usize] = f64::INFINITY);
+                b.iter().for_each(|&(_, i)| scratch.b[i as usize] = f64::INFINITY);
+                pairs.sort_unstable_by_key(|&(i, j, _)| (i, j));
+                Ok(pairs)
+            })
+            .collect::<Result<_>>()?;
+        self.counted(made)
+    }
+
+    fn published(
+        &self,
+        sources: &[Constraint],
+        metrics: &ClusterMetrics,
+        tau: f64,
+        n: usize,
+        ctx: &Context,
+    ) -> Result<Vec<Vec<Made>>> {
+        let made = sources.iter().map(|source| {
+            let a = metrics.reach(source.i as usize, self.centrality)?;
+            let b = metrics.reach(source.j as usize, self.centrality)?;
+            let rows = (0..n).into_par_iter().map(|i| {
+                ctx.check()?;
+                let (mut scratch_i, mut scratch_j) = (Vec::new(), Vec::new());
+                let x = metrics.row(i, &mut scratch_i);
+                let mut pairs = Vec::new();
+                for j in i + 1..n {
+                    let y = metrics.row(j, &mut scratch_j);
+                    let e = (a.exponent(x) + b.exponent(y)).min(a.exponent(y) + b.exponent(x));
+                    if e <= tau && !self.skips(source, i as u32, j as u32) {
+                        pairs.push((i as u32, j as u32, e));
+                    }
+                }
+                Ok(pairs)
+            });
+            let rows: Vec<Vec<Made>> = rows.collect::<Result<_>>()?;
+            Ok(rows.concat())
+        });
+        self.counted(made.collect::<Result<_>>()?)
+    }
+
+    fn counted(&self, made: Vec<Vec<Made>>) -> Result<Vec<Vec<Made>>> {
+        let pairs = made.iter().map(|m| m.len() as u64).sum();
+        match pairs > self.max_pairs {
+            true => Err(Error::TooManyPropagated { pairs, limit: self.max_pairs }),
+            false => Ok(made),
+        }
+    }
+}
+
+/// Hands on each object near the first end with the objects near the second that pass with it: a
+/// prefix of the ascending list, which shrinks as the first exponent grows.
+fn visit<'a>(
+    a: &[(f64, u32)],
+    b: &'a [(f64, u32)],
+    tau: f64,
+    mut with: impl FnMut((f64, u32), &'a [(f64, u32)]),
+) {
+    let mut p = b.len();
+    for &(u, i) in a {
+        while p > 0 && u + b[p - 1].0 > tau {
+            p -= 1;
+        }
+        if p == 0 {
+            return;
+        }
+        with((u, i), &b[..p]);
+    }
+}
+
+/// How many pairs a source makes at least: half of what it visits, without (i, i) and itself.
+fn at_least(a: &[(f64, u32)], b: &[(f64, u32)], tau: f64) -> u64 {
+    let mut visited = 0u64;
+    visit(a, b, tau, |_, b| visited += b.len() as u64);
+    // Under the printed rule the pairs at an end go too: at most those of the lists.
+    visited.saturating_sub(3 * (a.len() + b.len()) as u64) / 2
+}

@@ -1,0 +1,121 @@
+//! What do runs of one clusterer say that each saw the objects in other proportions?
+
+use mustlink_core::prelude::*;
+
+use crate::members::{MemberK, OutOfSample, Settings};
+use crate::views::View;
+
+/// Many runs of one clusterer, each on n objects drawn with replacement; the others are classified.
+///
+/// # Method
+/// Each member draws n objects with replacement; an object drawn twice weighs twice. About a third
+/// of the objects are left out and join the nearest cluster in the member's own geometry.
+/// # Input and output
+/// What the clusterer takes. `members` partitions of all objects, or with
+/// `out_of_sample = "leave_out"` of those each saw.
+/// # Errors
+/// `BadParam` for `members` and `k`; a member that fails is made again, `max_failures` times in all,
+/// then its error is returned.
+/// # Cost and randomness
+/// `members` runs, in parallel; random in samples and starts.
+/// # References
+/// [DudoitFridlyand2003].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bootstrap {
+    /// Number of members (τ).
+    #[schemars(range(min = 1, max = 65535))]
+    pub members: usize,
+    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<MemberK>,
+    /// What makes a member.
+    #[schemars(extend("x-default" = "kmeans"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// What happens to the objects a member did not draw.
+    pub out_of_sample: OutOfSample,
+    /// How many failed members are made again before giving up.
+    #[schemars(range(min = 0))]
+    pub max_failures: usize,
+    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
+    pub keep_extras: bool,
+}
+
+impl Default for Bootstrap {
+    fn default() -> Self {
+        Bootstrap { members: 100, k: None, clusterer: None, out_of_sample: OutOfSample::default(), max_failures: 0, keep_extras: true }
+    }
+}
+
+register!(EnsembleGenerator, Bootstrap, "bootstrap",
+    references: ["DudoitFridlyand2003"]);
+
+impl Bootstrap {
+    fn settings(&self) -> Settings<'_> {
+        Settings {
+            members: self.members,
+            k: self.k.as_ref(),
+            max_failures: self.max_failures,
+            keep_extras: self.keep_extras,
+        }
+    }
+
+    fn view(&self) -> View {
+        View::Bootstrap { out_of_sample: self.out_of_sample }
+    }
+}
+
+#[typetag::serde(name = "bootstrap")]
+impl EnsembleGenerator for Bootstrap {
+    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
+        let view = self.view();
+        self.settings().generate(&**clusterer, problem, ctx, |p, k, ctx| view.draw(p, k, ctx))
+    }
+
+    fn properties(&self) -> GeneratorProperties {
+        match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
+            Ok(clusterer) => {
+                let facts = self.settings().properties(&**clusterer);
+                GeneratorProperties { accepts: self.view().accepts(facts.accepts), ..facts }
+            },
+            // A default that is not linked is reported by `generate`.
+            Err(_) => GeneratorProperties::default(),
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
+        let threads = rayon::current_num_threads().min(self.members) as u64;
+        threads * self.view().memory(shape) + clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_base_clusterers as _;
+    use mustlink_core::contract::fixtures;
+
+    #[test]
+    fn about_a_third_is_left_out() {
+        let (p, _) = fixtures::dense(1);
+        let g = Bootstrap { members: 20, out_of_sample: OutOfSample::LeaveOut, ..Bootstrap::default() };
+        let e = g.generate(&p, &Context::new(3)).unwrap();
+        let missing = |m: &Member| m.labels.iter().filter(|l| **l == MISSING).count();
+        let all: usize = e.members().iter().map(missing).sum();
+        // 45 · 20 · e⁻¹ ≈ 331.
+        assert!((260..400).contains(&all), "{all}");
+    }
+
+    #[test]
+    fn every_object_gets_a_label() {
+        let (p, classes) = fixtures::dense(1);
+        let g = Bootstrap { members: 6, ..Bootstrap::default() };
+        for m in g.generate(&p, &Context::new(3)).unwrap().members() {
+            assert!(m.labels.iter().all(|&l| (l as usize) < m.k));
+            assert_eq!(mustlink_core::clustering::canonical(&classes), m.labels);
+        }
+    }
+}

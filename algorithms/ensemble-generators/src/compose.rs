@@ -1,0 +1,166 @@
+//! What does any generator say when it is shown a part of the data?
+
+use mustlink_core::prelude::*;
+use serde_json::Value;
+
+use crate::members::{MOST_MEMBERS, Settings, extend};
+use crate::random_init::RandomInit;
+use crate::views::View;
+
+/// The most views that may lie around one another.
+pub const MOST_NESTED: usize = 4;
+
+/// A view of the data around any generator: samples of feature subspaces, bootstraps of a sweep.
+///
+/// # Method
+/// `members` times a view is drawn and the generator makes its ensemble on it; the members of all
+/// these ensembles, extended to all objects, are the result.
+/// # Input and output
+/// What the generator takes, rows of features where the view needs them. `members` times as many
+/// partitions as the generator makes.
+/// # Errors
+/// `BadParam` for `members`, for the options of the view, and for more than 4 views around one
+/// another; a member that fails is made again, `max_failures` times in all, then its error is
+/// returned.
+/// # Cost and randomness
+/// `members` ensembles, in parallel; random in views and in what the generator draws.
+/// # References
+/// [StrehlGhosh2002]: object- and feature-distributed clustering.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Compose {
+    /// Number of views.
+    #[schemars(range(min = 1, max = 65535))]
+    pub members: usize,
+    /// What each shows: `subsample`, `bootstrap`, `feature_subspace` or `random_projection`.
+    pub view: View,
+    /// What makes members of it.
+    pub generator: Box<dyn EnsembleGenerator>,
+    /// How many failed members are made again before giving up.
+    #[schemars(range(min = 0))]
+    pub max_failures: usize,
+    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
+    pub keep_extras: bool,
+}
+
+impl Default for Compose {
+    fn default() -> Self {
+        Compose {
+            members: 100,
+            view: View::FeatureSubspace { fraction: 0.5 },
+            generator: Box::new(RandomInit { members: 1, ..RandomInit::default() }),
+            max_failures: 0,
+            keep_extras: true,
+        }
+    }
+}
+
+register!(EnsembleGenerator, Compose, "compose", references: ["StrehlGhosh2002"]);
+
+impl Compose {
+    fn settings(&self) -> Settings<'_> {
+        Settings {
+            members: self.members,
+            k: None,
+            max_failures: self.max_failures,
+            keep_extras: self.keep_extras,
+        }
+    }
+}
+
+/// How many generators of this kind lie within one another in a configuration.
+fn depth(config: &Value) -> usize {
+    let own = usize::from(config.get("type").is_some_and(|t| t == "compose"));
+    own + config.get("generator").map_or(0, depth)
+}
+
+#[typetag::serde(name = "compose")]
+impl EnsembleGenerator for Compose {
+    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+        let nested = 1 + depth(&RoleObject::to_value(&*self.generator));
+        if nested > MOST_NESTED {
+            let legal = format!("at most {MOST_NESTED} views around one another");
+            return Err(Error::bad_param("generator", nested, legal));
+        }
+        let k = problem.k.unwrap_or(1);
+        let members = self.settings().side_by_side(ctx, |_, ctx| {
+            let seen = self.view.draw(problem, k, &ctx.child("view")).map_err(|e| e.at("view"))?;
+            let inner = self.generator.generate(&seen.problem, &ctx.child("generator"));
+            let inner = inner.map_err(|e| e.at("generator"))?;
+            let outward = |m: &Member| {
+                let mut member = extend(problem, &seen, m.clone())?;
+                member.provenance = format!("{}; {}", member.provenance, seen.note);
+                Ok(member)
+            };
+            inner.members().iter().map(outward).collect()
+        })?;
+        if members.len() > MOST_MEMBERS {
+            let legal = format!("at most {MOST_MEMBERS} members in all");
+            return Err(Error::bad_param("members", members.len(), legal));
+        }
+        Ensemble::new(problem.n(), members)
+    }
+
+    fn properties(&self) -> GeneratorProperties {
+        let facts = self.generator.properties();
+        GeneratorProperties { accepts: self.view.accepts(facts.accepts), ..facts }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let threads = rayon::current_num_threads().min(self.members) as u64;
+        let inner = self.view.memory(shape) + self.generator.memory(shape);
+        let extras = if self.keep_extras { 8 * shape.k * shape.d } else { 0 };
+        (self.members * (4 * shape.n + extras)) as u64 + threads * inner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::members::OutOfSample;
+    use crate::sweep::Sweep;
+    use mustlink_base_clusterers as _;
+    use mustlink_core::contract::fixtures;
+
+    #[test]
+    fn samples_of_subspaces() {
+        let (p, classes) = fixtures::dense(1);
+        let subspaces =
+            Compose { members: 2, view: View::FeatureSubspace { fraction: 0.75 }, ..Compose::default() };
+        let view = View::Subsample { rate: 0.8, out_of_sample: OutOfSample::NearestCentroid };
+        let g = Compose { members: 5, view, generator: Box::new(subspaces), ..Compose::default() };
+        let e = g.generate(&p, &Context::new(2)).unwrap();
+        assert_eq!(e.len(), 10);
+        let right = |m: &Member| m.labels == mustlink_core::clustering::canonical(&classes);
+        assert!(e.members().iter().filter(|m| right(m)).count() >= 5);
+        for m in e.members() {
+            assert_eq!(m.in_sample.as_ref().unwrap().iter().filter(|s| **s).count(), 36);
+            assert_eq!(m.extras.geometry, Geometry::Weighted);
+            assert!(m.provenance.contains("3 of 4 features; 36 of 45 objects"), "{}", m.provenance);
+        }
+    }
+
+    #[test]
+    fn every_member_of_a_sweep_sees_the_view() {
+        let (p, _) = fixtures::dense(1);
+        let view = View::Bootstrap { out_of_sample: OutOfSample::LeaveOut };
+        let g = Compose { members: 2, view, generator: Box::new(Sweep::default()), ..Compose::default() };
+        let e = g.generate(&p, &Context::new(2)).unwrap();
+        assert_eq!(e.members().iter().map(|m| m.k).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 2, 3, 4, 5, 6]);
+        assert_eq!(e.members()[0].in_sample, e.members()[4].in_sample);
+        assert_ne!(e.members()[0].in_sample, e.members()[5].in_sample);
+    }
+
+    #[test]
+    fn five_views_are_too_many() {
+        let (p, _) = fixtures::dense(1);
+        let mut g = Compose { members: 1, ..Compose::default() };
+        for _ in 0..3 {
+            g = Compose { members: 1, generator: Box::new(g), ..Compose::default() };
+        }
+        assert!(g.generate(&p, &Context::new(2)).is_ok());
+        let g = Compose { members: 1, generator: Box::new(g), ..Compose::default() };
+        let message = g.generate(&p, &Context::new(2)).unwrap_err().to_string();
+        assert_eq!(message, "generator: must be at most 4 views around one another, got 5");
+    }
+}

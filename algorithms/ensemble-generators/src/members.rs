@@ -1,0 +1,462 @@
+//! How is a member made, and what becomes of the objects it did not see?
+//!
+//! Every generator says what a member sees of the data ([`Seen`], see [`crate::views`]); what is
+//! common to all is here: the number of clusters, making failed members again, running members side
+//! by side, labels for left-out objects.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mustlink_core::ensemble::{compact, without_empty};
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use mustlink_kernels::assign::assign;
+use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::seeding::means;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// The most members an ensemble may have.
+pub const MOST_MEMBERS: usize = 65_535;
+
+/// A number of clusters between two bounds, both included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Uniform {
+    /// The smallest; absent: 2.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<usize>,
+    /// The largest; absent: √n rounded up.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<usize>,
+}
+
+/// A number of clusters from a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// The numbers, each as likely as it occurs.
+    #[schemars(length(min = 1))]
+    pub list: Vec<usize>,
+}
+
+/// The number of clusters of each member: `3`, `{ min = 2, max = 20 }` or `{ list = [3, 5, 8] }`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MemberK {
+    /// This number.
+    Fixed(#[schemars(range(min = 1))] usize),
+    /// One drawn from a list.
+    List(List),
+    /// One drawn between two bounds.
+    Uniform(Uniform),
+}
+
+impl MemberK {
+    /// The number for one member over `n` objects.
+    ///
+    /// # Errors
+    /// `BadParam` for bounds or numbers outside `1..=n`.
+    pub fn draw(&self, n: usize, stream: &mut Stream) -> Result<usize> {
+        match self {
+            MemberK::Fixed(k) => Ok(*k),
+            MemberK::List(List { list }) => match list.iter().find(|k| !(1..=n).contains(*k)) {
+                None if !list.is_empty() => Ok(list[stream.below(list.len())]),
+                bad => {
+                    let given = bad.map_or("an empty list".to_string(), ToString::to_string);
+                    Err(Error::bad_param("k.list", given, format!("numbers in 1..={n}")))
+                }
+            },
+            MemberK::Uniform(Uniform { min, max }) => {
+                let min = min.unwrap_or(2.min(n));
+                let root = (n as f64).sqrt().ceil() as usize;
+                let max = max.unwrap_or(root.max(min));
+                if min == 0 || min > max || max > n {
+                    let given = format!("{min} to {max}");
+                    return Err(Error::bad_param("k", given, format!("1 <= min <= max <= {n}")));
+                }
+                Ok(min + stream.below(max - min + 1))
+            }
+        }
+    }
+}
+
+/// What happens to objects that a member did not see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutOfSample {
+    /// They join the nearest cluster in the member's own geometry: its centres with their weights
+    /// or metric, else the means of its clusters. For distances and affinities: as `nearest_object`.
+    #[default]
+    NearestCentroid,
+    /// They join the cluster of the nearest object the member saw (Euclidean).
+    NearestObject,
+    /// They get no label.
+    LeaveOut,
+}
+
+/// In which features a member saw the objects.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Space {
+    /// All of them, as they are.
+    Whole,
+    /// These.
+    Features(Vec<usize>),
+    /// Mixtures; what the member says about them means nothing outside.
+    Mixtures,
+}
+
+/// What a member sees of a problem.
+pub struct Seen {
+    /// The problem as the member sees it.
+    pub problem: Problem,
+    /// Its objects in the whole problem, in order, some perhaps more than once; absent: all.
+    pub rows: Option<Vec<usize>>,
+    /// Its features.
+    pub space: Space,
+    /// What to do with the other objects.
+    pub out_of_sample: OutOfSample,
+    /// How it was drawn, for the record.
+    pub note: String,
+}
+
+impl Seen {
+    /// The whole problem.
+    pub fn whole(problem: &Problem) -> Self {
+        Seen {
+            problem: problem.clone(),
+            rows: None,
+            space: Space::Whole,
+            out_of_sample: OutOfSample::default(),
+            note: "all objects".into(),
+        }
+    }
+
+    /// Member `t`: what `clusterer` makes of what is seen, extended to all objects of `problem`. What
+    /// it says of itself is equal for two members only if they are equal.
+    ///
+    /// # Errors
+    /// Those of the clusterer.
+    pub fn member(
+        &self,
+        clusterer: &dyn BaseClusterer,
+        problem: &Problem,
+        t: usize,
+        ctx: &Context,
+    ) -> Result<Member> {
+        let run = mustlink_core::run::cluster(clusterer, &self.problem, ctx);
+        let c = run.map_err(|e| e.at(&format!("member[{t}]")))?.clustering;
+        let dropped = match problem.constraints.len() - self.problem.constraints.len() {
+            0 => String::new(),
+            dropped => format!(", {dropped} constraints dropped"),
+        };
+        let provenance = format!(
+            "{}; member {t}, k {:?}, seed {:016x}; {}{dropped}",
+            serde_json::to_string(clusterer).unwrap_or_default(),
+            self.problem.k,
+            ctx.stream("provenance").next_u64(),
+            self.note,
+        );
+        let (labels, k) = compact(&c.labels);
+        let extras = without_empty(c.extras, &c.labels, c.k);
+        let objective = c.objective;
+        let member = Member { labels, k, objective, extras, in_sample: None, provenance };
+        extend(problem, self, member)
+    }
+}
+
+/// What all generators with one clusterer have in common.
+pub struct Settings<'a> {
+    /// Number of members.
+    pub members: usize,
+    /// Number of clusters of each.
+    pub k: Option<&'a MemberK>,
+    /// Failed members made again in all.
+    pub max_failures: usize,
+    /// Whether members keep more than labels.
+    pub keep_extras: bool,
+}
+
+impl Settings<'_> {
+    /// The properties of a generator with these settings around `clusterer`.
+    pub fn properties(&self, clusterer: &dyn BaseClusterer) -> GeneratorProperties {
+        let facts = clusterer.properties();
+        GeneratorProperties {
+            accepts: facts.accepts,
+            needs_k: self.k.is_none() && facts.needs_k,
+            reads_constraints: facts.reads_constraints,
+        }
+    }
+
+    /// Bytes: the ensemble, and one run of `clusterer` for each thread.
+    pub fn memory(&self, clusterer: &dyn BaseClusterer, shape: &Shape) -> u64 {
+        let k = match self.k {
+            None => shape.k,
+            Some(MemberK::Fixed(k)) => *k,
+            Some(MemberK::List(l)) => l.list.iter().copied().max().unwrap_or(1),
+            Some(MemberK::Uniform(u)) => u.max.unwrap_or((shape.n as f64).sqrt().ceil() as usize),
+        };
+        let shape = Shape { k, ..*shape };
+        let extras = if self.keep_extras { 8 * shape.k * shape.d } else { 0 };
+        let threads = rayon::current_num_threads().min(self.members) as u64;
+        (self.members * (4 * shape.n + extras)) as u64 + threads * clusterer.memory(&shape)
+    }
+
+    /// Makes the members side by side; `view` says what each sees.
+    ///
+    /// Member t draws from the path `member/t` alone, and when it failed from `member/t/again/a`.
+    ///
+    /// # Errors
+    /// `BadParam` for the number of members or of clusters; the first error in order that is left
+    /// once `max_failures` members were made again.
+    pub fn generate(
+        &self,
+        clusterer: &dyn BaseClusterer,
+        problem: &Problem,
+        ctx: &Context,
+        view: impl Fn(&Problem, usize, &Context) -> Result<Seen> + Sync,
+    ) -> Result<Ensemble> {
+        let one = |t: usize, ctx: &Context| {
+            let mut problem = problem.clone();
+            if let Some(k) = self.k {
+                problem.k = Some(k.draw(problem.n(), &mut ctx.child("view").stream("k"))?);
+            }
+            let seen = view(&problem, problem.k.unwrap_or(1), &ctx.child("view"))?;
+            seen.member(clusterer, &problem, t, ctx).map(|m| vec![m])
+        };
+        let members = self.side_by_side(ctx, one)?;
+        Ensemble::new(problem.n(), members)
+    }
+
+    /// Runs `one` for every member number, again where it fails, and strings the results together.
+    ///
+    /// # Errors
+    /// As [`Settings::generate`].
+    pub fn side_by_side(
+        &self,
+        ctx: &Context,
+        one: impl Fn(usize, &Context) -> Result<Vec<Member>> + Sync,
+    ) -> Result<Vec<Member>> {
+        if !(1..=MOST_MEMBERS).contains(&self.members) {
+            let legal = format!("in 1..={MOST_MEMBERS}");
+            return Err(Error::bad_param("members", self.members, legal));
+        }
+        let done = AtomicU64::new(0);
+        let attempts = |t: usize| {
+            let member = ctx.child("member").index(t);
+            (0..=self.max_failures).map(move |attempt| match attempt {
+                0 => member.clone(),
+                _ => member.child("again").index(attempt),
+            })
+        };
+        let made: Vec<Result<(Vec<Member>, usize)>> = (0..self.members)
+            .into_par_iter()
+            .map(|t| {
+                let mut last = None;
+                for (failures, member) in attempts(t).enumerate() {
+                    ctx.check()?;
+                    match one(t, &member) {
+                        Ok(mut made) => {
+                            if !self.keep_extras || ctx.labels_only() {
+                                made.iter_mut().for_each(|m| m.extras = Extras::default());
+                            }
+                            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+                            ctx.progress(done, Some(self.members as u64));
+                            return Ok((made, failures));
+                        }
+                        Err(e) => last = Some(e),
+                    }
+                }
+                ctx.check()?;
+                Err(last.expect("at least one attempt"))
+            })
+            .collect();
+        let mut members = Vec::with_capacity(self.members);
+        let mut failures = 0;
+        for result in made {
+            let (more, failed) = result?;
+            failures += failed;
+            members.extend(more);
+        }
+        if failures > self.max_failures {
+            let legal = format!(">= {failures} for this data");
+            return Err(Error::bad_param("max_failures", self.max_failures, legal));
+        }
+        Ok(members)
+    }
+}
+
+/// The properties of a generator that runs all of `clusterers` on the same objects.
+pub fn properties<'a>(
+    clusterers: impl Iterator<Item = &'a dyn BaseClusterer>,
+) -> GeneratorProperties {
+    let facts = clusterers.map(|c| c.properties()).map(|facts| GeneratorProperties {
+        accepts: facts.accepts,
+        needs_k: facts.needs_k,
+        reads_constraints: facts.reads_constraints,
+    });
+    let both = |a: GeneratorProperties, b: GeneratorProperties| GeneratorProperties {
+        accepts: a.accepts.into_iter().filter(|kind| b.accepts.contains(kind)).collect(),
+        needs_k: a.needs_k || b.needs_k,
+        reads_constraints: a.reads_constraints || b.reads_constraints,
+    };
+    facts.reduce(both).unwrap_or_default()
+}
+
+/// The member over all objects of `problem`, from one over what it has seen. Its labels are compact
+/// again; what it says about clusters is kept where it means something in the whole problem.
+///
+/// # Errors
+/// None for a member that fits what was seen.
+pub fn extend(problem: &Problem, seen: &Seen, member: Member) -> Result<Member> {
+    let Member { labels, k, objective, extras, in_sample, provenance } = member;
+    let extras = in_whole_space(extras, &seen.space, problem.d());
+    let n = problem.n();
+    let (labels, extras, in_sample) = match &seen.rows {
+        None => (labels, extras, in_sample),
+        Some(rows) => {
+            let mut all = vec![MISSING; n];
+            let mut known = vec![false; n];
+            // Of an object drawn twice the first copy counts.
+            for (at, &i) in rows.iter().enumerate().rev() {
+                all[i] = labels[at];
+                known[i] = in_sample.as_ref().is_none_or(|s| s[at]);
+            }
+            let unseen: Vec<usize> = {
+                let mut drawn = vec![false; n];
+                rows.iter().for_each(|&i| drawn[i] = true);
+                (0..n).filter(|&i| !drawn[i]).collect()
+            };
+            let found = classify(problem, seen, rows, &labels, k, &extras, &unseen)?;
+            unseen.iter().zip(found).for_each(|(&i, l)| all[i] = l);
+            // These spoke of the objects seen.
+            let extras = Extras { memberships: None, distances: None, ..extras };
+            (all, extras, Some(known))
+        }
+    };
+    let extras = without_empty(extras, &labels, k);
+    let (labels, k) = compact(&labels);
+    Ok(Member { labels, k, objective, extras, in_sample, provenance })
+}
+
+/// Centres and weights over some features as centres and weights over all of them.
+fn in_whole_space(extras: Extras, space: &Space, d: usize) -> Extras {
+    let clueless = |extras: Extras| Extras { centers: None, weights: None, metrics: None, ..extras };
+    let features = match space {
+        Space::Whole => return extras,
+        Space::Mixtures => return clueless(extras),
+        Space::Features(features) => features,
+    };
+    let spread = |x: &Array2<f64>| {
+        let mut out = Array2::zeros((x.nrows(), d));
+        for (from, &to) in features.iter().enumerate() {
+            out.column_mut(to).assign(&x.column(from));
+        }
+        out
+    };
+    match (&extras.centers, extras.geometry) {
+        // The other features do not count: weight 0.
+        (Some(centers), Geometry::SquaredEuclidean | Geometry::Weighted) => {
+            let ones = Array2::ones(centers.dim());
+            let weights = extras.weights.as_ref().unwrap_or(&ones);
+            Extras {
+                centers: Some(spread(centers)),
+                weights: Some(spread(weights)),
+                geometry: Geometry::Weighted,
+                metrics: None,
+                ..extras
+            }
+        }
+        _ => clueless(extras),
+    }
+}
+
+/// Labels for the objects a member did not see. `rows`, `labels`: those it did.
+fn classify(
+    problem: &Problem,
+    seen: &Seen,
+    rows: &[usize],
+    labels: &[u32],
+    k: usize,
+    extras: &Extras,
+    unseen: &[usize],
+) -> Result<Vec<u32>> {
+    let mut out = vec![MISSING; unseen.len()];
+    let rows_of_features = matches!(problem.data.kind(), DataKind::Dense | DataKind::Csr);
+    match seen.out_of_sample {
+        _ if unseen.is_empty() => {}
+        OutOfSample::LeaveOut => {}
+        OutOfSample::NearestCentroid if rows_of_features => {
+            let rest = problem.data.subset(unseen);
+            nearest_centre(&problem.data.subset(rows), labels, k, extras, &rest, &mut out)?;
+        }
+        OutOfSample::NearestObject | OutOfSample::NearestCentroid => {
+            // An object drawn twice is near once; the smallest index wins ties.
+            let mut candidates: Vec<(usize, u32)> =
+                rows.iter().copied().zip(labels.iter().copied()).rev().collect();
+            candidates.sort_by_key(|c| c.0);
+            candidates.retain(|c| c.1 != MISSING);
+            let far = |i: usize, j: usize| match problem.data.kind() {
+                DataKind::Affinity => -problem.data.pair(i, j),
+                DataKind::Distances => problem.data.pair(i, j),
+                _ => problem.data.row(i).squared_distance(&problem.data.row(j)),
+            };
+            reduce::fill(&mut out, |at| {
+                let keyed = candidates.iter().map(|&(j, l)| (far(unseen[at], j), l));
+                // `min_by` keeps the first of equals.
+                keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(MISSING, |c| c.1)
+            });
+        }
+    }
+    Ok(out)
+}
+
+/// The nearest cluster of each row of `rest` in the geometry of `extras`.
+fn nearest_centre(
+    sample: &Data,
+    labels: &[u32],
+    k: usize,
+    extras: &Extras,
+    rest: &Data,
+    out: &mut [u32],
+) -> Result<()> {
+    let d = rest.d();
+    let fits = |x: &Array2<f64>| x.dim() == (k, d);
+    let centres = extras.centers.as_ref().filter(|c| fits(c));
+    let by_distance = |out: &mut [u32], far: &(dyn Fn(&[f64], usize) -> f64 + Sync)| {
+        reduce::fill(out, |at| {
+            let mut x = vec![0.0; d];
+            rest.row(at).add_to(&mut x, 1.0);
+            let keyed = (0..k).map(|h| (far(&x, h), h as u32));
+            keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(MISSING, |c| c.1)
+        });
+    };
+    match (centres, extras.geometry, &extras.weights, &extras.metrics) {
+        (Some(c), Geometry::Weighted, Some(w), _) if fits(w) => by_distance(out, &|x, h| {
+            let (c, w) = (c.row(h), w.row(h));
+            (0..d).map(|s| w[s] * (x[s] - c[s]) * (x[s] - c[s])).sum()
+        }),
+        (Some(c), Geometry::Mahalanobis, _, Some(metrics))
+            if matches!(metrics.len(), 1) || metrics.len() == k =>
+        {
+            by_distance(out, &|x, h| {
+                let difference: ndarray::Array1<f64> = (0..d).map(|s| x[s] - c[[h, s]]).collect();
+                let metric = &metrics[if metrics.len() == 1 { 0 } else { h }];
+                difference.dot(&metric.dot(&difference))
+            });
+        }
+        (Some(c), Geometry::SquaredEuclidean, ..) => {
+            assign(&Points::new(rest, Distortion::SquaredEuclidean)?, c, out, None);
+        }
+        (Some(c), Geometry::Cosine, ..) => {
+            assign(&Points::new(rest, Distortion::Cosine)?, c, out, None);
+        }
+        _ => {
+            let points = Points::new(sample, Distortion::SquaredEuclidean)?;
+            let (centres, _) = means(&points, labels, Array2::zeros((k, d)));
+            assign(&Points::new(rest, Distortion::SquaredEuclidean)?, &centres, out, None);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! What do runs of one clusterer say that look for different numbers of clusters?
+
+use mustlink_core::prelude::*;
+
+use crate::members::{MemberK, Seen, Settings, Uniform};
+
+/// Many runs of one clusterer on all objects, each with its own start and number of clusters.
+///
+/// # Method
+/// Each member draws its number of clusters, by default between 2 and √n, then clusters all objects.
+/// # Input and output
+/// What the clusterer takes; k of the problem is not looked at. `members` partitions.
+/// # Errors
+/// `BadParam` for `members` and for numbers of clusters outside `1..=n`; a member that fails is made
+/// again, `max_failures` times in all, then its error is returned.
+/// # Cost and randomness
+/// `members` runs, in parallel; random in their k and their starts.
+/// # References
+/// [FredJain2005].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RandomK {
+    /// Number of members (τ).
+    #[schemars(range(min = 1, max = 65535))]
+    pub members: usize,
+    /// Number of clusters of each member: `{ min, max }` (absent: 2 and √n) or `{ list }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<MemberK>,
+    /// What makes a member.
+    #[schemars(extend("x-default" = "kmeans"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// How many failed members are made again before giving up.
+    #[schemars(range(min = 0))]
+    pub max_failures: usize,
+    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
+    pub keep_extras: bool,
+}
+
+impl Default for RandomK {
+    fn default() -> Self {
+        RandomK { members: 100, k: Some(MemberK::Uniform(Uniform::default())), clusterer: None,  max_failures: 0, keep_extras: true }
+    }
+}
+
+register!(EnsembleGenerator, RandomK, "random_k",
+    references: ["FredJain2005"]);
+
+impl RandomK {
+    fn settings(&self) -> Settings<'_> {
+        Settings {
+            members: self.members,
+            k: self.k.as_ref(),
+            max_failures: self.max_failures,
+            keep_extras: self.keep_extras,
+        }
+    }
+}
+
+#[typetag::serde(name = "random_k")]
+impl EnsembleGenerator for RandomK {
+    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
+        self.settings().generate(&**clusterer, problem, ctx, |p, _, _| Ok(Seen::whole(p)))
+    }
+
+    fn properties(&self) -> GeneratorProperties {
+        match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
+            Ok(clusterer) => self.settings().properties(&**clusterer),
+            // A default that is not linked is reported by `generate`.
+            Err(_) => GeneratorProperties::default(),
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
+        clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_base_clusterers as _;
+    use mustlink_core::contract::fixtures;
+
+    use crate::members::List;
+
+    #[test]
+    fn numbers_of_clusters_vary_between_the_bounds() {
+        let (p, _) = fixtures::dense(1);
+        let ks = |k| {
+            let g = RandomK { members: 40, k: Some(k), ..RandomK::default() };
+            let e = g.generate(&p, &Context::new(3)).unwrap();
+            let mut ks: Vec<usize> = e.members().iter().map(|m| m.k).collect();
+            ks.sort_unstable();
+            ks.dedup();
+            ks
+        };
+        // √45 rounded up is 7, and both bounds are reached.
+        assert_eq!(ks(MemberK::Uniform(Uniform::default())), [2, 3, 4, 5, 6, 7]);
+        assert_eq!(ks(MemberK::List(List { list: vec![3, 9] })), [3, 9]);
+        assert_eq!(ks(MemberK::Uniform(Uniform { min: Some(4), max: Some(4) })), [4]);
+    }
+
+    #[test]
+    fn impossible_numbers_are_named() {
+        let (p, _) = fixtures::dense(1);
+        let fails = |k| {
+            let g = RandomK { members: 2, k: Some(k), ..RandomK::default() };
+            g.generate(&p, &Context::new(3)).unwrap_err().root().to_string()
+        };
+        let five_to_two = Uniform { min: Some(5), max: Some(2) };
+        let text = "k: must be 1 <= min <= max <= 45, got 5 to 2";
+        assert_eq!(fails(MemberK::Uniform(five_to_two)), text);
+        let text = "k.list: must be numbers in 1..=45, got 0";
+        assert_eq!(fails(MemberK::List(List { list: vec![3, 0] })), text);
+        let text = "k.list: must be numbers in 1..=45, got an empty list";
+        assert_eq!(fails(MemberK::List(List::default())), text);
+    }
+}

@@ -1,0 +1,133 @@
+//! What do runs of one clusterer say that each saw other mixtures of the features?
+
+use mustlink_core::prelude::*;
+
+use crate::members::{MemberK, Settings};
+use crate::views::{Projection, View};
+
+/// Many runs of one clusterer, each on random mixtures of the features.
+///
+/// # Method
+/// Each member multiplies the data by a random d × m matrix and clusters the result.
+/// # Input and output
+/// Dense or sparse rows; the clusterer must take dense ones. `members` partitions, without centres.
+/// # Errors
+/// `BadParam` for `members`, `dimensions` and `k`; a member that fails is made again, `max_failures`
+/// times in all, then its error is returned.
+/// # Cost and randomness
+/// `members` runs, in parallel, and O(entries · m) each.
+/// # References
+/// [FernBrodley2003]; `sparse`: [Achlioptas2003].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RandomProjection {
+    /// Number of members (τ).
+    #[schemars(range(min = 1, max = 65535))]
+    pub members: usize,
+    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<MemberK>,
+    /// What makes a member.
+    #[schemars(extend("x-default" = "kmeans"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// How the mixtures are drawn.
+    pub kind: Projection,
+    /// Number of mixtures (m), at most d; absent: twice the logarithm of n rounded up, at least 2.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<usize>,
+    /// How many failed members are made again before giving up.
+    #[schemars(range(min = 0))]
+    pub max_failures: usize,
+    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
+    pub keep_extras: bool,
+}
+
+impl Default for RandomProjection {
+    fn default() -> Self {
+        RandomProjection { members: 100, k: None, clusterer: None, kind: Projection::default(), dimensions: None, max_failures: 0, keep_extras: true }
+    }
+}
+
+register!(EnsembleGenerator, RandomProjection, "random_projection",
+    references: ["FernBrodley2003", "Achlioptas2003"]);
+
+impl RandomProjection {
+    fn settings(&self) -> Settings<'_> {
+        Settings {
+            members: self.members,
+            k: self.k.as_ref(),
+            max_failures: self.max_failures,
+            keep_extras: self.keep_extras,
+        }
+    }
+
+    fn view(&self) -> View {
+        View::RandomProjection { kind: self.kind, dimensions: self.dimensions }
+    }
+}
+
+#[typetag::serde(name = "random_projection")]
+impl EnsembleGenerator for RandomProjection {
+    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
+        let view = self.view();
+        self.settings().generate(&**clusterer, problem, ctx, |p, k, ctx| view.draw(p, k, ctx))
+    }
+
+    fn properties(&self) -> GeneratorProperties {
+        match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
+            Ok(clusterer) => {
+                let facts = self.settings().properties(&**clusterer);
+                GeneratorProperties { accepts: self.view().accepts(facts.accepts), ..facts }
+            },
+            // A default that is not linked is reported by `generate`.
+            Err(_) => GeneratorProperties::default(),
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
+        let threads = rayon::current_num_threads().min(self.members) as u64;
+        threads * self.view().memory(shape) + clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_base_clusterers as _;
+    use mustlink_core::contract::fixtures;
+
+    use mustlink_core::random::SeedPath;
+
+    #[test]
+    fn lengths_are_kept_on_average() {
+        let (p, _) = fixtures::dense(1);
+        for kind in [Projection::Gaussian, Projection::Sparse] {
+            let view = View::RandomProjection { kind, dimensions: Some(4) };
+            let mut ratio = 0.0;
+            for t in 0..400 {
+                let ctx = Context::builder(SeedPath::new(t)).build();
+                let seen = view.draw(&p, 3, &ctx).unwrap().problem;
+                ratio += seen.data.row(0).norm2() / p.data.row(0).norm2() / 400.0;
+            }
+            assert!((ratio - 1.0).abs() < 0.15, "{kind:?}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn sparse_rows_are_mixed_alike() {
+        let (dense, sparse) = (fixtures::dense(1).0, fixtures::sparse(1).0);
+        let g = RandomProjection { members: 4, ..RandomProjection::default() };
+        let labels = |p: &Problem| -> Vec<Vec<u32>> {
+            let e = g.generate(p, &Context::new(3)).unwrap();
+            e.members().iter().map(|m| m.labels.clone()).collect()
+        };
+        assert_eq!(labels(&dense), labels(&sparse));
+        let five = RandomProjection { dimensions: Some(5), ..g }.generate(&dense, &Context::new(1));
+        let text = "dimensions: must be in 1..=4, got 5";
+        assert_eq!(five.unwrap_err().root().to_string(), text);
+    }
+}

@@ -1,0 +1,179 @@
+//! What do runs of one clusterer say that each saw a part of the objects?
+
+use mustlink_core::prelude::*;
+
+use crate::members::{MemberK, OutOfSample, Settings};
+use crate::views::View;
+
+/// Many runs of one clusterer, each on a random share of the objects; the others are classified.
+///
+/// # Method
+/// Each member draws `rate` of the objects without replacement and clusters them; every other object
+/// joins the nearest cluster in the member's own geometry.
+/// # Input and output
+/// What the clusterer takes; nothing is copied. `members` partitions of all objects, or with
+/// `out_of_sample = "leave_out"` of those each saw. Constraints with both ends in a sample reach its
+/// member.
+/// # Errors
+/// `BadParam` for `members`, `rate` and `k`; a member that fails is made again, `max_failures` times in
+/// all, then its error is returned.
+/// # Cost and randomness
+/// `members` runs, in parallel, and O(k d) for each object left out; random in samples and starts.
+/// # References
+/// [Greene2007] Fig. 3: 2000 members, rate 0.8, spherical k-means from random starts.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Subsample {
+    /// Number of members (τ).
+    #[schemars(range(min = 1, max = 65535))]
+    pub members: usize,
+    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<MemberK>,
+    /// What makes a member.
+    #[schemars(extend("x-default" = "kmeans"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// The share of the objects a member sees; never fewer than k.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    pub rate: f64,
+    /// What happens to the objects a member did not see.
+    pub out_of_sample: OutOfSample,
+    /// How many failed members are made again before giving up.
+    #[schemars(range(min = 0))]
+    pub max_failures: usize,
+    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
+    pub keep_extras: bool,
+}
+
+impl Default for Subsample {
+    fn default() -> Self {
+        Subsample { members: 100, k: None, clusterer: None, rate: 0.8, out_of_sample: OutOfSample::default(), max_failures: 0, keep_extras: true }
+    }
+}
+
+register!(EnsembleGenerator, Subsample, "subsample",
+    references: ["Greene2007"]);
+
+impl Subsample {
+    fn settings(&self) -> Settings<'_> {
+        Settings {
+            members: self.members,
+            k: self.k.as_ref(),
+            max_failures: self.max_failures,
+            keep_extras: self.keep_extras,
+        }
+    }
+
+    fn view(&self) -> View {
+        View::Subsample { rate: self.rate, out_of_sample: self.out_of_sample }
+    }
+}
+
+#[typetag::serde(name = "subsample")]
+impl EnsembleGenerator for Subsample {
+    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
+        let view = self.view();
+        self.settings().generate(&**clusterer, problem, ctx, |p, k, ctx| view.draw(p, k, ctx))
+    }
+
+    fn properties(&self) -> GeneratorProperties {
+        match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
+            Ok(clusterer) => {
+                let facts = self.settings().properties(&**clusterer);
+                GeneratorProperties { accepts: self.view().accepts(facts.accepts), ..facts }
+            },
+            // A default that is not linked is reported by `generate`.
+            Err(_) => GeneratorProperties::default(),
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
+        let threads = rayon::current_num_threads().min(self.members) as u64;
+        threads * self.view().memory(shape) + clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_base_clusterers as _;
+    use mustlink_core::contract::fixtures;
+
+    use mustlink_core::contract::fixtures::to_csr;
+    use ndarray::{Array2, array};
+
+    fn make(g: &Subsample, p: &Problem) -> Ensemble {
+        g.generate(p, &Context::new(5)).unwrap()
+    }
+
+    #[test]
+    fn objects_left_out_are_classified_by_the_member() {
+        // Two groups far apart: whoever is left out, the partition is the same.
+        let x = Array2::from_shape_fn((20, 2), |(i, s)| (i / 10 * 50 + i * (s + 1) % 7) as f64);
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let g = Subsample { members: 10, rate: 0.5, ..Subsample::default() };
+        for m in make(&g, &p).members() {
+            assert_eq!(m.in_sample.as_ref().unwrap().iter().filter(|s| **s).count(), 10);
+            assert_eq!(m.labels, [vec![0; 10], vec![1; 10]].concat());
+            assert_eq!(m.extras.centers.as_ref().unwrap().dim(), (2, 2));
+        }
+        let out = Subsample { out_of_sample: OutOfSample::LeaveOut, ..g.clone() };
+        let near = Subsample { out_of_sample: OutOfSample::NearestObject, ..g };
+        assert_eq!(make(&near, &p).members()[3].labels, [vec![0; 10], vec![1; 10]].concat());
+        for (t, m) in make(&out, &p).members().iter().enumerate() {
+            for i in 0..20 {
+                let seen = m.in_sample.as_ref().unwrap()[i];
+                assert_eq!(m.labels[i] == MISSING, !seen, "member {t} object {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn cosine_members_classify_by_cosine() {
+        // By angle the last object belongs to the first group, by distance to the second.
+        let x = array![[1.0, 0.1], [2.0, 0.1], [3.0, 0.2], [0.1, 1.0], [0.2, 2.0], [0.1, 1.5], [0.01, 0.0]];
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let cosine = serde_json::json!({ "type": "kmeans", "distortion": "cosine" });
+        let clusterer = <dyn BaseClusterer as RoleObject>::from_value(cosine).unwrap();
+        let g = Subsample { members: 30, clusterer: Some(clusterer), ..Subsample::default() };
+        for m in make(&g, &p).members() {
+            assert_eq!(m.labels, [0, 0, 0, 1, 1, 1, 0], "{:?}", m.in_sample);
+        }
+    }
+
+    #[test]
+    fn sparse_and_dense_rows_give_the_same_members() {
+        let (p, _) = fixtures::dense(2);
+        let sparse = Data::csr(to_csr(&p.data.to_dense())).unwrap();
+        let g = Subsample { members: 8, ..Subsample::default() };
+        let (a, b) = (make(&g, &p), make(&g, &Problem { data: sparse, ..p.clone() }));
+        for (a, b) in a.members().iter().zip(b.members()) {
+            assert_eq!(a.labels, b.labels);
+        }
+    }
+
+    #[test]
+    fn constraints_outside_the_sample_are_dropped_and_counted() {
+        let (p, classes) = fixtures::dense(2);
+        let p = p.with_constraints(fixtures::true_constraints(&classes, 30, 1));
+        let pck = <dyn BaseClusterer as RoleObject>::from_value(serde_json::json!({ "type": "pck_means" }));
+        let g = Subsample { members: 3, clusterer: Some(pck.unwrap()), ..Subsample::default() };
+        assert!(g.properties().reads_constraints);
+        let said = make(&g, &p).members()[0].provenance.clone();
+        assert!(said.contains("36 of 45 objects") && said.contains("constraints dropped"), "{said}");
+    }
+
+    #[test]
+    fn a_sample_holds_at_least_k_objects() {
+        let (p, _) = fixtures::dense(2);
+        let g = Subsample { members: 2, rate: 0.01, ..Subsample::default() };
+        let e = make(&g, &p);
+        let seen = |m: &Member| m.in_sample.as_ref().unwrap().iter().filter(|s| **s).count();
+        assert_eq!(e.members().iter().map(seen).collect::<Vec<_>>(), [3, 3]);
+        let none = Subsample { rate: 0.0, ..g }.generate(&p, &Context::new(1)).unwrap_err();
+        assert_eq!(none.root().to_string(), "rate: must be in (0, 1], got 0");
+    }
+}

@@ -1,0 +1,115 @@
+//! What is the mean of every cluster, with the same bits for any number of threads?
+//!
+//! One definition for all methods. Few clusters: rows are summed by cluster in blocks of 1024 rows in
+//! index order, and the sums of the blocks are added in the fixed tree, so that data is read once and
+//! in order. Many clusters, where the sums of a block would outweigh its rows: the members of each
+//! cluster are summed in index order, in blocks of 1024 members. Up to 1024 rows both are the same.
+
+use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
+
+use mustlink_core::data::DataKind;
+use mustlink_core::{Row, reduce};
+
+use crate::points::{Distortion, Points, normalise};
+use crate::seeding::by_label;
+
+/// Most clusters whose sums are taken by blocks of rows.
+pub(crate) const FEW: usize = 128;
+
+/// Sums and sizes of clusters.
+pub(crate) struct Sums {
+    d: usize,
+    values: Vec<f64>,
+    sizes: Vec<usize>,
+}
+
+impl Sums {
+    pub(crate) fn new(k: usize, d: usize) -> Self {
+        Sums { d, values: vec![0.0; k * d], sizes: vec![0; k] }
+    }
+
+    /// Adds a dense row to cluster `h`.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, h: usize, x: &[f64]) {
+        self.sizes[h] += 1;
+        let sum = &mut self.values[h * self.d..(h + 1) * self.d];
+        sum.iter_mut().zip(x).for_each(|(s, v)| *s += v);
+    }
+
+    /// Adds the sums of later rows.
+    pub(crate) fn add(&mut self, later: &Sums) {
+        self.values.iter_mut().zip(&later.values).for_each(|(a, b)| *a += b);
+        self.sizes.iter_mut().zip(&later.sizes).for_each(|(a, b)| *a += b);
+    }
+
+    /// Puts the means of the clusters in place of `centres`; those without members (or, for
+    /// cosine, whose members sum to zero) keep theirs. Gives the sizes.
+    pub(crate) fn into_means(
+        mut self,
+        distortion: Distortion,
+        changed: Option<&[bool]>,
+        centres: &mut Array2<f64>,
+    ) -> Vec<usize> {
+        for (h, sum) in self.values.chunks_exact_mut(self.d).enumerate() {
+            if self.sizes[h] == 0 || changed.is_some_and(|c| !c[h]) {
+                continue;
+            }
+            match distortion {
+                Distortion::SquaredEuclidean => {
+                    let count = self.sizes[h] as f64;
+                    sum.iter_mut().for_each(|v| *v /= count);
+                }
+                Distortion::Cosine => {
+                    if !normalise(sum) {
+                        continue;
+                    }
+                }
+            }
+            centres.row_mut(h).assign(&ArrayView1::from(&*sum));
+        }
+        self.sizes
+    }
+}
+
+/// Takes the means of the clusters that `changed`, absent: of all; the others, and those without
+/// members (or, for cosine, whose members sum to zero), keep their centre. Gives all sizes.
+pub(crate) fn renew(
+    points: &Points,
+    labels: &[u32],
+    changed: Option<&[bool]>,
+    centres: &mut Array2<f64>,
+) -> Vec<usize> {
+    let (k, d) = centres.dim();
+    let asked = |h: usize| changed.is_none_or(|c| c[h]);
+    if k <= FEW && points.data().kind() == DataKind::Dense {
+        let sum_of = |rows: std::ops::Range<usize>| {
+            let mut sums = Sums::new(k, d);
+            for i in rows {
+                match (points.data().row(i), labels[i] as usize) {
+                    (_, h) if h >= k => {}
+                    (Row::Dense(x), h) if asked(h) => sums.take(h, x),
+                    (_, h) => sums.sizes[h] += 1,
+                }
+            }
+            sums
+        };
+        let add = |mut a: Sums, b: Sums| {
+            a.add(&b);
+            a
+        };
+        let sums = reduce::reduce(labels.len(), sum_of, add).expect("data is not empty");
+        return sums.into_means(points.distortion(), changed, centres);
+    }
+    let (offsets, order) = by_label(labels, k);
+    let fresh: Vec<Option<Vec<f64>>> = (0..k)
+        .into_par_iter()
+        .map(|h| asked(h).then(|| points.mean(&order[offsets[h]..offsets[h + 1]])).flatten())
+        .collect();
+    for (h, centre) in fresh.into_iter().enumerate() {
+        if let Some(centre) = centre {
+            centres.row_mut(h).assign(&ArrayView1::from(&centre));
+        }
+    }
+    offsets.windows(2).map(|w| w[1] - w[0]).collect()
+}

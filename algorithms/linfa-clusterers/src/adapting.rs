@@ -1,0 +1,101 @@
+//! What do the adapters have in common? Data of bounded magnitude, and labels for noise.
+
+use std::borrow::Cow;
+
+use mustlink_core::prelude::*;
+use ndarray::Array2;
+
+/// What becomes of objects that belong to no cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Noise {
+    /// Each is a cluster of its own.
+    #[default]
+    Singletons,
+    /// Together they are one more cluster.
+    OneCluster,
+}
+
+/// A clustering from groups, in which objects of no group are noise. Clusters are numbered in order
+/// of first appearance; the number of noise objects is among the diagnostics.
+pub(crate) fn with_noise(groups: &[Option<usize>], noise: Noise) -> Clustering {
+    let base = groups.iter().flatten().max().map_or(0, |&g| g + 1);
+    let named: Vec<u32> = groups
+        .iter()
+        .enumerate()
+        .map(|(i, group)| match (group, noise) {
+            (Some(group), _) => *group as u32,
+            (None, Noise::Singletons) => (base + i) as u32,
+            (None, Noise::OneCluster) => base as u32,
+        })
+        .collect();
+    let (labels, k) = mustlink_core::ensemble::compact(&named);
+    let mut clustering = Clustering { labels, k, ..Clustering::default() };
+    let count = groups.iter().filter(|g| g.is_none()).count();
+    clustering.extras.diagnostics.insert("noise_objects".into(), count as f64);
+    clustering
+}
+
+/// Dense data as linfa takes it: no copy where the data is a whole matrix of ordinary magnitude.
+/// Otherwise values are divided by the factor that comes with them.
+pub(crate) fn bounded(data: &Data) -> (Cow<'_, Array2<f64>>, f64) {
+    let matrix = match data.as_array() {
+        Some(x) => Cow::Borrowed(x),
+        None => Cow::Owned(data.to_dense()),
+    };
+    let largest = matrix.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    if largest == 0.0 || (1e-60..=1e60).contains(&largest) {
+        return (matrix, 1.0);
+    }
+    (Cow::Owned(matrix.mapv(|v| v / largest)), largest)
+}
+
+/// The value at the given share of sorted values, the smallest at 0.
+pub(crate) fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let at = (share * values.len() as f64).ceil() as usize;
+    values.get(at.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+/// The options DBSCAN and OPTICS share, checked.
+pub(crate) fn check_density(min_points: usize, radius: Option<f64>) -> Result<()> {
+    if min_points < 2 {
+        return Err(Error::bad_param("min_points", min_points, ">= 2"));
+    }
+    match radius {
+        Some(r) if !r.is_finite() || r <= 0.0 => Err(Error::bad_param("radius", r, "> 0, finite")),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn noise_is_labelled_as_asked() {
+        let groups = [None, Some(1), None, Some(0), Some(1)];
+        let single = with_noise(&groups, Noise::Singletons);
+        assert_eq!((single.labels, single.k), (vec![0, 1, 2, 3, 1], 4));
+        let one = with_noise(&groups, Noise::OneCluster);
+        assert_eq!((one.labels, one.k), (vec![0, 1, 0, 2, 1], 3));
+        assert_eq!(one.extras.diagnostics["noise_objects"], 2.0);
+    }
+
+    #[test]
+    fn only_data_of_strange_magnitude_is_copied() {
+        let plain = Data::dense(array![[1.0, -3.0]]).unwrap();
+        assert!(matches!(bounded(&plain), (Cow::Borrowed(_), 1.0)));
+        let large = Data::dense(array![[1e200, -2e200]]).unwrap();
+        let (x, factor) = bounded(&large);
+        assert_eq!((x[[0, 0]], factor), (0.5, 2e200));
+    }
+
+    #[test]
+    fn quantiles_are_values() {
+        assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.0), 1.0);
+        assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.9), 3.0);
+        assert_eq!(quantile((1..=10).map(f64::from).collect(), 0.9), 9.0);
+    }
+}

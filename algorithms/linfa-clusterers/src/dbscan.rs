@@ -1,0 +1,177 @@
+//! Which objects hang together in dense regions?
+
+use linfa::ParamGuard;
+use linfa::traits::Transformer;
+use linfa_nn::distance::{Distance, L2Dist};
+use linfa_nn::{CommonNearestNeighbour, NearestNeighbour};
+use mustlink_core::prelude::*;
+use ndarray::Array2;
+
+use crate::adapting::{self, Noise};
+
+/// DBSCAN, from linfa: clusters are chains of objects that have enough neighbours within a radius.
+///
+/// # Method
+/// An object with `min_points` neighbours (itself among them) is a core; cores within the radius of
+/// each other share a cluster, other objects join the first cluster that reaches them, and what
+/// nothing reaches is noise.
+/// # Input and output
+/// n × d, dense, Euclidean distances. As many clusters as there are; k is not used. Every object
+/// has a label, see `noise`; diagnostics: `radius`, `noise_objects`.
+/// # Errors
+/// `BadParam`.
+/// # Cost and randomness
+/// n searches in a k-d tree, in the worst case O(n²·d); nothing is random.
+/// # References
+/// [Ester1996]. Differs: absent, the radius is chosen from the data.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dbscan {
+    /// Neighbours within the radius that make an object a core, itself among them (MinPts).
+    #[schemars(range(min = 2))]
+    pub min_points: usize,
+    /// The radius of a neighbourhood (Eps, in feature units); absent: the smallest that makes nine
+    /// in ten objects a core.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
+    /// What becomes of objects in no dense region.
+    pub noise: Noise,
+}
+
+impl Default for Dbscan {
+    fn default() -> Self {
+        Dbscan { min_points: 5, radius: None, noise: Noise::default() }
+    }
+}
+
+register!(BaseClusterer, Dbscan, "dbscan", references: ["Ester1996"]);
+
+#[typetag::serde(name = "dbscan")]
+impl BaseClusterer for Dbscan {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        adapting::check_density(self.min_points, self.radius)?;
+        ctx.check()?;
+        let (x, factor) = adapting::bounded(&problem.data);
+        let radius = match self.radius {
+            Some(radius) => radius / factor,
+            None => usual_radius(&x, self.min_points, ctx)?,
+        };
+        // Duplicates are neighbours at any radius, and linfa takes none of 0.
+        let radius = radius.max(f64::MIN_POSITIVE);
+        let params = linfa_clustering::Dbscan::params::<f64>(self.min_points).tolerance(radius);
+        let params = params.check().map_err(|e| Error::bad_param("radius", radius, e.to_string()))?;
+        let groups = params.transform(&*x);
+        let mut clustering = adapting::with_noise(&groups.to_vec(), self.noise);
+        clustering.extras.diagnostics.insert("radius".into(), radius * factor);
+        Ok(clustering)
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { needs_k: false, index_keyed: false, ..Properties::default() }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        // The matrix where it is a view, the k-d tree, and at worst a list of all as neighbours.
+        (8 * shape.n * shape.d + 160 * shape.n) as u64
+    }
+}
+
+/// The radius within which nine in ten objects have `min_points` neighbours.
+fn usual_radius(x: &Array2<f64>, min_points: usize, ctx: &Context) -> Result<f64> {
+    let failed = |e: String| Error::NumericalFailure { place: format!("neighbours: {e}") };
+    let tree = CommonNearestNeighbour::KdTree.from_batch(x, L2Dist);
+    let tree = tree.map_err(|e| failed(e.to_string()))?;
+    let mut reach = Vec::with_capacity(x.nrows());
+    for (i, object) in x.rows().into_iter().enumerate() {
+        if i % 1024 == 0 {
+            ctx.check()?;
+        }
+        let near = tree.k_nearest(object, min_points).map_err(|e| failed(e.to_string()))?;
+        reach.push(near.last().map_or(0.0, |(far, _)| L2Dist.distance(object, far.view())));
+    }
+    // One step up: the search compares squares of what is rounded here.
+    Ok(adapting::quantile(reach, 0.9) * (1.0 + 1e-12))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::contract::fixtures;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn run(dbscan: &Dbscan, x: Array2<f64>) -> Clustering {
+        let problem = Problem::new(Data::dense(x).unwrap());
+        mustlink_core::run::cluster(dbscan, &problem, &Context::new(1)).unwrap().clustering
+    }
+
+    #[test]
+    fn worked_example() {
+        // Two runs of objects one apart, and one far from all.
+        let x = array![[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [50.0]];
+        let dbscan = Dbscan { min_points: 2, radius: Some(1.5), ..Dbscan::default() };
+        let c = run(&dbscan, x.clone());
+        assert_eq!((c.labels, c.k), (vec![0, 0, 0, 1, 1, 1, 2], 3));
+        assert_eq!(c.extras.diagnostics["noise_objects"], 1.0);
+        let all_noise = Dbscan { radius: Some(0.5), noise: Noise::OneCluster, ..dbscan };
+        assert_eq!(run(&all_noise, x).labels, [0; 7]);
+    }
+
+    #[test]
+    fn absent_radius_finds_the_groups_of_the_fixture() {
+        let (x, classes) = fixtures::groups(60, 3, 0.3, 1);
+        let c = run(&Dbscan { noise: Noise::OneCluster, ..Dbscan::default() }, x);
+        let clustered = |i: &usize| c.sizes()[c.labels[*i] as usize] > 30;
+        let objects: Vec<usize> = (0..classes.len()).filter(clustered).collect();
+        assert!(objects.len() >= 140, "{}", objects.len());
+        for &i in &objects {
+            for &j in &objects {
+                assert_eq!(classes[i] == classes[j], c.labels[i] == c.labels[j]);
+            }
+        }
+    }
+
+    #[test]
+    fn equal_rows_are_one_cluster_and_magnitudes_do_not_matter() {
+        assert_eq!(run(&Dbscan::default(), Array2::from_elem((100, 3), 2.5)).k, 1);
+        let x = array![[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [50.0]];
+        for scale in [1e-250, 1e250] {
+            let dbscan =
+                Dbscan { min_points: 2, radius: Some(1.5 * scale), ..Dbscan::default() };
+            assert_eq!(run(&dbscan, x.mapv(|v| v * scale)).k, 3, "{scale}");
+        }
+    }
+
+    proptest! {
+        /// The plain definition: cores within the radius share a cluster, noise is near no core.
+        #[test]
+        fn clusters_are_those_of_the_definition(
+            values in prop::collection::vec(0i32..25, 4..60),
+            min_points in 2usize..5,
+        ) {
+            let n = values.len() / 2;
+            let x = Array2::from_shape_fn((n, 2), |(i, f)| f64::from(values[2 * i + f]));
+            let radius = 2.5;
+            let near = |i: usize, j: usize| {
+                (0..2).map(|f| (x[[i, f]] - x[[j, f]]).powi(2)).sum::<f64>() <= radius * radius
+            };
+            let core: Vec<bool> =
+                (0..n).map(|i| (0..n).filter(|&j| near(i, j)).count() >= min_points).collect();
+            let dbscan = Dbscan { min_points, radius: Some(radius), ..Dbscan::default() };
+            let c = run(&dbscan, x.clone());
+            for i in 0..n {
+                for j in 0..n {
+                    if core[i] && core[j] && near(i, j) {
+                        prop_assert_eq!(c.labels[i], c.labels[j]);
+                    }
+                }
+                let cores: Vec<usize> = (0..n).filter(|&j| core[j] && near(i, j)).collect();
+                match cores.is_empty() {
+                    true => prop_assert_eq!(c.sizes()[c.labels[i] as usize], 1),
+                    false => prop_assert!(cores.iter().any(|&j| c.labels[j] == c.labels[i])),
+                }
+            }
+        }
+    }
+}

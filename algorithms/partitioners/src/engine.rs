@@ -1,0 +1,319 @@
+//! Which algorithm cuts the graph, and what does it promise?
+
+use mustlink_core::{Context, Error, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::graph::{Apart, Graph};
+use crate::refine::{Bounds, refine};
+use crate::repair::separate;
+
+/// A graph to be cut.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// Number of parts, 1 ..= vertices.
+    pub k: usize,
+    /// No part is heavier than 1 + this times its share (balanced engines).
+    pub imbalance: f64,
+    /// Starts, the best of which is kept. Absent: 10, fewer on large graphs.
+    pub trials: Option<usize>,
+    /// Vertices that may not share a part, where any are given.
+    pub apart: Option<&'a Apart>,
+}
+
+impl<'a> Task<'a> {
+    /// `graph` in `k` parts, with the defaults of the options.
+    pub fn new(graph: &'a Graph, k: usize) -> Self {
+        Task { graph, k, imbalance: 0.03, trials: None, apart: None }
+    }
+
+    /// Starts: those asked for, or as many as look at 5 million ends of edges in all, from
+    /// 1 to 10.
+    pub fn starts(&self) -> usize {
+        let affordable = 5_000_000 / self.graph.directions().max(1);
+        self.trials.unwrap_or_else(|| affordable.clamp(1, 10))
+    }
+
+    /// What parts may weigh.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds::even(self.graph, self.k, self.imbalance)
+    }
+
+    fn check(&self) -> Result<()> {
+        let n = self.graph.len();
+        if self.k == 0 {
+            return Err(Error::BadK);
+        }
+        if self.k > n {
+            return Err(Error::TooManyClusters { k: self.k, n });
+        }
+        if !(0.0..=(self.k - 1).max(1) as f64).contains(&self.imbalance) {
+            let legal = format!("in 0..={} (k - 1)", self.k - 1);
+            return Err(Error::bad_param("imbalance", self.imbalance, legal));
+        }
+        if self.trials == Some(0) {
+            return Err(Error::bad_param("trials", 0, ">= 1"));
+        }
+        Ok(())
+    }
+}
+
+/// A graph cut into parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    /// Part of each vertex, in `0..k`; parts may be empty.
+    pub parts: Vec<u32>,
+    /// Weight of the edges between parts.
+    pub cut: u64,
+    /// Weight of the heaviest part.
+    pub heaviest: u64,
+    /// What a part may weigh (balanced engines).
+    pub bound: u64,
+    /// Pairs of `apart` that share a part all the same.
+    pub together: usize,
+}
+
+/// Cuts graphs.
+pub trait Partitioner: Sync {
+    /// Part of each vertex, in `0..k`.
+    ///
+    /// # Errors
+    /// `NumericalFailure` where the arithmetic has no answer; cancellation.
+    fn parts(&self, task: &Task, ctx: &Context) -> Result<Vec<u32>>;
+}
+
+/// How a graph is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// The METIS library: multilevel, parts of about equal size.
+    #[cfg(feature = "metis")]
+    #[default]
+    Metis,
+    /// Our own multilevel scheme: parts of about equal size.
+    #[cfg_attr(not(feature = "metis"), default)]
+    Multilevel,
+    /// Eigenvectors of the normalised graph, then k-means: parts of any size.
+    Spectral,
+    /// Single moves that lower the normalised cut, from the spectral parts: parts of any size.
+    GreedyNcut,
+}
+
+impl Engine {
+    /// The word in configs and diagnostics.
+    pub fn name(self) -> &'static str {
+        match self {
+            #[cfg(feature = "metis")]
+            Engine::Metis => "metis",
+            Engine::Multilevel => "multilevel",
+            Engine::Spectral => "spectral",
+            Engine::GreedyNcut => "greedy_ncut",
+        }
+    }
+
+    /// Parts are of about equal weight.
+    pub fn is_balanced(self) -> bool {
+        !matches!(self, Engine::Spectral | Engine::GreedyNcut)
+    }
+
+    /// The algorithm.
+    pub fn partitioner(self) -> &'static dyn Partitioner {
+        match self {
+            #[cfg(feature = "metis")]
+            Engine::Metis => &crate::metis::Metis,
+            Engine::Multilevel => &crate::multilevel::Multilevel,
+            Engine::Spectral => &crate::spectral::Spectral,
+            Engine::GreedyNcut => &crate::greedy_ncut::GreedyNcut,
+        }
+    }
+
+    /// Bytes needed beyond the graph.
+    pub fn memory(self, vertices: usize, directions: usize, k: usize) -> u64 {
+        let (v, e, k) = (vertices as u64, directions as u64, k as u64);
+        match self {
+            #[cfg(feature = "metis")]
+            Engine::Metis => 8 * e + 2 * 8 * e + 64 * v,
+            Engine::Multilevel => 2 * 8 * e + 64 * v + 4 * v * k,
+            // The basis of the eigenvectors, twice while it is made orthogonal.
+            Engine::Spectral => 2 * 8 * v * (10 * (k + 4)),
+            Engine::GreedyNcut => 2 * 8 * v * (10 * (k + 4)) + 8 * v,
+        }
+    }
+
+    /// Cuts the graph. Cannot-linked vertices that the engine put together are parted where the
+    /// bounds allow it; how many could not be is said in the result.
+    ///
+    /// # Errors
+    /// `BadK`, `TooManyClusters`, `BadParam`; those of the engine.
+    pub fn partition(self, task: &Task, ctx: &Context) -> Result<Partition> {
+        task.check()?;
+        let (graph, k) = (task.graph, task.k);
+        let mut parts = match k {
+            1 => vec![0; graph.len()],
+            k if k == graph.len() => (0..k as u32).collect(),
+            _ => self.partitioner().parts(task, ctx)?,
+        };
+        let mut bounds = task.bounds();
+        let mut together = 0;
+        if let Some(apart) = task.apart {
+            if !self.is_balanced() {
+                bounds = Bounds::none(k);
+            }
+            separate(graph, &mut parts, &bounds, apart);
+            if self.is_balanced() && k > 1 {
+                refine(graph, &mut parts, &bounds, Some(apart), ctx)?;
+            }
+            together = shared(&parts, apart);
+        }
+        let heaviest = graph.part_sizes(&parts, k).into_iter().max().unwrap_or(0);
+        Ok(Partition { cut: graph.cut(&parts), heaviest, bound: bounds.largest(), together, parts })
+    }
+}
+
+/// Pairs of `apart` in one part.
+fn shared(parts: &[u32], apart: &Apart) -> usize {
+    let of = |v: usize| {
+        apart[v].iter().filter(|&&u| (u as usize) > v && parts[u as usize] == parts[v]).count()
+    };
+    (0..apart.len()).map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::GraphBuilder;
+    use crate::graph::tests::random;
+    use proptest::prelude::*;
+
+    fn engines() -> Vec<Engine> {
+        vec![Engine::default(), Engine::Multilevel, Engine::Spectral, Engine::GreedyNcut]
+    }
+
+    /// Groups of `size` vertices, all joined inside, a ring of single edges between the groups.
+    pub fn groups(count: usize, size: usize) -> Graph {
+        let mut builder = GraphBuilder::default();
+        let n = count * size;
+        for v in 0..n {
+            let (g, at) = (v / size, v % size);
+            (0..size).filter(|&o| o != at).for_each(|o| builder.edge((g * size + o) as u32, 4.0));
+            if at == 0 {
+                builder.edge(((g + 1) % count * size + 1) as u32, 1.0);
+            }
+            if at == 1 {
+                builder.edge(((g + count - 1) % count * size) as u32, 1.0);
+            }
+            builder.end_vertex();
+        }
+        builder.build(vec![1; n], 1.0).unwrap()
+    }
+
+    #[test]
+    fn groups_are_found_by_every_engine() {
+        let graph = groups(5, 8);
+        for engine in engines() {
+            let p = engine.partition(&Task::new(&graph, 5), &Context::new(3)).unwrap();
+            assert_eq!(p.cut, 5, "{}", engine.name());
+            let sizes = graph.part_sizes(&p.parts, 5);
+            assert_eq!(sizes, [8; 5], "{}", engine.name());
+        }
+    }
+
+    #[test]
+    fn wrong_tasks_are_refused() {
+        let graph = groups(2, 3);
+        let ctx = Context::new(1);
+        let run = |task: Task| Engine::Multilevel.partition(&task, &ctx);
+        assert_eq!(run(Task::new(&graph, 0)).unwrap_err(), Error::BadK);
+        let many = run(Task::new(&graph, 7)).unwrap_err();
+        assert_eq!(many, Error::TooManyClusters { k: 7, n: 6 });
+        for imbalance in [-0.1, 1.5, f64::NAN] {
+            assert!(run(Task { imbalance, ..Task::new(&graph, 2) }).is_err());
+        }
+        assert!(run(Task { trials: Some(0), ..Task::new(&graph, 2) }).is_err());
+        assert_eq!(run(Task::new(&graph, 6)).unwrap().parts, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn forbidden_pairs_are_parted_by_every_engine() {
+        let graph = groups(3, 8);
+        let mut apart = vec![Vec::new(); 24];
+        for (a, b) in [(0usize, 1usize), (8, 16), (2, 3)] {
+            apart[a].push(b as u32);
+            apart[b].push(a as u32);
+        }
+        for engine in engines() {
+            let task = Task { apart: Some(&apart), imbalance: 0.3, ..Task::new(&graph, 3) };
+            let p = engine.partition(&task, &Context::new(3)).unwrap();
+            assert_eq!(p.together, 0, "{}", engine.name());
+        }
+    }
+
+    /// The least cut within the bound, by trying everything.
+    fn exhaustive(graph: &Graph, k: usize, bound: u64) -> Option<u64> {
+        let n = graph.len();
+        let mut best = None;
+        let mut parts = vec![0u32; n];
+        for code in 0..(k as u64).pow(n as u32) {
+            let mut rest = code;
+            parts.iter_mut().for_each(|p| {
+                *p = (rest % k as u64) as u32;
+                rest /= k as u64;
+            });
+            let sizes = graph.part_sizes(&parts, k);
+            if sizes.iter().all(|&s| s > 0 && s <= bound) {
+                let cut = graph.cut(&parts);
+                best = Some(best.map_or(cut, |b: u64| b.min(cut)));
+            }
+        }
+        best
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn multilevel_is_near_the_best_of_all(seed: u64, n in 4usize..9, k in 2usize..4) {
+            let graph = random(n, 0.6, seed);
+            let task = Task { imbalance: 0.2, trials: Some(10), ..Task::new(&graph, k) };
+            let p = Engine::Multilevel.partition(&task, &Context::new(seed)).unwrap();
+            let least = exhaustive(&graph, k, p.bound);
+            if let Some(least) = least {
+                prop_assert!(p.heaviest <= p.bound, "{} > {}", p.heaviest, p.bound);
+                prop_assert!(p.cut >= least);
+                // Within the heaviest edge: vertices of different weight leave few ways out.
+                prop_assert!(p.cut as f64 <= 1.15 * least as f64 + 9.0, "{} against {least}", p.cut);
+            }
+        }
+
+        #[test]
+        fn every_engine_gives_parts_and_says_the_truth(
+            seed: u64, n in 2usize..60, k in 1usize..60, density in 0.0f64..1.0,
+        ) {
+            prop_assume!(k <= n);
+            let graph = random(n, density, seed);
+            for engine in engines() {
+                let task = Task { trials: Some(2), ..Task::new(&graph, k) };
+                let p = engine.partition(&task, &Context::new(seed)).unwrap();
+                prop_assert!(p.parts.iter().all(|&p| (p as usize) < k));
+                prop_assert_eq!(p.cut, graph.cut(&p.parts));
+                let again = engine.partition(&task, &Context::new(seed)).unwrap();
+                prop_assert_eq!(again, p);
+            }
+        }
+
+        #[test]
+        fn unit_vertices_are_balanced_within_the_bound(
+            seed: u64, n in 20usize..80, k in 2usize..6, density in 0.05f64..1.0,
+        ) {
+            let graph = random(n, density, seed);
+            let (offsets, neighbours) = (graph.offsets().to_vec(), graph.neighbours().to_vec());
+            let graph =
+                Graph::new(offsets, neighbours, graph.weights().to_vec(), vec![1; n]).unwrap();
+            let p = Engine::Multilevel
+                .partition(&Task::new(&graph, k), &Context::new(seed))
+                .unwrap();
+            prop_assert!(p.heaviest <= p.bound, "{} > {}", p.heaviest, p.bound);
+        }
+    }
+}

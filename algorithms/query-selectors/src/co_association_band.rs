@@ -1,0 +1,240 @@
+//! Which pairs does about half of an ensemble put together?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
+use rayon::prelude::*;
+
+use crate::pair_list::PairList;
+
+/// A random batch of pairs whose co-association lies in a band.
+///
+/// # Method
+/// The pool are the pairs of eligible objects with `lo` ≤ A ≤ `hi`; `fraction` · n of them are drawn
+/// without replacement and asked in the order drawn. Where the pool is too small, the ensemble is
+/// made again up to `redraws` times and the largest pool kept; then, with `widen`, the band grows by
+/// one member on both sides until the pool suffices or the band holds all that is disputed at all. What
+/// is still missing is reported as a warning.
+/// # Input and output
+/// What the generator takes; the paper's is a sweep of `lac` over `h` = 1, 2, …, 10. One batch of
+/// pairs; all are asked, even those that earlier replies entail, unless `skip_entailed`.
+/// # Errors
+/// Those of the generator; `BadParam` unless 0 ≤ lo ≤ hi ≤ 1 and `fraction` ≥ 0.
+/// # Cost and randomness
+/// The ensembles, then O(|E| n), without a matrix O(|E| n τ / 32). Random in the ensembles and the draw.
+/// # References
+/// [DomeniconiAlRazgan2008]: ten members, the band 0.45 to 0.55, a fifth of n pairs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CoAssociationBand {
+    /// What makes the ensemble.
+    #[schemars(extend("x-default" = "random_k"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator: Option<Box<dyn EnsembleGenerator>>,
+    /// Smallest co-association.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub lo: f64,
+    /// Largest co-association.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub hi: f64,
+    /// Pairs wanted for each object of the data.
+    #[schemars(range(min = 0.0))]
+    pub fraction: f64,
+    /// How often the ensemble is made again where the pool is too small.
+    #[schemars(range(min = 0))]
+    pub redraws: usize,
+    /// Whether the band grows where the pool is too small.
+    pub widen: bool,
+    /// How co-associations are held.
+    pub representation: Representation,
+    /// Bytes of the matrix above which it is not held.
+    #[schemars(range(min = 0))]
+    pub max_matrix_bytes: u64,
+    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    pub skip_entailed: bool,
+}
+
+impl Default for CoAssociationBand {
+    fn default() -> Self {
+        CoAssociationBand {
+            generator: None,
+            lo: 0.45,
+            hi: 0.55,
+            fraction: 0.2,
+            redraws: 0,
+            widen: false,
+            representation: Representation::default(),
+            max_matrix_bytes: MAX_MATRIX_BYTES,
+            skip_entailed: false,
+        }
+    }
+}
+
+register!(QuerySelector, CoAssociationBand, "co_association_band",
+    references: ["DomeniconiAlRazgan2008"],
+    waives: ["asks_eligible_pairs_once" => "a band without a pair asks nothing, which it warns of"]);
+
+/// The counts of a band, both included; empty when `from > to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Band {
+    from: u32,
+    to: u32,
+}
+
+impl Band {
+    /// The counts of `members` members whose share lies in [lo, hi], whatever decimals do.
+    fn new(lo: f64, hi: f64, members: usize) -> Self {
+        let tau = members as f64;
+        let from = (lo * tau - 1e-9).ceil().max(0.0) as u32;
+        let to = (hi * tau + 1e-9).floor() as u32;
+        Band { from, to }
+    }
+
+    fn holds(self, count: u32) -> bool {
+        (self.from..=self.to).contains(&count)
+    }
+
+    /// One count more on both sides, within 1 ..= members − 1; `None` if that adds nothing.
+    fn wider(self, members: usize) -> Option<Band> {
+        let most = (members as u32).saturating_sub(1);
+        let from = self.from.saturating_sub(1).max(1);
+        let band = Band { from, to: (self.to + 1).min(most) };
+        let grown = band.from < self.from || band.to > self.to;
+        (grown && band.from <= band.to).then_some(band)
+    }
+}
+
+/// How many partners with a larger index each eligible object has in the band.
+fn pool(co: &CoAssociation, eligible: &[u32], band: Band, ctx: &Context) -> Result<Vec<u64>> {
+    (0..eligible.len())
+        .into_par_iter()
+        .map(|at| {
+            ctx.check()?;
+            Ok(partners(co, eligible, at, band).len() as u64)
+        })
+        .collect()
+}
+
+fn partners(co: &CoAssociation, eligible: &[u32], at: usize, band: Band) -> Vec<u32> {
+    let row = co.row(eligible[at] as usize);
+    eligible[at + 1..].iter().copied().filter(|&j| band.holds(row[j as usize])).collect()
+}
+
+#[typetag::serde(name = "co_association_band")]
+impl QuerySelector for CoAssociationBand {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        if !(0.0 <= self.lo && self.lo <= self.hi && self.hi <= 1.0) {
+            let given = format!("{} with hi = {}", self.lo, self.hi);
+            return Err(Error::bad_param("lo", given, "0 <= lo <= hi <= 1"));
+        }
+        if !(self.fraction >= 0.0 && self.fraction.is_finite()) {
+            return Err(Error::bad_param("fraction", self.fraction, ">= 0"));
+        }
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        let eligible = problem.eligible_objects();
+        let wanted = (self.fraction * problem.n() as f64).round() as u64;
+        let count = |ensemble: &Ensemble| {
+            let (form, limit) = (self.representation, self.max_matrix_bytes);
+            CoAssociation::new(ensemble, form, limit, ctx)
+        };
+        let ensemble = ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))?;
+        let mut co = count(&ensemble)?;
+        let mut band = Band::new(self.lo, self.hi, co.members());
+        if band.from > band.to {
+            ctx.warn(format!(
+                "no count of {} members lies between {} and {}; the nearest are {} and {}",
+                co.members(), self.lo, self.hi, band.to, band.from
+            ));
+        }
+        let mut sizes = pool(&co, &eligible, band, ctx)?;
+        let total = |sizes: &[u64]| sizes.iter().sum::<u64>();
+        let mut redrawn = 0;
+        while total(&sizes) < wanted && redrawn < self.redraws {
+            let again = ctx.child("redraw").index(redrawn);
+            redrawn += 1;
+            let ensemble = generator.generate(problem, &again).map_err(|e| e.at("generator"))?;
+            let other = count(&ensemble)?;
+            let more = pool(&other, &eligible, band, ctx)?;
+            if total(&more) > total(&sizes) {
+                (co, sizes) = (other, more);
+            }
+        }
+        while self.widen && total(&sizes) < wanted {
+            let Some(wider) = band.wider(co.members()) else { break };
+            band = wider;
+            sizes = pool(&co, &eligible, band, ctx)?;
+        }
+        let all = total(&sizes);
+        if all < wanted || redrawn > 0 || band != Band::new(self.lo, self.hi, co.members()) {
+            ctx.warn(format!(
+                "{all} pairs that {} to {} of {} members put together, {wanted} wanted, after {redrawn} redraws",
+                band.from, band.to, co.members()
+            ));
+        }
+        // Numbers of pairs are drawn, and only their rows looked at again.
+        let ends: Vec<u64> = sizes.iter().scan(0, |sum, s| { *sum += s; Some(*sum) }).collect();
+        let mut draw = ctx.stream("band");
+        let mut chosen: Vec<u64> = if 2 * wanted >= all {
+            let mut every: Vec<u64> = (0..all).collect();
+            draw.shuffle(&mut every);
+            every
+        } else {
+            let mut seen = std::collections::HashSet::new();
+            let mut some = Vec::new();
+            while (some.len() as u64) < wanted {
+                let rank = draw.below(all as usize) as u64;
+                if seen.insert(rank) {
+                    some.push(rank);
+                }
+            }
+            some
+        };
+        chosen.truncate(wanted as usize);
+        let pairs = chosen
+            .into_par_iter()
+            .map(|rank| {
+                let at = ends.partition_point(|&end| end <= rank);
+                let within = rank - (ends[at] - sizes[at]);
+                (eligible[at], partners(&co, &eligible, at, band)[within as usize])
+            })
+            .collect();
+        Ok(PairList::start(problem, pairs, self.skip_entailed, "band"))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let facts = generator.map(|g| g.properties());
+        SelectorProperties {
+            needs_k: facts.as_ref().is_ok_and(|f| f.needs_k),
+            skips_entailed: self.skip_entailed,
+            accepts_sparse: facts.is_ok_and(|f| f.accepts.contains(&DataKind::Csr)),
+            ..SelectorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let n = shape.n as u64;
+        let matrix = (n * n.saturating_sub(1)).min(self.max_matrix_bytes);
+        generator.map_or(0, |g| g.memory(shape)) + matrix + 24 * n
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_hold_whole_counts() {
+        assert_eq!(Band::new(0.45, 0.55, 10), Band { from: 5, to: 5 });
+        assert_eq!(Band::new(0.45, 0.55, 9), Band { from: 5, to: 4 });
+        assert_eq!(Band::new(0.45, 0.55, 20), Band { from: 9, to: 11 });
+        let mut band = Band::new(0.45, 0.55, 10);
+        let mut grown = Vec::new();
+        while let Some(wider) = band.wider(10) {
+            band = wider;
+            grown.push((band.from, band.to));
+        }
+        assert_eq!(grown, [(4, 6), (3, 7), (2, 8), (1, 9)]);
+        assert_eq!(Band::new(0.45, 0.55, 9).wider(9), Some(Band { from: 4, to: 5 }));
+    }
+}

@@ -1,0 +1,506 @@
+//! Which objects does a committee of clusterings disagree about?
+
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use mustlink_kernels::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
+use mustlink_kernels::imputation::{MAX_CANDIDATES, Thresholds, neighbourhoods};
+use mustlink_kernels::points::Distortion;
+
+use crate::neighbourhoods::{Mean, Neighbourhoods, Next, Place, Rules, Tie, known_k};
+use crate::votes::Votes;
+
+/// Which object of an imputed neighbourhood stands for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Representative {
+    /// The one that shares most votes with the others; ties: nearest to their mean.
+    #[default]
+    MeanCoassociation,
+    /// The one nearest to the mean of the others' features.
+    FeatureCentroid,
+}
+
+/// How the association with a cluster enters the margin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Weighting {
+    /// Times the share of the cluster in all placed objects (T, equation 5).
+    #[default]
+    Size,
+    /// As it is (S, equation 4).
+    None,
+}
+
+/// What follows when the imputed neighbourhoods end before there are k clusters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fallback {
+    /// Objects outside them, the least associated with any cluster first.
+    #[default]
+    Singletons,
+    /// The clusters there are have to do.
+    Stop,
+}
+
+/// When objects come that share no vote with any cluster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ZeroAssociation {
+    /// Before all others: their margin is 0.
+    #[default]
+    First,
+    /// After all others.
+    Last,
+}
+
+/// Objects that the members of an ensemble disagree about, after one representative per class.
+///
+/// # Method
+/// Pairs that nearly all members put together are imputed must-links; the sets they hold together,
+/// the largest first, each offer their medoid to the clusters found so far, and found a new one when
+/// apart from all, until there are k. Then, again and again, the object with the smallest margin
+/// between its two largest associations with a cluster is asked against the representatives, the
+/// most associated first. An object apart from k − 1 clusters joins the last one for free.
+/// # Input and output
+/// What the generator takes, dense or sparse rows; k from the problem or the option. Test objects
+/// vote and are counted in neighbourhoods, but are never asked about. Imputed links are never
+/// exported as constraints.
+/// # "Don't know"
+/// Another member of the cluster is tried, the one that shares most votes first; then the cluster
+/// stays open for the object. A medoid with an open cluster is set aside and the next best object
+/// of its neighbourhood tried once; an object of the expansion with a single open cluster joins it,
+/// with more it is set aside.
+/// # Errors
+/// `MissingK`; `BadParam` for thresholds, k, `dont_know_retries`, a matrix or a number of candidates
+/// beyond its limit, and for members that leave objects out; `UnsupportedData`.
+/// # Cost and randomness
+/// The ensemble (shared within a run), then O(n² τ / 64) for counts, or without a matrix O(τ n) and
+/// the comparisons needed; each object placed O(n), without a matrix O(τ n). Random in the ensemble.
+/// # References
+/// [Greene2007] Figs. 3 to 5 (2000 members, spherical k-means).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Committee {
+    /// What makes the committee.
+    #[schemars(extend("x-default" = "subsample"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator: Option<Box<dyn EnsembleGenerator>>,
+    /// Number of clusters; absent: the problem's.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// Share of the members from which on a pair is an imputed must-link (κ_m).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub kappa_must: f64,
+    /// Share of the members up to which a pair is an imputed cannot-link (κ_c); reported only.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub kappa_cannot: f64,
+    /// Which object of an imputed neighbourhood stands for it.
+    pub representative: Representative,
+    /// How associations enter the margin.
+    pub weighting: Weighting,
+    /// What follows when the imputed neighbourhoods do not suffice.
+    pub fallback: Fallback,
+    /// When objects come that share no vote with any cluster.
+    pub zero_association: ZeroAssociation,
+    /// How distances to means are taken, where they decide.
+    pub distortion: Distortion,
+    /// How co-associations are held.
+    pub representation: Representation,
+    /// Bytes of the matrix above which it is not held.
+    #[schemars(range(min = 0))]
+    pub max_matrix_bytes: u64,
+    /// Comparisons to find neighbourhoods without a matrix, at most.
+    #[schemars(range(min = 0))]
+    pub max_candidates: u64,
+    /// Whether an object apart from k − 1 clusters joins the last one without a question; sound only when k is the number of classes.
+    pub last_inference: bool,
+    /// Whether what is known already is concluded instead of asked.
+    pub skip_entailed: bool,
+    /// Other members of a cluster tried after "don't know".
+    #[schemars(range(min = 0, max = 5))]
+    pub dont_know_retries: u8,
+    /// What decides between equal margins.
+    pub tie: Tie,
+}
+
+impl Default for Committee {
+    fn default() -> Self {
+        Committee {
+            generator: None,
+            k: None,
+            kappa_must: 0.98,
+            kappa_cannot: 0.0,
+            representative: Representative::default(),
+            weighting: Weighting::default(),
+            fallback: Fallback::default(),
+            zero_association: ZeroAssociation::default(),
+            distortion: Distortion::SquaredEuclidean,
+            representation: Representation::default(),
+            max_matrix_bytes: MAX_MATRIX_BYTES,
+            max_candidates: MAX_CANDIDATES,
+            last_inference: true,
+            skip_entailed: true,
+            dont_know_retries: 1,
+            tie: Tie::default(),
+        }
+    }
+}
+
+register!(QuerySelector, Committee, "committee", references: ["Greene2007"]);
+
+impl Committee {
+    /// Starts an inquiry of this kind: `beginning` says how the first object of each cluster is
+    /// found, `beta` how much the density around an object counts beside its margin.
+    pub(crate) fn begin(
+        &self,
+        generator: &dyn EnsembleGenerator,
+        beginning: Beginning,
+        beta: Option<f64>,
+        plugin: &str,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Box<dyn Inquiry>> {
+        let rules = Rules {
+            skip_entailed: self.skip_entailed,
+            dont_know_retries: self.dont_know_retries,
+            tie: self.tie,
+        };
+        let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, rules)?;
+        let eligible = groups.eligible().len();
+        if eligible < 2 {
+            return Ok(Box::new(Nothing));
+        }
+        let k = known_k(self.k, problem, eligible)?;
+        let k = k.ok_or_else(|| Error::MissingK { plugin: plugin.into() })?;
+        let mut seen = problem.clone();
+        seen.k = Some(k);
+        // Whatever the members could learn from what is given, they are not to repeat it.
+        let ensemble = ctx.ensemble_labels(generator, &seen).map_err(|e| e.at("generator"))?;
+        let ctx = ctx.clone();
+        let thresholds = Thresholds::new(self.kappa_must, self.kappa_cannot, ensemble.len())?;
+        if self.kappa_must - self.kappa_cannot < 0.5 {
+            ctx.warn("kappa_must is less than 0.5 above kappa_cannot: imputed links say little");
+        }
+        if !mustlink_kernels::co_association::is_complete(&ensemble) {
+            let legal = "one that labels every object (out_of_sample other than leave_out)";
+            return Err(Error::bad_param("generator", generator.typetag_name(), legal));
+        }
+        let co = CoAssociation::new(&ensemble, self.representation, self.max_matrix_bytes, &ctx)?;
+        let sets = match beginning {
+            Beginning::Imputed => neighbourhoods(&co, &thresholds, self.max_candidates, &ctx)?,
+            Beginning::Farthest => Vec::new(),
+        };
+        let density = match beta {
+            None => Vec::new(),
+            Some(beta) => densities(&co, groups.eligible(), beta),
+        };
+        let mut run = Run {
+            options: self.clone(),
+            beginning,
+            density,
+            k,
+            sets: sets.into_iter(),
+            used: vec![false; problem.n()],
+            retry: None,
+            expanding: false,
+            votes: Votes::new(co),
+            step: Step::Done(Done::Exhausted),
+            ctx,
+            groups,
+        };
+        run.advance()?;
+        Ok(Box::new(run))
+    }
+}
+
+/// How the first object of each cluster is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// As medoids of imputed neighbourhoods.
+    Imputed,
+    /// As the object farthest from all placed ones.
+    Farthest,
+}
+
+/// Neighbours whose co-associations make the density around an object.
+const NEIGHBOURS: usize = 10;
+
+/// (Mean co-association with the 10 objects most associated with it)^β, of each object of `of`.
+fn densities(co: &CoAssociation, of: &[u32], beta: f64) -> Vec<f64> {
+    let density = |i: u32| {
+        let mut row = co.row(i as usize);
+        row.swap_remove(i as usize);
+        row.sort_unstable_by(|a, b| b.cmp(a));
+        row.truncate(NEIGHBOURS);
+        let sum: u32 = row.iter().sum();
+        let mean = f64::from(sum) / (row.len().max(1) * co.members()) as f64;
+        mean.powf(beta)
+    };
+    of.iter().map(|&i| density(i)).collect()
+}
+
+#[typetag::serde(name = "committee")]
+impl QuerySelector for Committee {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        self.begin(&**generator, Beginning::Imputed, None, "committee", problem, ctx)
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        SelectorProperties {
+            needs_k: self.k.is_none(),
+            skips_entailed: self.skip_entailed,
+            infers: self.last_inference,
+            accepts_sparse: generator
+                .is_ok_and(|g| g.properties().accepts.contains(&DataKind::Csr)),
+            ..SelectorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let n = shape.n as u64;
+        // Counts of up to 65 535 members; what does not fit is held implicitly, in less.
+        let matrix = match self.representation {
+            Representation::Implicit => 0,
+            _ => (n * n.saturating_sub(1)).min(self.max_matrix_bytes),
+        };
+        generator.map_or(0, |g| g.memory(shape)) + matrix + n * (128 + 8 * shape.k as u64)
+    }
+}
+
+/// An inquiry without a question.
+pub struct Nothing;
+
+impl Inquiry for Nothing {
+    fn step(&mut self) -> Result<Step> {
+        Ok(Step::Done(Done::Exhausted))
+    }
+
+    fn tell(&mut self, id: QueryId, _: Reply) -> Result<()> {
+        Err(crate::neighbourhoods::not_open(id))
+    }
+}
+
+struct Run {
+    options: Committee,
+    beginning: Beginning,
+    /// For each eligible object the density around it, where it counts.
+    density: Vec<f64>,
+    k: usize,
+    /// Imputed neighbourhoods not offered yet.
+    sets: std::vec::IntoIter<Vec<u32>>,
+    /// Objects in neighbourhoods that were offered.
+    used: Vec<bool>,
+    /// The neighbourhood whose medoid is on its way, while another of its objects may be tried.
+    retry: Option<Vec<u32>>,
+    expanding: bool,
+    votes: Votes,
+    step: Step,
+    ctx: Context,
+    groups: Neighbourhoods,
+}
+
+impl Run {
+    /// Settles objects until a question is needed or nothing is left.
+    fn advance(&mut self) -> Result<()> {
+        loop {
+            match self.groups.proceed() {
+                Some(Next::Ask(step)) => {
+                    self.step = step;
+                    return Ok(());
+                }
+                Some(Next::Settled(object, place)) => self.settled(object, place),
+                None => {
+                    self.ctx.check()?;
+                    if let Some(reason) = self.take_up() {
+                        self.step = Step::Done(reason);
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn found(&mut self, object: u32) {
+        self.groups.found(object);
+        self.votes.found(object);
+    }
+
+    /// Takes up the next object, or says why there is none.
+    fn take_up(&mut self) -> Option<Done> {
+        while !self.expanding && self.groups.len() < self.k {
+            match self.next_candidate() {
+                Some(x) if self.groups.is_empty() => {
+                    self.found(x);
+                    self.retry = None;
+                }
+                Some(x) => {
+                    self.locate(x, false, "initialise");
+                    return None;
+                }
+                None => self.expanding = true,
+            }
+        }
+        self.expanding = true;
+        let Some(x) = self.most_disputed() else { return Some(Done::AllAssigned) };
+        // With fewer clusters than k the last one may be a cluster not found yet.
+        let infer = self.options.last_inference && self.groups.len() >= self.k;
+        self.locate(x, infer, "expand");
+        None
+    }
+
+    fn locate(&mut self, x: u32, infer: bool, purpose: &'static str) {
+        let order = self.votes.order(x);
+        let retries = self.options.dont_know_retries;
+        let references = self.votes.references(x, &order, self.groups.members(), retries);
+        self.groups.locate_by(x, order, references, infer, purpose);
+    }
+
+    /// The next object that may found a cluster.
+    fn next_candidate(&mut self) -> Option<u32> {
+        if self.beginning == Beginning::Farthest {
+            return self.farthest();
+        }
+        if let Some(set) = self.retry.take()
+            && let Some(x) = self.medoid(&set)
+        {
+            return Some(x);
+        }
+        while let Some(set) = self.sets.next() {
+            set.iter().for_each(|&i| self.used[i as usize] = true);
+            if let Some(x) = self.medoid(&set) {
+                if self.options.dont_know_retries > 0 {
+                    self.retry = Some(set);
+                }
+                return Some(x);
+            }
+        }
+        if self.options.fallback == Fallback::Stop {
+            return None;
+        }
+        let outside = |&i: &u32| !self.used[i as usize] && !self.groups.is_settled(i);
+        let outside: Vec<u32> = self.groups.eligible().iter().copied().filter(outside).collect();
+        let largest = |i: u32| self.votes.association(i).into_iter().fold(0.0, f64::max);
+        let keyed = outside.into_iter().map(|i| (largest(i), i));
+        keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, i)| i)
+    }
+
+    /// The free object farthest from all placed ones.
+    fn farthest(&mut self) -> Option<u32> {
+        let groups = &self.groups;
+        let eligible = groups.eligible();
+        if groups.is_empty() {
+            let at = self.ctx.stream("start").below(eligible.len());
+            return Some(eligible[at]);
+        }
+        let placed = groups.members().concat();
+        let mut nearest = vec![f64::INFINITY; eligible.len()];
+        let points = groups.points();
+        reduce::fill(&mut nearest, |e| {
+            let to = |&j: &u32| points.between(eligible[e] as usize, j as usize);
+            placed.iter().map(to).fold(f64::INFINITY, f64::min)
+        });
+        let scores: Vec<Option<f64>> = eligible
+            .iter()
+            .zip(nearest)
+            .map(|(&i, far)| (!groups.is_settled(i)).then_some(far))
+            .collect();
+        let at = self.groups.best(&scores)?;
+        Some(self.groups.eligible()[at])
+    }
+
+    /// The eligible, free object that stands for a neighbourhood; all of it counts.
+    fn medoid(&self, set: &[u32]) -> Option<u32> {
+        let groups = &self.groups;
+        let eligible = groups.eligible();
+        let free = |i: &u32| eligible.binary_search(i).is_ok() && !groups.is_settled(*i);
+        let candidates: Vec<u32> = set.iter().copied().filter(free).collect();
+        let tied: Vec<u32> = match self.options.representative {
+            Representative::FeatureCentroid => candidates,
+            Representative::MeanCoassociation => {
+                let sums = self.votes.co_association().sums(&candidates, set);
+                let most = *sums.iter().max()?;
+                candidates.into_iter().zip(sums).filter(|c| c.1 == most).map(|c| c.0).collect()
+            }
+        };
+        if tied.len() < 2 {
+            return tied.first().copied();
+        }
+        let mean = Mean::of(groups.points(), set);
+        let keyed = tied.into_iter().map(|i| (mean.distance(groups.points(), i), i));
+        keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, i)| i)
+    }
+
+    /// The free object with the smallest margin.
+    fn most_disputed(&mut self) -> Option<u32> {
+        let free = self.groups.free();
+        let last = self.options.zero_association == ZeroAssociation::Last;
+        let by_size = self.options.weighting == Weighting::Size;
+        if !self.density.is_empty() {
+            let eligible = self.groups.eligible();
+            let score = |(&i, density): (&u32, &f64)| {
+                let doubt = 1.0 - self.votes.margin(i, by_size).value();
+                let late = last && self.votes.is_alien(i);
+                let score = if late { -1.0 } else { doubt * density };
+                (!self.groups.is_settled(i)).then_some(score)
+            };
+            let scores: Vec<Option<f64>> = eligible.iter().zip(&self.density).map(score).collect();
+            return self.groups.best(&scores).map(|at| self.groups.eligible()[at]);
+        }
+        let mut best: Vec<u32> = Vec::new();
+        let mut least = None;
+        for i in free {
+            let late = last && self.votes.is_alien(i);
+            let margin = self.votes.margin(i, by_size);
+            let order = least.map_or(std::cmp::Ordering::Less, |(l, m): (bool, _)| {
+                late.cmp(&l).then(margin.order(m))
+            });
+            if order.is_lt() {
+                best.clear();
+                least = Some((late, margin));
+            }
+            if order.is_le() {
+                best.push(i);
+            }
+        }
+        let scores: Vec<Option<f64>> = best.iter().map(|_| Some(0.0)).collect();
+        self.groups.best(&scores).map(|at| best[at])
+    }
+
+    fn settled(&mut self, object: u32, place: Place) {
+        match place {
+            Place::Joined(p) => self.votes.join(object, p),
+            Place::Apart if !self.expanding => self.found(object),
+            // Its class hid in neighbourhoods that were offered already.
+            Place::Apart
+                if self.groups.len() < self.k && self.options.fallback == Fallback::Singletons =>
+            {
+                self.found(object);
+            }
+            Place::Apart => self.groups.park(object),
+            // Its neighbourhood offers another object, once.
+            Place::Parked => return,
+        }
+        self.retry = None;
+    }
+}
+
+impl Inquiry for Run {
+    fn step(&mut self) -> Result<Step> {
+        Ok(self.step.clone())
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        if let Some((object, place)) = self.groups.tell(id, reply)? {
+            self.settled(object, place);
+        }
+        self.advance()
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        self.groups.drain(matches!(self.step, Step::Done(_)))
+    }
+}

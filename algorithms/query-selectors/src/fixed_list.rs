@@ -1,0 +1,97 @@
+//! What was asked before, asked again?
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use mustlink_core::prelude::*;
+
+use crate::pair_list::PairList;
+
+/// Pairs in a given order: replays any recorded selection.
+///
+/// # Method
+/// The pairs of `pairs`, then those of the file, are asked in order; repeated ones once, those with
+/// an object that may not be asked about not at all.
+/// # Input and output
+/// Any data: objects are not looked at. The file is a constraints file `i,j,type,weight` (what
+/// `mustlink select --out` writes), rows numbered from 0; types and weights are not looked at.
+/// # Errors
+/// `BadParam` without pairs and for a file that cannot be read; `IndexOutOfRange`.
+/// # Cost and randomness
+/// O(1) per query; nothing is random.
+/// # References
+/// None.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FixedList {
+    /// Pairs of row numbers, from 0.
+    pub pairs: Vec<(u32, u32)>,
+    /// A constraints file with further pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    pub skip_entailed: bool,
+}
+
+register!(QuerySelector, FixedList, "fixed_list", references: []);
+
+impl FixedList {
+    /// The pairs of the options and of the file.
+    fn read(&self) -> Result<Vec<(u32, u32)>> {
+        let mut pairs = self.pairs.clone();
+        let Some(file) = &self.file else { return Ok(pairs) };
+        let shown = file.display();
+        let text = std::fs::read_to_string(file)
+            .map_err(|e| Error::bad_param("file", shown.to_string(), format!("a readable file ({e})")))?;
+        for (at, line) in text.lines().enumerate() {
+            let mut fields = line.split(',').map(str::trim);
+            let (i, j) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
+            match (i.parse(), j.parse()) {
+                (Ok(i), Ok(j)) => pairs.push((i, j)),
+                // The header, or a blank line.
+                _ if at == 0 || line.trim().is_empty() => {}
+                _ => {
+                    let given = format!("\"{line}\" in line {} of {shown}", at + 1);
+                    return Err(Error::bad_param("file", given, "lines \"i,j\" of row numbers"));
+                }
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+#[typetag::serde(name = "fixed_list")]
+impl QuerySelector for FixedList {
+    fn start(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Inquiry>> {
+        if self.pairs.is_empty() && self.file.is_none() {
+            return Err(Error::bad_param("pairs", "an empty list", "given, or a file"));
+        }
+        let n = problem.n();
+        let mut seen = HashSet::new();
+        let mut pairs = Vec::new();
+        for (i, j) in self.read()? {
+            let index = i.max(j) as usize;
+            if index >= n {
+                return Err(Error::IndexOutOfRange { index, n });
+            }
+            let eligible = problem.is_eligible(i as usize) && problem.is_eligible(j as usize);
+            if i != j && eligible && seen.insert((i.min(j), i.max(j))) {
+                pairs.push((i, j));
+            }
+        }
+        Ok(PairList::start(problem, pairs, self.skip_entailed, "listed"))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        SelectorProperties {
+            skips_entailed: self.skip_entailed,
+            accepts_sparse: true,
+            needs_setup: self.pairs.is_empty() && self.file.is_none(),
+            ..SelectorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        (64 * shape.n + 32 * self.pairs.len()) as u64
+    }
+}

@@ -1,0 +1,108 @@
+//! On which pairs do the votes of an ensemble vary most?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::co_association::{CoAssociation, Normalise};
+
+use crate::disputed::{Pool, disputed};
+use crate::pair_list::PairList;
+
+/// Pairs on which the members of an ensemble are most divided, by variance.
+///
+/// # Method
+/// The score is τ/(τ − 1) · A (1 − A) of the co-association A of the pair, in which members may weigh
+/// differently. Every pair of eligible objects is scored where there are at most 2000 of these, else `pool`
+/// random ones; pairs are asked by decreasing score, ties in random order, no object more than
+/// `per_object` times.
+/// # Input and output
+/// What the generator takes, dense or sparse rows. One batch of pairs; replies change nothing but
+/// what is entailed.
+/// # Errors
+/// Those of the generator; `BadParam` for `pool` and `per_object`, and for weights that are negative, all 0 or not one per member.
+/// # Cost and randomness
+/// The ensemble, then O(τ) for each pair scored. Random in the ensemble, the pool and ties.
+/// # References
+/// Query by committee with the votes of [Greene2007].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PairDisagreement {
+    /// What makes the committee.
+    #[schemars(extend("x-default" = "subsample"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator: Option<Box<dyn EnsembleGenerator>>,
+    /// Pairs scored where there are more than 2000 eligible objects.
+    #[schemars(range(min = 1))]
+    pub pool: usize,
+    /// Questions about one object, at most.
+    #[schemars(range(min = 1))]
+    pub per_object: usize,
+    /// Weight of each member; absent: equal weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f64>>,
+    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    pub skip_entailed: bool,
+}
+
+impl Default for PairDisagreement {
+    fn default() -> Self {
+        PairDisagreement { generator: None, pool: 100_000, per_object: 3, weights: None, skip_entailed: true }
+    }
+}
+
+register!(QuerySelector, PairDisagreement, "pair_disagreement", references: ["Greene2007"]);
+
+#[typetag::serde(name = "pair_disagreement")]
+impl QuerySelector for PairDisagreement {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        let ensemble = ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))?;
+        let pool = Pool { size: self.pool, per_object: self.per_object };
+        let tau = ensemble.len();
+        if let Some(w) = &self.weights {
+            let legal = w.len() == tau && w.iter().all(|w| w.is_finite() && *w >= 0.0);
+            if !legal || w.iter().sum::<f64>() <= 0.0 {
+                let legal = format!("{tau} weights >= 0, one for each member, not all 0");
+                return Err(Error::bad_param("weights", format!("{w:?}"), legal));
+            }
+        }
+        let co = CoAssociation::implicit(&ensemble);
+        let weighted = |i: u32, j: u32, weights: &[f64]| {
+            let (mut together, mut seen) = (0.0, 0.0);
+            for (m, w) in ensemble.members().iter().zip(weights) {
+                let (a, b) = (m.labels[i as usize], m.labels[j as usize]);
+                if a != MISSING && b != MISSING {
+                    seen += w;
+                    together += if a == b { *w } else { 0.0 };
+                }
+            }
+            (seen > 0.0).then(|| together / seen)
+        };
+        let score = |i: u32, j: u32| {
+            let a = match &self.weights {
+                Some(w) => weighted(i, j, w),
+                None => co.association(i as usize, j as usize, Normalise::CoPresence),
+            };
+            // A pair that no member saw is as uncertain as can be.
+            let a = a.unwrap_or(0.5);
+            tau as f64 / (tau.max(2) - 1) as f64 * a * (1.0 - a)
+        };
+        let pairs = disputed(problem, &pool, score, ctx)?;
+        Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let facts = generator.map(|g| g.properties());
+        SelectorProperties {
+            needs_k: facts.as_ref().is_ok_and(|f| f.needs_k),
+            skips_entailed: self.skip_entailed,
+            accepts_sparse: facts.is_ok_and(|f| f.accepts.contains(&DataKind::Csr)),
+            ..SelectorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let pairs = (shape.n * shape.n / 2).min(self.pool.max(2_000_000));
+        generator.map_or(0, |g| 2 * g.memory(shape)) + 40 * pairs as u64
+    }
+}

@@ -1,0 +1,79 @@
+//! How are pairs asked that were all chosen beforehand?
+
+use mustlink_core::knowledge::{ENTAILED, Knowledge, Learned};
+use mustlink_core::prelude::*;
+
+use crate::neighbourhoods::not_open;
+
+/// Pairs asked one after another in the order given.
+pub struct PairList {
+    knowledge: Knowledge,
+    skip_entailed: bool,
+    purpose: &'static str,
+    pairs: std::vec::IntoIter<(u32, u32)>,
+    next_id: QueryId,
+    open: Option<(QueryId, u32, u32)>,
+    events: Vec<Event>,
+}
+
+impl PairList {
+    /// An inquiry about `pairs` of `problem`'s objects: (subject, reference), all eligible, none
+    /// twice.
+    pub fn start(
+        problem: &Problem,
+        pairs: Vec<(u32, u32)>,
+        skip_entailed: bool,
+        purpose: &'static str,
+    ) -> Box<dyn Inquiry> {
+        let mut run = PairList {
+            knowledge: Knowledge::new(problem.n(), &problem.constraints),
+            skip_entailed,
+            purpose,
+            pairs: pairs.into_iter(),
+            next_id: 0,
+            open: None,
+            events: Vec::new(),
+        };
+        run.advance();
+        Box::new(run)
+    }
+
+    fn advance(&mut self) {
+        self.open = None;
+        for (i, j) in self.pairs.by_ref() {
+            if self.skip_entailed
+                && let Some(kind) = self.knowledge.relation(i, j)
+            {
+                self.events.push(Event::Inferred { i, j, kind, rule: ENTAILED.into() });
+                continue;
+            }
+            self.open = Some((self.next_id, i, j));
+            self.next_id += 1;
+            break;
+        }
+    }
+}
+
+impl Inquiry for PairList {
+    fn step(&mut self) -> Result<Step> {
+        Ok(match self.open {
+            Some((id, subject, reference)) => {
+                Step::Ask { id, subject, reference, purpose: self.purpose }
+            }
+            None => Step::Done(Done::Exhausted),
+        })
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        let Some((_, i, j)) = self.open.filter(|o| o.0 == id) else { return Err(not_open(id)) };
+        if self.knowledge.tell(i, j, reply) == Learned::Conflict {
+            self.events.push(Event::Conflict { id });
+        }
+        self.advance();
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+}

@@ -1,0 +1,143 @@
+//! What does an ensemble say about the objects that are still to be placed?
+//!
+//! The committee selectors share what is here: the co-associations, and for every object the number
+//! of votes it shares with each neighbourhood, M_ic = Σ_{j ∈ π_c} c_ij, kept up to date as objects
+//! join. From these integers follow the mean co-association S_ic = M_ic / (τ |π_c|) and its
+//! size-weighted form T_ic = M_ic / (τ Σ|π|), so that margins are compared as exact fractions.
+
+use std::cmp::Ordering;
+
+use mustlink_kernels::co_association::CoAssociation;
+
+/// Votes shared with each neighbourhood.
+pub struct Votes {
+    co: CoAssociation,
+    /// M_ic for each neighbourhood c and object i.
+    shared: Vec<Vec<u64>>,
+    sizes: Vec<u64>,
+}
+
+/// A fraction in [0, 1] as numerator and denominator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Margin {
+    numerator: u128,
+    denominator: u128,
+}
+
+impl Margin {
+    /// Smaller fractions first.
+    pub fn order(self, other: Margin) -> Ordering {
+        (self.numerator * other.denominator).cmp(&(other.numerator * self.denominator))
+    }
+
+    /// The fraction as a number.
+    pub fn value(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+}
+
+impl Votes {
+    /// No neighbourhood yet.
+    pub fn new(co: CoAssociation) -> Self {
+        Votes { co, shared: Vec::new(), sizes: Vec::new() }
+    }
+
+    /// The co-associations.
+    pub fn co_association(&self) -> &CoAssociation {
+        &self.co
+    }
+
+    /// A new neighbourhood with `object` in it.
+    pub fn found(&mut self, object: u32) {
+        self.shared.push(vec![0; self.co.n()]);
+        self.sizes.push(0);
+        self.join(object, self.sizes.len() as u32 - 1);
+    }
+
+    /// `object` joins a neighbourhood: one row of counts is added, nothing else changes.
+    pub fn join(&mut self, object: u32, neighbourhood: u32) {
+        let column = &mut self.shared[neighbourhood as usize];
+        let row = self.co.row(object as usize);
+        column.iter_mut().zip(row).for_each(|(m, c)| *m += u64::from(c));
+        self.sizes[neighbourhood as usize] += 1;
+    }
+
+    /// M_ic for every neighbourhood c.
+    pub fn shared(&self, object: u32) -> Vec<u64> {
+        self.shared.iter().map(|column| column[object as usize]).collect()
+    }
+
+    /// S_ic for every neighbourhood c.
+    pub fn association(&self, object: u32) -> Vec<f64> {
+        let tau = self.co.members() as f64;
+        let mean = |(m, size): (u64, &u64)| m as f64 / (tau * *size as f64);
+        self.shared(object).into_iter().zip(&self.sizes).map(mean).collect()
+    }
+
+    /// Neighbourhoods by decreasing S_ic, ties by creation.
+    pub fn order(&self, object: u32) -> Vec<u32> {
+        let shared = self.shared(object);
+        let mut order: Vec<u32> = (0..self.sizes.len() as u32).collect();
+        // M_a / |π_a| > M_b / |π_b| without dividing; the sort is stable.
+        let scaled = |a: u32, b: u32| {
+            u128::from(shared[a as usize]) * u128::from(self.sizes[b as usize])
+        };
+        order.sort_by(|&a, &b| scaled(b, a).cmp(&scaled(a, b)));
+        order
+    }
+
+    /// (T_a − T_b) / (T_a + T_b) for the two largest entries of the row of `object`; with
+    /// `by_size = false` the same of S. Without any votes the margin is 0; with one neighbourhood, 1.
+    pub fn margin(&self, object: u32, by_size: bool) -> Margin {
+        let shared = self.shared(object);
+        let sizes = &self.sizes;
+        // Entries over a common denominator: T_c ∝ M_c; S_c ∝ M_c / |π_c|, compared crosswise.
+        let mut best: Option<(u128, u128)> = None;
+        let mut second: Option<(u128, u128)> = None;
+        let above = |x: (u128, u128), y: Option<(u128, u128)>| {
+            y.is_none_or(|y| x.0 * y.1 > y.0 * x.1)
+        };
+        for (m, &size) in shared.iter().zip(sizes) {
+            let entry = (u128::from(*m), if by_size { 1 } else { u128::from(size) });
+            if above(entry, best) {
+                second = best;
+                best = Some(entry);
+            } else if above(entry, second) {
+                second = Some(entry);
+            }
+        }
+        let (Some(a), Some(b)) = (best, second) else {
+            return Margin { numerator: 1, denominator: 1 };
+        };
+        let (a, b) = (a.0 * b.1, b.0 * a.1);
+        if a + b == 0 {
+            return Margin { numerator: 0, denominator: 1 };
+        }
+        Margin { numerator: a - b, denominator: a + b }
+    }
+
+    /// Whether `object` shares no vote with any neighbourhood.
+    pub fn is_alien(&self, object: u32) -> bool {
+        self.shared.iter().all(|column| column[object as usize] == 0)
+    }
+
+    /// The members of each neighbourhood of `order` as they are put in questions about `object`: the
+    /// founder, then those that share most votes with it. Only as many as may be tried.
+    pub fn references(
+        &self,
+        object: u32,
+        order: &[u32],
+        members: &[Vec<u32>],
+        retries: u8,
+    ) -> Vec<Vec<u32>> {
+        let put = |&p: &u32| {
+            let members = &members[p as usize];
+            let mut rest = if retries > 0 { members[1..].to_vec() } else { Vec::new() };
+            let count = |m: u32| self.co.count(object as usize, m as usize);
+            // The sort is stable: ties stay in order of joining.
+            rest.sort_by_cached_key(|&m| std::cmp::Reverse(count(m)));
+            std::iter::once(members[0]).chain(rest).collect()
+        };
+        order.iter().map(put).collect()
+    }
+}

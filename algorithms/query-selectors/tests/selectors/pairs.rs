@@ -1,0 +1,105 @@
+//! Selectors that choose all their pairs beforehand.
+
+use mustlink_core::prelude::*;
+use mustlink_query_selectors::co_association_band::CoAssociationBand;
+use mustlink_query_selectors::fixed_list::FixedList;
+use mustlink_query_selectors::imputed_pairs::{ImputedPairs, Side};
+use mustlink_query_selectors::pair_disagreement::PairDisagreement;
+use mustlink_query_selectors::pair_entropy::PairEntropy;
+
+use crate::committee::{E12, given, twelve};
+use crate::support::{questions, select, truth};
+
+const CLASSES: [u32; 12] = [0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2];
+
+/// Members of the twelve objects that put two of them together.
+fn together(i: u32, j: u32) -> usize {
+    E12.iter().filter(|m| m[i as usize] == m[j as usize]).count()
+}
+
+fn asked(selector: &dyn QuerySelector, seed: u64) -> Vec<(u32, u32)> {
+    questions(&select(selector, &twelve(), truth(&CLASSES), None, seed).unwrap())
+}
+
+#[test]
+fn the_most_divided_pairs_come_first_and_no_object_too_often() {
+    let (generator, per_object, skip_entailed) = (given(&E12), 2, false);
+    let entropy = PairEntropy {
+        generator: generator.clone(),
+        per_object,
+        skip_entailed,
+        ..Default::default()
+    };
+    let weights = Some(vec![1.0; 5]);
+    let disagreement = PairDisagreement {
+        generator: generator.clone(),
+        per_object,
+        skip_entailed,
+        weights,
+        ..Default::default()
+    };
+    for seed in 0..5 {
+        for pairs in [asked(&entropy, seed), asked(&disagreement, seed)] {
+            let doubt = |&(i, j): &(u32, u32)| together(i, j).min(5 - together(i, j));
+            let doubts: Vec<usize> = pairs.iter().map(doubt).collect();
+            assert!(doubts.windows(2).all(|w| w[0] >= w[1]) && doubts[0] == 2, "{doubts:?}");
+            for i in 0..12 {
+                assert!(pairs.iter().filter(|p| p.0 == i || p.1 == i).count() <= 2);
+            }
+        }
+    }
+    // A member that weighs everything leaves no doubt about anything but chance.
+    let one = Some(vec![0.0, 0.0, 0.0, 0.0, 0.0]);
+    let none = PairDisagreement { generator, weights: one, ..Default::default() };
+    let refused = none.start(&twelve(), &Context::new(1)).err().unwrap().to_string();
+    assert!(refused.starts_with("weights: must be 5 weights >= 0"), "{refused}");
+}
+
+#[test]
+fn a_band_holds_its_pairs_and_grows_if_asked() {
+    let band = |lo, hi, fraction, widen| CoAssociationBand {
+        generator: given(&E12),
+        lo,
+        hi,
+        fraction,
+        widen,
+        ..CoAssociationBand::default()
+    };
+    // Counts 2 and 3 of 5; 0.5 · 12 pairs wanted.
+    let pairs = asked(&band(0.4, 0.6, 0.5, false), 1);
+    assert_eq!(pairs.len(), 6);
+    assert!(pairs.iter().all(|&(i, j)| (2..=3).contains(&together(i, j))));
+    // No count of five lies between 0.45 and 0.55; the band grows to 2 ..= 3.
+    assert!(asked(&band(0.45, 0.55, 0.5, false), 1).is_empty());
+    let grown = asked(&band(0.45, 0.55, 0.5, true), 1);
+    assert!(grown.len() == 6 && grown.iter().all(|&(i, j)| (2..=3).contains(&together(i, j))));
+    // More are wanted than are disputed at all.
+    let disputed = (0..12).flat_map(|j| (0..j).map(move |i| (i, j)));
+    let disputed = disputed.filter(|&(i, j)| (1..5).contains(&together(i, j))).count();
+    assert_eq!(asked(&band(0.45, 0.55, 9.0, true), 1).len(), disputed);
+}
+
+#[test]
+fn imputed_pairs_are_told_from_the_others() {
+    let of = |side| ImputedPairs {
+        generator: given(&E12),
+        side,
+        kappa_must: 0.8,
+        ..ImputedPairs::default()
+    };
+    let decided = |&(i, j): &(u32, u32)| together(i, j) == 0 || together(i, j) >= 4;
+    let (imputed, others) = (asked(&of(Side::Imputed), 1), asked(&of(Side::NotImputed), 1));
+    assert!(imputed.iter().all(decided) && !others.iter().any(decided));
+    // 13 must-links and 32 cannot-links of the 66 pairs.
+    assert_eq!((imputed.len(), others.len()), (45, 21));
+}
+
+#[test]
+fn a_list_is_asked_as_it_stands() {
+    let list = |pairs: &[(u32, u32)]| FixedList { pairs: pairs.to_vec(), ..FixedList::default() };
+    assert_eq!(asked(&list(&[(3, 1), (0, 5), (1, 3), (2, 2)]), 1), [(3, 1), (0, 5)]);
+    let skip = FixedList { skip_entailed: true, ..list(&[(0, 1), (1, 2), (2, 0), (4, 0)]) };
+    assert_eq!(asked(&skip, 1), [(0, 1), (1, 2), (4, 0)]);
+    let beyond = list(&[(0, 12)]).start(&twelve(), &Context::new(1)).err();
+    assert_eq!(beyond, Some(Error::IndexOutOfRange { index: 12, n: 12 }));
+}

@@ -1,0 +1,152 @@
+//! What do the transforms that learn a metric share?
+//!
+//! Moments of objects, symmetric eigen-decompositions, and the linear map they end with.
+
+use mustlink_kernels::eigen;
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use ndarray::{Array1, Array2, Axis};
+use rayon::prelude::*;
+
+pub(crate) fn values(data: &Data, i: u32) -> &[f64] {
+    match data.row(i as usize) {
+        Row::Dense(x) | Row::Sparse(_, x) => x,
+    }
+}
+
+/// Mean of some objects, taken from the first on, so that equal objects have exactly that mean.
+pub(crate) fn mean(data: &Data, objects: &[u32]) -> Vec<f64> {
+    let first = values(data, objects[0]);
+    let shift = reduce::reduce(
+        objects.len(),
+        |range| {
+            let mut sum = vec![0.0; data.d()];
+            for &i in &objects[range] {
+                for ((to, x), o) in sum.iter_mut().zip(values(data, i)).zip(first) {
+                    *to += x - o;
+                }
+            }
+            sum
+        },
+        |mut a, b| {
+            a.iter_mut().zip(&b).for_each(|(a, b)| *a += b);
+            a
+        },
+    )
+    .unwrap_or_default();
+    first.iter().zip(&shift).map(|(o, s)| o + s / objects.len() as f64).collect()
+}
+
+/// Mean of (x − m)(x − m)ᵀ over `count` objects; `pick` gives the object and its m.
+pub(crate) fn covariance<'a>(
+    tag: &str,
+    data: &Data,
+    count: usize,
+    pick: impl Fn(usize) -> (u32, &'a [f64]) + Sync,
+) -> Result<Array2<f64>> {
+    let d = data.d();
+    let sum = reduce::reduce(
+        count,
+        |range| {
+            let mut z = Array2::zeros((range.len(), d));
+            for (at, mut to) in range.zip(z.axis_iter_mut(Axis(0))) {
+                let (i, m) = pick(at);
+                for ((to, x), m) in to.iter_mut().zip(values(data, i)).zip(m) {
+                    *to = x - m;
+                }
+            }
+            z.t().dot(&z)
+        },
+        |a, b| a + b,
+    )
+    .unwrap_or_else(|| Array2::zeros((d, d)));
+    let c = (&sum + &sum.t()) / (2.0 * count as f64);
+    if c.iter().all(|v| v.is_finite()) {
+        Ok(c)
+    } else {
+        Err(too_large(tag))
+    }
+}
+
+/// Eigenvalues in descending order with their vectors as columns, each with its largest entry
+/// positive.
+pub(crate) fn eigen(tag: &str, c: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>)> {
+    let found = eigen::symmetric(c).map_err(|e| e.at(tag))?;
+    let (values, vectors) = (Array1::from(found.values), found.vectors);
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    let values = values.select(Axis(0), &order);
+    let mut vectors = vectors.select(Axis(1), &order);
+    for mut v in vectors.axis_iter_mut(Axis(1)) {
+        let largest = v.iter().fold(0.0f64, |m, &x| if x.abs() > m.abs() { x } else { m });
+        if largest < 0.0 {
+            v.mapv_inplace(|x| -x);
+        }
+    }
+    Ok((values, vectors))
+}
+
+/// Number of eigenvalues (descending) above rounding.
+pub(crate) fn rank(values: &Array1<f64>) -> usize {
+    let floor = values[0].max(0.0) * values.len() as f64 * f64::EPSILON;
+    values.iter().take_while(|&&v| v > floor).count()
+}
+
+/// The symmetric matrix with these eigenvalues and vectors, each eigenvalue changed by `to`.
+pub(crate) fn recompose(
+    values: &Array1<f64>,
+    vectors: &Array2<f64>,
+    to: impl Fn(f64) -> f64,
+) -> Array2<f64> {
+    let c = (vectors * &values.mapv(to)).dot(&vectors.t());
+    (&c + &c.t()) / 2.0
+}
+
+/// What squares that are not finite mean.
+pub(crate) fn too_large(tag: &str) -> Error {
+    Error::NumericalFailure { place: format!("{tag}: the features are too large to square") }
+}
+
+/// x becomes T·x; without T it stays.
+pub(crate) struct LinearMap {
+    tag: &'static str,
+    t: Option<Array2<f64>>,
+}
+
+impl LinearMap {
+    /// The map x → T·x learned by the transform `tag`.
+    pub(crate) fn new(tag: &'static str, t: Array2<f64>) -> Self {
+        LinearMap { tag, t: Some(t.as_standard_layout().into_owned()) }
+    }
+
+    /// The map that changes nothing.
+    pub(crate) fn identity(tag: &'static str) -> Self {
+        LinearMap { tag, t: None }
+    }
+}
+
+impl Fitted for LinearMap {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        let Some(t) = &self.t else { return Ok(data.clone()) };
+        let (to, d) = t.dim();
+        if data.kind() != DataKind::Dense || data.d() != d {
+            return Err(Error::Plugin {
+                tag: self.tag.into(),
+                message: format!("fitted to {d} dense features, applied to {}", data.d()),
+            });
+        }
+        let n = data.n();
+        let mut out = vec![0.0; n * to];
+        out.par_chunks_mut(reduce::BLOCK * to).enumerate().for_each(|(b, out)| {
+            let rows = reduce::block(b, n);
+            let mut x = Array2::zeros((rows.len(), d));
+            for (i, mut row) in rows.zip(x.axis_iter_mut(Axis(0))) {
+                row.iter_mut().zip(values(data, i as u32)).for_each(|(to, v)| *to = *v);
+            }
+            let y = x.dot(&t.t());
+            out.iter_mut().zip(y.iter()).for_each(|(to, v)| *to = *v);
+        });
+        Data::dense(Array2::from_shape_vec((n, to), out).expect("n times dim values"))
+    }
+}
+

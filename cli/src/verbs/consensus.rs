@@ -1,0 +1,307 @@
+//! What do partitions that somebody already has agree on?
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap_complete::ArgValueCompleter;
+use mustlink::config::{self, Document, Node};
+use mustlink::ensemble::check_needs;
+use mustlink::prelude::*;
+use mustlink::random::SeedPath;
+use mustlink::roles::MetricInput;
+use mustlink::run::{account, guarded};
+use mustlink_datasets::{OpenOptions, Partitions};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::job::check_out;
+use crate::options::{self, DataDir, Format, in_pool};
+use crate::progress::{Spinner, duration};
+use crate::verbs::cluster::{Violations, agreement};
+use crate::verbs::score::{Scores, shown};
+use crate::{complete, interrupt, term};
+
+/// Combine partitions into one: labels to --out, a summary to standard output
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Examples:
+  mustlink consensus partitions.csv --k 3 --out labels.csv
+  mustlink consensus partitions.csv --consensus hbgf --k 5 --constraints pairs.csv
+  mustlink consensus partitions.csv --method consensus.toml --format json")]
+pub(crate) struct Args {
+    /// CSV with one row per object and one column of labels per partition; an empty cell is a missing
+    /// label, a column id holds ids; - is standard input
+    #[arg(value_name = "PARTITIONS.csv")]
+    partitions: String,
+    /// File with consensus = { type = "…", … }, and k and seed where wanted. Absent: voting
+    #[arg(long, value_name = "FILE")]
+    method: Option<PathBuf>,
+    /// Consensus function, in place of that of the method: a name or { type = "…", … }
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::consensus_functions))]
+    consensus: Option<String>,
+    /// Set an option of the method: consensus.imbalance=0.1 (may be repeated)
+    #[arg(long = "set", value_name = "A.B=VALUE")]
+    sets: Vec<String>,
+    /// Number of clusters. Absent: that of the method file, else the number of classes where they
+    /// are known and the function needs k
+    #[arg(long, value_name = "K")]
+    k: Option<usize>,
+    /// CSV of constraints i,j,type,weight, for functions that respect them and to count violations;
+    /// objects by row number from 0, or by id where the file has a column id and --id is given
+    #[arg(long, value_name = "FILE")]
+    constraints: Option<String>,
+    /// The objects themselves, for what looks at them: a data set with the same rows
+    #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
+    data: Option<String>,
+    /// Column of the partitions that holds ids (default: one named "id")
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
+    /// Column of the partitions that holds classes to score against (default: a last column named
+    /// "class")
+    #[arg(long, value_name = "COLUMN")]
+    class: Option<String>,
+    /// Seed of every random number. Absent: that of the method file, else 0
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Threads (default: one per core); changes no result
+    #[arg(long, value_name = "N", value_parser = options::threads)]
+    threads: Option<usize>,
+    /// Refuse functions that declare more memory than this
+    #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
+    memory_limit: Option<u64>,
+    #[command(flatten)]
+    data_dir: DataDir,
+    /// CSV id,label to write, one row per object; - is standard output (the summary then goes to
+    /// standard error)
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+    /// How to show the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// No notes, warnings and progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// A method file of this verb.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct ConsensusFile {
+    /// Number of clusters; --k overrides it.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    k: Option<usize>,
+    /// Seed of every random number; --seed overrides it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    /// What combines the partitions.
+    #[schemars(extend("x-default" = "voting"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consensus: Option<Box<dyn ConsensusFunction>>,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+struct Summary {
+    k: usize,
+    n: usize,
+    members: usize,
+    missing: usize,
+    objective: Option<f64>,
+    mean_nmi: f64,
+    constraints: usize,
+    violations: Violations,
+    scores: Scores,
+    seconds: f64,
+    warnings: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
+    check_out(args.out.as_deref())?;
+    let file = method(args)?;
+    let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
+        &args.partitions,
+        args.id.as_deref(),
+        args.class.as_deref(),
+    )?;
+    let data = match &args.data {
+        Some(name) => data(args, name, ensemble.n())?,
+        None => objects.data.clone(),
+    };
+    objects.data = data;
+    let named = |e: &Error| Failure::named(e, &|i| objects.id(i));
+    let constraints = match &args.constraints {
+        Some(path) => mustlink_datasets::read_constraints(path, &objects, args.id.is_some())
+            .map_err(|e| named(&e))?,
+        None => Constraints::default(),
+    };
+    let consensus = slot::<ConsensusFile, dyn ConsensusFunction>(&file.consensus, "consensus")?;
+    let tag = consensus.typetag_name();
+    let mut k = args.k.or(file.k);
+    if let (None, true, Some(classes)) = (k, consensus.needs().fixed_k, objects.k()) {
+        note(args, &format!("k = {classes}, the number of classes; --k chooses another"));
+        k = Some(classes);
+    }
+    let problem = Problem { k, ..Problem::new(objects.data.clone()).with_constraints(constraints) };
+    if problem.k.is_some() || consensus.needs().fixed_k {
+        problem.require_k(None, tag)?;
+    }
+    let spinner = Spinner::start(args.quiet);
+    let seed = args.seed.or(file.seed).unwrap_or(0);
+    let ctx = Context::builder(SeedPath::new(seed).child(&objects.name))
+        .cancel(interrupt::flag())
+        .progress(spinner.clone())
+        .memory_limit(args.memory_limit)
+        .build();
+    let start = Instant::now();
+    let made = in_pool(args.threads, || {
+        check_needs(&ensemble, &**consensus)?;
+        let widest = ensemble.members().iter().map(|m| m.k).max().unwrap_or(1);
+        let shape = Shape { k: k.unwrap_or(1).max(widest), ..problem.shape() };
+        let needed = consensus.memory(&shape, ensemble.len());
+        if let Some(limit) = args.memory_limit.filter(|&limit| needed > limit) {
+            return Err(Error::Memory { needed, limit });
+        }
+        let ctx = ctx.child("consensus");
+        let clustering = guarded(tag, || consensus.combine(&ensemble, &problem, &ctx))?;
+        account(tag, clustering, &problem, start.elapsed().as_secs_f64())
+    })?;
+    spinner.finish();
+    let warnings = ctx.warnings();
+    if !args.quiet {
+        warnings.iter().for_each(|w| term::tell(&format!("warning: {w}")));
+    }
+    let run = made.map_err(|e| named(&e.at("consensus")))?;
+    let labels = &run.clustering.labels;
+    if let Some(out) = &args.out {
+        let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
+        mustlink_datasets::write_labels(out, &objects, &labels)?;
+    }
+    let scores = match &objects.classes {
+        Some(classes) => agreement(labels, classes)?,
+        None => Scores::default(),
+    };
+    let summary = Summary {
+        k: run.clustering.k,
+        n: ensemble.n(),
+        members: ensemble.len(),
+        missing: ensemble
+            .members()
+            .iter()
+            .flat_map(|m| &m.labels)
+            .filter(|&&l| l == MISSING)
+            .count(),
+        objective: run.clustering.objective,
+        mean_nmi: mean_nmi(&ensemble, labels)?,
+        constraints: problem.constraints.len(),
+        violations: Violations { must: run.violations.must, cannot: run.violations.cannot },
+        scores,
+        seconds: run.seconds,
+        warnings,
+    };
+    let shown = match args.format {
+        Format::Json => serde_json::to_string_pretty(&summary)
+            .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
+        Format::Text => text(tag, &run.clustering, &summary, args.out.as_deref()),
+    };
+    if args.out.as_deref() == Some("-") {
+        term::tell(&shown);
+    } else {
+        term::print(&shown)?;
+    }
+    Ok(0)
+}
+
+fn note(args: &Args, text: &str) {
+    if !args.quiet {
+        term::tell(&format!("note: {text}"));
+    }
+}
+
+/// The method file after everything the command line says about it.
+fn method(args: &Args) -> std::result::Result<ConsensusFile, Failure> {
+    let mut document = match &args.method {
+        Some(path) => Document::read(path)?,
+        None => Document::parse("the default method", "")?,
+    };
+    let mut complaints = Vec::new();
+    let mut collect = |e: Error| match e {
+        Error::Config(list) => complaints.extend(list),
+        other => complaints.push(Node::synthetic(&Value::Null).diagnostic("", other.to_string())),
+    };
+    if let Some(consensus) = &args.consensus {
+        document.set(&format!("consensus={consensus}")).unwrap_or_else(&mut collect);
+    }
+    for set in &args.sets {
+        document.set(set).unwrap_or_else(&mut collect);
+    }
+    let check = config::Check::default();
+    config::validate::<ConsensusFile>(document.root(), "", check, &mut complaints);
+    if !complaints.is_empty() {
+        if let Some(consensus) = &args.consensus {
+            // The person wrote --consensus x, not --set consensus=x.
+            let written = format!("--set consensus={consensus}");
+            for complaint in complaints.iter_mut().filter(|c| c.source == written) {
+                complaint.source = format!("--consensus {consensus}");
+            }
+        }
+        return Err(Error::Config(complaints).into());
+    }
+    Ok(config::build(document.root(), "")?)
+}
+
+/// The objects of a data set, which must be those of the partitions.
+fn data(args: &Args, name: &str, n: usize) -> Result<Data> {
+    let options: OpenOptions = args.data_dir.open_options();
+    let set = mustlink_datasets::open(name, &options)?;
+    if set.n() != n {
+        let message = format!("{} objects, but {} has {n}", set.n(), args.partitions);
+        return Err(Error::Data { place: set.name, message });
+    }
+    Ok(set.data)
+}
+
+/// Mean normalised mutual information (geometric) of the labels with the members, each on the objects
+/// it labels.
+fn mean_nmi(ensemble: &Ensemble, labels: &[u32]) -> Result<f64> {
+    let metric: Box<dyn Metric> = mustlink::registry::build_default("nmi_geo")?;
+    let mut sum = 0.0;
+    for m in ensemble.members() {
+        let truth: Vec<Option<u32>> =
+            m.labels.iter().map(|&l| (l != MISSING).then_some(l)).collect();
+        let input = MetricInput { labels, truth: Some(&truth), ..MetricInput::default() };
+        sum += metric.score(&input)?.unwrap_or(0.0);
+    }
+    Ok(sum / ensemble.len() as f64)
+}
+
+fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> String {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    let missing = match s.missing {
+        0 => String::new(),
+        missing => format!(", {missing} labels missing"),
+    };
+    lines.push(("partitions", format!("{} of {} objects{missing}", s.members, s.n)));
+    lines.push(("method", tag.into()));
+    let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
+    let more = if clustering.k > 20 { ", …" } else { "" };
+    lines.push(("clusters", format!("{} of {}{more} objects", s.k, sizes.join(", "))));
+    if let Some(objective) = s.objective {
+        lines.push(("objective", shown(Some(objective))));
+    }
+    lines.push(("mean_nmi", shown(Some(s.mean_nmi))));
+    if s.constraints > 0 {
+        let Violations { must, cannot } = s.violations;
+        let broken = format!("{must} must-links and {cannot} cannot-links violated");
+        lines.push(("constraints", format!("{}: {broken}", s.constraints)));
+    }
+    for tag in ["ari", "nmi_arith", "nmi_geo", "error_rate"] {
+        if let Some(score) = s.scores.get(tag) {
+            lines.push((tag, shown(score)));
+        }
+    }
+    lines.push(("time", duration(s.seconds)));
+    if let Some(out) = out.filter(|o| *o != "-") {
+        lines.push(("labels", out.into()));
+    }
+    lines.iter().map(|(name, value)| format!("{name:<12} {value}\n")).collect()
+}

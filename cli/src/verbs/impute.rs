@@ -1,0 +1,255 @@
+//! What does an ensemble decide by itself, and is it right?
+
+use std::time::Instant;
+
+use mustlink::config::{self, Document};
+use mustlink::constraints::{Constraint, Constraints, Kind};
+use mustlink::registry::Role;
+use mustlink::roles::{EnsembleGenerator, RoleObject};
+use mustlink::{Error, Result};
+use mustlink_kernels::co_association::{self, CoAssociation, Representation};
+use mustlink_kernels::imputation::{
+    Imputed, MAX_CANDIDATES, Tally, Thresholds, impute, imputed_constraints, neighbourhoods,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::job::{Job, JobArgs, check_out};
+use crate::options::{Format, bytes, in_pool};
+use crate::progress::duration;
+use crate::term;
+
+/// Which pairs go to --out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Kinds {
+    /// Pairs that nearly all members put together.
+    MustLink,
+    /// Pairs that nearly none does.
+    CannotLink,
+    /// Both.
+    Both,
+}
+
+/// Impute constraints from an ensemble: how many, how precise, how complete; the pairs to --out
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Examples:
+  mustlink impute --data digits --generator '{ type = \"subsample\", members = 200 }'
+  mustlink impute --data bbc --method committee.toml --kappa-must 0.98 --out must.csv")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    job: JobArgs,
+    /// What makes the ensemble: a name or { type = "…", … }. Absent: the first generator of the method
+    #[arg(long, value_name = "NAME")]
+    generator: Option<String>,
+    /// Share of the members from which on a pair is a must-link
+    #[arg(long, value_name = "SHARE", default_value_t = 0.98)]
+    kappa_must: f64,
+    /// Share of the members up to which a pair is a cannot-link
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    kappa_cannot: f64,
+    /// Of the members that saw both objects instead of all
+    #[arg(long)]
+    co_presence: bool,
+    /// Members that must have seen both, with --co-presence
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    min_presence: usize,
+    /// Size of the matrix of counts above which none is held
+    #[arg(long, value_name = "2GiB", value_parser = bytes, default_value = "2GiB")]
+    max_matrix: u64,
+    /// CSV of constraints to write; objects by row number from 0, or by id with --id
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+    /// Which pairs are written
+    #[arg(long, value_enum, default_value_t = Kinds::MustLink)]
+    kinds: Kinds,
+    /// Most pairs written
+    #[arg(long, value_name = "N", default_value_t = 50_000_000)]
+    max_pairs: u64,
+    /// How to show the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// One kind of constraint.
+#[derive(Debug, Serialize)]
+struct Row {
+    imputed: u64,
+    correct: Option<u64>,
+    precision: Option<f64>,
+    recall: Option<f64>,
+}
+
+impl Row {
+    fn new(tally: &Tally, classes: bool) -> Row {
+        Row {
+            imputed: tally.selected,
+            correct: classes.then_some(tally.correct),
+            precision: tally.precision().filter(|_| classes),
+            recall: tally.recall().filter(|_| classes),
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+struct Summary {
+    n: usize,
+    members: usize,
+    base_nmi: Option<f64>,
+    must_link: Row,
+    cannot_link: Row,
+    /// Sizes of the sets that imputed must-links hold together, largest first.
+    neighbourhoods: Vec<usize>,
+    seconds: f64,
+    warnings: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
+    check_out(args.out.as_deref())?;
+    let job = Job::open(&args.job, asks(&args.job)?)?;
+    let generator = generator(args, &job)?;
+    let start = Instant::now();
+    let work = || -> Result<_> {
+        let ensemble = job.ensemble(&*generator)?;
+        let ctx = job.context();
+        let classes = job.set.classes.as_ref().map(|c| &c.labels[..]);
+        let normalise = match args.co_presence {
+            true => co_association::Normalise::CoPresence,
+            false => co_association::Normalise::Members,
+        };
+        let thresholds = Thresholds::new(args.kappa_must, args.kappa_cannot, ensemble.len())?
+            .normalised(normalise, args.min_presence);
+        let co = CoAssociation::new(&ensemble, Representation::Auto, args.max_matrix, ctx)?;
+        let imputed = impute(&co, &thresholds, classes, ctx)?;
+        let sets = neighbourhoods(&co, &thresholds, MAX_CANDIDATES, ctx)?;
+        let kinds: &[Kind] = match args.kinds {
+            Kinds::MustLink => &[Kind::MustLink],
+            Kinds::CannotLink => &[Kind::CannotLink],
+            Kinds::Both => &[Kind::MustLink, Kind::CannotLink],
+        };
+        let pairs = match &args.out {
+            Some(_) => Some(imputed_constraints(&co, &thresholds, kinds, args.max_pairs, ctx)?),
+            None => None,
+        };
+        let base_nmi = classes.and_then(|classes| {
+            let known: Option<Vec<u32>> = classes.iter().copied().collect();
+            let known = known?;
+            let nmi = |labels: &[u32]| mustlink_kernels::contingency::nmi_geometric(labels, &known);
+            let complete = co.is_complete();
+            let sum: f64 = ensemble.members().iter().map(|m| nmi(&m.labels)).sum();
+            complete.then(|| sum / ensemble.len() as f64)
+        });
+        Ok((ensemble.len(), imputed, sets, pairs, base_nmi, start.elapsed().as_secs_f64()))
+    };
+    let made = in_pool(args.job.threads, work)?;
+    let warnings = job.finish(&args.job);
+    let (members, imputed, sets, pairs, base_nmi, seconds) = made.map_err(|e| job.named(&e))?;
+    if let (Some(out), Some(pairs)) = (&args.out, pairs) {
+        let row = |c: &Constraint| Constraint {
+            i: job.original_row(c.i),
+            j: job.original_row(c.j),
+            ..*c
+        };
+        let pairs = Constraints::new(job.original.n(), pairs.pairs().iter().map(row))?;
+        mustlink_datasets::write_constraints(out, &pairs, &job.original, args.job.id.is_some())?;
+    }
+    let Imputed { must, cannot } = &imputed;
+    let classes = job.set.classes.is_some();
+    let summary = Summary {
+        n: job.set.n(),
+        members,
+        base_nmi,
+        must_link: Row::new(must, classes),
+        cannot_link: Row::new(cannot, classes),
+        neighbourhoods: sets.iter().map(Vec::len).collect(),
+        seconds,
+        warnings,
+    };
+    let shown = match args.format {
+        Format::Json => serde_json::to_string_pretty(&summary)
+            .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
+        Format::Text => text(&job, &summary),
+    };
+    if args.out.as_deref() == Some("-") {
+        term::tell(&shown);
+    } else {
+        term::print(&shown)?;
+    }
+    Ok(0)
+}
+
+/// Whether the method asks: a method that only does needs no clusterer here.
+fn asks(args: &JobArgs) -> Result<bool> {
+    let own = match &args.method {
+        Some(file) => Document::read(file)?.root().get("selector").is_some(),
+        None => false,
+    };
+    Ok(own || args.selector.is_some())
+}
+
+/// The generator of the command line, else the first one of the method.
+fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
+    /// Where the loader looks for it.
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Alone {
+        /// What makes the ensemble.
+        generator: Box<dyn EnsembleGenerator>,
+    }
+    if let Some(text) = &args.generator {
+        let mut document = Document::parse("--generator", "")?;
+        document.set(&format!("generator={text}"))?;
+        return config::build::<Alone>(document.root(), "").map(|alone| alone.generator);
+    }
+    let method = serde_json::to_value(&job.method).unwrap_or_default();
+    let found = config::resolve_plugin(&method).ok().and_then(|m| first_generator(&m).cloned());
+    match found.or_else(|| first_generator(&method).cloned()) {
+        Some(config) => <dyn EnsembleGenerator as RoleObject>::from_value(config)
+            .map_err(|message| Error::Plugin { tag: "generator".into(), message }),
+        None => Err(Error::Usage(
+            "nothing makes an ensemble: the method holds no generator; name one by --generator (run \
+             \"mustlink list ensemble-generators\")"
+                .into(),
+        )),
+    }
+}
+
+fn first_generator(value: &Value) -> Option<&Value> {
+    let tag = value.get("type").and_then(Value::as_str);
+    let catalogue = mustlink::registry::Catalogue::get().ok()?;
+    if tag.and_then(|t| catalogue.find(t)).is_some_and(|d| d.role == Role::EnsembleGenerator) {
+        return Some(value);
+    }
+    match value {
+        Value::Object(map) => map.values().find_map(first_generator),
+        Value::Array(items) => items.iter().find_map(first_generator),
+        _ => None,
+    }
+}
+
+fn text(job: &Job, s: &Summary) -> String {
+    let share = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.4}"));
+    let row = |name: &str, r: &Row| {
+        let mut line = format!("{name:<14} {}", r.imputed);
+        if r.correct.is_some() {
+            line += &format!(", precision {}, recall {}", share(r.precision), share(r.recall));
+        }
+        line + "\n"
+    };
+    let sizes: Vec<String> = s.neighbourhoods.iter().take(12).map(usize::to_string).collect();
+    let more = if s.neighbourhoods.len() > 12 { ", …" } else { "" };
+    let sets = match s.neighbourhoods.len() {
+        0 => "none".to_string(),
+        count => format!("{count} of {}{more} objects", sizes.join(", ")),
+    };
+    let mut text = format!("{:<14} {}: {} objects\n", "data", job.set.name, s.n);
+    text += &format!("{:<14} {}\n", "members", s.members);
+    if let Some(nmi) = s.base_nmi {
+        text += &format!("{:<14} {nmi:.4}\n", "base NMI");
+    }
+    text += &row("must-links", &s.must_link);
+    text += &row("cannot-links", &s.cannot_link);
+    text += &format!("{:<14} {sets}\n", "neighbourhoods");
+    text + &format!("{:<14} {}", "time", duration(s.seconds))
+}

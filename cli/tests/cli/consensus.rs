@@ -1,0 +1,65 @@
+//! `consensus`: partitions that somebody already has.
+
+use crate::support::Bench;
+
+/// Six objects, three partitions with labels of any kind, one label missing.
+const PARTITIONS: &str = "id,one,two,three,class\n\
+a,x,7,red,p\nb,x,7,red,p\nc,x,,red,p\nd,y,9,red,q\ne,y,9,blue,q\nf,y,9,blue,q\n";
+
+#[test]
+fn partitions_become_one() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    let done = bench.run("consensus p.csv --out labels.csv --format json");
+    let json = done.json();
+    assert_eq!((&json["k"], &json["n"], &json["members"]), (&2.into(), &6.into(), &3.into()));
+    assert_eq!((&json["missing"], &json["scores"]["ari"]), (&1.into(), &1.0.into()));
+    assert!(json["mean_nmi"].as_f64().unwrap() > 0.7);
+    assert_eq!(bench.read("labels.csv"), "id,label\na,0\nb,0\nc,0\nd,1\ne,1\nf,1\n");
+}
+
+#[test]
+fn every_function_of_labels_runs_by_name() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    for name in
+        ["hbgf", "cspa", "hgpa", "mcla", "evidence_accumulation", "kcc", "best_member", "supra"]
+    {
+        let done = bench.run(&format!("consensus p.csv --consensus {name} --quiet --out -"));
+        assert_eq!(done.status, 0, "{name}: {}", done.err);
+        assert_eq!(done.out.lines().count(), 7, "{name}");
+    }
+}
+
+#[test]
+fn a_file_says_how_and_constraints_are_respected() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    bench.write("m.toml", "k = 2\n[consensus]\ntype = \"hbgf\"\nrespect_cannot_link = true\n");
+    bench.write("pairs.csv", "i,j,type\n0,1,cannot_link\n");
+    let line = "consensus p.csv --method m.toml --constraints pairs.csv --format json \
+                --set consensus.imbalance=0.4";
+    let json = bench.run(line).json();
+    assert_eq!(json["violations"], serde_json::json!({ "must": 0, "cannot": 0 }));
+    assert_eq!(json["constraints"], 1);
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let bench = Bench::with("p.csv", "one,two\n1,a\n2,a\n2,b\n");
+    bench
+        .run("consensus p.csv --consensus hbgf")
+        .failed(2, "error: hbgf needs the number of clusters; give --k or the option k\n");
+    let near = bench.run("consensus p.csv --consensus hbfg --k 2");
+    assert_eq!(near.status, 2);
+    assert!(near.err.contains("did you mean \"hbgf\"?"), "{}", near.err);
+    let soft = bench.run("consensus p.csv --consensus wbpa --k 2");
+    assert_eq!(soft.status, 2);
+    assert!(
+        soft.err.contains("members that have distances, centres or memberships"),
+        "{}",
+        soft.err
+    );
+    let large = bench.run("consensus p.csv --consensus cspa --set consensus.max_n=2 --k 2");
+    assert!(large.err.contains("hbgf"), "{}", large.err);
+    let memory = bench.run("consensus p.csv --consensus cspa --memory-limit 10 --k 2");
+    assert_eq!(memory.status, 2);
+    assert!(memory.err.contains("more than the limit"), "{}", memory.err);
+}

@@ -1,0 +1,174 @@
+//! Claims in an experiment file: what they may say, and what the report makes of them.
+
+use std::path::Path;
+
+use mustlink_experiments::{Experiment, Judgement, RunOptions, Source, plan, report, run};
+
+const TEXT: &str = r#"
+[experiment]
+name = "claims"
+
+[[dataset]]
+id = "iris"
+
+[[dataset]]
+id = "some-wine"
+source = "iris"
+class_sizes = { Iris-setosa = 20, Iris-virginica = 20 }
+
+[[dataset]]
+id = "nobody-has-this"
+optional = true
+
+[split]
+type = "kfold"
+folds = 3
+repeats = 2
+
+[curve]
+points = [0, 10]
+
+[scoring]
+metrics = ["ari"]
+
+[stats]
+unit = "fold"
+records = ["neighbourhoods", "constraints_must"]
+
+[[method]]
+id = "pck"
+clusterer = "pck_means"
+selector = "random_pairs"
+
+[[method]]
+id = "plain"
+clusterer = "kmeans"
+
+[[criterion]]
+id = "size"
+statement = "the sizes are as printed"
+value = "n"
+printed = { iris = 150, some-wine = 91, nobody-has-this = 7 }
+tolerance = 0
+
+[[criterion]]
+id = "holds"
+statement = "constraints are there at the last point"
+datasets = ["iris", "some-wine"]
+check = "last(constraints_must('pck') + constraints_cannot('pck')) >= 5 and first(neighbourhoods('pck')) == 0"
+
+[[criterion]]
+id = "fails"
+statement = "k-means is worse than nothing"
+datasets = ["iris"]
+check = "last(ari('plain')) < 0"
+
+[[criterion]]
+id = "absent"
+statement = "something about a set nobody has"
+datasets = ["nobody-has-this"]
+check = "last(ari('plain')) > 0"
+
+[[criterion]]
+id = "most"
+statement = "pck is defined on two of three"
+check = "last(ari('pck')) <= 1"
+at_least = 2
+
+[[criterion]]
+id = "together"
+statement = "the larger set is iris"
+check = "max_sets(n) == in_set('iris', n) and sets() == 2"
+"#;
+
+fn parse(text: &str) -> Result<Experiment, String> {
+    Experiment::parse("c.toml", text, Path::new("."), &[]).map_err(|e| e.to_string())
+}
+
+#[test]
+fn verdicts_come_from_the_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let experiment = parse(TEXT).unwrap();
+    let planned = plan(&experiment, &Source::default(), None).unwrap();
+    assert_eq!((planned.cells, planned.missing().count()), (24, 0));
+    assert!(planned.to_string().contains("nobody-has-this: left out: "));
+    let options = RunOptions::to(dir.path());
+    let outcome = run(&experiment, &options).unwrap();
+    assert_eq!((outcome.done, outcome.failed.len()), (24, 0));
+    let made = report(dir.path()).unwrap();
+    let found: Vec<_> =
+        made.verdicts.iter().map(|v| (v.criterion.id.as_str(), v.judgement)).collect();
+    let expected = [
+        ("size", Judgement::Partly),
+        ("holds", Judgement::Reproduced),
+        ("fails", Judgement::NotReproduced),
+        ("absent", Judgement::NoData),
+        ("most", Judgement::Reproduced),
+        ("together", Judgement::Reproduced),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(
+        made.verdicts[0].note(),
+        "holds on iris; not on some-wine; no data: nobody-has-this"
+    );
+    assert_eq!(made.verdicts[0].findings[1].numbers, "ours 90, printed 91 ± 0");
+    assert!(
+        made.table.contains("6 criteria: 3 reproduced, 1 partly, 1 not reproduced, 1 without data")
+    );
+    let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
+    assert!(page.contains("<h2>Criteria</h2>") && page.contains("not reproduced"));
+    let csv = std::fs::read_to_string(dir.path().join("verdicts.csv")).unwrap();
+    assert!(csv.contains("size,partly,iris,yes,\"ours 150, printed 150 ± 0\",n,"), "{csv}");
+    // What a clusterer tells of itself is summarised like a score.
+    let curve = made.curves.iter().find(|c| c.metric == "neighbourhoods").unwrap();
+    assert_eq!(curve.points[0].score.unwrap().mean, 0.0);
+    // Claims may change without the run being another.
+    let other = parse(&TEXT.replace("at_least = 2", "at_least = 1")).unwrap();
+    assert_eq!(run(&other, &options).unwrap().done, 0);
+}
+
+#[test]
+fn mistakes_in_claims_are_named() {
+    let head = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n\
+                [[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n[[criterion]]\nid = \"1\"\nstatement = \"s\"\n";
+    for (rest, expected) in [
+        ("", "c.toml:8:1: criterion[0].check: a criterion has either a check or a value"),
+        (
+            "check = \"last(arii('m')) > 0\"",
+            "criterion[0].check: no function or column \"arii\"; did you mean \"ari\"?",
+        ),
+        ("value = \"n\"", "criterion[0].printed: missing: the numbers to compare with"),
+        (
+            "value = \"n\"\nprinted = { irsi = 3 }",
+            "criterion[0].datasets: no data set \"irsi\"; did you mean \"iris\"?",
+        ),
+        (
+            "value = \"n\"\nprinted = { iris = 3 }\ntolerance = 1\nfactor = 2",
+            "criterion[0].factor: goes instead of tolerance, not with it",
+        ),
+        (
+            "check = \"sets() > 1\"\nat_least = 2",
+            "criterion[0].check: is about all data sets together; use a check alone",
+        ),
+        (
+            "check = \"n > 1\"\ntolerance = 1",
+            "criterion[0].tolerance: goes with value, not with check",
+        ),
+    ] {
+        let said = parse(&format!("{head}{rest}\n")).unwrap_err();
+        assert!(said.contains(expected), "{rest}: {said}");
+    }
+}
+
+#[test]
+fn the_papers_files_are_good_files() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("papers");
+    let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    names.sort();
+    assert!(names.len() >= 5);
+    for path in names {
+        let experiment = Experiment::load(&path, &[]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(Some(experiment.head.name.as_str()), path.file_stem().and_then(|s| s.to_str()));
+        assert!(!experiment.criteria.is_empty(), "{}", path.display());
+    }
+}
