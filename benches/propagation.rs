@@ -100,7 +100,7 @@ fn main() {
             exponents(&counts, &published),
             exponents(&counts, &near)
         );
-        let setting = setting(100_000, 30, 200);
+        let setting = setting(100_000, 20, 200);
         let (made, seconds) = time("output_sensitive", &setting, 3);
         println!(
             "n = 100000, d = 4, 200 pairs, g = 0.5: {} propagated pairs in {seconds:.3} s",

@@ -29,6 +29,7 @@ OURS = [
     ("pck_means w=1", 'clusterer = { type = "pck_means", weight = 1.0 }'),
     ("pck_means auto", 'clusterer = { type = "pck_means", weight = "auto" }'),
     ("mpck_means single_diag", 'clusterer = "mpck_means"'),
+    ("mpck_means single_diag, best of 10", 'clusterer = { type = "mpck_means", restarts = 10 }'),
     ("mpck_means single_diag auto", 'clusterer = { type = "mpck_means", weight = "auto" }'),
     ("mpck_means multi_diag", 'clusterer = { type = "mpck_means", metric = "multi_diag" }'),
     ("mpck_means single_full", 'clusterer = { type = "mpck_means", metric = "single_full" }'),

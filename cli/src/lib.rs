@@ -20,6 +20,7 @@ mod interrupt;
 mod job;
 mod method_file;
 mod options;
+mod plots;
 mod progress;
 mod schema;
 mod term;

@@ -168,12 +168,20 @@ impl Context {
         })?;
         hasher.update(&config);
         hasher.update(self.shared.ensemble_root.as_bytes());
-        hasher.update(&[u8::from(self.labels_only)]);
-        let key = *hasher.finalize().as_bytes();
+        let key = |labels_only: bool| {
+            *hasher.clone().update(&[u8::from(labels_only)]).finalize().as_bytes()
+        };
         let store = &self.shared.ensembles.0;
-        if let Some(found) = store.lock().expect("no panic while holding it").get(&key) {
-            return Ok(found.clone());
+        // Members with all they have serve as well who reads nothing but labels.
+        let serving = [false, true].into_iter().take(1 + usize::from(self.labels_only));
+        let found = {
+            let store = store.lock().expect("no panic while holding it");
+            serving.map(key).find_map(|k| store.get(&k).cloned())
+        };
+        if let Some(found) = found {
+            return Ok(found);
         }
+        let key = key(self.labels_only);
         // Made without holding the lock: nothing waits inside the thread pool. Two makers at
         // once make the same bits.
         let root = Context { path: self.shared.ensemble_root.clone(), ..self.clone() };

@@ -58,18 +58,21 @@ impl Ensemble {
     /// An ensemble over `n` objects.
     ///
     /// # Errors
-    /// `BadParam` when there is no member; `Contract` when a member has another number of labels.
+    /// `BadParam` when there is no member; `Contract` when a member has another number of labels, or
+    /// one that is not below its k.
     pub fn new(n: usize, members: Vec<Member>) -> Result<Self> {
         if members.is_empty() {
             return Err(Error::bad_param("members", 0, ">= 1"));
         }
         for (t, m) in members.iter().enumerate() {
-            if m.labels.len() != n {
-                return Err(Error::Contract {
-                    plugin: m.provenance.clone(),
-                    broken: format!("member {t} has {} labels for {n} objects", m.labels.len()),
-                });
-            }
+            let largest = m.labels.iter().filter(|&&l| l != MISSING).max();
+            let broken = match largest {
+                _ if m.labels.len() != n => format!("{} labels for {n} objects", m.labels.len()),
+                Some(&l) if l as usize >= m.k => format!("the label {l} in {} clusters", m.k),
+                _ => continue,
+            };
+            let broken = format!("member {t} has {broken}");
+            return Err(Error::Contract { plugin: m.provenance.clone(), broken });
         }
         Ok(Ensemble { n, members })
     }
@@ -201,6 +204,13 @@ mod tests {
         let extras = Extras { centers: Some(centers), ..Extras::default() };
         let out = without_empty(extras, &[2, 0, 2], 3);
         assert_eq!(out.centers.unwrap(), ndarray::array![[2.0], [0.0]]);
+    }
+
+    #[test]
+    fn labels_beyond_the_clusters_are_refused() {
+        let member = Member { labels: vec![0, MISSING, 2], k: 2, ..Member::default() };
+        let refused = Ensemble::new(3, vec![member]).unwrap_err().to_string();
+        assert!(refused.contains("member 0 has the label 2 in 2 clusters"), "{refused}");
     }
 
     #[test]

@@ -356,7 +356,7 @@ fn ensemble_of(bound: &Bound, input: &Problem, ctx: &Context) -> Result<Option<A
     let Some(config) = first_generator(&bound.config) else { return Ok(None) };
     let build = |message| Error::Plugin { tag: "generator".into(), message };
     let generator = <dyn EnsembleGenerator as RoleObject>::from_value(config.clone());
-    let ensemble = ctx.ensemble(&*generator.map_err(build)?, input);
+    let ensemble = ctx.ensemble_labels(&*generator.map_err(build)?, input);
     ensemble.map(Some).map_err(|e| e.at("scoring the ensemble"))
 }
 

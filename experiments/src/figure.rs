@@ -210,7 +210,7 @@ fn legend_lines(curves: &[&CurveSummary], room: f64) -> Vec<Vec<(f64, usize)>> {
 }
 
 /// About `wanted` round numbers that enclose both ends.
-fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
+pub fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let span = if high > low { high - low } else { low.abs().max(1.0) * 0.1 };
     let raw = span / wanted as f64;
     let power = 10f64.powf(raw.log10().floor());
@@ -225,7 +225,7 @@ fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
 }
 
 /// A tick with as many decimals as the distance to its neighbour needs.
-fn number(v: f64, all: &[f64]) -> String {
+pub fn number(v: f64, all: &[f64]) -> String {
     let step = all.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
     let decimals = (0..6).find(|&d| {
         let scaled = step * 10f64.powi(d);
@@ -236,7 +236,7 @@ fn number(v: f64, all: &[f64]) -> String {
 }
 
 /// Text for XML and HTML.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

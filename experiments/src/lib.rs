@@ -21,7 +21,7 @@
 mod cell;
 mod config;
 mod data;
-mod figure;
+pub mod figure;
 mod formula;
 mod journal;
 mod plan;

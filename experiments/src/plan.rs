@@ -42,6 +42,8 @@ pub struct Plan {
     pub seconds: f64,
     /// Bytes of the largest cell, as its plugins declare.
     pub memory: u64,
+    /// The method and the data set of that cell.
+    pub largest: String,
 }
 
 impl Plan {
@@ -80,6 +82,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         selections: 0,
         seconds: 0.0,
         memory: 0,
+        largest: String::new(),
         datasets,
     };
     if plan.missing().next().is_some() {
@@ -104,13 +107,15 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         }
     };
     plan.seconds = (cells + selections + ensembles) * seconds_per_operation();
-    plan.memory = work
-        .bound
-        .iter()
-        .zip(&work.datasets)
-        .flat_map(|(row, set)| row.iter().map(|b| b.memory + 8 * set.set.data.entries() as u64))
-        .max()
-        .unwrap_or(0);
+    for (row, set) in work.bound.iter().zip(&work.datasets) {
+        for (bound, method) in row.iter().zip(&experiment.methods) {
+            let memory = bound.memory + 8 * set.set.data.entries() as u64;
+            if memory > plan.memory {
+                plan.memory = memory;
+                plan.largest = format!("method \"{}\" on data set \"{}\"", method.id, set.id);
+            }
+        }
+    }
     Ok(plan)
 }
 

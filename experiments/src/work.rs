@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use mustlink::config;
 use mustlink::context::Context;
+use mustlink::ensemble::check_size;
 use mustlink::error::Diagnostic;
 use mustlink::method::Method;
 use mustlink::random::SeedPath;
 use mustlink::registry::{Catalogue, Role};
-use mustlink::roles::{EnsembleGenerator, Transform};
+use mustlink::roles::{ConsensusFunction, EnsembleGenerator, RoleObject, Transform};
 use mustlink::{Error, Problem, Result, Shape};
 use serde_json::{Value, json};
 
@@ -388,6 +389,14 @@ fn bind(experiment: &Experiment, set: &Prepared, at: usize) -> Result<Bound, Dia
     let memory = method.clusterer.as_ref().map_or(0, |c| c.memory(&shape))
         + method.selector.as_ref().map_or(0, |s| s.memory(&shape))
         + transforms(&method.transforms);
+    let clusterer = serde_json::to_value(&method.clusterer).unwrap_or_default();
+    let consensus = &clusterer["consensus"];
+    if descriptor(consensus).is_some_and(|d| d.role == Role::ConsensusFunction)
+        && let Ok(consensus) = <dyn ConsensusFunction as RoleObject>::from_value(consensus.clone())
+    {
+        // Before any member is made.
+        check_size(shape.n, &*consensus).map_err(|e| plain(&place, e.to_string()))?;
+    }
     let ensembles = |slot: &str| {
         let mut found = Vec::new();
         shared_generators(&config[slot], &mut found);

@@ -13,6 +13,9 @@ use rayon::prelude::*;
 use crate::agreement::within;
 use crate::geometry::{Groups, data, finite, rows};
 
+/// A cosine distance below this is rounding: the rows are parallel.
+const PARALLEL: f64 = 1e-14;
+
 /// How far apart two objects are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -123,8 +126,9 @@ impl Reach {
             line.iter_mut().enumerate().for_each(|(j, to)| {
                 *to = match points.distortion() {
                     Distortion::SquaredEuclidean => distance(j).sqrt(),
-                    // Rounding leaves cosines just above 1.
-                    Distortion::Cosine => distance(j).max(0.0),
+                    // Rounding leaves cosines of parallel rows just beside 1.
+                    Distortion::Cosine if distance(j) < PARALLEL => 0.0,
+                    Distortion::Cosine => distance(j),
                 }
             });
         }

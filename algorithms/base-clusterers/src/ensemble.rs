@@ -43,7 +43,11 @@ impl BaseClusterer for Ensemble {
         check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
         let mut problem = problem.clone();
         problem.k = self.k.or(problem.k);
-        let members = ctx.ensemble(&**generator, &problem).map_err(|e| e.at("generator"))?;
+        let members = match consensus.needs().labels_only {
+            true => ctx.ensemble_labels(&**generator, &problem),
+            false => ctx.ensemble(&**generator, &problem),
+        };
+        let members = members.map_err(|e| e.at("generator"))?;
         check_needs(&members, &**consensus)?;
         consensus
             .combine(&members, &problem, &ctx.child("consensus"))

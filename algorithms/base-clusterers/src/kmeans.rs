@@ -161,7 +161,10 @@ impl BaseClusterer for KMeans {
         let runs = match self.in_turn(n, d, k) {
             _ if self.restarts == 1 => run,
             true => run + result,
-            false => self.restarts as u64 * run,
+            false => {
+                let at_once = self.restarts.min(rayon::current_num_threads());
+                at_once as u64 * run + (self.restarts - at_once) as u64 * result
+            }
         };
         copy as u64 + precision.memory(n, d, k) + runs
     }

@@ -40,6 +40,10 @@ impl ConsensusFunction for BestMember {
         best(&view.ensemble())
     }
 
+    fn needs(&self) -> Needs {
+        Needs { labels_only: true, ..Needs::default() }
+    }
+
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         (8 * shape.n * members + 8 * members * members) as u64
     }

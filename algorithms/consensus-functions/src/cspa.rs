@@ -122,6 +122,7 @@ impl ConsensusFunction for Cspa {
             max_n: Some(self.max_n),
             instead: INSTEAD,
             reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            labels_only: true,
             ..Needs::default()
         }
     }

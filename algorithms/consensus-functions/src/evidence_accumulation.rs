@@ -445,6 +445,7 @@ impl ConsensusFunction for EvidenceAccumulation {
             fixed_k: self.cut == CutAt::K,
             max_n: (self.linkage != Linkage::Single).then_some(self.max_n),
             instead: INSTEAD,
+            labels_only: true,
             ..Needs::default()
         }
     }

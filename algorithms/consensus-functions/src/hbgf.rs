@@ -113,6 +113,7 @@ impl ConsensusFunction for Hbgf {
             fixed_k: true,
             balanced: self.partitioner.is_balanced(),
             reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            labels_only: true,
             ..Needs::default()
         }
     }

@@ -49,9 +49,9 @@ impl ConsensusFunction for Hgpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = View::new(ensemble, problem, &Weights::default(), "hgpa")?;
         let cutting = Cutting {
-            partitioner: Engine::Multilevel,
+            partitioner: Engine::default(),
             imbalance: self.imbalance,
-            trials: None,
+            trials: Some(1),
             weight_scale: 1e6,
             respect_must_link: self.respect_must_link,
             respect_cannot_link: self.respect_cannot_link,
@@ -117,6 +117,7 @@ impl ConsensusFunction for Hgpa {
             fixed_k: true,
             balanced: true,
             reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            labels_only: true,
             ..Needs::default()
         }
     }
@@ -124,7 +125,7 @@ impl ConsensusFunction for Hgpa {
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         let entries = shape.n * members;
         let run = 4 * members * shape.k * shape.k + 12 * shape.n;
-        let graph = Engine::Multilevel.memory(shape.n + members * shape.k, 2 * entries, shape.k);
+        let graph = Engine::default().memory(shape.n + members * shape.k, 2 * entries, shape.k);
         (16 * entries + 16 * entries) as u64 + graph + (self.starts.min(64) * run) as u64
     }
 }

@@ -286,7 +286,7 @@ impl ConsensusFunction for Kcc {
     }
 
     fn needs(&self) -> Needs {
-        Needs { fixed_k: true, ..Needs::default() }
+        Needs { labels_only: true, fixed_k: true, ..Needs::default() }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {

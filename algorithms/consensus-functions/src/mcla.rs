@@ -183,7 +183,8 @@ impl ConsensusFunction for Mcla {
     }
 
     fn needs(&self) -> Needs {
-        Needs { fixed_k: true, balanced: self.partitioner.is_balanced(), ..Needs::default() }
+        let balanced = self.partitioner.is_balanced();
+        Needs { labels_only: true, fixed_k: true, balanced, ..Needs::default() }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {

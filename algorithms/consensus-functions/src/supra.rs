@@ -90,6 +90,7 @@ impl ConsensusFunction for Supra {
     fn needs(&self) -> Needs {
         let all: Vec<Needs> = self.functions.iter().map(|f| f.needs()).collect();
         Needs {
+            labels_only: all.iter().all(|n| n.labels_only),
             fixed_k: all.iter().any(|n| n.fixed_k),
             balanced: all.iter().any(|n| n.balanced),
             reads_constraints: all.iter().any(|n| n.reads_constraints),

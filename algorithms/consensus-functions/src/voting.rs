@@ -93,6 +93,10 @@ impl ConsensusFunction for Voting {
         Ok(Clustering { labels, k, extras, ..Clustering::default() })
     }
 
+    fn needs(&self) -> Needs {
+        Needs { labels_only: !self.memberships, ..Needs::default() }
+    }
+
     fn memory(&self, shape: &Shape, _members: usize) -> u64 {
         (12 * shape.n + 8 * shape.n * shape.k) as u64
     }

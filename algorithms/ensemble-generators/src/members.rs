@@ -4,6 +4,7 @@
 //! common to all is here: the number of clusters, making failed members again, running members side
 //! by side, labels for left-out objects.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mustlink_core::ensemble::{compact, without_empty};
@@ -14,6 +15,8 @@ use mustlink_kernels::points::{Distortion, Points};
 use mustlink_kernels::seeding::means;
 use ndarray::Array2;
 use rayon::prelude::*;
+
+use crate::views::View;
 
 /// The most members an ensemble may have.
 pub const MOST_MEMBERS: usize = 65_535;
@@ -166,7 +169,64 @@ impl Seen {
     }
 }
 
-/// What all generators with one clusterer have in common.
+/// A generator whose members are all made by one clusterer.
+pub struct Single<'a> {
+    /// What makes a member.
+    pub clusterer: Result<Cow<'a, Box<dyn BaseClusterer>>>,
+    /// What a member is shown; absent: everything.
+    pub view: Option<View>,
+    /// The rest.
+    pub settings: Settings<'a>,
+}
+
+impl Single<'_> {
+    /// Makes the members side by side.
+    ///
+    /// # Errors
+    /// A default clusterer that is not linked; a number of clusters out of range; as
+    /// [`Settings::side_by_side`].
+    pub fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+        let clusterer = self.clusterer.as_ref().map_err(Clone::clone)?;
+        let members = self.settings.side_by_side(ctx, |t, ctx| {
+            let mut problem = problem.clone();
+            let drawn = ctx.child("view");
+            if let Some(k) = self.settings.k {
+                problem.k = Some(k.draw(problem.n(), &mut drawn.stream("k"))?);
+            }
+            let seen = match &self.view {
+                None => Seen::whole(&problem),
+                Some(view) => view.draw(&problem, problem.k.unwrap_or(1), &drawn)?,
+            };
+            seen.member(&***clusterer, &problem, t, ctx).map(|m| vec![m])
+        })?;
+        Ensemble::new(problem.n(), members)
+    }
+
+    /// Those of the clusterer, as far as the view goes with them.
+    pub fn properties(&self) -> GeneratorProperties {
+        // A default that is not linked is reported by `generate`.
+        let Ok(clusterer) = &self.clusterer else { return GeneratorProperties::default() };
+        let facts = clusterer.properties();
+        GeneratorProperties {
+            accepts: match &self.view {
+                None => facts.accepts,
+                Some(view) => view.accepts(facts.accepts),
+            },
+            needs_k: self.settings.k.is_none() && facts.needs_k,
+            reads_constraints: facts.reads_constraints,
+        }
+    }
+
+    /// Bytes: the ensemble, and one view and one run of the clusterer for each thread.
+    pub fn memory(&self, shape: &Shape) -> u64 {
+        let threads = rayon::current_num_threads().min(self.settings.members) as u64;
+        let views = self.view.as_ref().map_or(0, |view| threads * view.memory(shape));
+        let made = self.clusterer.as_ref();
+        views + made.map_or(0, |c| self.settings.memory(&***c, shape))
+    }
+}
+
+/// What all generators have in common.
 pub struct Settings<'a> {
     /// Number of members.
     pub members: usize,
@@ -179,16 +239,6 @@ pub struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// The properties of a generator with these settings around `clusterer`.
-    pub fn properties(&self, clusterer: &dyn BaseClusterer) -> GeneratorProperties {
-        let facts = clusterer.properties();
-        GeneratorProperties {
-            accepts: facts.accepts,
-            needs_k: self.k.is_none() && facts.needs_k,
-            reads_constraints: facts.reads_constraints,
-        }
-    }
-
     /// Bytes: the ensemble, and one run of `clusterer` for each thread.
     pub fn memory(&self, clusterer: &dyn BaseClusterer, shape: &Shape) -> u64 {
         let k = match self.k {
@@ -203,36 +253,13 @@ impl Settings<'_> {
         (self.members * (4 * shape.n + extras)) as u64 + threads * clusterer.memory(&shape)
     }
 
-    /// Makes the members side by side; `view` says what each sees.
-    ///
-    /// Member t draws from the path `member/t` alone, and when it failed from `member/t/again/a`.
-    ///
-    /// # Errors
-    /// `BadParam` for the number of members or of clusters; the first error in order that is left
-    /// once `max_failures` members were made again.
-    pub fn generate(
-        &self,
-        clusterer: &dyn BaseClusterer,
-        problem: &Problem,
-        ctx: &Context,
-        view: impl Fn(&Problem, usize, &Context) -> Result<Seen> + Sync,
-    ) -> Result<Ensemble> {
-        let one = |t: usize, ctx: &Context| {
-            let mut problem = problem.clone();
-            if let Some(k) = self.k {
-                problem.k = Some(k.draw(problem.n(), &mut ctx.child("view").stream("k"))?);
-            }
-            let seen = view(&problem, problem.k.unwrap_or(1), &ctx.child("view"))?;
-            seen.member(clusterer, &problem, t, ctx).map(|m| vec![m])
-        };
-        let members = self.side_by_side(ctx, one)?;
-        Ensemble::new(problem.n(), members)
-    }
-
     /// Runs `one` for every member number, again where it fails, and strings the results together.
     ///
+    /// Number t draws from the path `member/t` alone, and when it failed from `member/t/again/a`.
+    ///
     /// # Errors
-    /// As [`Settings::generate`].
+    /// `BadParam` for the number of members; the first error in order that is left once
+    /// `max_failures` members were made again.
     pub fn side_by_side(
         &self,
         ctx: &Context,

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, Seen, Settings};
+use crate::members::{MemberK, Settings, Single};
 
 /// Many runs of one clusterer on all objects, each with its own random start.
 ///
@@ -48,12 +48,16 @@ register!(EnsembleGenerator, RandomInit, "random_init",
     references: ["StrehlGhosh2002", "FredJain2005"]);
 
 impl RandomInit {
-    fn settings(&self) -> Settings<'_> {
-        Settings {
-            members: self.members,
-            k: self.k.as_ref(),
-            max_failures: self.max_failures,
-            keep_extras: self.keep_extras,
+    fn single(&self) -> Single<'_> {
+        Single {
+            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
+            view: None,
+            settings: Settings {
+                members: self.members,
+                k: self.k.as_ref(),
+                max_failures: self.max_failures,
+                keep_extras: self.keep_extras,
+            },
         }
     }
 }
@@ -61,21 +65,15 @@ impl RandomInit {
 #[typetag::serde(name = "random_init")]
 impl EnsembleGenerator for RandomInit {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
-        self.settings().generate(&**clusterer, problem, ctx, |p, _, _| Ok(Seen::whole(p)))
+        self.single().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
-            Ok(clusterer) => self.settings().properties(&**clusterer),
-            // A default that is not linked is reported by `generate`.
-            Err(_) => GeneratorProperties::default(),
-        }
+        self.single().properties()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
-        clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
+        self.single().memory(shape)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, Seen, Settings, Uniform};
+use crate::members::{MemberK, Settings, Single, Uniform};
 
 /// Many runs of one clusterer on all objects, each with its own start and number of clusters.
 ///
@@ -47,12 +47,16 @@ register!(EnsembleGenerator, RandomK, "random_k",
     references: ["FredJain2005"]);
 
 impl RandomK {
-    fn settings(&self) -> Settings<'_> {
-        Settings {
-            members: self.members,
-            k: self.k.as_ref(),
-            max_failures: self.max_failures,
-            keep_extras: self.keep_extras,
+    fn single(&self) -> Single<'_> {
+        Single {
+            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
+            view: None,
+            settings: Settings {
+                members: self.members,
+                k: self.k.as_ref(),
+                max_failures: self.max_failures,
+                keep_extras: self.keep_extras,
+            },
         }
     }
 }
@@ -60,21 +64,15 @@ impl RandomK {
 #[typetag::serde(name = "random_k")]
 impl EnsembleGenerator for RandomK {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
-        self.settings().generate(&**clusterer, problem, ctx, |p, _, _| Ok(Seen::whole(p)))
+        self.single().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
-            Ok(clusterer) => self.settings().properties(&**clusterer),
-            // A default that is not linked is reported by `generate`.
-            Err(_) => GeneratorProperties::default(),
-        }
+        self.single().properties()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
-        clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
+        self.single().memory(shape)
     }
 }
 

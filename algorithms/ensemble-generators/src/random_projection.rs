@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, Settings};
+use crate::members::{MemberK, Settings, Single};
 use crate::views::{Projection, View};
 
 /// Many runs of one clusterer, each on random mixtures of the features.
@@ -54,43 +54,32 @@ register!(EnsembleGenerator, RandomProjection, "random_projection",
     references: ["FernBrodley2003", "Achlioptas2003"]);
 
 impl RandomProjection {
-    fn settings(&self) -> Settings<'_> {
-        Settings {
-            members: self.members,
-            k: self.k.as_ref(),
-            max_failures: self.max_failures,
-            keep_extras: self.keep_extras,
+    fn single(&self) -> Single<'_> {
+        Single {
+            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
+            view: Some(View::RandomProjection { kind: self.kind, dimensions: self.dimensions }),
+            settings: Settings {
+                members: self.members,
+                k: self.k.as_ref(),
+                max_failures: self.max_failures,
+                keep_extras: self.keep_extras,
+            },
         }
-    }
-
-    fn view(&self) -> View {
-        View::RandomProjection { kind: self.kind, dimensions: self.dimensions }
     }
 }
 
 #[typetag::serde(name = "random_projection")]
 impl EnsembleGenerator for RandomProjection {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
-        let view = self.view();
-        self.settings().generate(&**clusterer, problem, ctx, |p, k, ctx| view.draw(p, k, ctx))
+        self.single().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
-            Ok(clusterer) => {
-                let facts = self.settings().properties(&**clusterer);
-                GeneratorProperties { accepts: self.view().accepts(facts.accepts), ..facts }
-            },
-            // A default that is not linked is reported by `generate`.
-            Err(_) => GeneratorProperties::default(),
-        }
+        self.single().properties()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
-        let threads = rayon::current_num_threads().min(self.members) as u64;
-        threads * self.view().memory(shape) + clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
+        self.single().memory(shape)
     }
 }
 

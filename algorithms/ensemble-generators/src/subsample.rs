@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, OutOfSample, Settings};
+use crate::members::{MemberK, OutOfSample, Settings, Single};
 use crate::views::View;
 
 /// Many runs of one clusterer, each on a random share of the objects; the others are classified.
@@ -56,43 +56,32 @@ register!(EnsembleGenerator, Subsample, "subsample",
     references: ["Greene2007"]);
 
 impl Subsample {
-    fn settings(&self) -> Settings<'_> {
-        Settings {
-            members: self.members,
-            k: self.k.as_ref(),
-            max_failures: self.max_failures,
-            keep_extras: self.keep_extras,
+    fn single(&self) -> Single<'_> {
+        Single {
+            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
+            view: Some(View::Subsample { rate: self.rate, out_of_sample: self.out_of_sample }),
+            settings: Settings {
+                members: self.members,
+                k: self.k.as_ref(),
+                max_failures: self.max_failures,
+                keep_extras: self.keep_extras,
+            },
         }
-    }
-
-    fn view(&self) -> View {
-        View::Subsample { rate: self.rate, out_of_sample: self.out_of_sample }
     }
 }
 
 #[typetag::serde(name = "subsample")]
 impl EnsembleGenerator for Subsample {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
-        let view = self.view();
-        self.settings().generate(&**clusterer, problem, ctx, |p, k, ctx| view.draw(p, k, ctx))
+        self.single().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        match slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer") {
-            Ok(clusterer) => {
-                let facts = self.settings().properties(&**clusterer);
-                GeneratorProperties { accepts: self.view().accepts(facts.accepts), ..facts }
-            },
-            // A default that is not linked is reported by `generate`.
-            Err(_) => GeneratorProperties::default(),
-        }
+        self.single().properties()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
-        let threads = rayon::current_num_threads().min(self.members) as u64;
-        threads * self.view().memory(shape) + clusterer.map_or(0, |c| self.settings().memory(&**c, shape))
+        self.single().memory(shape)
     }
 }
 

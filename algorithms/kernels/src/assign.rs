@@ -10,21 +10,14 @@ use rayon::prelude::*;
 
 use crate::panels::Smallest;
 use crate::points::{Points, row, row_norms};
-use crate::scores::Scores;
+use crate::rowwise::Scratch;
+use crate::scores::Whole;
 use crate::sparse;
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::DataKind;
 
 /// Rows per block.
 const ROWS: usize = 256;
-
-/// How a block is assigned.
-enum Way<'a> {
-    /// Centres packed for the vector kernel.
-    Scores(Scores<'a>),
-    /// As they are.
-    Plain,
-}
 
 /// Gives every object the label of its nearest centre: the current label if it attains the
 /// minimum, else the lowest index. `labels` holds the current labels and receives the new ones;
@@ -36,27 +29,34 @@ pub fn assign(
     skip: Option<&[bool]>,
 ) -> usize {
     let norms = row_norms(centres);
-    let skipped = |i: usize| skip.is_some_and(|s| s[i]);
     let k = centres.nrows();
     if points.data().kind() == DataKind::Csr {
         return sparse::assign(points, centres, &norms, labels, skip);
     }
-    // Packing pays from a few products a row on.
-    let way = match k >= 4 {
-        true => Way::Scores(Scores::new(points, centres, &norms, (0..k as u32).collect())),
-        false => Way::Plain,
-    };
-    labels
-        .par_chunks_mut(ROWS)
-        .enumerate()
-        .map(|(b, chunk)| {
-            let first = b * ROWS;
-            match &way {
-                Way::Scores(s) => dense_block(points, centres, s, &norms, first, chunk, &skipped),
-                Way::Plain => plain_block(points, centres, &norms, first, chunk, &skipped),
+    let scores = Whole::new(points, centres, &norms);
+    let rows = points.dense_rows();
+    let block = |(scratch, gathered): &mut (Scratch, Vec<f64>), (b, chunk): (usize, &mut [u32])| {
+        let first = b * ROWS;
+        let mut found = [Smallest::NONE; ROWS];
+        let found = &mut found[..chunk.len()];
+        scores.smallest(first, rows.block(first, chunk.len(), gathered), scratch, found);
+        let mut moved = 0;
+        for (r, label) in chunk.iter_mut().enumerate() {
+            let i = first + r;
+            if skip.is_some_and(|s| s[i]) {
+                continue;
             }
-        })
-        .sum()
+            let new = if found[r].second > found[r].score + 2.0 * scores.error(i) {
+                found[r].centre
+            } else {
+                exact(points, centres, &norms, i, *label, 0..k)
+            };
+            moved += usize::from(new != *label);
+            *label = new;
+        }
+        moved
+    };
+    labels.par_chunks_mut(ROWS).enumerate().map_init(Default::default, block).sum()
 }
 
 /// The label of the smallest of `candidates` by exact distance; the current one wins ties, then the lowest.
@@ -79,49 +79,6 @@ pub(crate) fn exact(
     best.1
 }
 
-fn plain_block(
-    points: &Points,
-    centres: &Array2<f64>,
-    norms: &[f64],
-    first: usize,
-    chunk: &mut [u32],
-    skipped: &impl Fn(usize) -> bool,
-) -> usize {
-    let mut moved = 0;
-    for (at, label) in chunk.iter_mut().enumerate().filter(|(at, _)| !skipped(first + at)) {
-        let new = exact(points, centres, norms, first + at, *label, 0..centres.nrows());
-        moved += usize::from(new != *label);
-        *label = new;
-    }
-    moved
-}
-
-fn dense_block(
-    points: &Points,
-    centres: &Array2<f64>,
-    scores: &Scores,
-    norms: &[f64],
-    first: usize,
-    chunk: &mut [u32],
-    skipped: &impl Fn(usize) -> bool,
-) -> usize {
-    let mut found = [Smallest::NONE; ROWS];
-    let found = &mut found[..chunk.len()];
-    scores.smallest(0..scores.panels(), |r| first + r, found);
-    let mut moved = 0;
-    for (r, label) in chunk.iter_mut().enumerate().filter(|(r, _)| !skipped(first + r)) {
-        let i = first + r;
-        let new = if found[r].second > found[r].score + 2.0 * scores.error(i) {
-            found[r].centre
-        } else {
-            exact(points, centres, norms, i, *label, 0..centres.nrows())
-        };
-        moved += usize::from(new != *label);
-        *label = new;
-    }
-    moved
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,13 +88,19 @@ mod tests {
 
     fn plain(points: &Points, centres: &Array2<f64>, labels: &mut [u32]) -> usize {
         let norms = row_norms(centres);
-        plain_block(points, centres, &norms, 0, labels, &|_| false)
+        let mut moved = 0;
+        for (i, label) in labels.iter_mut().enumerate() {
+            let new = exact(points, centres, &norms, i, *label, 0..centres.nrows());
+            moved += usize::from(new != *label);
+            *label = new;
+        }
+        moved
     }
 
     #[test]
     fn blocked_product_gives_the_labels_of_the_plain_loop() {
         let mut s = SeedPath::new(3).stream("assign");
-        for (n, d, k) in [(700, 9, 11), (300, 33, 300), (257, 64, 8)] {
+        for (n, d, k) in [(700, 9, 11), (300, 33, 300), (257, 64, 8), (1500, 1, 2), (1100, 6, 3)] {
             for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
                 // A large offset makes cancellation bite; rounded values make exact ties.
                 let x = Array2::from_shape_fn((n, d), |_| 1e3 + s.below(4) as f64);

@@ -18,7 +18,7 @@ use mustlink_core::clustering::NONE;
 use crate::assign::exact;
 use crate::panels::Smallest;
 use crate::points::{Distortion, Points, row, squared_distance};
-use crate::scores::{Scores, panel_width};
+use crate::scores::{Parts, panel_width};
 
 /// Objects in a block.
 const ROWS: usize = 512;
@@ -119,7 +119,7 @@ impl Bounds {
         own: &[f64],
     ) -> usize {
         let groups = self.drift.len();
-        let scores = Scores::new(points, centres, norms, self.order.clone());
+        let scores = Parts::new(points, centres, norms, &self.order);
         let sweep = Sweep {
             points,
             centres,
@@ -150,7 +150,7 @@ struct Sweep<'a> {
     points: &'a Points,
     centres: &'a Array2<f64>,
     norms: &'a [f64],
-    scores: &'a Scores<'a>,
+    scores: &'a Parts<'a>,
     panels: usize,
     group: &'a [u32],
     drift: &'a [f64],

@@ -7,18 +7,18 @@
 //! asked. [`CoAssociation::new`] takes the dense one where it fits a limit.
 //!
 //! Whatever looks at all pairs (histograms, imputed constraints) streams over them with
-//! [`CoAssociation::fold`], which needs no matrix: labels are compared in tiles of 64 columns, one
-//! byte per label, with byte counters flushed before they overflow.
+//! [`CoAssociation::fold`], which needs no matrix.
 #![allow(clippy::unnecessary_cast)] // cells have one of three widths, the widest is u32
+
+use std::ops::Range;
 
 use mustlink_core::ensemble::{Ensemble, MISSING};
 use mustlink_core::{Context, Error, Result};
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::panels::dispatch;
+use crate::agreements::{Labels, stripes};
 use crate::signatures::{Lane, Signatures, Width, with_rows};
 
 /// The matrix that is held by default at most: 2 GiB.
@@ -252,11 +252,11 @@ impl CoAssociation {
         visit: impl Fn(&mut T, usize, usize, &[u32], Option<&[u32]>) + Sync,
         ctx: &Context,
     ) -> Result<Vec<T>> {
-        let units = match &self.form {
-            Form::Dense(d) => d.n,
-            Form::Implicit(s) => s.len(),
+        let (units, bytes, clusters) = match &self.form {
+            Form::Dense(d) => (d.n, 1, Vec::new()),
+            Form::Implicit(s) => (s.len(), s.row_bytes(), s.clusters()),
         };
-        let stripes = stripes(units);
+        let stripes = stripes(units, bytes);
         let done = std::sync::atomic::AtomicU64::new(0);
         let total = stripes.len() as u64;
         stripes
@@ -280,15 +280,17 @@ impl CoAssociation {
                     }
                     Form::Implicit(s) => {
                         let tau = s.members();
-                        let complete = s.is_complete();
-                        with_rows!(&s.rows, labels => stripe(
-                            units, tau, complete, rows,
-                            &|t, a| labels[a * tau + t],
-                            &mut |i, first, counts, joints| {
+                        let (clusters, complete) = (&clusters[..], s.is_complete());
+                        with_rows!(&s.rows, labels => {
+                            let labels = |t, groups: Range<usize>, to: &mut [_]| {
+                                to.iter_mut().zip(groups).for_each(|(to, a)| *to = labels[a * tau + t]);
+                            };
+                            let labels = Labels { n: units, clusters, complete, labels };
+                            let mut visit = |i: usize, first, counts: &[u32], joints: Option<&[u32]>| {
                                 visit(&mut value, i, first, counts, joints);
-                            },
-                            ctx,
-                        ))?;
+                            };
+                            labels.count(rows, &mut visit, ctx)?;
+                        });
                     }
                 }
                 let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -322,7 +324,7 @@ impl Triangle {
         with_cells!(self, cells => cells[at] as u32)
     }
 
-    fn widen(&self, range: std::ops::Range<usize>, out: &mut Vec<u32>) {
+    fn widen(&self, range: Range<usize>, out: &mut Vec<u32>) {
         out.clear();
         with_cells!(self, cells => out.extend(cells[range].iter().map(|&c| c as u32)));
     }
@@ -369,14 +371,18 @@ impl Dense {
     fn fill<C: Cell, L: Lane>(ensemble: &Ensemble, complete: bool, ctx: &Context) -> Result<Self> {
         let (n, tau) = (ensemble.n(), ensemble.len());
         let labels: Vec<&[u32]> = ensemble.members().iter().map(|m| &m.labels[..]).collect();
-        let label = |t: usize, i: usize| L::narrow(labels[t][i]);
+        let clusters: Vec<u32> = ensemble.members().iter().map(|m| m.k as u32).collect();
+        let narrow = |t: usize, objects: Range<usize>, to: &mut [L]| {
+            to.iter_mut().zip(&labels[t][objects]).for_each(|(to, &l)| *to = L::narrow(l));
+        };
+        let pairs = Labels { n, clusters: &clusters, complete, labels: narrow };
         let size = n * (n - 1) / 2;
         let mut counts = vec![C::default(); size];
         let mut joints = vec![C::default(); if complete { 0 } else { size }];
         // The rows of a stripe lie together in the triangle: stripes share no cell.
         let mut work = Vec::new();
         let (mut counts_left, mut joints_left) = (&mut counts[..], &mut joints[..]);
-        for rows in stripes(n) {
+        for rows in stripes(n, tau * size_of::<L>()) {
             let cells = row_start(n, rows.end) - row_start(n, rows.start);
             let (own_counts, rest) = counts_left.split_at_mut(cells);
             counts_left = rest;
@@ -393,20 +399,13 @@ impl Dense {
                 let cells = &mut cells[from..from + values.len()];
                 cells.iter_mut().zip(values).for_each(|(c, &v)| *c = C::of(v));
             };
-            stripe(
-                n,
-                tau,
-                complete,
-                rows,
-                &label,
-                &mut |i, first, counts, joints| {
-                    put(own_counts, i, first, counts);
-                    if let Some(joints) = joints {
-                        put(own_joints, i, first, joints);
-                    }
-                },
-                ctx,
-            )?;
+            let mut visit = |i: usize, first: usize, counts: &[u32], joints: Option<&[u32]>| {
+                put(own_counts, i, first, counts);
+                if let Some(joints) = joints {
+                    put(own_joints, i, first, joints);
+                }
+            };
+            pairs.count(rows, &mut visit, ctx)?;
             let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             ctx.progress(done, Some(total));
             Ok::<(), Error>(())
@@ -420,128 +419,6 @@ impl Dense {
 
     fn presence(&self, i: usize) -> u32 {
         self.presence.as_ref().map_or(self.members as u32, |p| p[i])
-    }
-}
-
-/// Columns of a tile.
-const TILE: usize = 64;
-/// Members whose agreements a byte can count.
-const FLUSH: usize = 255;
-/// The most rows that share one packing of their columns.
-const STRIPE: usize = 256;
-
-/// Consecutive rows, few enough for every thread to get some; how they are cut changes no count.
-fn stripes(n: usize) -> Vec<std::ops::Range<usize>> {
-    let height = n.div_ceil(8 * rayon::current_num_threads()).next_multiple_of(16).min(STRIPE);
-    (0..n).step_by(height).map(|i| i..(i + height).min(n)).collect()
-}
-
-/// Counts of the pairs (i, j), i in `rows`, j > i, tile by tile.
-fn stripe<L: Lane>(
-    n: usize,
-    tau: usize,
-    complete: bool,
-    rows: std::ops::Range<usize>,
-    label: &impl Fn(usize, usize) -> L,
-    visit: &mut impl FnMut(usize, usize, &[u32], Option<&[u32]>),
-    ctx: &Context,
-) -> Result<()> {
-    let height = rows.len();
-    let seen = |l: L, missing: L| if l == L::MISSING { missing } else { L::default() };
-    // A missing label is one value in the rows and another in the columns, so it equals nothing.
-    let apart = |l: L| if l == L::MISSING { L::OTHER } else { l };
-    let mut one = vec![L::default(); height * tau];
-    for t in 0..tau {
-        for a in 0..height {
-            one[a * tau + t] = label(t, rows.start + a);
-        }
-    }
-    let one_seen: Vec<L> =
-        if complete { Vec::new() } else { one.iter().map(|&l| seen(l, L::MISSING)).collect() };
-    let mut other = vec![L::MISSING; TILE * tau];
-    let mut other_seen = vec![L::MISSING; if complete { 0 } else { TILE * tau }];
-    let mut counts = vec![0u32; height * TILE];
-    let mut joints = vec![0u32; if complete { 0 } else { height * TILE }];
-    for first in (rows.start..n).step_by(TILE) {
-        ctx.check()?;
-        let width = TILE.min(n - first);
-        for t in 0..tau {
-            for b in 0..width {
-                let l = label(t, first + b);
-                other[t * TILE + b] = apart(l);
-                if !complete {
-                    other_seen[t * TILE + b] = seen(l, L::OTHER);
-                }
-            }
-        }
-        dispatch(Agreements { one: &one, other: &other, tau, out: &mut counts });
-        if !complete {
-            dispatch(Agreements { one: &one_seen, other: &other_seen, tau, out: &mut joints });
-        }
-        for (a, i) in rows.clone().enumerate() {
-            let from = (i + 1).max(first);
-            if from < first + width {
-                let span = a * TILE + from - first..a * TILE + width;
-                visit(i, from, &counts[span.clone()], (!complete).then(|| &joints[span]));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Rows taken together, so that each label of the columns is loaded once for all of them.
-const TOGETHER: usize = 4;
-
-/// For each row and each of 64 columns the members that agree. Rows are stored object by object,
-/// columns member by member.
-struct Agreements<'a, L> {
-    one: &'a [L],
-    other: &'a [L],
-    tau: usize,
-    out: &'a mut [u32],
-}
-
-impl<L: Lane> WithSimd for Agreements<'_, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Agreements { one, other, tau, out } = self;
-        out.fill(0);
-        for from in (0..tau).step_by(FLUSH) {
-            let members = from..tau.min(from + FLUSH);
-            let columns = &other[members.start * TILE..members.end * TILE];
-            let mut rows = one.chunks_exact(TOGETHER * tau);
-            let mut sums = out.chunks_exact_mut(TOGETHER * TILE);
-            for (four, sums) in (&mut rows).zip(&mut sums) {
-                let row = |a: usize| &four[a * tau..][members.clone()];
-                let rows: [&[L]; TOGETHER] = [row(0), row(1), row(2), row(3)];
-                count(rows, columns, sums);
-            }
-            let (rest, sums) = (rows.remainder(), sums.into_remainder());
-            for (row, sums) in rest.chunks_exact(tau).zip(sums.chunks_exact_mut(TILE)) {
-                count([&row[members.clone()]], columns, sums);
-            }
-        }
-    }
-}
-
-/// Adds the agreements of `R` rows with 64 columns over at most 255 members.
-#[inline(always)]
-fn count<L: Lane, const R: usize>(rows: [&[L]; R], columns: &[L], sums: &mut [u32]) {
-    let mut bytes = [[0u8; TILE]; R];
-    for (t, column) in columns.chunks_exact(TILE).enumerate() {
-        for a in 0..R {
-            let label = rows[a][t];
-            for b in 0..TILE {
-                bytes[a][b] = bytes[a][b].wrapping_add(u8::from(column[b] == label));
-            }
-        }
-    }
-    for a in 0..R {
-        for b in 0..TILE {
-            sums[a * TILE + b] += u32::from(bytes[a][b]);
-        }
     }
 }
 
@@ -589,21 +466,22 @@ pub(crate) mod tests {
 
     #[test]
     fn wide_labels_and_many_members_are_counted_alike() {
-        // 300 and 70 000 clusters leave bytes and shorts behind; 300 members overflow a byte.
+        // 300 and 70 000 clusters leave bytes and shorts behind, 300 members more than one block; 600
+        // objects more than one tile.
         for k in [3u32, 300, 70_000] {
             let member = |t: u32| {
                 let label = |i: u32| (i * (t % 7 + 1)) % 3 + if i == 20 { k } else { 0 };
-                let mut m = Member::from_labels(&(0..150).map(label).collect::<Vec<_>>());
+                let mut m = Member::from_labels(&(0..600).map(label).collect::<Vec<_>>());
                 // What counts is the largest label; only compacting would hide it.
                 m.labels.iter_mut().filter(|l| **l == 1).for_each(|l| *l = k - 1);
-                m.k = k as usize;
+                m.k = m.k.max(k as usize);
                 m
             };
-            let e = Ensemble::new(150, (0..300).map(member).collect()).unwrap();
+            let e = Ensemble::new(600, (0..300).map(member).collect()).unwrap();
             let (dense, implicit) =
                 (CoAssociation::dense(&e, &context()).unwrap(), CoAssociation::implicit(&e));
-            for i in 0..150 {
-                for j in 0..150 {
+            for i in (0..600).step_by(37) {
+                for j in 0..600 {
                     let slow = e.members().iter().filter(|m| m.labels[i] == m.labels[j]).count();
                     assert_eq!(dense.count(i, j) as usize, slow);
                     assert_eq!(implicit.count(i, j) as usize, slow);

@@ -1,19 +1,24 @@
-//! What can be done in one pass over dense rows, while they are in the cache?
+//! What can be done in one pass over the objects, while they are in the cache?
 //!
 //! Where clusters are few, a sweep is bound by memory: here each row is read once for the distortion
-//! to the centre it had, for its nearest centre, and for the sum of the rows of its new cluster.
+//! to the centre it had, for its nearest centre, and, if it is dense and clusters are few, for the
+//! sum of the rows of its new cluster. The inner products of sparse rows serve for both of the former.
 
 use ndarray::Array2;
 use pulp::{Simd, WithSimd};
 
 use mustlink_core::clustering::NONE;
+use mustlink_core::data::DataKind;
 use mustlink_core::reduce;
 
 use crate::assign::exact;
-use crate::means::Sums;
-use crate::panels::{Smallest, dispatch};
-use crate::points::{Distortion, Points, inner_product, row, row_norms, squared_distance};
-use crate::scores::Scores;
+use crate::means::{FEW, Sums};
+use crate::panels::Smallest;
+use crate::points::{Points, distortion, row, row_norms};
+use crate::rowwise::Scratch;
+use crate::scores::Whole;
+use crate::sparse::{Table, nearest, value};
+use crate::vectors::{add, dispatch};
 
 /// Rows that the kernel takes at a time.
 const ROWS: usize = 128;
@@ -24,8 +29,8 @@ pub(crate) struct Pass {
     pub moved: usize,
     /// Total distortion of the labels before; meaningless where there was none.
     pub objective: f64,
-    /// Sums and sizes of the clusters after.
-    pub sums: Sums,
+    /// Sums and sizes of the clusters after, where they were taken.
+    pub sums: Option<Sums>,
 }
 
 /// Writes the labels of the nearest centres to `next`, as [`crate::assign::assign`] does.
@@ -36,17 +41,26 @@ pub(crate) fn pass(
     next: &mut [u32],
 ) -> Pass {
     let norms = row_norms(centres);
-    let order = (0..centres.nrows() as u32).collect();
-    let scores = Scores::new(points, centres, &norms, order);
-    let all = All { points, centres, norms: &norms, scores: &scores, labels };
-    all.tree(0, next)
+    let way = match points.data().kind() {
+        DataKind::Csr => Way::Products(Table::new(centres)),
+        _ => Way::Scores(Whole::new(points, centres, &norms)),
+    };
+    All { points, centres, norms: &norms, way: &way, labels }.tree(0, next)
+}
+
+/// How nearest centres are found.
+enum Way<'a> {
+    /// Of dense rows.
+    Scores(Whole<'a>),
+    /// Of sparse rows.
+    Products(Table),
 }
 
 struct All<'a> {
     points: &'a Points,
     centres: &'a Array2<f64>,
     norms: &'a [f64],
-    scores: &'a Scores<'a>,
+    way: &'a Way<'a>,
     labels: &'a [u32],
 }
 
@@ -55,36 +69,51 @@ impl All<'_> {
     fn tree(&self, first: usize, next: &mut [u32]) -> Pass {
         let blocks = reduce::blocks(next.len());
         if blocks <= 1 {
-            return self.block(first, next);
+            return match self.way {
+                Way::Scores(scores) => self.dense_block(scores, first, next),
+                Way::Products(table) => self.sparse_block(table, first, next),
+            };
         }
         let half = blocks.next_power_of_two() / 2 * reduce::BLOCK;
         let (left, right) = next.split_at_mut(half);
         let (mut a, b) = rayon::join(|| self.tree(first, left), || self.tree(first + half, right));
         a.moved += b.moved;
         a.objective += b.objective;
-        a.sums.add(&b.sums);
+        if let (Some(a), Some(b)) = (&mut a.sums, &b.sums) {
+            a.add(b);
+        }
         a
     }
 
-    fn block(&self, first: usize, next: &mut [u32]) -> Pass {
+    fn dense_block(&self, scores: &Whole, first: usize, next: &mut [u32]) -> Pass {
         let (k, d) = self.centres.dim();
-        let mut pass = Pass { moved: 0, objective: 0.0, sums: Sums::new(k, d) };
+        let sums = (k <= FEW).then(|| Sums::new(k, d));
+        let mut pass = Pass { moved: 0, objective: 0.0, sums };
         let mut found = [Smallest::NONE; ROWS];
+        let (mut scratch, mut gathered) = (Scratch::default(), Vec::new());
+        let rows = self.points.dense_rows();
         for (c, next) in next.chunks_mut(ROWS).enumerate() {
             let first = first + c * ROWS;
             let found = &mut found[..next.len()];
-            self.scores.smallest(0..self.scores.panels(), |r| first + r, found);
-            for (r, (to, found)) in next.iter_mut().zip(found.iter()).enumerate() {
-                let (i, label) = (first + r, self.labels[first + r]);
-                *to = if found.second > found.score + 2.0 * self.scores.error(i) {
-                    found.centre
-                } else {
-                    exact(self.points, self.centres, self.norms, i, label, 0..k)
-                };
-                pass.moved += usize::from(*to != label);
-            }
-            dispatch(Rest { all: self, first, next, pass: &mut pass });
+            let rows = rows.block(first, next.len(), &mut gathered);
+            scores.smallest(first, rows, &mut scratch, found);
+            dispatch(Rest { all: self, scores, first, rows, found, next, pass: &mut pass });
         }
+        pass
+    }
+
+    fn sparse_block(&self, table: &Table, first: usize, next: &mut [u32]) -> Pass {
+        let All { points, centres, norms, .. } = *self;
+        let mut pass = Pass { moved: 0, objective: 0.0, sums: None };
+        table.rows(points, first, next.len(), None, |r, dots| {
+            let (i, label) = (first + r, self.labels[first + r]);
+            next[r] = nearest(points, centres, norms, i, dots, label);
+            pass.moved += usize::from(next[r] != label);
+            if label != NONE {
+                let h = label as usize;
+                pass.objective += value(points, i, dots[h], row(centres, h), norms[h]);
+            }
+        });
         pass
     }
 }
@@ -92,8 +121,11 @@ impl All<'_> {
 /// What is not scores, under the same instruction set.
 struct Rest<'a> {
     all: &'a All<'a>,
+    scores: &'a Whole<'a>,
     first: usize,
-    next: &'a [u32],
+    rows: &'a [f64],
+    found: &'a [Smallest],
+    next: &'a mut [u32],
     pass: &'a mut Pass,
 }
 
@@ -101,20 +133,30 @@ impl WithSimd for Rest<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Rest { all, first, next, pass } = self;
-        let cosine = all.points.distortion() == Distortion::Cosine;
-        for (r, &new) in next.iter().enumerate() {
-            let x = all.points.dense_row(first + r);
-            let label = all.labels[first + r];
-            if label != NONE {
-                let centre = row(all.centres, label as usize);
-                pass.objective += match cosine {
-                    true => 1.0 - inner_product(x, centre),
-                    false => squared_distance(x, centre),
-                };
-            }
-            pass.sums.take(new as usize, x);
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Rest { all, scores, first, rows, found, next, pass } = self;
+        let d = all.points.d();
+        let labels = &all.labels[first..first + next.len()];
+        for (r, (to, found)) in next.iter_mut().zip(found).enumerate() {
+            let (i, label) = (first + r, labels[r]);
+            *to = if found.second > found.score + 2.0 * scores.error(i) {
+                found.centre
+            } else {
+                exact(all.points, all.centres, all.norms, i, label, 0..all.centres.nrows())
+            };
+            pass.moved += usize::from(*to != label);
+        }
+        let kind = all.points.distortion();
+        let mut objective = pass.objective;
+        for (x, &label) in rows.chunks_exact(d).zip(labels).filter(|(_, label)| **label != NONE) {
+            objective += distortion(simd, kind, x, row(all.centres, label as usize));
+        }
+        pass.objective = objective;
+        let Some(sums) = &mut pass.sums else { return };
+        for (x, &new) in rows.chunks_exact(d).zip(&*next) {
+            let (sum, size) = sums.of(new as usize);
+            add(simd, sum, x);
+            *size += 1;
         }
     }
 }

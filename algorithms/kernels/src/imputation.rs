@@ -237,6 +237,69 @@ pub fn impute(
     Ok(total)
 }
 
+/// How many pairs have each count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Histogram {
+    /// Pairs that so many members put together, from none to all of them.
+    pub pairs: Vec<u64>,
+    /// Those of objects of one class.
+    pub alike: Vec<u64>,
+    /// Those of objects of different classes.
+    pub apart: Vec<u64>,
+}
+
+impl Histogram {
+    fn new(members: usize) -> Self {
+        let none = vec![0; members + 1];
+        Histogram { pairs: none.clone(), alike: none.clone(), apart: none }
+    }
+
+    fn add(&mut self, count: u32, (all, known, alike): (u64, u64, u64)) {
+        let at = count as usize;
+        self.pairs[at] += all;
+        self.alike[at] += alike;
+        self.apart[at] += known - alike;
+    }
+}
+
+/// How many pairs of objects each number of members puts together, and how many of these the classes
+/// do. As long as [`impute`].
+///
+/// # Errors
+/// Cancellation.
+pub fn histogram(
+    co: &CoAssociation,
+    classes: Option<&[Option<u32>]>,
+    ctx: &Context,
+) -> Result<Histogram> {
+    let units = Units::new(co, classes);
+    let members = co.members();
+    let parts = co.fold(
+        || Histogram::new(members),
+        |sum, a, first, counts, _| {
+            for (at, &count) in counts.iter().enumerate() {
+                sum.add(count, units.between(a, first + at));
+            }
+        },
+        ctx,
+    )?;
+    let mut total = Histogram::new(members);
+    for part in parts {
+        let add = |to: &mut [u64], from: &[u64]| {
+            to.iter_mut().zip(from).for_each(|(t, f)| *t += f);
+        };
+        add(&mut total.pairs, &part.pairs);
+        add(&mut total.alike, &part.alike);
+        add(&mut total.apart, &part.apart);
+    }
+    if let Some(s) = units.signatures {
+        for a in (0..s.len()).filter(|&a| s.size(a) > 1) {
+            total.add(s.presence(a), units.within(a));
+        }
+    }
+    Ok(total)
+}
+
 /// The imputed constraints themselves, in order of their objects, of origin `Imputed`.
 ///
 /// # Errors
@@ -467,6 +530,18 @@ mod tests {
                 assert_eq!(listed.count(Kind::CannotLink) as u64, c.selected);
                 assert!(imputed_constraints(&co, &t, &all, 10, &context()).is_err());
             }
+        }
+    }
+
+    #[test]
+    fn e12_histogram() {
+        for co in forms(&e12()) {
+            let h = histogram(&co, Some(&classes()), &context()).unwrap();
+            // 5 must-links, 13 from four members on, 32 pairs that nobody puts together.
+            assert_eq!((h.pairs[5], h.pairs[4] + h.pairs[5], h.pairs[0]), (5, 13, 32));
+            assert_eq!((h.pairs.iter().sum::<u64>(), h.alike.iter().sum::<u64>()), (66, 19));
+            let apart: Vec<u64> = h.pairs.iter().zip(&h.alike).map(|(p, a)| p - a).collect();
+            assert_eq!(h.apart, apart);
         }
     }
 

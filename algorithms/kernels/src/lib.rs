@@ -1,6 +1,7 @@
 //! Shared arithmetic of the methods: distances, assignment, starts, Lloyd's loop, tables, graphs.
 
 pub mod agglomerative;
+mod agreements;
 pub mod assign;
 mod bounds;
 pub mod cannot_field;
@@ -25,6 +26,7 @@ pub mod one_spectral;
 mod panels;
 pub mod penalties;
 pub mod points;
+mod rowwise;
 mod scores;
 pub mod seeding;
 pub mod signatures;
@@ -32,4 +34,5 @@ pub mod soft;
 mod sparse;
 pub mod sweep;
 pub mod units;
+mod vectors;
 pub mod weighted;

@@ -13,18 +13,28 @@ use crate::assign::assign;
 use crate::bounds::Bounds;
 use crate::fused::pass;
 use crate::means::{FEW, renew};
-use crate::points::{Points, row, row_norms};
+use crate::points::{Distortions, Points, row, row_norms};
 use crate::seeding::by_label;
 use crate::sparse;
+use crate::vectors::dispatch;
 
 /// Centres in a group of Yinyang's bounds.
 const GROUP: usize = 16;
 /// More groups than this cost more than they save.
 const MOST_GROUPS: usize = 256;
-/// So many clusters, and products per object, from which on group bounds are faster than all
-/// distances: with 100 clusters they were slower in 16 features, and faster in 64.
+/// Group bounds are faster than all distances (`cargo bench -p mustlink-kernels --bench kmeans`) from
+/// so many clusters, so many operations per object, and so many objects per cluster on; with fewer
+/// objects there are few sweeps. A score takes as long as so many products, those with features not
+/// counted.
 const AUTO_CLUSTERS: usize = 64;
-const AUTO_PRODUCTS: usize = 4096;
+const AUTO_OPERATIONS: usize = 7000;
+const AUTO_OBJECTS: usize = 32;
+const SCORE: usize = 6;
+
+/// Whether bounds pay.
+fn bounds_pay(n: usize, d: usize, k: usize) -> bool {
+    k >= AUTO_CLUSTERS && k * (d + SCORE) >= AUTO_OPERATIONS && n / k >= AUTO_OBJECTS
+}
 
 /// Bytes that bounds for so many groups take.
 fn bounds_memory(n: usize, groups: usize) -> u64 {
@@ -114,7 +124,7 @@ impl Algorithm {
             Algorithm::Hamerly if k > 1 => 1,
             Algorithm::Yinyang if k > 1 => groups,
             // Half of what is allowed, for all the rest there is.
-            Algorithm::Auto if k >= AUTO_CLUSTERS && k * d >= AUTO_PRODUCTS => {
+            Algorithm::Auto if bounds_pay(n, d, k) => {
                 let fits = limit.is_none_or(|limit| bounds_memory(n, groups) <= limit / 2);
                 if fits { groups } else { 0 }
             }
@@ -126,10 +136,13 @@ impl Algorithm {
     /// their preparation not counted.
     pub fn memory(self, n: usize, d: usize, k: usize, dense: bool) -> u64 {
         let groups = if dense { self.groups(n, d, k, None) } else { 0 };
-        // Labels before and after, distortions, objects by cluster; centres before and after,
-        // fresh ones, and packed ones.
-        (20 * n + 8 * k * (4 * d + 4)) as u64
-            + if groups > 0 { bounds_memory(n, groups) } else { 0 }
+        // Labels before and after; objects by cluster; distortions.
+        let by_cluster = if dense && k <= FEW { 0 } else { 4 };
+        let own = if dense && (groups > 0 || k > FEW) { 8 } else { 0 };
+        // Centres before and after, fresh ones, and packed ones.
+        let centres = 8 * k * (4 * d + 4);
+        let bounds = if groups > 0 { bounds_memory(n, groups) } else { 0 };
+        ((8 + by_cluster + own) * n + centres) as u64 + bounds
     }
 }
 
@@ -155,46 +168,48 @@ pub fn lloyd(
 pub fn lloyd_by(
     algorithm: Algorithm,
     points: &Points,
+    centres: Array2<f64>,
+    stop: Stop,
+    empty: Empty,
+    ctx: &Context,
+) -> Result<Clustering> {
+    // Among the threads of the pool from here on: from outside, each parallel loop of each sweep
+    // would be handed over and waited for.
+    rayon::scope(|_| sweeps(algorithm, points, centres, stop, empty, ctx))
+}
+
+fn sweeps(
+    algorithm: Algorithm,
+    points: &Points,
     mut centres: Array2<f64>,
     stop: Stop,
     empty: Empty,
     ctx: &Context,
 ) -> Result<Clustering> {
     let (n, k) = (points.n(), centres.nrows());
+    let dense = points.data().kind() == DataKind::Dense;
+    let groups = if dense { algorithm.groups(n, points.d(), k, ctx.memory_limit()) } else { 0 };
+    if groups == 0 {
+        return fused(points, centres, stop, empty, ctx);
+    }
     let mut labels = vec![NONE; n];
     let mut history: Vec<IterStat> = Vec::new();
     let mut status = Status::MaxIter;
-    let dense = points.data().kind() == DataKind::Dense;
-    let groups = if dense { algorithm.groups(n, points.d(), k, ctx.memory_limit()) } else { 0 };
-    if dense && groups == 0 && k <= FEW {
-        return fused(points, centres, stop, empty, ctx);
-    }
-    let mut bounds = (groups > 0).then(|| Bounds::new(points, &centres, groups));
+    let mut bounds = Bounds::new(points, &centres, groups);
     // The distortion of each object to its centre.
     let mut own = vec![0.0; n];
     for _ in 0..stop.max_iterations {
         ctx.check()?;
         let before = labels.clone();
         let norms = row_norms(&centres);
-        let mut moved = match &mut bounds {
-            Some(bounds) if points.fits_bounds(&norms) => {
-                bounds.sweep(points, &centres, &norms, &mut labels, &own)
-            }
-            Some(bounds) => {
-                bounds.forget();
-                assign(points, &centres, &mut labels, None)
-            }
-            None => assign(points, &centres, &mut labels, None),
+        let mut moved = if points.fits_bounds(&norms) {
+            bounds.sweep(points, &centres, &norms, &mut labels, &own)
+        } else {
+            bounds.forget();
+            assign(points, &centres, &mut labels, None)
         };
-        // The mean of a cluster is that of its members in order: where they are the same, so is it.
-        let mut changed = vec![false; k];
-        for (&old, &new) in before.iter().zip(&labels).filter(|(old, new)| old != new) {
-            changed[new as usize] = true;
-            if old != NONE {
-                changed[old as usize] = true;
-            }
-        }
-        let previous = bounds.is_some().then(|| centres.clone());
+        let mut changed = changes(&before, &labels, k);
+        let previous = centres.clone();
         let sizes = renew(points, &labels, Some(&changed), &mut centres);
         if sizes.contains(&0) {
             let refilled = refill(points, &mut labels, &mut centres, empty, &mut ())?;
@@ -203,16 +218,9 @@ pub fn lloyd_by(
             }
             moved += refilled;
         }
-        if let (Some(bounds), Some(previous)) = (&mut bounds, &previous) {
-            bounds.follow(previous, &centres);
-        }
-        let objective = match points.data().kind() {
-            DataKind::Csr => total_distortion(points, &labels, &centres),
-            _ => {
-                renew_own(points, &labels, &changed, &centres, &mut own);
-                reduce::sum(n, |i| own[i])
-            }
-        };
+        bounds.follow(&previous, &centres);
+        renew_own(points, &labels, &changed, &centres, &mut own);
+        let objective = reduce::sum(n, |i| own[i]);
         let last = history.last().map(|s| s.objective);
         history.push(IterStat { objective, moved, violations: None });
         if moved == 0 || last.is_some_and(|b| stop.is_over(b, objective)) {
@@ -221,6 +229,19 @@ pub fn lloyd_by(
         }
     }
     Ok(finished(points, labels, centres, history, status))
+}
+
+/// Which clusters lost or won objects. The mean of a cluster is that of its members in order: where
+/// they are the same, so is it.
+fn changes(before: &[u32], after: &[u32], k: usize) -> Vec<bool> {
+    let mut changed = vec![false; k];
+    for (&old, &new) in before.iter().zip(after).filter(|(old, new)| old != new) {
+        changed[new as usize] = true;
+        if old != NONE {
+            changed[old as usize] = true;
+        }
+    }
+    changed
 }
 
 fn finished(
@@ -271,7 +292,14 @@ fn fused(
         }
         std::mem::swap(&mut labels, &mut next);
         let mut moved = found.moved;
-        let sizes = found.sums.into_means(points.distortion(), None, &mut centres);
+        let sizes = match found.sums {
+            Some(sums) => sums.into_means(points.distortion(), None, &mut centres),
+            None => {
+                // What a refill did to the labels before is among the changes.
+                let changed = changes(&next, &labels, centres.nrows());
+                renew(points, &labels, Some(&changed), &mut centres)
+            }
+        };
         if sizes.contains(&0) {
             moved += refill(points, &mut labels, &mut centres, empty, &mut ())?;
         }
@@ -297,17 +325,11 @@ fn renew_own(
     centres: &Array2<f64>,
     own: &mut [f64],
 ) {
-    let norms = row_norms(centres);
-    own.par_chunks_mut(reduce::BLOCK).zip(labels.par_chunks(reduce::BLOCK)).enumerate().for_each(
-        |(b, (own, labels))| {
-            for (at, (to, &label)) in own.iter_mut().zip(labels).enumerate() {
-                let h = label as usize;
-                if changed[h] {
-                    *to = points.distance(b * reduce::BLOCK + at, row(centres, h), norms[h]);
-                }
-            }
-        },
-    );
+    let chunks = own.par_chunks_mut(reduce::BLOCK).zip(labels.par_chunks(reduce::BLOCK));
+    chunks.enumerate().for_each(|(b, (out, labels))| {
+        let (first, asked) = (b * reduce::BLOCK, Some(changed));
+        dispatch(Distortions { points, first, labels, centres, asked, out });
+    });
 }
 
 /// Σ D(x, µ) over all objects, the same bits for any number of threads.
@@ -316,10 +338,14 @@ pub fn total_distortion(points: &Points, labels: &[u32], centres: &Array2<f64>) 
     if points.data().kind() == DataKind::Csr {
         return sparse::total_distortion(points, labels, centres, &norms);
     }
-    reduce::sum(points.n(), |i| {
-        let h = labels[i] as usize;
-        points.distance(i, row(centres, h), norms[h])
-    })
+    let sum_of = |rows: std::ops::Range<usize>| {
+        let (first, labels) = (rows.start, &labels[rows]);
+        let mut values = [0.0; reduce::BLOCK];
+        let out = &mut values[..labels.len()];
+        dispatch(Distortions { points, first, labels, centres, asked: None, out });
+        out.iter().sum::<f64>()
+    };
+    reduce::reduce(points.n(), sum_of, |a, b| a + b).unwrap_or(0.0)
 }
 
 /// The part of an objective that is not distortion.
@@ -478,7 +504,8 @@ mod tests {
             Init::FarthestFirst,
             Init::Perturb,
         ];
-        for (n, d, k) in [(400, 2, 5), (700, 9, 40), (600, 33, 150)] {
+        // The last has more than one block of rows.
+        for (n, d, k) in [(400, 2, 5), (700, 9, 40), (600, 33, 150), (2600, 5, 12)] {
             let data = data(n, d, n as u64);
             for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
                 for init in inits {
@@ -512,6 +539,42 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_view_of_rows_is_clustered_as_a_copy_of_them() {
+        let whole = data(2600, 5, 4);
+        let rows: Vec<usize> = (0..whole.n()).filter(|i| i % 3 > 0).rev().collect();
+        let view = whole.subset(&rows);
+        let copy = Data::dense(view.to_dense()).unwrap();
+        let stop = Stop::new(10, 0.0, ToleranceKind::Relative).unwrap();
+        for k in [9, 140] {
+            for algorithm in [Algorithm::Lloyd, Algorithm::Yinyang] {
+                let run = |data: &Data| {
+                    let ctx = Context::new(1);
+                    let points = Points::new(data, Distortion::SquaredEuclidean).unwrap();
+                    let problem = Problem::new(data.clone()).with_k(k);
+                    let centres = start(&points, k, Init::Random, &problem, &ctx).unwrap();
+                    lloyd_by(algorithm, &points, centres, stop, Empty::Reseed, &ctx).unwrap()
+                };
+                assert_eq!(run(&view), run(&copy), "k {k} {algorithm:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn auto_takes_bounds_where_they_were_faster_and_fit() {
+        let groups = |n, d, k, limit| Algorithm::Auto.groups(n, d, k, limit);
+        for (n, d, k) in
+            [(100_000, 2, 100), (100_000, 16, 300), (100_000, 64, 10), (10_000, 16, 1000)]
+        {
+            assert_eq!(groups(n, d, k, None), 0, "{n} {d} {k}");
+        }
+        for (n, d, k) in [(100_000, 2, 1000), (100_000, 16, 1000), (100_000, 64, 100)] {
+            let all = groups(n, d, k, None);
+            assert_eq!(all, k / GROUP, "{n} {d} {k}");
+            assert_eq!(groups(n, d, k, Some(bounds_memory(n, all))), 0);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which centre has the smallest score for each dense row, and by how much?
+//! Which of some centres has the smallest score for each of some dense rows, and by how much?
 //!
 //! A score is a constant of the centre minus an inner product with the row. Centres are packed in
 //! panels of two vectors, transposed, with the constant in front, so that each score is one chain of
@@ -6,12 +6,13 @@
 //! table of rows × centres is ever stored. Scores are rounded: the caller decides by exact distances
 //! wherever two of them are closer than the rounding error.
 //!
-//! The instruction set is chosen at run time; `MUSTLINK_SIMD = scalar`, `avx2` or `avx512` forces
-//! one. It changes speed, never a label.
+//! For few rows: where rows come many at a time, [`crate::rowwise`] is faster.
 
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd, bytemuck};
+
+use crate::vectors::{Real, dispatch, lanes};
 
 /// Vectors in one panel.
 const VECTORS: usize = 2;
@@ -37,159 +38,9 @@ impl Smallest {
         Smallest { score: f64::INFINITY, centre: u32::MAX, second: f64::INFINITY };
 }
 
-#[derive(Clone, Copy)]
-enum Level {
-    Scalar,
-    #[cfg(target_arch = "x86_64")]
-    Avx2(pulp::x86::V3),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(pulp::x86::V4),
-    #[cfg(not(target_arch = "x86_64"))]
-    Native(pulp::Arch),
-}
-
-fn level() -> Level {
-    static LEVEL: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
-    *LEVEL.get_or_init(|| {
-        let forced = std::env::var("MUSTLINK_SIMD").unwrap_or_default();
-        if forced == "scalar" {
-            return Level::Scalar;
-        }
-        #[cfg(target_arch = "x86_64")]
-        {
-            let wide = if forced == "avx2" { None } else { pulp::x86::V4::try_new() };
-            match (wide, pulp::x86::V3::try_new()) {
-                (Some(simd), _) => Level::Avx512(simd),
-                (None, Some(simd)) => Level::Avx2(simd),
-                (None, None) => Level::Scalar,
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        Level::Native(pulp::Arch::new())
-    })
-}
-
-/// Runs `op` under the instruction set of this machine.
-pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
-    match level() {
-        Level::Scalar => Simd::vectorize(pulp::Scalar, op),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2(simd) => Simd::vectorize(simd, op),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512(simd) => Simd::vectorize(simd, op),
-        #[cfg(not(target_arch = "x86_64"))]
-        Level::Native(arch) => arch.dispatch(op),
-    }
-}
-
-/// Double-precision numbers in a vector of the instruction set of this machine.
-pub(crate) fn lanes() -> usize {
-    width::<f64>() / VECTORS
-}
-
-/// What the kernel computes with: `f64` or `f32`.
-pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
-    /// A vector of them.
-    type V<S: Simd>: bytemuck::Pod;
-    fn lanes<S: Simd>() -> usize;
-    fn vectors<S: Simd>(x: &[Self]) -> &[Self::V<S>];
-    fn splat<S: Simd>(simd: S, value: Self) -> Self::V<S>;
-    /// a · b + c.
-    fn fma<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
-    fn min<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
-    fn max<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
-    /// `yes` in the lanes where a < b, else `no`.
-    fn select<S: Simd>(
-        simd: S,
-        a: Self::V<S>,
-        b: Self::V<S>,
-        yes: Self::V<S>,
-        no: Self::V<S>,
-    ) -> Self::V<S>;
-    fn of(value: f64) -> Self;
-    fn wide(self) -> f64;
-}
-
-macro_rules! real {
-    ($t:ty, $v:ident, $lanes:ident, $cast:ident, $splat:ident, $fma:ident, $min:ident, $max:ident,
-     $less:ident, $select:ident) => {
-        impl Real for $t {
-            type V<S: Simd> = S::$v;
-            #[inline(always)]
-            fn lanes<S: Simd>() -> usize {
-                S::$lanes
-            }
-            #[inline(always)]
-            fn vectors<S: Simd>(x: &[Self]) -> &[S::$v] {
-                S::$cast(x).0
-            }
-            #[inline(always)]
-            fn splat<S: Simd>(simd: S, value: Self) -> S::$v {
-                simd.$splat(value)
-            }
-            #[inline(always)]
-            fn fma<S: Simd>(simd: S, a: S::$v, b: S::$v, c: S::$v) -> S::$v {
-                simd.$fma(a, b, c)
-            }
-            #[inline(always)]
-            fn min<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
-                simd.$min(a, b)
-            }
-            #[inline(always)]
-            fn max<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
-                simd.$max(a, b)
-            }
-            #[inline(always)]
-            fn select<S: Simd>(simd: S, a: S::$v, b: S::$v, yes: S::$v, no: S::$v) -> S::$v {
-                simd.$select(simd.$less(a, b), yes, no)
-            }
-            #[inline(always)]
-            fn of(value: f64) -> Self {
-                value as $t
-            }
-            #[inline(always)]
-            fn wide(self) -> f64 {
-                f64::from(self)
-            }
-        }
-    };
-}
-
-real!(
-    f64,
-    f64s,
-    F64_LANES,
-    as_simd_f64s,
-    splat_f64s,
-    mul_add_e_f64s,
-    min_f64s,
-    max_f64s,
-    less_than_f64s,
-    select_f64s
-);
-real!(
-    f32,
-    f32s,
-    F32_LANES,
-    as_simd_f32s,
-    splat_f32s,
-    mul_add_e_f32s,
-    min_f32s,
-    max_f32s,
-    less_than_f32s,
-    select_f32s
-);
-
 /// Centres in one panel.
 pub(crate) fn width<T: Real>() -> usize {
-    struct Lanes<T>(std::marker::PhantomData<T>);
-    impl<T: Real> WithSimd for Lanes<T> {
-        type Output = usize;
-        fn with_simd<S: Simd>(self, _: S) -> usize {
-            T::lanes::<S>()
-        }
-    }
-    VECTORS * dispatch(Lanes::<T>(std::marker::PhantomData))
+    VECTORS * lanes::<T>()
 }
 
 /// Centres packed for [`Panels::smallest`].

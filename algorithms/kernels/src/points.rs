@@ -5,6 +5,7 @@
 //! differences for sparse ones. Fast kernels only pre-select.
 
 use ndarray::Array2;
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use mustlink_core::clustering::Geometry;
 use mustlink_core::data::{Csr, Data, DataKind, Row};
 use mustlink_core::{Result, reduce};
+
+use crate::vectors::{self, dispatch};
 
 /// How far an object is from a centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -116,6 +119,44 @@ pub(crate) struct Narrow {
     pub scale: f64,
 }
 
+/// The rows of dense objects.
+#[derive(Clone, Copy)]
+pub(crate) struct DenseRows<'a> {
+    points: &'a Points,
+    /// The rows one after the other, where no list of rows stands between.
+    all: Option<&'a [f64]>,
+    d: usize,
+}
+
+impl<'a> DenseRows<'a> {
+    #[inline(always)]
+    pub(crate) fn row(&self, i: usize) -> &'a [f64] {
+        match self.all {
+            Some(all) => &all[i * self.d..][..self.d],
+            None => self.points.dense_row(i),
+        }
+    }
+
+    /// The rows of so many objects from `first` on, one after the other; in `gathered` where a list
+    /// of rows stands between.
+    pub(crate) fn block<'b>(
+        &self,
+        first: usize,
+        count: usize,
+        gathered: &'b mut Vec<f64>,
+    ) -> &'b [f64]
+    where
+        'a: 'b,
+    {
+        if let Some(all) = self.all {
+            return &all[first * self.d..][..count * self.d];
+        }
+        gathered.clear();
+        (first..first + count).for_each(|i| gathered.extend_from_slice(self.points.dense_row(i)));
+        gathered
+    }
+}
+
 /// Objects prepared for one distortion: unit rows for cosine, cached squared norms.
 pub struct Points {
     data: Data,
@@ -134,10 +175,17 @@ impl Points {
     pub fn new(data: &Data, distortion: Distortion) -> Result<Self> {
         let n = data.n();
         let mut norms = vec![0.0; n];
-        reduce::fill(&mut norms, |i| match data.row(i) {
-            Row::Dense(x) => inner_product(x, x),
-            sparse => sparse.norm2(),
-        });
+        match data.dense_slice() {
+            Some(rows) => {
+                let block = reduce::BLOCK;
+                let chunks = norms.par_chunks_mut(block).zip(rows.par_chunks(block * data.d()));
+                chunks.for_each(|(norms, rows)| dispatch(Norms { rows, norms }));
+            }
+            None => reduce::fill(&mut norms, |i| match data.row(i) {
+                Row::Dense(x) => inner_product(x, x),
+                sparse => sparse.norm2(),
+            }),
+        }
         if distortion == Distortion::SquaredEuclidean {
             return Ok(Points {
                 data: data.clone(),
@@ -239,6 +287,11 @@ impl Points {
             Row::Dense(x) => x,
             Row::Sparse(_, values) => values,
         }
+    }
+
+    /// All rows of dense objects, for loops over many.
+    pub(crate) fn dense_rows(&self) -> DenseRows<'_> {
+        DenseRows { points: self, all: self.data.dense_slice(), d: self.d() }
     }
 
     /// Number of objects.
@@ -357,6 +410,65 @@ impl Points {
     /// The prepared row `i` as a centre; `None` for a zero row under cosine.
     pub fn centre_at(&self, i: usize) -> Option<Vec<f64>> {
         self.mean(&[i as u32])
+    }
+}
+
+/// The squared norms of rows that stand one after the other.
+struct Norms<'a> {
+    rows: &'a [f64],
+    norms: &'a mut [f64],
+}
+
+impl WithSimd for Norms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let d = self.rows.len() / self.norms.len();
+        for (norm, x) in self.norms.iter_mut().zip(self.rows.chunks_exact(d)) {
+            *norm = vectors::inner_product(simd, x, x);
+        }
+    }
+}
+
+/// The distortions of dense objects, from `first` on, to the centres they are with.
+pub(crate) struct Distortions<'a> {
+    pub points: &'a Points,
+    pub first: usize,
+    pub labels: &'a [u32],
+    pub centres: &'a Array2<f64>,
+    /// Only those of these clusters are taken.
+    pub asked: Option<&'a [bool]>,
+    pub out: &'a mut [f64],
+}
+
+impl WithSimd for Distortions<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let rows = self.points.dense_rows();
+        for (r, (to, &label)) in self.out.iter_mut().zip(self.labels).enumerate() {
+            let h = label as usize;
+            if self.asked.is_none_or(|asked| asked[h]) {
+                let (x, centre) = (rows.row(self.first + r), row(self.centres, h));
+                *to = distortion(simd, self.points.distortion, x, centre);
+            }
+        }
+    }
+}
+
+/// [`Points::distance`] of a dense row, under an instruction set.
+#[inline(always)]
+pub(crate) fn distortion<S: Simd>(
+    simd: S,
+    distortion: Distortion,
+    x: &[f64],
+    centre: &[f64],
+) -> f64 {
+    match distortion {
+        Distortion::Cosine => 1.0 - vectors::inner_product(simd, x, centre),
+        Distortion::SquaredEuclidean => vectors::squared_distance(simd, x, centre),
     }
 }
 

@@ -9,64 +9,77 @@ use ndarray::Array2;
 
 use crate::panels::{Panels, Smallest, width};
 use crate::points::{Distortion, Narrow, Points, row};
+use crate::rowwise::{Rowwise, Scratch};
 
-enum Packed<'a> {
-    Double(Panels<f64>),
-    Single(Panels<f32>, &'a Narrow),
+enum Packed<'a, D, S> {
+    Double(D),
+    Single(S, &'a Narrow),
 }
 
 /// Centres packed in the precision of the objects.
-pub(crate) struct Scores<'a> {
+pub(crate) struct Scores<'a, D, S> {
     points: &'a Points,
-    packed: Packed<'a>,
+    packed: Packed<'a, D, S>,
+    /// What rounding takes of products in double precision.
+    rounding: f64,
     /// The longest centre, as packed.
     longest: f64,
     /// The longest centre as it is, with what was subtracted.
     outside: f64,
 }
 
-/// Centres in a panel of the kernel that scores `points`.
+/// Of all centres, for many objects.
+pub(crate) type Whole<'a> = Scores<'a, Rowwise<f64>, Rowwise<f32>>;
+/// Of some centres, for some objects.
+pub(crate) type Parts<'a> = Scores<'a, Panels<f64>, Panels<f32>>;
+
+/// Centres in a panel of [`Parts`].
 pub(crate) fn panel_width(points: &Points) -> usize {
     if points.narrow().is_some() { width::<f32>() } else { width::<f64>() }
 }
 
-impl<'a> Scores<'a> {
+/// What a row is multiplied with, written for a centre; gives the constant of its scores.
+type Factors<'f> = dyn Fn(usize, &mut [f64]) -> f64 + 'f;
+
+impl<'a> Whole<'a> {
+    /// Packs all centres.
+    pub(crate) fn new(points: &'a Points, centres: &Array2<f64>, norms: &[f64]) -> Self {
+        let (k, d) = centres.dim();
+        let double = |factors: &Factors| Rowwise::new(d, k, factors);
+        let single = |factors: &Factors| Rowwise::new(d, k, factors);
+        Self::pack(points, centres, norms, double, single)
+    }
+
+    /// The smallest scores of the objects from `first` on, whose rows are `rows`.
+    pub(crate) fn smallest(
+        &self,
+        first: usize,
+        rows: &[f64],
+        scratch: &mut Scratch,
+        out: &mut [Smallest],
+    ) {
+        match &self.packed {
+            Packed::Double(packed) => packed.smallest(rows, scratch, out),
+            Packed::Single(packed, narrow) => {
+                let rows = &narrow.rows[first * self.points.d()..][..rows.len()];
+                packed.smallest(rows, scratch, out);
+            }
+        }
+    }
+}
+
+impl<'a> Parts<'a> {
     /// Packs the centres named in `order`.
     pub(crate) fn new(
         points: &'a Points,
         centres: &Array2<f64>,
         norms: &[f64],
-        order: Vec<u32>,
+        order: &[u32],
     ) -> Self {
         let d = points.d();
-        let cosine = points.distortion() == Distortion::Cosine;
-        let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
-        let Some(narrow) = points.narrow() else {
-            let panels = Panels::new(d, order, |h, to| {
-                to.iter_mut().zip(row(centres, h)).for_each(|(to, c)| *to = -c);
-                if cosine { 0.0 } else { 0.5 * norms[h] }
-            });
-            return Scores { points, packed: Packed::Double(panels), longest, outside: 0.0 };
-        };
-        let farthest = std::cell::Cell::new(0.0f64);
-        let panels = Panels::new(d, order, |h, to| {
-            let mut square = 0.0;
-            for ((to, c), m) in to.iter_mut().zip(row(centres, h)).zip(&narrow.shift) {
-                // Rounded here, so that the constant fits the factors.
-                let rounded = f64::from(((c - m) * narrow.scale) as f32);
-                square += rounded * rounded;
-                *to = -rounded;
-            }
-            farthest.set(farthest.get().max(square));
-            if cosine { 0.0 } else { 0.5 * square }
-        });
-        let shift = narrow.shift.iter().map(|m| m * m).sum::<f64>().sqrt();
-        Scores {
-            points,
-            packed: Packed::Single(panels, narrow),
-            longest: farthest.get().sqrt(),
-            outside: longest + shift,
-        }
+        let double = |factors: &Factors| Panels::new(d, order.to_vec(), factors);
+        let single = |factors: &Factors| Panels::new(d, order.to_vec(), factors);
+        Self::pack(points, centres, norms, double, single)
     }
 
     /// Number of panels.
@@ -86,7 +99,8 @@ impl<'a> Scores<'a> {
     ) {
         match &self.packed {
             Packed::Double(packed) => {
-                packed.smallest(panels, |r| self.points.dense_row(object(r)), out);
+                let rows = self.points.dense_rows();
+                packed.smallest(panels, |r| rows.row(object(r)), out);
             }
             Packed::Single(packed, narrow) => {
                 let d = self.points.d();
@@ -94,19 +108,61 @@ impl<'a> Scores<'a> {
             }
         }
     }
+}
+
+impl<'a, D, S> Scores<'a, D, S> {
+    fn pack(
+        points: &'a Points,
+        centres: &Array2<f64>,
+        norms: &[f64],
+        double: impl FnOnce(&Factors) -> D,
+        single: impl FnOnce(&Factors) -> S,
+    ) -> Self {
+        let cosine = points.distortion() == Distortion::Cosine;
+        let rounding = 4.0 * (points.d() as f64 + 8.0) * f64::EPSILON;
+        let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
+        let Some(narrow) = points.narrow() else {
+            let packed = double(&|h, to| {
+                to.iter_mut().zip(row(centres, h)).for_each(|(to, c)| *to = -c);
+                if cosine { 0.0 } else { 0.5 * norms[h] }
+            });
+            let packed = Packed::Double(packed);
+            return Scores { points, packed, rounding, longest, outside: 0.0 };
+        };
+        let farthest = std::cell::Cell::new(0.0f64);
+        let packed = single(&|h, to| {
+            let mut square = 0.0;
+            for ((to, c), m) in to.iter_mut().zip(row(centres, h)).zip(&narrow.shift) {
+                // Rounded here, so that the constant fits the factors.
+                let rounded = f64::from(((c - m) * narrow.scale) as f32);
+                square += rounded * rounded;
+                *to = -rounded;
+            }
+            farthest.set(farthest.get().max(square));
+            if cosine { 0.0 } else { 0.5 * square }
+        });
+        let shift = narrow.shift.iter().map(|m| m * m).sum::<f64>().sqrt();
+        Scores {
+            points,
+            packed: Packed::Single(packed, narrow),
+            rounding,
+            longest: farthest.get().sqrt(),
+            outside: longest + shift,
+        }
+    }
 
     /// How far a score of object `i` can be from the truth, in units of scores, with what exact
     /// distances lose to rounding.
+    #[inline(always)]
     pub(crate) fn error(&self, i: usize) -> f64 {
-        let d = self.points.d() as f64;
-        let double = 4.0 * (d + 8.0) * f64::EPSILON;
-        let longest = self.longest;
+        let (double, longest) = (self.rounding, self.longest);
         match &self.packed {
             // d products and sums of magnitude |x||µ|, once more for the norm.
             Packed::Double(_) => double * (self.points.norm(i) + longest * longest),
             // The same, with rows and centres that were rounded before, after a subtraction that
             // was rounded too. The last term is for what is too small for single precision.
             Packed::Single(_, narrow) => {
+                let d = self.points.d() as f64;
                 let length = f64::from(narrow.lengths[i]);
                 let unit = 0.5 * f64::from(f32::EPSILON);
                 let rounded = 1.1 * (d + 8.0) * unit * longest * (length + longest);

@@ -10,28 +10,30 @@ use mustlink_core::reduce;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::panels::dispatch;
+use crate::vectors::dispatch;
 
 /// An integer that holds labels; its largest value stands for a missing one.
 pub(crate) trait Lane: Copy + Ord + Send + Sync + Default + 'static {
     /// A missing label.
     const MISSING: Self;
-    /// A second missing label, which equals neither a label nor the first.
-    const OTHER: Self;
     /// The label in this width.
     fn narrow(label: u32) -> Self;
     /// The label again.
     fn widen(self) -> u32;
+    /// The number as it is stored.
+    fn raw(self) -> u32;
 }
 
 macro_rules! lane {
     ($($int:ty),*) => {$(
         impl Lane for $int {
             const MISSING: Self = <$int>::MAX;
-            const OTHER: Self = <$int>::MAX - 1;
             fn narrow(label: u32) -> Self {
                 // `MISSING` is all ones in every width.
                 label as $int
+            }
+            fn raw(self) -> u32 {
+                u32::from(self)
             }
             fn widen(self) -> u32 {
                 if self == <$int>::MAX { MISSING } else { u32::from(self) }
@@ -41,12 +43,12 @@ macro_rules! lane {
 }
 lane!(u8, u16, u32);
 
-/// Which width the labels of an ensemble need; two values of each are kept free for missing labels.
+/// Which width the labels of an ensemble need; one value of each is kept free for missing labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// Up to 254 clusters.
+    /// Up to 255 clusters.
     Byte,
-    /// Up to 65 534 clusters.
+    /// Up to 65 535 clusters.
     Short,
     /// More.
     Word,
@@ -56,8 +58,8 @@ impl Width {
     pub(crate) fn of(ensemble: &Ensemble) -> Width {
         let k = ensemble.members().iter().map(|m| m.k).max().unwrap_or(0);
         match k {
-            0..=254 => Width::Byte,
-            255..=65_534 => Width::Short,
+            0..=255 => Width::Byte,
+            256..=65_535 => Width::Short,
             _ => Width::Word,
         }
     }
@@ -117,12 +119,12 @@ impl Signatures {
     /// Bytes held for `n` objects in as many groups, at worst.
     pub fn bytes(n: usize, members: usize, k: usize) -> u64 {
         let width = match k {
-            0..=254 => Width::Byte,
-            255..=65_534 => Width::Short,
+            0..=255 => Width::Byte,
+            256..=65_535 => Width::Short,
             _ => Width::Word,
         };
         // While groups are formed the rows of all objects are held beside those of the groups.
-        (2 * width.bytes() * members * n + 24 * n) as u64
+        (2 * width.bytes() * members * n + 40 * n) as u64
     }
 
     fn with<L: Lane>(ensemble: &Ensemble, wrap: impl Fn(Vec<L>) -> Rows) -> Self {
@@ -137,9 +139,18 @@ impl Signatures {
             }
         });
         let row = |i: u32| &all[i as usize * tau..(i as usize + 1) * tau];
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        // Comparing whole signatures, not hashes of them, leaves no collision to look after.
-        order.par_sort_unstable_by(|&a, &b| row(a).cmp(row(b)).then(a.cmp(&b)));
+        // Hashes tell nearly all rows apart without a look at them; of equal ones the rows decide.
+        let hash = |i: u32| {
+            row(i).iter().fold(0u64, |h, l| {
+                (h.rotate_left(5) ^ u64::from(l.raw())).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            })
+        };
+        let mut hashed: Vec<(u64, u32)> =
+            (0..n as u32).into_par_iter().map(|i| (hash(i), i)).collect();
+        hashed.par_sort_unstable_by(|&(h, a), &(g, b)| {
+            h.cmp(&g).then_with(|| row(a).cmp(row(b))).then(a.cmp(&b))
+        });
+        let order: Vec<u32> = hashed.into_iter().map(|(_, i)| i).collect();
         let mut first = vec![0u32; n];
         for at in 0..n {
             let i = order[at];
@@ -258,6 +269,19 @@ impl Signatures {
         });
         // |a ∩ b| = |a| + |b| − |a ∪ b|.
         presence[a] + presence[b] + unseen - tau as u32
+    }
+
+    /// Bytes of the labels of a group.
+    pub(crate) fn row_bytes(&self) -> usize {
+        fn each<L>(_: &[L]) -> usize {
+            size_of::<L>()
+        }
+        self.members * with_rows!(&self.rows, rows => each(rows))
+    }
+
+    /// Number of clusters of each member.
+    pub(crate) fn clusters(&self) -> Vec<u32> {
+        self.first_cluster.windows(2).map(|w| w[1] - w[0]).collect()
     }
 
     /// Label of group `a` in member `t`, or `MISSING`.

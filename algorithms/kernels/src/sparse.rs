@@ -10,8 +10,8 @@ use ndarray::Array2;
 use pulp::{Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 
-use crate::panels::{dispatch, lanes};
 use crate::points::{Distortion, Points, row};
+use crate::vectors::{dispatch, lanes};
 use mustlink_core::data::Row;
 use mustlink_core::reduce;
 
@@ -36,10 +36,10 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new(centres: &Array2<f64>) -> Self {
         let (k, d) = centres.dim();
-        let needed = k.div_ceil(lanes());
+        let needed = k.div_ceil(lanes::<f64>());
         // Panels of equal width waste the least.
         let vectors = needed.div_ceil(needed.div_ceil(VECTORS));
-        let width = vectors * lanes();
+        let width = vectors * lanes::<f64>();
         let mut packed = vec![0.0; needed.div_ceil(vectors) * width * d];
         for (p, panel) in packed.chunks_exact_mut(width * d).enumerate() {
             let first = p * width;
@@ -55,6 +55,29 @@ impl Table {
             });
         }
         Table { k, d, vectors, width, packed }
+    }
+
+    /// Gives `take` each of `count` rows from `first` on that is not skipped, counted from 0, with
+    /// its inner products with all centres.
+    pub(crate) fn rows(
+        &self,
+        points: &Points,
+        first: usize,
+        count: usize,
+        skip: Option<&[bool]>,
+        mut take: impl FnMut(usize, &[f64]),
+    ) {
+        let stride = self.stride();
+        let mut products = vec![0.0; ROWS.min(count) * stride];
+        for start in (0..count).step_by(ROWS) {
+            let out = &mut products[..ROWS.min(count - start) * stride];
+            dispatch(Products { points, table: self, first: first + start, skip, out });
+            for (r, dots) in out.chunks_exact(stride).enumerate() {
+                if !skip.is_some_and(|s| s[first + start + r]) {
+                    take(start + r, &dots[..self.k]);
+                }
+            }
+        }
     }
 
     /// Number of inner products a row gets, those of no centre included.
@@ -73,28 +96,19 @@ pub(crate) fn assign(
 ) -> usize {
     let table = Table::new(centres);
     let block = |(b, chunk): (usize, &mut [u32])| {
-        let first = b * ROWS;
-        let mut products = vec![0.0; chunk.len() * table.stride()];
-        dispatch(Products { points, table: &table, first, skip, out: &mut products });
         let mut moved = 0;
-        for (at, (label, dots)) in
-            chunk.iter_mut().zip(products.chunks_exact(table.stride())).enumerate()
-        {
-            let i = first + at;
-            if skip.is_some_and(|s| s[i]) {
-                continue;
-            }
-            let new = nearest(points, centres, norms, i, &dots[..table.k], *label);
-            moved += usize::from(new != *label);
-            *label = new;
-        }
+        table.rows(points, b * ROWS, chunk.len(), skip, |r, dots| {
+            let new = nearest(points, centres, norms, b * ROWS + r, dots, chunk[r]);
+            moved += usize::from(new != chunk[r]);
+            chunk[r] = new;
+        });
         moved
     };
     labels.par_chunks_mut(ROWS).enumerate().map(block).sum()
 }
 
 /// The centre of the smallest distance; the current one wins ties, then the lowest.
-fn nearest(
+pub(crate) fn nearest(
     points: &Points,
     centres: &Array2<f64>,
     norms: &[f64],
@@ -104,17 +118,21 @@ fn nearest(
 ) -> u32 {
     let mut best = (f64::INFINITY, u32::MAX);
     for (h, &dot) in dots.iter().enumerate() {
-        let value = match points.distortion() {
-            Distortion::Cosine => 1.0 - dot,
-            Distortion::SquaredEuclidean => {
-                points.sparse_distance(i, dot, row(centres, h), norms[h])
-            }
-        };
+        let value = value(points, i, dot, row(centres, h), norms[h]);
         if value < best.0 || (value == best.0 && h as u32 == current) {
             best = (value, h as u32);
         }
     }
     best.1
+}
+
+/// The distortion of sparse row `i`, from its inner product with the centre.
+#[inline(always)]
+pub(crate) fn value(points: &Points, i: usize, dot: f64, centre: &[f64], norm: f64) -> f64 {
+    match points.distortion() {
+        Distortion::Cosine => 1.0 - dot,
+        Distortion::SquaredEuclidean => points.sparse_distance(i, dot, centre, norm),
+    }
 }
 
 /// The inner products of a block of rows with all centres of a table.
@@ -239,12 +257,7 @@ pub(crate) fn total_distortion(
                 for (&c, v) in columns[all..].iter().zip(&values[all..]) {
                     dots[r] += v * own[r][c as usize];
                 }
-                total += match points.distortion() {
-                    Distortion::Cosine => 1.0 - dots[r],
-                    Distortion::SquaredEuclidean => {
-                        points.sparse_distance(first + r, dots[r], own[r], norms[label(r)])
-                    }
-                };
+                total += value(points, first + r, dots[r], own[r], norms[label(r)]);
             }
             first += count;
         }

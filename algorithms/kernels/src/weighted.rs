@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::{Data, Row};
 
-use crate::panels::{Panels, Smallest};
+use crate::panels::Smallest;
 use crate::points::{row, sum_lanes};
+use crate::rowwise::{Rowwise, Scratch};
 
 /// Objects in a block.
 const ROWS: usize = 128;
@@ -34,7 +35,7 @@ pub struct Weighted<'a> {
     centres: &'a Array2<f64>,
     weights: &'a Array2<f64>,
     constants: Vec<f64>,
-    panels: Panels<f64>,
+    packed: Rowwise<f64>,
     /// Largest weight, and largest Σ w µ² + |constant|.
     scale: (f64, f64),
 }
@@ -56,8 +57,7 @@ impl<'a> Weighted<'a> {
         let own = |h: usize| row(weights, if single { 0 } else { h });
         let square =
             |h: usize| row(centres, h).iter().zip(own(h)).map(|(c, w)| w * c * c).sum::<f64>();
-        let order = (0..k as u32).collect();
-        let panels = Panels::new(if single { d } else { 2 * d }, order, |h, to| {
+        let packed = Rowwise::new(if single { d } else { 2 * d }, k, |h, to| {
             for (s, (c, w)) in row(centres, h).iter().zip(own(h)).enumerate() {
                 to[s] = -w * c;
                 if !single {
@@ -68,7 +68,7 @@ impl<'a> Weighted<'a> {
         });
         let most = (0..k).map(|h| square(h) + constants[h].abs()).fold(0.0, f64::max);
         let weight = weights.iter().copied().fold(0.0, f64::max);
-        Weighted { centres, weights, constants, panels, scale: (weight, most) }
+        Weighted { centres, weights, constants, packed, scale: (weight, most) }
     }
 
     /// The cost of a dense object and centre `h`, exactly.
@@ -103,7 +103,7 @@ impl<'a> Weighted<'a> {
         }
         let mut found = [Smallest::NONE; ROWS];
         let found = &mut found[..chunk.len()];
-        self.panels.smallest(0..self.panels.len(), |r| &x[r * wide..(r + 1) * wide], found);
+        self.packed.smallest(&x, &mut Scratch::default(), found);
         let mut moved = 0;
         for (r, label) in chunk.iter_mut().enumerate() {
             if skip.is_some_and(|s| s[first + r]) {

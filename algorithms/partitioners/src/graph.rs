@@ -69,12 +69,21 @@ impl GraphBuilder {
         let mut row = Vec::new();
         let mut offsets = Vec::with_capacity(rows + columns + 1);
         offsets.push(0);
+        let (mut neighbours, mut weights) = (Vec::new(), Vec::new());
         for i in 0..rows {
             row.clear();
             fill(i, &mut row);
-            row.retain(|&(_, w)| w > 0.0);
-            row.iter().for_each(|&(c, _)| degree[c as usize] += 1);
-            offsets.push(offsets[i] + row.len());
+            if i == 0 {
+                // Rows are mostly of one length.
+                neighbours.reserve_exact(2 * rows * row.len());
+                weights.reserve_exact(2 * rows * row.len());
+            }
+            for &(c, w) in row.iter().filter(|(_, w)| *w > 0.0) {
+                degree[c as usize] += 1;
+                neighbours.push(rows as u32 + c);
+                weights.push(w as f32);
+            }
+            offsets.push(neighbours.len());
         }
         let mut end = offsets[rows];
         let mut next: Vec<usize> = Vec::with_capacity(columns);
@@ -83,16 +92,12 @@ impl GraphBuilder {
             end += d;
             offsets.push(end);
         }
-        let (mut neighbours, mut weights) = (vec![0; end], vec![0.0; end]);
-        let mut at = 0;
+        neighbours.resize(end, 0);
+        weights.resize(end, 0.0);
         for i in 0..rows {
-            row.clear();
-            fill(i, &mut row);
-            for &(c, w) in row.iter().filter(|(_, w)| *w > 0.0) {
-                let back = &mut next[c as usize];
-                (neighbours[at], weights[at]) = (rows as u32 + c, w as f32);
-                (neighbours[*back], weights[*back]) = (i as u32, w as f32);
-                at += 1;
+            for at in offsets[i]..offsets[i + 1] {
+                let back = &mut next[neighbours[at] as usize - rows];
+                (neighbours[*back], weights[*back]) = (i as u32, weights[at]);
                 *back += 1;
             }
         }
@@ -105,9 +110,11 @@ impl GraphBuilder {
     pub fn build(self, sizes: Vec<u32>, scale: f64) -> Result<Graph> {
         let GraphBuilder { offsets, neighbours, weights } = self;
         let first = weights.first().copied().unwrap_or(1.0);
-        let scale = if weights.iter().all(|&w| w == first) {
-            1.0 / f64::from(first)
-        } else {
+        if weights.iter().all(|&w| w == first) {
+            let weights = vec![1; weights.len()];
+            return Graph::new(offsets, neighbours, weights, sizes);
+        }
+        let scale = {
             let sum = weights.iter().map(|&w| f64::from(w)).sum::<f64>();
             // Half a unit for each weight that is rounded up.
             let room = (MAX_TOTAL - weights.len() as f64).max(1.0);

@@ -14,6 +14,7 @@ mod metis;
 mod multilevel;
 mod refine;
 mod repair;
+mod sample;
 mod spectral;
 
 pub use engine::{Engine, Partition, Partitioner, Task};

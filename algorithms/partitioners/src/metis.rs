@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use ::metis::option::{NCuts, NIter, Seed, UFactor};
 use ::metis::{Graph as MetisGraph, Idx};
 use mustlink_core::{Context, Error, Result};
+use pulp::bytemuck::cast_slice;
 
 use crate::engine::{Partitioner, Task};
 use crate::multilevel::Multilevel;
@@ -31,14 +32,13 @@ impl Partitioner for Metis {
             return Multilevel.parts(task, ctx);
         }
         let index = |x: usize| Idx::try_from(x).ok();
-        let narrow = |all: &[u32]| all.iter().map(|&x| x as Idx).collect::<Vec<Idx>>();
         let offsets: Option<Vec<Idx>> = graph.offsets().iter().map(|&o| index(o)).collect();
         let offsets = offsets.ok_or_else(|| {
             let legal = "at most 2^31 - 1 ends of edges; partitioner = \"multilevel\" takes more";
             Error::bad_param("partitioner", "metis", legal)
         })?;
-        let (neighbours, sizes) = (narrow(graph.neighbours()), narrow(graph.sizes()));
-        let weights = narrow(graph.weights());
+        let [neighbours, sizes, weights]: [&[Idx]; 3] =
+            [graph.neighbours(), graph.sizes(), graph.weights()].map(cast_slice);
         let bounds = task.bounds();
         let mut stream = ctx.stream("metis");
         let mut best: Option<((u64, u64), Vec<u32>)> = None;
@@ -53,10 +53,10 @@ impl Partitioner for Metis {
                 let _one = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
                 // Thousandths; 1 is the least METIS takes.
                 let factor = ((task.imbalance * 1000.0).round() as Idx).max(1);
-                let call = MetisGraph::new(1, k as Idx, &offsets, &neighbours)
+                let call = MetisGraph::new(1, k as Idx, &offsets, neighbours)
                     .map_err(|e| fail(&e))?
-                    .set_vwgt(&sizes)
-                    .set_adjwgt(&weights)
+                    .set_vwgt(sizes)
+                    .set_adjwgt(weights)
                     .set_option(Seed(seed))
                     .set_option(UFactor(factor))
                     .set_option(NIter(10))

@@ -85,7 +85,7 @@ fn initial(
 }
 
 /// The part of the graph on `vertices`.
-fn within(graph: &Graph, vertices: &[u32]) -> Graph {
+pub(crate) fn within(graph: &Graph, vertices: &[u32]) -> Graph {
     if vertices.len() == graph.len() {
         return graph.clone();
     }

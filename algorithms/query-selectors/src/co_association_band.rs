@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
 use rayon::prelude::*;
 
-use crate::pair_list::PairList;
+use crate::pair_list::{PairList, along};
 
 /// A random batch of pairs whose co-association lies in a band.
 ///
@@ -202,13 +202,7 @@ impl QuerySelector for CoAssociationBand {
 
     fn properties(&self) -> SelectorProperties {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
-        let facts = generator.map(|g| g.properties());
-        SelectorProperties {
-            needs_k: facts.as_ref().is_ok_and(|f| f.needs_k),
-            skips_entailed: self.skip_entailed,
-            accepts_sparse: facts.is_ok_and(|f| f.accepts.contains(&DataKind::Csr)),
-            ..SelectorProperties::default()
-        }
+        along(generator, self.skip_entailed)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

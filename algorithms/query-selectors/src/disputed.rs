@@ -4,6 +4,7 @@
 //! second weighs members; what is here draws the pool, orders it and limits the questions about one
 //! object.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use mustlink_core::prelude::*;
@@ -18,6 +19,19 @@ pub struct Pool {
     pub size: usize,
     /// Questions about one object.
     pub per_object: usize,
+}
+
+impl Pool {
+    /// Bytes: two ensembles of `generator` (packed and as it was made), and the pool.
+    pub fn memory(
+        &self,
+        generator: Result<Cow<'_, Box<dyn EnsembleGenerator>>>,
+        shape: &Shape,
+    ) -> u64 {
+        let all = ALL_PAIRS_UP_TO * ALL_PAIRS_UP_TO / 2;
+        let pairs = (shape.n * shape.n / 2).min(self.size.max(all));
+        generator.map_or(0, |g| 2 * g.memory(shape)) + 40 * pairs as u64
+    }
 }
 
 /// The pairs of eligible objects by decreasing `score`, ties in random order, no object in more than
@@ -38,7 +52,8 @@ pub fn disputed(
     }
     let eligible = problem.eligible_objects();
     let m = eligible.len();
-    let mut pairs: Vec<(u32, u32)> = if m <= ALL_PAIRS_UP_TO {
+    // A sample larger than the pairs there are could never be drawn.
+    let mut pairs: Vec<(u32, u32)> = if m <= ALL_PAIRS_UP_TO || m * (m - 1) / 2 <= pool.size {
         (0..m).flat_map(|b| (0..b).map(move |a| (a, b))).map(|(a, b)| (eligible[a], eligible[b])).collect()
     } else {
         let mut draw = ctx.stream("pool");
@@ -69,4 +84,18 @@ pub fn disputed(
         }
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_larger_than_all_pairs_is_all_pairs() {
+        let n = ALL_PAIRS_UP_TO + 1;
+        let data = Data::dense(ndarray::Array2::zeros((n, 1))).unwrap();
+        let pool = Pool { size: usize::MAX, per_object: n };
+        let pairs = disputed(&Problem::new(data), &pool, |_, _| 1.0, &Context::new(1)).unwrap();
+        assert_eq!(pairs.len(), n * (n - 1) / 2);
+    }
 }

@@ -6,7 +6,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::co_association::CoAssociation;
 use mustlink_kernels::imputation::Thresholds;
 
-use crate::pair_list::PairList;
+use crate::pair_list::{PairList, along};
 
 /// Which pairs are asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -106,12 +106,7 @@ impl QuerySelector for ImputedPairs {
 
     fn properties(&self) -> SelectorProperties {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
-        let facts = generator.map(|g| g.properties());
-        SelectorProperties {
-            needs_k: facts.as_ref().is_ok_and(|f| f.needs_k),
-            accepts_sparse: facts.is_ok_and(|f| f.accepts.contains(&DataKind::Csr)),
-            ..SelectorProperties::default()
-        }
+        along(generator, false)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::co_association::{CoAssociation, Normalise};
 
 use crate::disputed::{Pool, disputed};
-use crate::pair_list::PairList;
+use crate::pair_list::{PairList, along};
 
 /// Pairs on which the members of an ensemble are most divided, by variance.
 ///
@@ -50,12 +50,17 @@ impl Default for PairDisagreement {
 
 register!(QuerySelector, PairDisagreement, "pair_disagreement", references: ["Greene2007"]);
 
+impl PairDisagreement {
+    fn pool(&self) -> Pool {
+        Pool { size: self.pool, per_object: self.per_object }
+    }
+}
+
 #[typetag::serde(name = "pair_disagreement")]
 impl QuerySelector for PairDisagreement {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
         let ensemble = ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))?;
-        let pool = Pool { size: self.pool, per_object: self.per_object };
         let tau = ensemble.len();
         if let Some(w) = &self.weights {
             let legal = w.len() == tau && w.iter().all(|w| w.is_finite() && *w >= 0.0);
@@ -85,24 +90,17 @@ impl QuerySelector for PairDisagreement {
             let a = a.unwrap_or(0.5);
             tau as f64 / (tau.max(2) - 1) as f64 * a * (1.0 - a)
         };
-        let pairs = disputed(problem, &pool, score, ctx)?;
+        let pairs = disputed(problem, &self.pool(), score, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 
     fn properties(&self) -> SelectorProperties {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
-        let facts = generator.map(|g| g.properties());
-        SelectorProperties {
-            needs_k: facts.as_ref().is_ok_and(|f| f.needs_k),
-            skips_entailed: self.skip_entailed,
-            accepts_sparse: facts.is_ok_and(|f| f.accepts.contains(&DataKind::Csr)),
-            ..SelectorProperties::default()
-        }
+        along(generator, self.skip_entailed)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
-        let pairs = (shape.n * shape.n / 2).min(self.pool.max(2_000_000));
-        generator.map_or(0, |g| 2 * g.memory(shape)) + 40 * pairs as u64
+        self.pool().memory(generator, shape)
     }
 }

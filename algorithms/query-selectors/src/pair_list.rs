@@ -1,9 +1,26 @@
 //! How are pairs asked that were all chosen beforehand?
 
+use std::borrow::Cow;
+
 use mustlink_core::knowledge::{ENTAILED, Knowledge, Learned};
 use mustlink_core::prelude::*;
 
 use crate::neighbourhoods::not_open;
+
+/// What a selector says of itself that asks about pairs it lists along an ensemble.
+pub fn along(
+    generator: Result<Cow<'_, Box<dyn EnsembleGenerator>>>,
+    skips_entailed: bool,
+) -> SelectorProperties {
+    // A default that is not linked is reported by `start`.
+    let facts = generator.map(|g| g.properties());
+    SelectorProperties {
+        needs_k: facts.as_ref().is_ok_and(|f| f.needs_k),
+        skips_entailed,
+        accepts_sparse: facts.is_ok_and(|f| f.accepts.contains(&DataKind::Csr)),
+        ..SelectorProperties::default()
+    }
+}
 
 /// Pairs asked one after another in the order given.
 pub struct PairList {

@@ -19,7 +19,7 @@ use crate::options::{self, DataDir, Format, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, agreement};
 use crate::verbs::score::{Scores, shown};
-use crate::{complete, interrupt, term};
+use crate::{complete, interrupt, plots, term};
 
 /// Combine partitions into one: labels to --out, a summary to standard output
 #[derive(Debug, clap::Args)]
@@ -74,6 +74,9 @@ pub(crate) struct Args {
     /// standard error)
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
+    /// Folder for figures of the partitions: co-association, counts, members; each with its numbers
+    #[arg(long, value_name = "FOLDER")]
+    plot: Option<PathBuf>,
     /// How to show the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -163,7 +166,12 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         }
         let ctx = ctx.child("consensus");
         let clustering = guarded(tag, || consensus.combine(&ensemble, &problem, &ctx))?;
-        account(tag, clustering, &problem, start.elapsed().as_secs_f64())
+        let run = account(tag, clustering, &problem, start.elapsed().as_secs_f64())?;
+        if let Some(folder) = &args.plot {
+            let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
+            plots::write(folder, &ensemble, &run.clustering.labels, classes, &ctx)?;
+        }
+        Ok(run)
     })?;
     spinner.finish();
     let warnings = ctx.warnings();
@@ -278,6 +286,7 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
     let mut lines: Vec<(&str, String)> = Vec::new();
     let missing = match s.missing {
         0 => String::new(),
+        1 => ", 1 label missing".into(),
         missing => format!(", {missing} labels missing"),
     };
     lines.push(("partitions", format!("{} of {} objects{missing}", s.members, s.n)));

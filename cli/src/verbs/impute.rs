@@ -1,5 +1,6 @@
 //! What does an ensemble decide by itself, and is it right?
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use mustlink::config::{self, Document};
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 use crate::job::{Job, JobArgs, check_out};
 use crate::options::{Format, bytes, in_pool};
 use crate::progress::duration;
-use crate::term;
+use crate::{plots, term};
 
 /// Which pairs go to --out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -66,6 +67,9 @@ pub(crate) struct Args {
     /// Most pairs written
     #[arg(long, value_name = "N", default_value_t = 50_000_000)]
     max_pairs: u64,
+    /// Folder for figures of the ensemble: co-association, counts, members; each with its numbers
+    #[arg(long, value_name = "FOLDER")]
+    plot: Option<PathBuf>,
     /// How to show the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -132,6 +136,13 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             Some(_) => Some(imputed_constraints(&co, &thresholds, kinds, args.max_pairs, ctx)?),
             None => None,
         };
+        if let Some(folder) = &args.plot {
+            let mut group = vec![sets.len() as u32; ensemble.n()];
+            for (s, set) in sets.iter().enumerate() {
+                set.iter().for_each(|&i| group[i as usize] = s as u32);
+            }
+            plots::write(folder, &ensemble, &group, classes, ctx)?;
+        }
         let base_nmi = classes.and_then(|classes| {
             let known: Option<Vec<u32>> = classes.iter().copied().collect();
             let known = known?;

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use mustlink::Error;
 use mustlink_experiments::{Experiment, plan};
 
 use crate::failure::Failure;
-use crate::options::DataDir;
+use crate::options::{DataDir, bytes};
 use crate::term;
 use crate::verbs::run::default_out;
 
@@ -21,6 +22,9 @@ pub(crate) struct Args {
     /// Change a value first: experiment.seed=7 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
+    /// Refuse methods that declare more memory than this
+    #[arg(long, value_name = "4GiB", value_parser = bytes)]
+    memory_limit: Option<u64>,
     #[command(flatten)]
     data: DataDir,
 }
@@ -30,6 +34,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let plan = plan(&experiment, &args.data.source(), Some(&out))?;
     term::print(&plan.to_string())?;
+    if let Some(limit) = args.memory_limit.filter(|&limit| plan.memory > limit) {
+        let e = Error::Memory { needed: plan.memory, limit };
+        return Err(Failure::usage(format!("{}: {e}", plan.largest)));
+    }
     // A run would end the same way.
     Ok(if plan.missing().next().is_some() { 3 } else { 0 })
 }

@@ -207,3 +207,53 @@ fn labels_that_do_not_fit() {
         .run("score --truth t.csv --labels l.csv --metric violations")
         .failed(2, "error: the metric violations needs constraints, and score has only labels\n");
 }
+
+#[test]
+fn a_million_objects_are_refused_before_anything_is_made() {
+    let rows: String = (0..1_000_000).map(|i| format!("{},{}\n", i % 7, i % 2)).collect();
+    let bench = Bench::with("big.csv", format!("x,class\n{rows}"));
+    let method = |consensus: &str| {
+        format!("clusterer = {{ type = \"ensemble\", consensus = {{ {consensus} }} }}\n")
+    };
+    bench.write("cspa.toml", method("type = \"cspa\""));
+    bench.write("wide.toml", method("type = \"cspa\", max_n = 2000000"));
+    bench.write("linkage.toml", method("type = \"evidence_accumulation\""));
+    bench.write(
+        "dense.toml",
+        "selector = { type = \"committee\", max_matrix_bytes = 4000000000000 }\n",
+    );
+    let cluster = "cluster --data big.csv --k 2 --quiet --method";
+    for (line, number, instead) in [
+        (format!("{cluster} cspa.toml"), "at most 5000 objects (1000000 given)", "\"hbgf\""),
+        (format!("{cluster} linkage.toml"), "at most 20000 objects", "linkage = \"single\""),
+        (
+            format!("{cluster} wide.toml --memory-limit 4GiB"),
+            "TiB, more than the limit",
+            "implicit",
+        ),
+        (
+            "select --data big.csv --k 2 --oracle truth --budget 5 --quiet --method dense.toml \
+             --memory-limit 4GiB"
+                .into(),
+            "GiB, more than the limit",
+            "implicit",
+        ),
+    ] {
+        let done = bench.run(&line);
+        assert_eq!(done.status, 2, "{line}: {}", done.err);
+        assert!(done.err.contains(number) && done.err.contains(instead), "{line}: {}", done.err);
+    }
+    let experiment = |method: &str| {
+        format!(
+            "[experiment]\nname = \"big\"\n[[dataset]]\nid = \"big\"\npath = \"big.csv\"\n[[method]]\nid = \"m\"\n{method}"
+        )
+    };
+    bench.write("e.toml", experiment(&bench.read("cspa.toml")));
+    let plan = bench.run("plan e.toml");
+    assert_eq!(plan.status, 2, "{}", plan.err);
+    assert!(plan.err.contains("method \"m\"") && plan.err.contains("\"hbgf\""), "{}", plan.err);
+    bench.write("e.toml", experiment(&bench.read("wide.toml")));
+    let plan = bench.run("plan e.toml --memory-limit 4GiB");
+    assert_eq!(plan.status, 2, "{}", plan.err);
+    assert!(plan.err.contains("method \"m\" on data set \"big\": memory"), "{}", plan.err);
+}

@@ -63,3 +63,33 @@ fn what_cannot_be_is_said() {
     assert_eq!(memory.status, 2);
     assert!(memory.err.contains("more than the limit"), "{}", memory.err);
 }
+
+#[test]
+fn figures_come_with_their_numbers() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    let done = bench.run("consensus p.csv --plot figures --quiet");
+    assert_eq!(done.status, 0, "{}", done.err);
+    for name in ["co-association", "counts", "members"] {
+        let svg = bench.read(&format!("figures/{name}.svg"));
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{name}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
+    }
+    // Objects a and b are together in all 3; d, red as a is, comes last in its group.
+    let map = bench.read("figures/co-association.csv");
+    assert_eq!(map.lines().count(), 1 + 6 * 6);
+    assert!(
+        map.contains("\n0,1,1,1,1\n") && map.contains("\n0,5,1,1,0.3333333333333333\n"),
+        "{map}"
+    );
+    let counts = bench.read("figures/counts.csv");
+    let row = |line: &str| line.split(',').map(|v| v.parse().unwrap()).collect::<Vec<u64>>();
+    let rows: Vec<Vec<u64>> = counts.lines().skip(1).map(row).collect();
+    assert_eq!(rows.iter().map(|r| r[2]).sum::<u64>(), 15);
+    assert_eq!(rows.iter().map(|r| r[3]).sum::<u64>(), 6);
+    assert_eq!(bench.read("figures/members.csv").lines().count(), 4);
+    // Imputed constraints look at the same figures.
+    let line = "impute --data iris --generator {type=\"random_init\",members=20} --k 3 --plot more --quiet";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(bench.read("more/members.csv").lines().count(), 21);
+}

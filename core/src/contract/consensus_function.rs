@@ -31,6 +31,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             check: missing_labels_are_legal,
         },
         Law { name: "needs_are_declared", applies: always, check: needs_are_declared },
+        Law {
+            name: "labels_alone_are_read",
+            applies: |p| p.needs().labels_only,
+            check: labels_alone_are_read,
+        },
         Law { name: "size_is_refused_in_time", applies: always, check: size_is_refused_in_time },
     ]
 }
@@ -187,6 +192,15 @@ fn size_is_refused_in_time(p: &Plugin) -> Verdict {
     let refused = crate::ensemble::check_size(limit + 1, p);
     let text = refused.err().map(|e| e.to_string()).unwrap_or_default();
     ensure!(text.contains(needs.instead), "the refusal does not name the alternative: {text}");
+    Ok(())
+}
+
+fn labels_alone_are_read(p: &Plugin) -> Verdict {
+    let (e, problem) = noisy(8);
+    let bare = e.members().iter().map(|m| Member { extras: Extras::default(), ..m.clone() });
+    let bare = Ensemble::new(e.n(), bare.collect()).map_err(|e| e.to_string())?;
+    let (a, b) = (combine(p, &e, &problem)?, combine(p, &bare, &problem)?);
+    ensure!(a == b, "members with more than labels give another result");
     Ok(())
 }
 

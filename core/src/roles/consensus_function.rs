@@ -17,6 +17,8 @@ pub struct Needs {
     pub distances: bool,
     /// Feature weights of every member.
     pub feature_weights: bool,
+    /// It reads nothing of a member but its labels.
+    pub labels_only: bool,
     /// No label may be missing.
     pub complete: bool,
     /// It cannot run without k.

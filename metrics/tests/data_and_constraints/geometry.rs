@@ -254,6 +254,7 @@ impl Pairwise {
             _ => {
                 let distance = |i: usize, j: usize| match config {
                     "silhouette" => self.squared[i][j].sqrt(),
+                    _ if self.cosine[i][j] > 1.0 - 1e-14 => 0.0,
                     _ => 1.0 - self.cosine[i][j],
                 };
                 let one = |i: usize| {
@@ -285,6 +286,15 @@ fn worlds() -> impl Strategy<Value = (Data, Vec<u32>)> {
             (Data::dense(Array2::from_shape_vec((n, d), x).unwrap()).unwrap(), labels)
         })
     })
+}
+
+/// Rows in one direction lie in one place under the cosine, whatever rounding says of them.
+#[test]
+fn parallel_rows_are_no_distance_apart() {
+    let rows =
+        ndarray::array![[-1.7203722758313813], [-3.2425009289895934], [0.0], [-4.3642149329]];
+    let data = Data::dense(rows).unwrap();
+    assert_eq!(score("silhouette distance=cosine", &data, &[1, 0, 2, 0]), Some(0.0));
 }
 
 proptest! {

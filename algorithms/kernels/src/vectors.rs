@@ -1,0 +1,269 @@
+//! How are numbers computed with as many at a time as the machine can?
+//!
+//! The instruction set is chosen at run time; `MUSTLINK_SIMD = scalar`, `avx2` or `avx512` forces
+//! one. It changes speed, never a label.
+
+use pulp::{Simd, WithSimd, bytemuck};
+
+use crate::points;
+
+#[derive(Clone, Copy)]
+enum Level {
+    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(pulp::x86::V3),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(pulp::x86::V4),
+    #[cfg(not(target_arch = "x86_64"))]
+    Native(pulp::Arch),
+}
+
+fn level() -> Level {
+    static LEVEL: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+    *LEVEL.get_or_init(|| {
+        let forced = std::env::var("MUSTLINK_SIMD").unwrap_or_default();
+        if forced == "scalar" {
+            return Level::Scalar;
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            let wide = if forced == "avx2" { None } else { pulp::x86::V4::try_new() };
+            match (wide, pulp::x86::V3::try_new()) {
+                (Some(simd), _) => Level::Avx512(simd),
+                (None, Some(simd)) => Level::Avx2(simd),
+                (None, None) => Level::Scalar,
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        Level::Native(pulp::Arch::new())
+    })
+}
+
+/// Runs `op` under the instruction set of this machine.
+pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
+    match level() {
+        Level::Scalar => Simd::vectorize(pulp::Scalar, op),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(simd) => Simd::vectorize(simd, op),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(simd) => Simd::vectorize(simd, op),
+        #[cfg(not(target_arch = "x86_64"))]
+        Level::Native(arch) => arch.dispatch(op),
+    }
+}
+
+/// What scores are computed in: `f64` or `f32`.
+pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
+    /// A vector of them.
+    type V<S: Simd>: bytemuck::Pod;
+    fn lanes<S: Simd>() -> usize;
+    fn vectors<S: Simd>(x: &[Self]) -> &[Self::V<S>];
+    fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::V<S>];
+    fn splat<S: Simd>(simd: S, value: Self) -> Self::V<S>;
+    /// a · b + c.
+    fn fma<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
+    fn min<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    fn max<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    /// `yes` in the lanes where a < b, else `no`.
+    fn select<S: Simd>(
+        simd: S,
+        a: Self::V<S>,
+        b: Self::V<S>,
+        yes: Self::V<S>,
+        no: Self::V<S>,
+    ) -> Self::V<S>;
+    /// From four vectors of records of four, the four vectors of the first, second, … of each record;
+    /// all in the same order.
+    fn turn<S: Simd>(simd: S, records: [Self::V<S>; 4]) -> [Self::V<S>; 4];
+    fn of(value: f64) -> Self;
+    fn wide(self) -> f64;
+}
+
+macro_rules! real {
+    ($t:ty, $v:ident, $lanes:ident, $cast:ident, $cast_mut:ident, $splat:ident, $fma:ident, $min:ident, $max:ident,
+     $less:ident, $select:ident, $turn:ident) => {
+        impl Real for $t {
+            type V<S: Simd> = S::$v;
+            #[inline(always)]
+            fn lanes<S: Simd>() -> usize {
+                S::$lanes
+            }
+            #[inline(always)]
+            fn vectors<S: Simd>(x: &[Self]) -> &[S::$v] {
+                S::$cast(x).0
+            }
+            #[inline(always)]
+            fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [S::$v] {
+                S::$cast_mut(x).0
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, value: Self) -> S::$v {
+                simd.$splat(value)
+            }
+            #[inline(always)]
+            fn fma<S: Simd>(simd: S, a: S::$v, b: S::$v, c: S::$v) -> S::$v {
+                simd.$fma(a, b, c)
+            }
+            #[inline(always)]
+            fn min<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
+                simd.$min(a, b)
+            }
+            #[inline(always)]
+            fn max<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
+                simd.$max(a, b)
+            }
+            #[inline(always)]
+            fn select<S: Simd>(simd: S, a: S::$v, b: S::$v, yes: S::$v, no: S::$v) -> S::$v {
+                simd.$select(simd.$less(a, b), yes, no)
+            }
+            #[inline(always)]
+            fn turn<S: Simd>(simd: S, records: [S::$v; 4]) -> [S::$v; 4] {
+                simd.$turn(records)
+            }
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn wide(self) -> f64 {
+                f64::from(self)
+            }
+        }
+    };
+}
+
+real!(
+    f64,
+    f64s,
+    F64_LANES,
+    as_simd_f64s,
+    as_mut_simd_f64s,
+    splat_f64s,
+    mul_add_e_f64s,
+    min_f64s,
+    max_f64s,
+    less_than_f64s,
+    select_f64s,
+    deinterleave_shfl_f64s
+);
+real!(
+    f32,
+    f32s,
+    F32_LANES,
+    as_simd_f32s,
+    as_mut_simd_f32s,
+    splat_f32s,
+    mul_add_e_f32s,
+    min_f32s,
+    max_f32s,
+    less_than_f32s,
+    select_f32s,
+    deinterleave_shfl_f32s
+);
+
+/// Numbers in a vector of the instruction set of this machine.
+pub(crate) fn lanes<T: Real>() -> usize {
+    struct Lanes<T>(std::marker::PhantomData<T>);
+    impl<T: Real> WithSimd for Lanes<T> {
+        type Output = usize;
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            T::lanes::<S>()
+        }
+    }
+    dispatch(Lanes::<T>(std::marker::PhantomData))
+}
+
+/// Σ (x − y)² under an instruction set: bit for bit that of [`points::squared_distance`].
+#[inline(always)]
+pub(crate) fn squared_distance<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
+    let square = |a, b| {
+        let difference = simd.sub_f64s(a, b);
+        simd.mul_f64s(difference, difference)
+    };
+    match S::F64_LANES {
+        8 => in_lanes::<S, 1>(simd, x, y, square),
+        4 => in_lanes::<S, 2>(simd, x, y, square),
+        2 => in_lanes::<S, 4>(simd, x, y, square),
+        _ => points::squared_distance(x, y),
+    }
+}
+
+/// Σ x·y under an instruction set: bit for bit that of [`points::inner_product`].
+#[inline(always)]
+pub(crate) fn inner_product<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
+    let product = |a, b| simd.mul_f64s(a, b);
+    match S::F64_LANES {
+        8 => in_lanes::<S, 1>(simd, x, y, product),
+        4 => in_lanes::<S, 2>(simd, x, y, product),
+        2 => in_lanes::<S, 4>(simd, x, y, product),
+        _ => points::inner_product(x, y),
+    }
+}
+
+/// The sum of `term` in eight fixed lanes, W vectors; terms of nothing must be zero.
+#[inline(always)]
+fn in_lanes<S: Simd, const W: usize>(
+    simd: S,
+    x: &[f64],
+    y: &[f64],
+    term: impl Fn(S::f64s, S::f64s) -> S::f64s,
+) -> f64 {
+    let mut lanes = [simd.splat_f64s(0.0); W];
+    let ((xs, rest_x), (ys, rest_y)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
+    for (xs, ys) in xs.chunks(W).zip(ys.chunks(W)) {
+        for (lane, (&a, &b)) in lanes.iter_mut().zip(xs.iter().zip(ys)) {
+            *lane = simd.add_f64s(*lane, term(a, b));
+        }
+    }
+    if !rest_x.is_empty() {
+        let (a, b) = (simd.partial_load_f64s(rest_x), simd.partial_load_f64s(rest_y));
+        let lane = &mut lanes[xs.len() % W];
+        *lane = simd.add_f64s(*lane, term(a, b));
+    }
+    let lanes: &[f64] = bytemuck::cast_slice(&lanes[..]);
+    points::sum_lanes(std::array::from_fn(|l| lanes[l]))
+}
+
+/// Adds `x` to `sum`.
+#[inline(always)]
+pub(crate) fn add<S: Simd>(simd: S, sum: &mut [f64], x: &[f64]) {
+    let ((sums, rest), (xs, last)) = (S::as_mut_simd_f64s(sum), S::as_simd_f64s(x));
+    sums.iter_mut().zip(xs).for_each(|(s, &x)| *s = simd.add_f64s(*s, x));
+    rest.iter_mut().zip(last).for_each(|(s, x)| *s += x);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::random::SeedPath;
+
+    struct Both<'a>(&'a [f64], &'a [f64]);
+
+    impl WithSimd for Both<'_> {
+        type Output = (f64, f64, Vec<f64>);
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let mut sum = self.1.to_vec();
+            add(simd, &mut sum, self.0);
+            (squared_distance(simd, self.0, self.1), inner_product(simd, self.0, self.1), sum)
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same_bits() {
+        let mut s = SeedPath::new(4).stream("vectors");
+        for d in 0..70 {
+            let x: Vec<f64> = (0..d).map(|_| s.normal()).collect();
+            let y: Vec<f64> = (0..d).map(|_| s.normal()).collect();
+            let sum = x.iter().zip(&y).map(|(a, b)| b + a).collect();
+            let plain = (points::squared_distance(&x, &y), points::inner_product(&x, &y), sum);
+            assert_eq!(dispatch(Both(&x, &y)), plain);
+            assert_eq!(Simd::vectorize(pulp::Scalar, Both(&x, &y)), plain);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(simd) = pulp::x86::V3::try_new() {
+                assert_eq!(Simd::vectorize(simd, Both(&x, &y)), plain);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! How is a graph of very many objects and few clusters cut?
+//!
+//! A sample of the objects says as well as all of them which clusters belong together; the others then
+//! follow their edges.
+//!
+//! Where every object has an edge to every cluster (WBPA), most of the weight is what all objects have
+//! in common. It changes nothing about the cut of parts of equal size, but a multilevel scheme loses
+//! its way in it once there are many more objects than clusters. There the clusters get their parts
+//! from the eigenvectors of what each object of the sample has beyond the mean, and all objects follow
+//! them. On graphs that are not large the engine cuts the graph itself too, and the lower cut counts.
+
+use mustlink_core::{Context, Result};
+use rayon::prelude::*;
+
+use crate::engine::{Engine, Task};
+use crate::graph::{Graph, GraphBuilder};
+use crate::multilevel::within;
+
+/// Objects of a sample: at least so many, and for each part so many.
+const AT_LEAST: usize = 4000;
+const PER_PART: usize = 200;
+/// Up to so many times the sample, nothing is lost by cutting the whole graph.
+const LARGE: usize = 5;
+/// Parts of all vertices by a balanced engine.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn parts(engine: Engine, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
+    let plain = || engine.partitioner().parts(task, ctx);
+    let graph = task.graph;
+    let (Some(objects), None) = (graph.first_side(), task.apart) else { return plain() };
+    let clusters = graph.len() - objects;
+    let wanted = AT_LEAST.max(PER_PART * task.k);
+    let large = objects >= LARGE * wanted && clusters <= wanted;
+    let dense = objects >= AT_LEAST && graph.directions() > objects * clusters;
+    if !large && !dense {
+        return plain();
+    }
+    let sampled = by_sample(engine, task, wanted.min(objects), dense, ctx)?;
+    if large {
+        return Ok(sampled);
+    }
+    let whole = plain()?;
+    let bounds = task.bounds();
+    let value = |parts: &[u32]| (bounds.excess(&graph.part_sizes(parts, task.k)), graph.cut(parts));
+    Ok(if value(&sampled) < value(&whole) { sampled } else { whole })
+}
+
+/// A bipartite graph without the mean weight that its objects have for each cluster.
+fn beyond_mean(graph: &Graph, objects: usize) -> Result<Graph> {
+    let clusters = graph.len() - objects;
+    let mean = |c: usize| {
+        let sum: u64 = graph.edges(c).map(|(_, w)| u64::from(w)).sum();
+        sum as f64 / objects as f64
+    };
+    let means: Vec<f64> = (objects..graph.len()).map(mean).collect();
+    let builder = GraphBuilder::bipartite(objects, clusters, |i, row| {
+        row.extend(graph.edges(i).map(|(u, w)| {
+            let c = u - objects;
+            (c as u32, f64::from(w) - f64::from(graph.size(i)) * means[c])
+        }));
+    });
+    Ok(builder.build(graph.sizes().to_vec(), 1.0)?.with_first_side(objects))
+}
+
+/// Parts of all vertices from those of a sample.
+fn by_sample(
+    engine: Engine,
+    task: &Task,
+    count: usize,
+    dense: bool,
+    ctx: &Context,
+) -> Result<Vec<u32>> {
+    let (graph, k) = (task.graph, task.k);
+    let objects = graph.first_side().unwrap_or(graph.len());
+    let mut chosen: Vec<u32> =
+        ctx.stream("sample").sample(objects, count).into_iter().map(|v| v as u32).collect();
+    chosen.sort_unstable();
+    chosen.extend(objects as u32..graph.len() as u32);
+    let mut small: Graph = within(graph, &chosen).with_first_side(count);
+    if dense {
+        small = beyond_mean(&small, count)?;
+    }
+    let engine = if dense { Engine::Spectral } else { engine };
+    let of_sample = engine.partitioner().parts(&Task { graph: &small, ..*task }, ctx)?;
+    const FREE: u32 = u32::MAX;
+    let mut parts = vec![FREE; graph.len()];
+    // Of a dense graph only the clusters keep what the sample says: its objects follow as the others.
+    let keep = if dense { count } else { 0 };
+    chosen.iter().zip(&of_sample).skip(keep).for_each(|(&v, &p)| parts[v as usize] = p);
+    let free: Vec<u32> = (0..objects as u32).filter(|&v| parts[v as usize] == FREE).collect();
+    let towards: Vec<Vec<f64>> = free
+        .par_iter()
+        .map(|&v| {
+            let mut to = vec![0.0; k];
+            for (u, w) in graph.edges(v as usize).filter(|&(u, _)| parts[u] != FREE) {
+                to[parts[u] as usize] += f64::from(w);
+            }
+            to
+        })
+        .collect();
+    // What all objects have in common (a part with more clusters draws everybody) says nothing about
+    // where one of them belongs when parts are of equal size.
+    let mut common = vec![0.0; k];
+    for to in &towards {
+        common.iter_mut().zip(to).for_each(|(c, t)| *c += t / free.len() as f64);
+    }
+    let wish = |at: usize, p: usize| towards[at][p] - common[p];
+    // Those with most to lose go first, where there is room.
+    let lead = |at: usize| {
+        let mut sorted: Vec<f64> = (0..k).map(|p| wish(at, p)).collect();
+        sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+        sorted[0] - sorted[1]
+    };
+    let leads: Vec<f64> = (0..free.len()).into_par_iter().map(lead).collect();
+    let mut order: Vec<usize> = (0..free.len()).collect();
+    order.sort_by(|&a, &b| leads[b].total_cmp(&leads[a]).then(a.cmp(&b)));
+    let bounds = task.bounds();
+    let mut sizes = vec![0u64; k];
+    for (v, &p) in parts.iter().enumerate().filter(|(_, p)| **p != FREE) {
+        sizes[p as usize] += u64::from(graph.size(v));
+    }
+    for at in order {
+        let v = free[at] as usize;
+        let size = u64::from(graph.size(v));
+        let mut best: Option<usize> = None;
+        for p in (0..k).filter(|&p| sizes[p] + size <= bounds.0[p]) {
+            if best.is_none_or(|b| wish(at, p) > wish(at, b)) {
+                best = Some(p);
+            }
+        }
+        let p = best.unwrap_or_else(|| (0..k).min_by_key(|&p| sizes[p]).unwrap_or(0));
+        parts[v] = p as u32;
+        sizes[p] += size;
+    }
+    // Every object is where its edges want it. Moving clusters as well would only use up the slack of
+    // the bounds: a part that may be a little heavier draws clusters that belong to no class of it.
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::GraphBuilder;
+    use mustlink_core::random::SeedPath;
+
+    /// Objects in 4 classes, their edges to 4 clusters of 6 members: to the right one in 7 of 10 cases
+    /// of weight 1 + `common`, to all others of weight `common`.
+    fn check(n: usize, common: f64, engine: Engine) {
+        let (k, members) = (4, 6);
+        let mut s = SeedPath::new(2).stream("rows");
+        let own: Vec<Vec<usize>> = (0..n)
+            .map(|i| {
+                let mut label = || if s.unit() < 0.7 { i % k } else { s.below(k) };
+                (0..members).map(|_| label()).collect()
+            })
+            .collect();
+        let graph = GraphBuilder::bipartite(n, k * members, |i, row| {
+            let weight = |c: usize| common + f64::from(own[i][c / k] == c % k);
+            row.extend((0..k * members).map(|c| (c as u32, weight(c))));
+        });
+        let graph = graph.build(vec![1; n + k * members], 1e6).unwrap().with_first_side(n);
+        let task = Task { trials: Some(1), ..Task::new(&graph, k) };
+        let p = engine.partition(&task, &Context::new(1)).unwrap();
+        assert!(p.heaviest <= p.bound);
+        // Most objects of a class are in one part.
+        let mut table = vec![0usize; k * k];
+        (0..n).for_each(|i| table[(i % k) * k + p.parts[i] as usize] += 1);
+        let right: usize = table.chunks(k).map(|row| row.iter().max().unwrap()).sum();
+        assert!(right > n * 8 / 10, "{}: {right} of {n}", engine.name());
+    }
+
+    #[test]
+    fn a_large_graph_is_cut_as_its_sample_says() {
+        for engine in [Engine::default(), Engine::Multilevel] {
+            check(25_000, 0.0, engine);
+        }
+    }
+
+    #[test]
+    fn what_all_objects_have_in_common_misleads_nobody() {
+        for n in [5_000, 25_000] {
+            check(n, 3.0, Engine::default());
+        }
+    }
+}
