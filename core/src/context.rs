@@ -132,6 +132,12 @@ impl Context {
         self.labels_only
     }
 
+    /// This context for a generator inside another, which reads all that the members have, whoever
+    /// asked.
+    pub fn with_extras(&self) -> Self {
+        Context { labels_only: false, ..self.clone() }
+    }
+
     /// As [`Context::ensemble`] for who reads nothing but the labels: the members are the same,
     /// without their extras.
     pub fn ensemble_labels(

@@ -7,6 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use ndarray::{Array2, ArrayView1, Axis};
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
@@ -455,7 +456,7 @@ impl Data {
 fn finite(x: &Array2<f64>) -> Result<()> {
     // Without a branch for each value; which one it is is only asked when there is one.
     let good = |values: &[f64]| values.iter().fold(true, |good, v| good & v.is_finite());
-    if x.as_slice().is_some_and(|all| all.chunks(1024).all(good)) {
+    if x.as_slice().is_some_and(|all| all.par_chunks(1 << 16).all(good)) {
         return Ok(());
     }
     match x.indexed_iter().find(|(_, v)| !v.is_finite()) {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 pub const MISSING: u32 = u32::MAX;
 
 /// One base clustering.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Member {
     /// Label of each object, in `0..k` without gaps, or [`MISSING`].
     pub labels: Vec<u32>,
@@ -19,8 +19,25 @@ pub struct Member {
     pub extras: Extras,
     /// Objects the member was fitted on; absent means all.
     pub in_sample: Option<Vec<bool>>,
+    /// How much it counts in a consensus, beside members of weight 1; of weight 0: as if it were
+    /// not there.
+    pub weight: f64,
     /// How it was made: clusterer and its parameters, sample, features.
     pub provenance: String,
+}
+
+impl Default for Member {
+    fn default() -> Self {
+        Member {
+            labels: Vec::new(),
+            k: 0,
+            objective: None,
+            extras: Extras::default(),
+            in_sample: None,
+            weight: 1.0,
+            provenance: String::new(),
+        }
+    }
 }
 
 impl Member {
@@ -58,8 +75,8 @@ impl Ensemble {
     /// An ensemble over `n` objects.
     ///
     /// # Errors
-    /// `BadParam` when there is no member; `Contract` when a member has another number of labels, or
-    /// one that is not below its k.
+    /// `BadParam` when there is no member; `Contract` when a member has another number of labels, one
+    /// that is not below its k, or a weight that is negative or not finite.
     pub fn new(n: usize, members: Vec<Member>) -> Result<Self> {
         if members.is_empty() {
             return Err(Error::bad_param("members", 0, ">= 1"));
@@ -69,6 +86,7 @@ impl Ensemble {
             let broken = match largest {
                 _ if m.labels.len() != n => format!("{} labels for {n} objects", m.labels.len()),
                 Some(&l) if l as usize >= m.k => format!("the label {l} in {} clusters", m.k),
+                _ if !m.weight.is_finite() || m.weight < 0.0 => format!("the weight {}", m.weight),
                 _ => continue,
             };
             let broken = format!("member {t} has {broken}");
@@ -110,8 +128,10 @@ pub fn check_needs(
     let needs = consensus.needs();
     let tag = consensus.typetag_name();
     let lacking = |what: &str, has: &dyn Fn(&Member) -> bool| {
+        // Of a member of weight 0 nothing is read.
+        let lacks = |m: &Member| m.weight > 0.0 && !has(m);
         let without: Vec<usize> =
-            (0..ensemble.len()).filter(|&t| !has(&ensemble.members[t])).collect();
+            (0..ensemble.len()).filter(|&t| lacks(&ensemble.members[t])).collect();
         if without.is_empty() {
             return Ok(());
         }
@@ -211,6 +231,16 @@ mod tests {
         let member = Member { labels: vec![0, MISSING, 2], k: 2, ..Member::default() };
         let refused = Ensemble::new(3, vec![member]).unwrap_err().to_string();
         assert!(refused.contains("member 0 has the label 2 in 2 clusters"), "{refused}");
+    }
+
+    #[test]
+    fn weights_that_are_none_are_refused() {
+        let of = |weight| Member { weight, ..Member::from_labels(&[0, 0, 1]) };
+        assert!(Ensemble::new(3, vec![of(0.0), of(2.5)]).is_ok());
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            let refused = Ensemble::new(3, vec![of(1.0), of(bad)]).unwrap_err().to_string();
+            assert!(refused.contains(&format!("member 1 has the weight {bad}")), "{refused}");
+        }
     }
 
     #[test]

@@ -75,7 +75,8 @@ impl BaseClusterer for Ensemble {
         let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
         let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let members = generator.as_ref().map_or(1, |g| members(&***g));
-        generator.map_or(0, |g| g.memory(&shape))
+        let labels_only = consensus.as_ref().is_ok_and(|c| c.needs().labels_only);
+        generator.map_or(0, |g| g.memory(&shape, labels_only))
             + consensus.map_or(0, |c| c.memory(&shape, members))
     }
 }

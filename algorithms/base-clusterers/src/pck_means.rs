@@ -352,6 +352,28 @@ mod tests {
             })
     }
 
+    #[test]
+    fn clusters_start_from_representatives_where_asked() {
+        let x = array![[0.0], [1.0], [5.0], [20.0], [22.0], [30.0], [31.0]];
+        // A pair, and three objects asked against object 5.
+        let links = [(0, 2), (3, 5), (4, 5), (5, 6)].map(|(i, j)| Constraint::must(i, j));
+        let p = Problem::new(Data::dense(x).unwrap())
+            .with_k(2)
+            .with_constraints(Constraints::new(7, links).unwrap());
+        let start = |init, p: &Problem| {
+            let pck = PckMeans { init, ..PckMeans::default() };
+            let soft = Soft::new(pck.soft().unwrap(), p).unwrap();
+            let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
+            let (centres, labels) = soft.start(&points, 2, p, &Context::new(1)).unwrap();
+            (centres.column(0).to_vec(), labels)
+        };
+        let one = Some(SoftInit::Representatives);
+        assert_eq!(start(one, &p), (vec![0.0, 30.0], vec![0, NONE, NONE, NONE, NONE, 1, NONE]));
+        assert_eq!(start(None, &p), (vec![2.5, 25.75], vec![0, NONE, 0, 1, 1, 1, 1]));
+        let free = Problem { constraints: Default::default(), ..p };
+        assert_eq!(start(one, &free), start(None, &free));
+    }
+
     proptest! {
         #[test]
         fn objective_falls_and_is_what_it_says(method in methods(), seed in 0u64..500, pairs in 1usize..60, wrong in 0usize..4) {

@@ -1,28 +1,34 @@
 //! Which objects hang together when the members that put two together are their nearness?
 
+use std::ops::Range;
+
+use mustlink_core::ensemble::check_needs;
 use mustlink_core::prelude::*;
 use mustlink_kernels::co_association::Normalise;
 use mustlink_kernels::signatures::Signatures;
 use rayon::prelude::*;
 
 use crate::members::{View, Weights, compact};
+use crate::memberships::Memberships;
 use crate::pairwise;
 
 /// Evidence accumulation: hierarchical clustering of the co-associations of all pairs.
 ///
 /// # Method
-/// The distance of two objects is 1 minus the share of members that put them together. Of equally near
-/// pairs of clusters the one with the smallest objects merges first. Objects that all members treat
-/// alike are one from the start.
+/// The distance of two objects is 1 minus the share of members that put them together, or minus the
+/// mean over the members of what their memberships have in common. Of equally near pairs of clusters
+/// the one with the smallest objects merges first. Objects that all members label alike are one from
+/// the start.
 /// # Input and output
-/// Any ensemble. k clusters, or as many as the threshold or the longest lifetime says. The diagnostics
-/// hold the height of the first merge not made, and the lifetime of the partition.
+/// Any ensemble; with `association = "memberships"` one whose members all have some. k clusters, or as
+/// many as the threshold or the longest lifetime says. The diagnostics hold the height of the first
+/// merge not made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters` with `cut = "k"`; `BadParam`, also above `max_n` unless the
 /// linkage is `single`, which needs no table.
 /// # Cost and randomness
-/// g rows of labels are different: O(g²τ) time; O(n) memory for `single`, 8 g² bytes otherwise.
-/// Nothing random.
+/// g rows of labels are different: O(g²τ) time; O(n) memory for `single`, 8 g² bytes otherwise. With
+/// memberships in K clusters of all members: O(n²K) time, 8 n K bytes more. Nothing random.
 /// # References
 /// [FredJain2005].
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +41,8 @@ pub struct EvidenceAccumulation {
     /// With `cut = "threshold"`: objects stay joined at co-associations above this.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub t: f64,
+    /// What puts two objects together.
+    pub association: Association,
     /// What co-associations are divided by.
     pub normalise: Normalise,
     /// More objects than this are refused, except with `linkage = "single"`.
@@ -42,6 +50,17 @@ pub struct EvidenceAccumulation {
     pub max_n: usize,
     /// How much each member counts.
     pub weights: Weights,
+}
+
+/// What puts two objects together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Association {
+    /// Their labels: a member counts in full or not at all.
+    #[default]
+    Labels,
+    /// Their memberships: a member counts by their inner product.
+    Memberships,
 }
 
 /// How near two clusters are.
@@ -76,6 +95,7 @@ impl Default for EvidenceAccumulation {
             linkage: Linkage::Average,
             cut: CutAt::K,
             t: 0.5,
+            association: Association::default(),
             normalise: Normalise::Members,
             max_n: 20_000,
             weights: Weights::default(),
@@ -92,6 +112,7 @@ const INSTEAD: &str = "linkage = \"single\", which needs no table of pairs";
 struct Units<'a> {
     view: &'a View<'a>,
     signatures: Option<Signatures>,
+    memberships: Option<Memberships>,
     first: Vec<u32>,
     sizes: Vec<usize>,
     of: Vec<u32>,
@@ -101,66 +122,104 @@ struct Units<'a> {
 }
 
 impl<'a> Units<'a> {
-    fn new(view: &'a View<'a>, normalise: Normalise) -> Self {
+    fn new(
+        view: &'a View<'a>,
+        association: Association,
+        normalise: Normalise,
+        tag: &str,
+    ) -> Result<Self> {
         let n = view.n;
+        let complete = view.is_complete();
+        // Where every member sees everything, both are the same.
+        let normalise = if complete { Normalise::Members } else { normalise };
         let scale = match normalise {
-            Normalise::Members => view.weights.iter().sum(),
+            Normalise::Members => view.given.iter().sum(),
             Normalise::CoPresence => 1.0,
         };
-        // Like objects are at distance 0 only where no label is missing.
-        if !view.is_complete() {
-            let (first, of) = ((0..n as u32).collect(), (0..n as u32).collect());
-            return Units {
+        let memberships = match association {
+            Association::Labels => None,
+            Association::Memberships => Some(Memberships::new(view, tag)?),
+        };
+        // Like objects are at distance 0 only where labels decide and none is missing.
+        if !complete || memberships.is_some() {
+            return Ok(Units {
                 view,
                 signatures: None,
-                first,
+                memberships,
+                first: (0..n as u32).collect(),
                 sizes: vec![1; n],
-                of,
+                of: (0..n as u32).collect(),
                 normalise,
                 scale,
-            };
+            });
         }
         let signatures = Signatures::new(&view.ensemble());
         let groups = 0..signatures.len();
-        Units {
+        Ok(Units {
             view,
+            memberships,
             first: groups.clone().map(|a| signatures.objects(a)[0]).collect(),
             sizes: groups.map(|a| signatures.size(a)).collect(),
             of: (0..n).map(|i| signatures.group_of(i) as u32).collect(),
             signatures: Some(signatures),
-            normalise: Normalise::Members,
-            scale: view.weights.iter().sum(),
-        }
+            normalise,
+            scale,
+        })
     }
 
     fn len(&self) -> usize {
         self.first.len()
     }
 
-    /// Similarity of unit `a` to every unit, not yet divided by the scale. Whole numbers when all
-    /// members count the same and see everything: sums of them are exact.
-    fn row(&self, a: usize) -> Vec<f64> {
-        if let (Some(signatures), true) = (&self.signatures, self.view.is_uniform()) {
-            return signatures.row(a).into_iter().map(f64::from).collect();
+    /// Similarity of each of some units to every unit, not yet divided by the scale. Whole numbers
+    /// when all members count the same and see everything: sums of them are exact.
+    fn rows(&self, units: Range<usize>) -> Vec<Vec<f64>> {
+        let mut rows: Vec<Vec<f64>> = match (&self.memberships, &self.signatures) {
+            (Some(memberships), _) => memberships.products(units.clone()),
+            (None, Some(signatures)) if self.view.is_uniform() => {
+                let row = |a| signatures.row(a).into_iter().map(f64::from).collect();
+                units.clone().into_par_iter().map(row).collect()
+            }
+            (None, _) => units.clone().into_par_iter().map(|a| self.together(a)).collect(),
+        };
+        if self.normalise == Normalise::CoPresence {
+            rows.par_iter_mut().zip(units).for_each(|(row, a)| {
+                row.iter_mut().zip(self.seen(a)).for_each(|(c, p)| {
+                    *c = if p > 0.0 { *c / p } else { 0.0 };
+                });
+            });
         }
-        let (mut together, mut seen) = (vec![0.0; self.len()], vec![0.0; self.len()]);
-        for (labels, weight) in self.view.labels.iter().zip(&self.view.weights) {
+        rows
+    }
+
+    /// As [`Units::rows`], of one unit.
+    fn row(&self, a: usize) -> Vec<f64> {
+        self.rows(a..a + 1).swap_remove(0)
+    }
+
+    /// Weight of the members that put unit `a` and each other together.
+    fn together(&self, a: usize) -> Vec<f64> {
+        self.weigh(a, |own, other| other == own)
+    }
+
+    /// Weight of the members that saw unit `a` and each other.
+    fn seen(&self, a: usize) -> Vec<f64> {
+        self.weigh(a, |_, other| other != MISSING)
+    }
+
+    /// Weight of the members in which the labels of unit `a`, if it has one, and of each other do.
+    fn weigh(&self, a: usize, counts: impl Fn(u32, u32) -> bool) -> Vec<f64> {
+        let mut out = vec![0.0; self.len()];
+        for (labels, weight) in self.view.labels.iter().zip(&self.view.given) {
             let own = labels[self.first[a] as usize];
             if own == MISSING {
                 continue;
             }
-            for (b, &j) in self.first.iter().enumerate() {
-                let other = labels[j as usize];
-                together[b] += if other == own { *weight } else { 0.0 };
-                seen[b] += if other == MISSING { 0.0 } else { *weight };
+            for (sum, &j) in out.iter_mut().zip(&self.first) {
+                *sum += if counts(own, labels[j as usize]) { *weight } else { 0.0 };
             }
         }
-        if self.normalise == Normalise::CoPresence {
-            together.iter_mut().zip(&seen).for_each(|(c, p)| {
-                *c = if *p > 0.0 { *c / p } else { 0.0 };
-            });
-        }
-        together
+        out
     }
 }
 
@@ -196,9 +255,7 @@ fn with_table(units: &Units, linkage: Linkage, ctx: &Context) -> Result<Hierarch
     let mut table: Vec<f64> = Vec::with_capacity(g * g.saturating_sub(1) / 2);
     for from in (0..g).step_by(64) {
         ctx.check()?;
-        let rows: Vec<Vec<f64>> =
-            (from..(from + 64).min(g)).into_par_iter().map(|a| units.row(a)).collect();
-        for (a, row) in (from..).zip(rows) {
+        for (a, row) in (from..).zip(units.rows(from..(from + 64).min(g))) {
             let own = units.sizes[a] as f64;
             for b in a + 1..g {
                 // Average linkage keeps sums over all pairs of objects.
@@ -402,13 +459,17 @@ impl ConsensusFunction for EvidenceAccumulation {
             // k is not asked for; any legal one lets the ensemble be read.
             _ => Problem { k: Some(1), ..problem.clone() },
         };
-        let view = View::new(ensemble, &wanted, &self.weights, "evidence_accumulation")?;
+        if self.association == Association::Memberships {
+            check_needs(ensemble, self)?;
+        }
+        let tag = "evidence_accumulation";
+        let view = View::new(ensemble, &wanted, &self.weights, tag)?;
         if self.cut == CutAt::K
             && let Some(trivial) = view.trivial()
         {
             return Ok(trivial);
         }
-        let units = Units::new(&view, self.normalise);
+        let units = Units::new(&view, self.association, self.normalise, tag)?;
         let hierarchy = match self.linkage {
             Linkage::Single => without_table(&units, ctx)?,
             linkage => with_table(&units, linkage, ctx)?,
@@ -445,7 +506,8 @@ impl ConsensusFunction for EvidenceAccumulation {
             fixed_k: self.cut == CutAt::K,
             max_n: (self.linkage != Linkage::Single).then_some(self.max_n),
             instead: INSTEAD,
-            labels_only: true,
+            memberships: self.association == Association::Memberships,
+            labels_only: self.association == Association::Labels,
             ..Needs::default()
         }
     }
@@ -456,7 +518,11 @@ impl ConsensusFunction for EvidenceAccumulation {
             Linkage::Single => 0,
             _ => 4 * (shape.n * shape.n) as u64,
         };
-        labels + table
+        let memberships = match self.association {
+            Association::Labels => 0,
+            Association::Memberships => (8 * shape.n * members * shape.k) as u64,
+        };
+        labels + table + memberships
     }
 }
 
@@ -508,6 +574,7 @@ mod tests {
     use super::*;
     use crate::members::tests::{blank, e12};
     use mustlink_core::random::SeedPath;
+    use ndarray::Array2;
     use proptest::prelude::*;
 
     fn groups(c: &Clustering) -> Vec<usize> {
@@ -541,7 +608,7 @@ mod tests {
     fn printed_merge_heights() {
         let (ensemble, problem) = e12();
         let view = View::new(&ensemble, &problem, &Weights::default(), "ea").unwrap();
-        let units = Units::new(&view, Normalise::Members);
+        let units = Units::new(&view, Association::Labels, Normalise::Members, "ea").unwrap();
         assert_eq!(units.len(), 8);
         let h = with_table(&units, Linkage::Average, &Context::new(1)).unwrap().heights(12);
         let printed = [0.0, 0.0, 0.0, 0.0, 0.2, 0.2, 0.2, 0.333333, 0.55, 0.783333, 0.942857];
@@ -572,6 +639,90 @@ mod tests {
             }
             let slow: Vec<u32> = (0..12).map(|i| uf.find(i)).collect();
             assert_eq!(c.labels, mustlink_core::clustering::canonical(&slow), "t = {t}");
+        }
+    }
+
+    /// Members whose memberships are these rows; labels by the largest.
+    fn soft(members: &[&[[f64; 2]]]) -> Ensemble {
+        let member = |rows: &&[[f64; 2]]| {
+            let labels: Vec<u32> = rows.iter().map(|u| u32::from(u[1] > u[0])).collect();
+            let memberships = Array2::from_shape_fn((rows.len(), 2), |(i, l)| rows[i][l]);
+            let extras = Extras { memberships: Some(memberships), ..Extras::default() };
+            Member { labels, k: 2, extras, ..Member::default() }
+        };
+        Ensemble::new(members[0].len(), members.iter().map(member).collect()).unwrap()
+    }
+
+    #[test]
+    fn memberships_by_hand() {
+        let ensemble = soft(&[
+            &[[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]],
+            &[[1.0, 0.0], [0.75, 0.25], [0.25, 0.75]],
+        ]);
+        // A₀₁ = (.5 + .75)/2 = .625, A₁₂ = (.5 + .375)/2 = .4375, A₀₂ = (0 + .25)/2 = .125.
+        let average =
+            EvidenceAccumulation { association: Association::Memberships, ..Default::default() };
+        let of = |ea: &EvidenceAccumulation| {
+            ea.combine(&ensemble, &blank(3, 2), &Context::new(1)).unwrap()
+        };
+        let c = of(&average);
+        assert_eq!(c.labels, [0, 0, 1]);
+        assert_eq!(c.extras.diagnostics["next_height"], 1.0 - (0.4375 + 0.125) / 2.0);
+        assert_eq!(c.extras.diagnostics["lifetime"], 0.71875 - 0.375);
+        // Joined above a threshold, not at it.
+        let cut = |t| of(&EvidenceAccumulation { cut: CutAt::Threshold, t, ..average.clone() }).k;
+        assert_eq!((cut(0.62), cut(0.625)), (2, 3));
+        // By labels the first two are one, whatever the doubt.
+        let by_labels = of(&EvidenceAccumulation::default());
+        assert_eq!(by_labels.extras.diagnostics["next_height"], 1.0);
+    }
+
+    #[test]
+    fn members_that_lack_memberships_are_named() {
+        let (ensemble, problem) = e12();
+        let ea =
+            EvidenceAccumulation { association: Association::Memberships, ..Default::default() };
+        assert!(ea.needs().memberships && !ea.needs().labels_only);
+        let refused = ea.combine(&ensemble, &problem, &Context::new(1)).unwrap_err().to_string();
+        assert!(refused.contains("have memberships; members 0, 1, 2, 3, 4 have none"), "{refused}");
+        let bad = |u: f64| {
+            let ensemble = soft(&[&[[1.0, 0.0], [u, 0.5], [0.0, 1.0]]]);
+            ea.combine(&ensemble, &blank(3, 2), &Context::new(1)).unwrap_err().to_string()
+        };
+        assert!(bad(-0.5).ends_with("a member has -0.5, got evidence_accumulation"), "{}", bad(-0.5));
+        assert!(bad(f64::NAN).contains("a member has NaN"));
+        let mut members = soft(&[&[[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]]).members().to_vec();
+        members[0].extras.memberships = Some(Array2::zeros((2, 2)));
+        let short = Ensemble::new(3, members).unwrap();
+        let refused = ea.combine(&short, &blank(3, 2), &Context::new(1)).unwrap_err().to_string();
+        assert!(refused.contains("a member has 2 × 2 for 3 objects in 2"), "{refused}");
+    }
+
+    #[test]
+    fn memberships_give_the_same_bits_on_any_number_of_threads() {
+        let mut s = SeedPath::new(1).stream("memberships");
+        let members: Vec<Vec<[f64; 2]>> = (0..5)
+            .map(|_| {
+                let row = |_| {
+                    let u = s.unit();
+                    [u, 1.0 - u]
+                };
+                (0..150).map(row).collect()
+            })
+            .collect();
+        let ensemble = soft(&members.iter().map(|m| &m[..]).collect::<Vec<_>>());
+        for linkage in [Linkage::Single, Linkage::Average] {
+            let ea = EvidenceAccumulation {
+                linkage,
+                association: Association::Memberships,
+                ..Default::default()
+            };
+            let of = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let problem = blank(150, 4);
+                pool.install(|| ea.combine(&ensemble, &problem, &Context::new(1)).unwrap())
+            };
+            assert!(of(1) == of(2) && of(2) == of(7));
         }
     }
 
@@ -613,6 +764,42 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn certain_memberships_are_labels(
+            seed: u64, n in 3usize..80, tau in 1usize..6, missing: bool, weighted: bool,
+            co_presence: bool,
+        ) {
+            let mut s = SeedPath::new(seed).stream("members");
+            let members = (0..tau).map(|_| {
+                let labels: Vec<u32> = (0..n).map(|_| {
+                    if missing && s.unit() < 0.2 { MISSING } else { s.below(3) as u32 }
+                }).collect();
+                let member = Member::from_labels(&labels);
+                // What a member says of an object it misses does not count.
+                let certain = |(i, l): (usize, usize)| match member.labels[i] {
+                    MISSING => 0.5,
+                    own => f64::from(u8::from(own as usize == l)),
+                };
+                let memberships = Array2::from_shape_fn((n, member.k), certain);
+                let extras = Extras { memberships: Some(memberships), ..Extras::default() };
+                let weight = if weighted { (1 + s.below(3)) as f64 } else { 1.0 };
+                Member { extras, weight, ..member }
+            }).collect();
+            let ensemble = Ensemble::new(n, members).unwrap();
+            let normalise = if co_presence { Normalise::CoPresence } else { Normalise::Members };
+            for linkage in [Linkage::Single, Linkage::Average, Linkage::Complete] {
+                for cut in [CutAt::K, CutAt::Threshold, CutAt::Lifetime] {
+                    let hard = EvidenceAccumulation { linkage, cut, normalise, ..Default::default() };
+                    let association = Association::Memberships;
+                    let soft = EvidenceAccumulation { association, ..hard.clone() };
+                    let of = |ea: &EvidenceAccumulation| {
+                        ea.combine(&ensemble, &blank(n, 3), &Context::new(1)).unwrap()
+                    };
+                    prop_assert_eq!(of(&soft), of(&hard), "{:?} {:?}", linkage, cut);
+                }
+            }
+        }
+
         #[test]
         fn ties_included_it_is_the_naive_hierarchy(
             seed: u64, n in 3usize..14, tau in 1usize..6, k in 1usize..14, missing: bool,

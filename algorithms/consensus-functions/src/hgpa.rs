@@ -5,7 +5,7 @@ use mustlink_partitioners::{Engine, HyperTask, Hypergraph};
 
 use crate::bipartite;
 use crate::cutting::{Cutting, Units};
-use crate::members::{View, Weights, compact};
+use crate::members::{View, compact};
 
 /// HGPA: the hypergraph whose hyperedges are the clusters of all members, cut into k parts.
 ///
@@ -14,7 +14,8 @@ use crate::members::{View, Weights, compact};
 /// starts: the first is the partition of the bipartite graph of objects and clusters, the others
 /// are random. Moves that tear no cluster less count if they gather the torn ones.
 /// # Input and output
-/// Any ensemble. At most k clusters. The objective is the number of torn clusters.
+/// Any ensemble; all members count the same. At most k clusters. The objective is the number of
+/// torn clusters.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
 /// # Cost and randomness
@@ -47,7 +48,7 @@ register!(ConsensusFunction, Hgpa, "hgpa", references: ["StrehlGhosh2002", "Fidu
 #[typetag::serde(name = "hgpa")]
 impl ConsensusFunction for Hgpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = View::new(ensemble, problem, &Weights::default(), "hgpa")?;
+        let view = View::unweighted(ensemble, problem, "hgpa", ctx)?;
         let cutting = Cutting {
             partitioner: Engine::default(),
             imbalance: self.imbalance,

@@ -6,7 +6,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::cutting::Cutting;
-use crate::members::{View, Weights, compact};
+use crate::members::{View, compact};
 
 /// MCLA: clusters of all members are grouped into k meta-clusters, which the objects then join.
 ///
@@ -15,8 +15,8 @@ use crate::members::{View, Weights, compact};
 /// equal weight, a cluster weighing as much as it has objects. An object goes to the meta-cluster of
 /// which it is in the largest share of clusters.
 /// # Input and output
-/// Any ensemble. At most k clusters: a meta-cluster that wins no object disappears. Memberships are
-/// the shares, made to sum to 1; the diagnostics hold the mean confidence.
+/// Any ensemble; all members count the same. At most k clusters: a meta-cluster that wins no object
+/// disappears. Memberships are the shares, made to sum to 1; the diagnostics hold the mean confidence.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
 /// # Cost and randomness
@@ -105,7 +105,7 @@ fn jaccard(view: &View, t: usize, sizes: &[u32]) -> Vec<f32> {
 #[typetag::serde(name = "mcla")]
 impl ConsensusFunction for Mcla {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = View::new(ensemble, problem, &Weights::default(), "mcla")?;
+        let view = View::unweighted(ensemble, problem, "mcla", ctx)?;
         let cutting = Cutting {
             partitioner: self.partitioner,
             imbalance: self.imbalance,
@@ -211,7 +211,7 @@ mod tests {
         // As the members name their clusters: P5 names object 4's cluster by first appearance.
         let one = |t: usize| ensemble.members()[t].labels[5];
         let problem = blank(12, 3);
-        let view = View::new(&ensemble, &problem, &Weights::default(), "mcla").unwrap();
+        let view = View::unweighted(&ensemble, &problem, "mcla", &Context::new(1)).unwrap();
         let sizes = sizes(&view);
         let place = |t: usize| {
             let labels = &ensemble.members()[t].labels;

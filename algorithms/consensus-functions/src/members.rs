@@ -5,7 +5,7 @@ use mustlink_core::registry;
 use mustlink_kernels::contingency::nmi_geometric;
 use rayon::prelude::*;
 
-/// How much each member counts.
+/// How much each member counts, times the weight it has of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Weights {
@@ -35,7 +35,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// One weight per member, mean 1.
+    /// One weight per member, mean 1, those they have of their own left out.
     ///
     /// # Errors
     /// `BadParam` for a list of another length, a weight that is negative or not finite, or all 0.
@@ -73,6 +73,29 @@ impl Weights {
         weights.iter_mut().for_each(|w| *w /= mean);
         Ok(weights)
     }
+
+    /// The members that count, and how much: these weights times those they have of their own; 1
+    /// where all count the same.
+    ///
+    /// # Errors
+    /// As [`Weights::of`]; `BadParam` when no member is left.
+    pub(crate) fn counting<'a>(
+        &self,
+        ensemble: &'a Ensemble,
+        problem: &Problem,
+    ) -> Result<Vec<(&'a Member, f64)>> {
+        let weights = self.of(ensemble, problem)?;
+        let weighed = ensemble.members().iter().zip(weights).map(|(m, w)| (m, m.weight * w));
+        let mut counting: Vec<(&Member, f64)> = weighed.filter(|(_, w)| *w > 0.0).collect();
+        if counting.is_empty() {
+            let legal = "> 0 for some member that has a weight > 0 of its own";
+            return Err(Error::bad_param("weights", "only 0", legal));
+        }
+        if counting.windows(2).all(|w| w[0].1 == w[1].1) {
+            counting.iter_mut().for_each(|(_, w)| *w = 1.0);
+        }
+        Ok(counting)
+    }
 }
 
 /// The two labels of every object that both members saw.
@@ -89,27 +112,29 @@ pub(crate) fn nmi(a: &[u32], b: &[u32]) -> f64 {
     nmi_geometric(a, b)
 }
 
-/// For every member the mean normalised mutual information with the others; 1 for a single member.
+/// The mean of `values`, each as often as its weight says; `None` of nothing. Sorted first, so that
+/// the order of the members leaves no trace in the sums.
+pub(crate) fn weighted_mean(mut values: Vec<(f64, f64)>) -> Option<f64> {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let sum: f64 = values.iter().map(|(v, w)| w * v).sum();
+    let total: f64 = values.iter().map(|(_, w)| w).sum();
+    (total > 0.0).then(|| sum / total)
+}
+
+/// For every member the mean normalised mutual information with the others, each of these counting
+/// as much as it weighs; 1 for a single member.
 pub fn mean_nmi(ensemble: &Ensemble) -> Vec<f64> {
     let members = ensemble.members();
     let tau = members.len();
-    if tau == 1 {
-        return vec![1.0];
-    }
     let pairs: Vec<(usize, usize)> = (0..tau).flat_map(|s| (0..s).map(move |t| (s, t))).collect();
     let values: Vec<f64> =
         pairs.par_iter().map(|&(s, t)| nmi(&members[s].labels, &members[t].labels)).collect();
     let mut all = vec![Vec::with_capacity(tau); tau];
     for (&(s, t), v) in pairs.iter().zip(values) {
-        all[s].push(v);
-        all[t].push(v);
+        all[s].push((v, members[t].weight));
+        all[t].push((v, members[s].weight));
     }
-    // Sorted, so that the order of the members leaves no trace in the sums.
-    let mean = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values.iter().sum::<f64>() / (tau - 1) as f64
-    };
-    all.into_iter().map(mean).collect()
+    all.into_iter().map(|values| weighted_mean(values).unwrap_or(1.0)).collect()
 }
 
 /// Values scaled to [0, 1]; undefined ones become 0, equal ones all 1.
@@ -145,17 +170,20 @@ fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec
                     data: Some(&problem.data),
                     ..MetricInput::default()
                 };
-                Ok(metric.score(&input)?.map(|v| sign * v))
+                Ok(metric.score(&input)?.filter(|_| m.weight > 0.0).map(|v| sign * v))
             })
             .collect::<Result<Vec<_>>>()?;
         validity.iter_mut().zip(scaled(&values)).for_each(|(v, s)| *v += s / indices.len() as f64);
     }
-    let distance: Vec<Option<f64>> = mean_nmi(ensemble).iter().map(|v| Some(1.0 - v)).collect();
+    // Members of weight 0 are no measure for the others.
+    let apart = mean_nmi(ensemble).into_iter().zip(ensemble.members());
+    let distance: Vec<Option<f64>> =
+        apart.map(|(v, m)| (m.weight > 0.0).then_some(1.0 - v)).collect();
     Ok(validity.iter().zip(scaled(&distance)).map(|(v, d)| (v + d) / 2.0).collect())
 }
 
-/// An ensemble as consensus functions read it: clusters named by first appearance, members in an
-/// order of their own. So neither names nor order leave a trace in a result.
+/// An ensemble as consensus functions read it: without members of weight 0, clusters named by first
+/// appearance, members in an order of their own. So neither names nor order leave a trace in a result.
 pub(crate) struct View<'a> {
     /// Number of objects.
     pub n: usize,
@@ -167,6 +195,9 @@ pub(crate) struct View<'a> {
     pub members: Vec<&'a Member>,
     /// Weight of each member, mean 1.
     pub weights: Vec<f64>,
+    /// The same as they were given, whole numbers if they were: where only ratios count, sums of
+    /// these are exact. 1 where all members count the same.
+    pub given: Vec<f64>,
     /// Where the clusters of each member begin when those of all are counted through.
     pub first: Vec<usize>,
 }
@@ -206,11 +237,9 @@ impl<'a> View<'a> {
         tag: &str,
     ) -> Result<Self> {
         let k = problem.require_k(None, tag)?;
-        let weights = weights.of(ensemble, problem)?;
-        let mut all: Vec<(Vec<u32>, usize, f64, &Member)> = ensemble
-            .members()
-            .par_iter()
-            .zip(weights)
+        let counting = weights.counting(ensemble, problem)?;
+        let mut all: Vec<(Vec<u32>, usize, f64, &Member)> = counting
+            .into_par_iter()
             .map(|(m, w)| {
                 let (labels, clusters) = compact(&m.labels);
                 (labels, clusters, w, m)
@@ -224,14 +253,37 @@ impl<'a> View<'a> {
             k,
             labels: Vec::with_capacity(all.len()),
             members: Vec::with_capacity(all.len()),
-            weights: Vec::with_capacity(all.len()),
+            weights: Vec::new(),
+            given: Vec::with_capacity(all.len()),
             first: vec![0],
         };
         for (labels, clusters, weight, member) in all {
             view.first.push(view.first[view.first.len() - 1] + clusters);
             view.labels.push(labels);
-            view.weights.push(weight);
+            view.given.push(weight);
             view.members.push(member);
+        }
+        let mean = view.given.iter().sum::<f64>() / view.len() as f64;
+        // Weights by a rule have this mean already, up to rounding.
+        let mean = if (mean - 1.0).abs() < 1e-9 { 1.0 } else { mean };
+        view.weights = view.given.iter().map(|w| w / mean).collect();
+        Ok(view)
+    }
+
+    /// The ensemble as `tag` reads it, which counts all members the same: a warning says so where
+    /// they weigh differently.
+    ///
+    /// # Errors
+    /// As [`View::new`].
+    pub fn unweighted(
+        ensemble: &'a Ensemble,
+        problem: &Problem,
+        tag: &str,
+        ctx: &Context,
+    ) -> Result<Self> {
+        let view = View::new(ensemble, problem, &Weights::default(), tag)?;
+        if !view.is_uniform() {
+            ctx.warn(format!("{tag} counts all members the same, whatever they weigh"));
         }
         Ok(view)
     }
@@ -265,11 +317,12 @@ impl<'a> View<'a> {
         self.labels.par_iter().all(|l| !l.contains(&MISSING))
     }
 
-    /// The members as an ensemble of labels.
+    /// The members as an ensemble of labels and weights.
     pub fn ensemble(&self) -> Ensemble {
         let member = |t: usize| Member {
             labels: self.labels[t].clone(),
             k: self.first[t + 1] - self.first[t],
+            weight: self.given[t],
             ..Member::default()
         };
         let members = (0..self.len()).map(member).collect();

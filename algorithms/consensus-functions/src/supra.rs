@@ -7,12 +7,13 @@ use rayon::prelude::*;
 use crate::cspa::Cspa;
 use crate::hgpa::Hgpa;
 use crate::mcla::Mcla;
-use crate::members::nmi;
+use crate::members::{nmi, weighted_mean};
 
 /// Supra-consensus: several consensus functions, and the result that agrees best with the members.
 ///
 /// # Method
-/// Agreement is the mean normalised mutual information (geometric) with all members. A function that
+/// Agreement is the mean normalised mutual information (geometric) with all members, each counting as
+/// much as it weighs. A function that
 /// cannot take the ensemble is left out with a warning; ties go to the first.
 /// # Input and output
 /// What the functions take.
@@ -66,12 +67,9 @@ impl ConsensusFunction for Supra {
                     continue;
                 }
             };
-            let agreement: Vec<f64> =
-                ensemble.members().par_iter().map(|m| nmi(&m.labels, &clustering.labels)).collect();
-            // Sorted, so that the order of the members leaves no trace.
-            let mut sorted = agreement;
-            sorted.sort_by(f64::total_cmp);
-            let agreement = sorted.iter().sum::<f64>() / sorted.len() as f64;
+            let agree = |m: &Member| (nmi(&m.labels, &clustering.labels), m.weight);
+            let agreement = ensemble.members().par_iter().map(agree).collect();
+            let agreement = weighted_mean(agreement).unwrap_or(0.0);
             if best.as_ref().is_none_or(|(most, ..)| agreement > *most) {
                 best = Some((agreement, at, clustering));
             }

@@ -59,10 +59,10 @@ impl ConsensusFunction for Voting {
             Some(k) if k == n => return Ok(Clustering::from_labels((0..n as u32).collect())),
             _ => {}
         }
-        let weights = self.weights.of(ensemble, problem)?;
+        let members = self.weights.counting(ensemble, problem)?;
         let mut reference = match self.reference {
-            Reference::First => ensemble.members()[0].labels.clone(),
-            Reference::Medoid => ensemble.members()[medoid(ensemble)].labels.clone(),
+            Reference::First => members[0].0.labels.clone(),
+            Reference::Medoid => members[medoid(&members)].0.labels.clone(),
             Reference::Labels => match problem.start.as_deref() {
                 Some(Start::Labels(l)) if l.len() == n => compact(l).0,
                 _ => {
@@ -78,7 +78,7 @@ impl ConsensusFunction for Voting {
         let mut memberships = Array2::zeros((0, 0));
         for _ in 0..rounds {
             ctx.check()?;
-            let (labels, votes) = self.vote(ensemble, &weights, &reference)?;
+            let (labels, votes) = self.vote(n, &members, &reference)?;
             memberships = votes;
             let changed = labels != reference;
             reference = labels;
@@ -102,19 +102,20 @@ impl ConsensusFunction for Voting {
     }
 }
 
-/// The member with the highest mean adjusted Rand index to the others; ties by lowest index.
-fn medoid(ensemble: &Ensemble) -> usize {
-    let members = ensemble.members();
+/// The member with the highest mean adjusted Rand index to the others; ties by lowest index. A member
+/// counts as often as it weighs, so that what weighs more than another agrees with itself as well.
+fn medoid(members: &[(&Member, f64)]) -> usize {
+    let least = members.iter().map(|(m, _)| m.weight).fold(f64::INFINITY, f64::min);
     let scores: Vec<f64> = (0..members.len())
         .into_par_iter()
         .map(|t| {
+            let own = members[t].0;
             let others = members.iter().enumerate().filter(|(s, _)| *s != t);
-            others
-                .map(|(_, m)| {
-                    let (a, b) = shared(&members[t].labels, &m.labels);
-                    adjusted_rand(&a, &b)
-                })
-                .sum()
+            let agreement = others.map(|(_, (m, _))| {
+                let (a, b) = shared(&own.labels, &m.labels);
+                m.weight * adjusted_rand(&a, &b)
+            });
+            agreement.sum::<f64>() + (own.weight - least)
         })
         .collect();
     let mut best = 0;
@@ -130,14 +131,13 @@ impl Voting {
     /// Labels by majority and shares of votes, n × clusters of the reference.
     fn vote(
         &self,
-        ensemble: &Ensemble,
-        weights: &[f64],
+        n: usize,
+        members: &[(&Member, f64)],
         reference: &[u32],
     ) -> Result<(Vec<u32>, Array2<f64>)> {
-        let n = ensemble.n();
         let k = reference.iter().filter(|&&l| l != MISSING).max().map_or(1, |&m| m as usize + 1);
         let mut votes: Array2<f64> = Array2::zeros((n, k));
-        for (member, &weight) in ensemble.members().iter().zip(weights) {
+        for &(member, weight) in members {
             let mut overlap = vec![0u64; member.k * k];
             for (&l, &c) in member.labels.iter().zip(reference) {
                 if l != MISSING && c != MISSING {

@@ -114,6 +114,7 @@ impl Wsbpa {
                         Aggregate::Mean => 1.0,
                         Aggregate::SizeWeighted => sizes[at],
                     };
+                    let factor = view.weights[t] * factor;
                     sums.row_mut(part as usize).scaled_add(factor, &weights.row(l));
                 }
             }

@@ -100,7 +100,9 @@ impl ConsensusFunction for Wspa {
             for t in 0..view.len() {
                 let part = &mut row[view.first[t]..view.first[t + 1]];
                 let norm = part.iter().map(|v| v * v).sum::<f32>().sqrt();
-                part.iter_mut().for_each(|v| *v /= norm.max(f32::MIN_POSITIVE));
+                // Half of the weight goes into each of the two rows of a product.
+                let length = norm.max(f32::MIN_POSITIVE) / view.weights[t].sqrt() as f32;
+                part.iter_mut().for_each(|v| *v /= length);
             }
         }
         let units = Units::single(&view, &cutting, problem)?;

@@ -1,7 +1,14 @@
-//! The laws of the role, for every function of this crate: at once what the workspace tests one by one.
+//! The laws of the role, for every function of this crate: at once what the workspace tests one by
+//! one; and what holds of the weights that members have of their own.
 
-use mustlink_consensus_functions as _;
-use mustlink_core::contract::cases_for;
+use mustlink_consensus_functions::evidence_accumulation::{CutAt, EvidenceAccumulation, Linkage};
+use mustlink_consensus_functions::members::{Scheme, Weights};
+use mustlink_consensus_functions::voting::{Reference, Voting};
+use mustlink_core::contract::{cases_for, fixtures};
+use mustlink_core::prelude::*;
+use mustlink_core::random::SeedPath;
+use mustlink_core::registry::{Catalogue, Role, build_default};
+use ndarray::Array2;
 
 #[test]
 fn every_function_keeps_the_laws_of_its_role() {
@@ -12,4 +19,114 @@ fn every_function_keeps_the_laws_of_its_role() {
         .collect();
     assert!(cases.len() > 100, "only {} laws were tried", cases.len());
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// A noisy copy of `classes` with all that consensus functions ask of a member.
+fn member(classes: &[u32], problem: &Problem, stream: &mut Stream) -> Member {
+    let noisy =
+        classes.iter().map(|&c| if stream.unit() < 0.2 { stream.below(3) as u32 } else { c });
+    let member = Member::from_labels(&noisy.collect::<Vec<u32>>());
+    let (n, d, k) = (problem.n(), problem.d(), member.k);
+    let mut memberships = Array2::from_shape_fn((n, k), |(i, l)| {
+        stream.unit() + 3.0 * f64::from(u8::from(member.labels[i] as usize == l))
+    });
+    for mut row in memberships.rows_mut() {
+        let total = row.sum();
+        row.mapv_inplace(|v| v / total);
+    }
+    let extras = Extras {
+        distances: Some(memberships.mapv(|u| 2.0 - u)),
+        weights: Some(Array2::from_shape_fn((k, d), |_| (0.1 + stream.unit()) / d as f64)),
+        memberships: Some(memberships),
+        ..Extras::default()
+    };
+    Member { extras, ..member }
+}
+
+/// Members of 45 objects in three classes, each with a weight of its own.
+fn weighted(seed: u64, weights: &[f64]) -> (Ensemble, Problem) {
+    let (problem, classes) = fixtures::dense(seed);
+    let mut stream = SeedPath::new(seed).stream("weights");
+    let members = weights
+        .iter()
+        .map(|&weight| Member { weight, ..member(&classes, &problem, &mut stream) })
+        .collect();
+    (Ensemble::new(problem.n(), members).unwrap(), problem)
+}
+
+#[test]
+fn a_member_of_weight_zero_is_as_if_it_were_not_there() {
+    let (whole, problem) = weighted(1, &[1.0, 3.0, 1.0, 0.5, 1.0]);
+    // Silent members that lack everything, one of them in front.
+    let silent = |labels: &[u32]| Member { weight: 0.0, ..Member::from_labels(labels) };
+    let mut members = whole.members().to_vec();
+    members.insert(3, silent(&(0..45).collect::<Vec<u32>>()));
+    members.insert(0, silent(&[vec![MISSING; 5], vec![0; 40]].concat()));
+    let with = Ensemble::new(45, members).unwrap();
+    let catalogue = Catalogue::get().unwrap();
+    let mut functions: Vec<Box<dyn ConsensusFunction>> = catalogue
+        .role(Role::ConsensusFunction)
+        .map(|d| build_default::<dyn ConsensusFunction>(d.tag).unwrap())
+        .collect();
+    assert!(functions.len() >= 13, "only {} functions are linked", functions.len());
+    let weights = Weights::Scheme(Scheme::Anmi);
+    functions.push(Box::new(EvidenceAccumulation { weights, ..Default::default() }));
+    functions.push(Box::new(Voting { reference: Reference::First, ..Voting::default() }));
+    for f in functions {
+        let of = |e: &Ensemble| {
+            mustlink_core::ensemble::check_needs(e, &*f).unwrap();
+            f.combine(e, &problem, &Context::new(3)).unwrap()
+        };
+        assert_eq!(of(&with), of(&whole), "{}", f.tag());
+    }
+}
+
+#[test]
+fn a_member_of_weight_two_is_two_of_them() {
+    for seed in 0..20 {
+        let (whole, problem) = weighted(seed, &[2.0, 1.0, 3.0, 1.0, 1.0]);
+        let copies = whole.members().iter().flat_map(|m| {
+            let copy = Member { weight: 1.0, ..m.clone() };
+            std::iter::repeat_n(copy, m.weight as usize)
+        });
+        let copies = Ensemble::new(45, copies.collect()).unwrap();
+        let linkages = [Linkage::Single, Linkage::Average, Linkage::Complete];
+        let accumulated = linkages.into_iter().flat_map(|linkage| {
+            [CutAt::K, CutAt::Threshold, CutAt::Lifetime].map(|cut| {
+                Box::new(EvidenceAccumulation { linkage, cut, ..Default::default() }) as Box<_>
+            })
+        });
+        let voted = [Reference::First, Reference::Medoid]
+            .map(|reference| Box::new(Voting { reference, ..Voting::default() }) as Box<_>);
+        let functions: Vec<Box<dyn ConsensusFunction>> = accumulated.chain(voted).collect();
+        for f in functions {
+            let of = |e: &Ensemble| f.combine(e, &problem, &Context::new(3)).unwrap();
+            assert_eq!(of(&whole), of(&copies), "{f:?}");
+        }
+    }
+}
+
+#[test]
+fn weights_of_members_matter_and_multiply_those_given() {
+    let (whole, problem) = weighted(2, &[1.0, 40.0, 1.0, 1.0, 1.0]);
+    let vote = |weights| {
+        let voting = Voting { weights, ..Voting::default() };
+        voting.combine(&whole, &problem, &Context::new(1)).unwrap().labels
+    };
+    assert_eq!(vote(Weights::default()), whole.members()[1].labels);
+    let against = Weights::Given(vec![40.0, 1.0, 40.0, 40.0, 40.0]);
+    let alike = whole.members().iter().map(|m| Member { weight: 1.0, ..m.clone() });
+    let alike = Ensemble::new(45, alike.collect()).unwrap();
+    let plain = EvidenceAccumulation::default();
+    let levelled = EvidenceAccumulation { weights: against, ..plain.clone() };
+    let of = |f: &EvidenceAccumulation, e| f.combine(e, &problem, &Context::new(1)).unwrap();
+    assert_eq!(of(&levelled, &whole), of(&plain, &alike));
+    assert_ne!(of(&plain, &whole), of(&plain, &alike));
+    // A function that cannot weigh says so.
+    let ctx = Context::new(1);
+    let mcla = build_default::<dyn ConsensusFunction>("mcla").unwrap();
+    mcla.combine(&alike, &problem, &ctx).unwrap();
+    assert_eq!(ctx.warnings(), [""; 0]);
+    mcla.combine(&whole, &problem, &ctx).unwrap();
+    assert_eq!(ctx.warnings(), ["mcla counts all members the same, whatever they weigh"]);
 }

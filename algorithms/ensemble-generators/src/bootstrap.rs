@@ -38,13 +38,11 @@ pub struct Bootstrap {
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
-    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
-    pub keep_extras: bool,
 }
 
 impl Default for Bootstrap {
     fn default() -> Self {
-        Bootstrap { members: 100, k: None, clusterer: None, out_of_sample: OutOfSample::default(), max_failures: 0, keep_extras: true }
+        Bootstrap { members: 100, k: None, clusterer: None, out_of_sample: OutOfSample::default(), max_failures: 0 }
     }
 }
 
@@ -60,7 +58,6 @@ impl Bootstrap {
                 members: self.members,
                 k: self.k.as_ref(),
                 max_failures: self.max_failures,
-                keep_extras: self.keep_extras,
             },
         }
     }
@@ -76,8 +73,8 @@ impl EnsembleGenerator for Bootstrap {
         self.single().properties()
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
-        self.single().memory(shape)
+    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
+        self.single().memory(shape, labels_only)
     }
 }
 

@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use serde_json::Value;
 
-use crate::members::{MOST_MEMBERS, Settings, extend};
+use crate::members::{MOST_MEMBERS, Settings, extend, members_memory};
 use crate::random_init::RandomInit;
 use crate::views::View;
 
@@ -39,8 +39,6 @@ pub struct Compose {
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
-    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
-    pub keep_extras: bool,
 }
 
 impl Default for Compose {
@@ -50,7 +48,6 @@ impl Default for Compose {
             view: View::FeatureSubspace { fraction: 0.5 },
             generator: Box::new(RandomInit { members: 1, ..RandomInit::default() }),
             max_failures: 0,
-            keep_extras: true,
         }
     }
 }
@@ -63,7 +60,6 @@ impl Compose {
             members: self.members,
             k: None,
             max_failures: self.max_failures,
-            keep_extras: self.keep_extras,
         }
     }
 }
@@ -85,7 +81,9 @@ impl EnsembleGenerator for Compose {
         let k = problem.k.unwrap_or(1);
         let members = self.settings().side_by_side(ctx, |_, ctx| {
             let seen = self.view.draw(problem, k, &ctx.child("view")).map_err(|e| e.at("view"))?;
-            let inner = self.generator.generate(&seen.problem, &ctx.child("generator"));
+            // What lies outside a view is classified by all that the inner members have.
+            let own = ctx.child("generator").with_extras();
+            let inner = self.generator.generate(&seen.problem, &own);
             let inner = inner.map_err(|e| e.at("generator"))?;
             let outward = |m: &Member| {
                 let mut member = extend(problem, &seen, m.clone())?;
@@ -106,11 +104,10 @@ impl EnsembleGenerator for Compose {
         GeneratorProperties { accepts: self.view.accepts(facts.accepts), ..facts }
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
+    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let threads = rayon::current_num_threads().min(self.members) as u64;
-        let inner = self.view.memory(shape) + self.generator.memory(shape);
-        let extras = if self.keep_extras { 8 * shape.k * shape.d } else { 0 };
-        (self.members * (4 * shape.n + extras)) as u64 + threads * inner
+        let inner = self.view.memory(shape) + self.generator.memory(shape, false);
+        members_memory(self.members, shape, labels_only) + threads * inner
     }
 }
 
@@ -149,6 +146,28 @@ mod tests {
         assert_eq!(e.members().iter().map(|m| m.k).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 2, 3, 4, 5, 6]);
         assert_eq!(e.members()[0].in_sample, e.members()[4].in_sample);
         assert_ne!(e.members()[0].in_sample, e.members()[5].in_sample);
+    }
+
+    #[test]
+    fn members_are_the_same_for_who_reads_labels_alone() {
+        // By angle the objects left out belong elsewhere than by the means of clusters.
+        let x = ndarray::Array2::from_shape_fn((40, 2), |(i, s)| {
+            let angle = if i % 2 == 0 { 0.1 } else { 1.4 } + 0.01 * (i % 7) as f64;
+            (1.0 + (i * i % 17) as f64) * if s == 0 { angle.cos() } else { angle.sin() }
+        });
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let cosine = serde_json::json!({ "type": "kmeans", "distortion": "cosine" });
+        let clusterer = <dyn BaseClusterer as RoleObject>::from_value(cosine).unwrap();
+        let inner = RandomInit { members: 1, clusterer: Some(clusterer), ..RandomInit::default() };
+        let view = View::Subsample { rate: 0.3, out_of_sample: OutOfSample::NearestCentroid };
+        let g = Compose { members: 10, view, generator: Box::new(inner), ..Compose::default() };
+        let (whole, bare) =
+            (Context::new(1).ensemble(&g, &p), Context::new(1).ensemble_labels(&g, &p));
+        for (whole, bare) in whole.unwrap().members().iter().zip(bare.unwrap().members()) {
+            assert_eq!(whole.labels, bare.labels);
+            assert!(whole.extras.centers.is_some());
+            assert_eq!(bare.extras, Extras::default());
+        }
     }
 
     #[test]

@@ -39,13 +39,11 @@ pub struct FeatureSubspace {
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
-    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
-    pub keep_extras: bool,
 }
 
 impl Default for FeatureSubspace {
     fn default() -> Self {
-        FeatureSubspace { members: 100, k: None, clusterer: None, fraction: 0.5, max_failures: 0, keep_extras: true }
+        FeatureSubspace { members: 100, k: None, clusterer: None, fraction: 0.5, max_failures: 0 }
     }
 }
 
@@ -61,7 +59,6 @@ impl FeatureSubspace {
                 members: self.members,
                 k: self.k.as_ref(),
                 max_failures: self.max_failures,
-                keep_extras: self.keep_extras,
             },
         }
     }
@@ -77,8 +74,8 @@ impl EnsembleGenerator for FeatureSubspace {
         self.single().properties()
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
-        self.single().memory(shape)
+    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
+        self.single().memory(shape, labels_only)
     }
 }
 

@@ -15,22 +15,27 @@ pub struct Part {
     /// How many.
     #[schemars(range(min = 1, max = 65535))]
     pub count: usize,
+    /// How much each of them counts in a consensus (selectors count all members alike); of weight 0:
+    /// as if it were not there.
+    #[schemars(range(min = 0.0))]
+    pub weight: f64,
 }
 
 impl Default for Part {
     fn default() -> Self {
-        Part { clusterer: None, count: 10 }
+        Part { clusterer: None, count: 10, weight: 1.0 }
     }
 }
 
 /// Several clusterers, each run some times on all objects.
 ///
 /// # Method
-/// The parts in order, each clusterer `count` times under seed paths of its own.
+/// The parts in order, each clusterer `count` times under seed paths of its own. Members weigh what
+/// their part does.
 /// # Input and output
 /// What every clusterer takes. As many partitions as the counts add up to.
 /// # Errors
-/// `BadParam` for a count of 0; a member that fails is made again, `max_failures` times in all, then
+/// `BadParam` for a count of 0, for a weight that is negative and for none above 0; a member that fails is made again, `max_failures` times in all, then
 /// its error is returned.
 /// # Cost and randomness
 /// One run for each member, in parallel; random as the clusterers are.
@@ -39,33 +44,34 @@ impl Default for Part {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Heterogeneous {
-    /// The parts: `{ clusterer, count }` each.
+    /// The parts: `{ clusterer, count, weight }` each.
     #[schemars(length(min = 1))]
     pub parts: Vec<Part>,
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
-    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
-    pub keep_extras: bool,
 }
 
 impl Default for Heterogeneous {
     fn default() -> Self {
-        Heterogeneous { parts: vec![Part::default()], max_failures: 0, keep_extras: true }
+        Heterogeneous { parts: vec![Part::default()], max_failures: 0 }
     }
 }
 
 register!(EnsembleGenerator, Heterogeneous, "heterogeneous", references: ["StrehlGhosh2002"]);
 
-type Clusterers = Vec<(Box<dyn BaseClusterer>, usize)>;
 
 impl Heterogeneous {
-    fn clusterers(&self) -> Result<Clusterers> {
+    /// The clusterer of each part.
+    fn clusterers(&self) -> Result<Vec<Box<dyn BaseClusterer>>> {
         let part = |p: &Part| {
             if p.count == 0 {
                 return Err(Error::bad_param("count", 0, ">= 1"));
             }
-            Ok((slot::<Part, dyn BaseClusterer>(&p.clusterer, "clusterer")?.into_owned(), p.count))
+            if !p.weight.is_finite() || p.weight < 0.0 {
+                return Err(Error::bad_param("weight", p.weight, ">= 0"));
+            }
+            Ok(slot::<Part, dyn BaseClusterer>(&p.clusterer, "clusterer")?.into_owned())
         };
         let at = |i: usize, e: Error| e.at(&format!("parts[{i}]"));
         self.parts.iter().enumerate().map(|(i, p)| part(p).map_err(|e| at(i, e))).collect()
@@ -76,7 +82,6 @@ impl Heterogeneous {
             members: self.parts.iter().map(|p| p.count).sum(),
             k: None,
             max_failures: self.max_failures,
-            keep_extras: self.keep_extras,
         }
     }
 }
@@ -84,15 +89,21 @@ impl Heterogeneous {
 #[typetag::serde(name = "heterogeneous")]
 impl EnsembleGenerator for Heterogeneous {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        let parts = self.clusterers()?;
-        if parts.is_empty() {
+        let clusterers = self.clusterers()?;
+        if clusterers.is_empty() {
             return Err(Error::bad_param("parts", "an empty list", "at least one part"));
         }
-        let of_member: Vec<&dyn BaseClusterer> =
-            parts.iter().flat_map(|(c, count)| std::iter::repeat_n(&**c, *count)).collect();
+        if self.parts.iter().all(|p| p.weight == 0.0) {
+            return Err(Error::bad_param("parts", "only weights of 0", "some weight > 0"));
+        }
+        let parts = clusterers.iter().zip(&self.parts);
+        let of_member: Vec<(&dyn BaseClusterer, f64)> =
+            parts.flat_map(|(c, p)| std::iter::repeat_n((&**c, p.weight), p.count)).collect();
         let seen = Seen::whole(problem);
         let members = self.settings().side_by_side(ctx, |t, ctx| {
-            seen.member(of_member[t], problem, t, ctx).map(|m| vec![m])
+            let (clusterer, weight) = of_member[t];
+            let member = seen.member(clusterer, problem, t, ctx)?;
+            Ok(vec![Member { weight, ..member }])
         })?;
         Ensemble::new(problem.n(), members)
     }
@@ -100,18 +111,19 @@ impl EnsembleGenerator for Heterogeneous {
     fn properties(&self) -> GeneratorProperties {
         // What is wrong with the options is reported by `generate`.
         let Ok(parts) = self.clusterers() else { return GeneratorProperties::default() };
-        crate::members::properties(parts.iter().map(|(c, _)| &**c))
+        crate::members::properties(parts.iter().map(|c| &**c))
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
+    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let Ok(parts) = self.clusterers() else { return 0 };
-        parts.iter().map(|(c, _)| self.settings().memory(&**c, shape)).max().unwrap_or(0)
+        parts.iter().map(|c| self.settings().memory(&**c, shape, labels_only)).max().unwrap_or(0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compose::Compose;
     use mustlink_base_clusterers as _;
     use mustlink_core::contract::fixtures;
     use serde_json::json;
@@ -122,7 +134,7 @@ mod tests {
         let part = |k: usize, count: usize| {
             let config = json!({ "type": "kmeans", "k": k });
             let clusterer = <dyn BaseClusterer as RoleObject>::from_value(config).unwrap();
-            Part { clusterer: Some(clusterer), count }
+            Part { clusterer: Some(clusterer), count, ..Part::default() }
         };
         let g = Heterogeneous { parts: vec![part(2, 3), part(5, 1)], ..Heterogeneous::default() };
         let e = g.generate(&p, &Context::new(1)).unwrap();
@@ -131,5 +143,29 @@ mod tests {
         let none = Heterogeneous { parts: vec![part(2, 3), part(5, 0)], ..g };
         let message = none.generate(&p, &Context::new(1)).unwrap_err().to_string();
         assert_eq!(message, "parts[1].count: must be >= 1, got 0");
+    }
+
+    #[test]
+    fn members_weigh_what_their_part_does_whatever_lies_around_them() {
+        let (p, _) = fixtures::dense(1);
+        let part = |count, weight| Part { count, weight, ..Part::default() };
+        let parts = vec![part(2, 0.5), part(1, 3.0)];
+        let g = Heterogeneous { parts, ..Heterogeneous::default() };
+        let weights = |g: &dyn EnsembleGenerator| -> Vec<f64> {
+            let e = g.generate(&p, &Context::new(1)).unwrap();
+            e.members().iter().map(|m| m.weight).collect()
+        };
+        assert_eq!(weights(&g), [0.5, 0.5, 3.0]);
+        let nested: Box<dyn EnsembleGenerator> = Box::new(g);
+        let around = Compose { members: 2, generator: nested, ..Compose::default() };
+        assert_eq!(weights(&around), [0.5, 0.5, 3.0, 0.5, 0.5, 3.0]);
+        let fails = |weights: [f64; 2]| {
+            let parts = weights.map(|w| part(1, w)).to_vec();
+            let g = Heterogeneous { parts, ..Heterogeneous::default() };
+            g.generate(&p, &Context::new(1)).unwrap_err().to_string()
+        };
+        assert_eq!(fails([1.0, -2.0]), "parts[1].weight: must be >= 0, got -2");
+        assert_eq!(fails([f64::NAN, 1.0]), "parts[0].weight: must be >= 0, got NaN");
+        assert_eq!(fails([0.0, 0.0]), "parts: must be some weight > 0, got only weights of 0");
     }
 }

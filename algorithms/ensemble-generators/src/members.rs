@@ -164,7 +164,7 @@ impl Seen {
         let (labels, k) = compact(&c.labels);
         let extras = without_empty(c.extras, &c.labels, c.k);
         let objective = c.objective;
-        let member = Member { labels, k, objective, extras, in_sample: None, provenance };
+        let member = Member { labels, k, objective, extras, provenance, ..Member::default() };
         extend(problem, self, member)
     }
 }
@@ -218,12 +218,18 @@ impl Single<'_> {
     }
 
     /// Bytes: the ensemble, and one view and one run of the clusterer for each thread.
-    pub fn memory(&self, shape: &Shape) -> u64 {
+    pub fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let threads = rayon::current_num_threads().min(self.settings.members) as u64;
         let views = self.view.as_ref().map_or(0, |view| threads * view.memory(shape));
         let made = self.clusterer.as_ref();
-        views + made.map_or(0, |c| self.settings.memory(&***c, shape))
+        views + made.map_or(0, |c| self.settings.memory(&***c, shape, labels_only))
     }
+}
+
+/// Bytes of so many members over all objects: labels, and centres unless nobody reads them.
+pub fn members_memory(members: usize, shape: &Shape, labels_only: bool) -> u64 {
+    let extras = if labels_only { 0 } else { 8 * shape.k * shape.d };
+    (members * (4 * shape.n + extras)) as u64
 }
 
 /// What all generators have in common.
@@ -234,13 +240,11 @@ pub struct Settings<'a> {
     pub k: Option<&'a MemberK>,
     /// Failed members made again in all.
     pub max_failures: usize,
-    /// Whether members keep more than labels.
-    pub keep_extras: bool,
 }
 
 impl Settings<'_> {
     /// Bytes: the ensemble, and one run of `clusterer` for each thread.
-    pub fn memory(&self, clusterer: &dyn BaseClusterer, shape: &Shape) -> u64 {
+    pub fn memory(&self, clusterer: &dyn BaseClusterer, shape: &Shape, labels_only: bool) -> u64 {
         let k = match self.k {
             None => shape.k,
             Some(MemberK::Fixed(k)) => *k,
@@ -248,9 +252,8 @@ impl Settings<'_> {
             Some(MemberK::Uniform(u)) => u.max.unwrap_or((shape.n as f64).sqrt().ceil() as usize),
         };
         let shape = Shape { k, ..*shape };
-        let extras = if self.keep_extras { 8 * shape.k * shape.d } else { 0 };
         let threads = rayon::current_num_threads().min(self.members) as u64;
-        (self.members * (4 * shape.n + extras)) as u64 + threads * clusterer.memory(&shape)
+        members_memory(self.members, &shape, labels_only) + threads * clusterer.memory(&shape)
     }
 
     /// Runs `one` for every member number, again where it fails, and strings the results together.
@@ -285,7 +288,7 @@ impl Settings<'_> {
                     ctx.check()?;
                     match one(t, &member) {
                         Ok(mut made) => {
-                            if !self.keep_extras || ctx.labels_only() {
+                            if ctx.labels_only() {
                                 made.iter_mut().for_each(|m| m.extras = Extras::default());
                             }
                             let done = 1 + done.fetch_add(1, Ordering::Relaxed);
@@ -337,7 +340,7 @@ pub fn properties<'a>(
 /// # Errors
 /// None for a member that fits what was seen.
 pub fn extend(problem: &Problem, seen: &Seen, member: Member) -> Result<Member> {
-    let Member { labels, k, objective, extras, in_sample, provenance } = member;
+    let Member { labels, k, objective, extras, in_sample, weight, provenance } = member;
     let extras = in_whole_space(extras, &seen.space, problem.d());
     let n = problem.n();
     let (labels, extras, in_sample) = match &seen.rows {
@@ -364,7 +367,7 @@ pub fn extend(problem: &Problem, seen: &Seen, member: Member) -> Result<Member> 
     };
     let extras = without_empty(extras, &labels, k);
     let (labels, k) = compact(&labels);
-    Ok(Member { labels, k, objective, extras, in_sample, provenance })
+    Ok(Member { labels, k, objective, extras, in_sample, weight, provenance })
 }
 
 /// Centres and weights over some features as centres and weights over all of them.

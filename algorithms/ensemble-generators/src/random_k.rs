@@ -33,13 +33,11 @@ pub struct RandomK {
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
-    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
-    pub keep_extras: bool,
 }
 
 impl Default for RandomK {
     fn default() -> Self {
-        RandomK { members: 100, k: Some(MemberK::Uniform(Uniform::default())), clusterer: None,  max_failures: 0, keep_extras: true }
+        RandomK { members: 100, k: Some(MemberK::Uniform(Uniform::default())), clusterer: None,  max_failures: 0 }
     }
 }
 
@@ -55,7 +53,6 @@ impl RandomK {
                 members: self.members,
                 k: self.k.as_ref(),
                 max_failures: self.max_failures,
-                keep_extras: self.keep_extras,
             },
         }
     }
@@ -71,8 +68,8 @@ impl EnsembleGenerator for RandomK {
         self.single().properties()
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
-        self.single().memory(shape)
+    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
+        self.single().memory(shape, labels_only)
     }
 }
 

@@ -40,13 +40,11 @@ pub struct RandomProjection {
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
-    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
-    pub keep_extras: bool,
 }
 
 impl Default for RandomProjection {
     fn default() -> Self {
-        RandomProjection { members: 100, k: None, clusterer: None, kind: Projection::default(), dimensions: None, max_failures: 0, keep_extras: true }
+        RandomProjection { members: 100, k: None, clusterer: None, kind: Projection::default(), dimensions: None, max_failures: 0 }
     }
 }
 
@@ -62,7 +60,6 @@ impl RandomProjection {
                 members: self.members,
                 k: self.k.as_ref(),
                 max_failures: self.max_failures,
-                keep_extras: self.keep_extras,
             },
         }
     }
@@ -78,8 +75,8 @@ impl EnsembleGenerator for RandomProjection {
         self.single().properties()
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
-        self.single().memory(shape)
+    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
+        self.single().memory(shape, labels_only)
     }
 }
 

@@ -42,13 +42,11 @@ pub struct Subsample {
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
-    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
-    pub keep_extras: bool,
 }
 
 impl Default for Subsample {
     fn default() -> Self {
-        Subsample { members: 100, k: None, clusterer: None, rate: 0.8, out_of_sample: OutOfSample::default(), max_failures: 0, keep_extras: true }
+        Subsample { members: 100, k: None, clusterer: None, rate: 0.8, out_of_sample: OutOfSample::default(), max_failures: 0 }
     }
 }
 
@@ -64,7 +62,6 @@ impl Subsample {
                 members: self.members,
                 k: self.k.as_ref(),
                 max_failures: self.max_failures,
-                keep_extras: self.keep_extras,
             },
         }
     }
@@ -80,8 +77,8 @@ impl EnsembleGenerator for Subsample {
         self.single().properties()
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
-        self.single().memory(shape)
+    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
+        self.single().memory(shape, labels_only)
     }
 }
 

@@ -36,8 +36,6 @@ pub struct Sweep {
     /// How many failed members are made again before giving up.
     #[schemars(range(min = 0))]
     pub max_failures: usize,
-    /// Whether members keep their centres, weights and the like, which weighted consensus functions need.
-    pub keep_extras: bool,
 }
 
 impl Default for Sweep {
@@ -48,7 +46,6 @@ impl Default for Sweep {
             values: (2..=6).map(Value::from).collect(),
             same_start: false,
             max_failures: 0,
-            keep_extras: true,
         }
     }
 }
@@ -61,7 +58,6 @@ impl Sweep {
             members,
             k: None,
             max_failures: self.max_failures,
-            keep_extras: self.keep_extras,
         }
     }
 
@@ -115,10 +111,10 @@ impl EnsembleGenerator for Sweep {
         crate::members::properties(clusterers.iter().map(|c| &**c))
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
+    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let Ok(clusterers) = self.clusterers() else { return 0 };
         let settings = self.settings(clusterers.len());
-        clusterers.iter().map(|c| settings.memory(&**c, shape)).max().unwrap_or(0)
+        clusterers.iter().map(|c| settings.memory(&**c, shape, labels_only)).max().unwrap_or(0)
     }
 }
 

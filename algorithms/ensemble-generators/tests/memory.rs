@@ -79,7 +79,7 @@ fn case(number: usize) -> Option<(u64, u64)> {
             let kmeans = KMeans { restarts: 1, max_iterations: 2, init: Init::Random, ..plain() };
             let clusterer: Option<Box<dyn BaseClusterer>> = Some(Box::new(kmeans));
             let ensemble = RandomInit { members: 100, clusterer, ..RandomInit::default() };
-            measured(ensemble.memory(&problem.shape()), || {
+            measured(ensemble.memory(&problem.shape(), false), || {
                 ensemble.generate(&problem, &Context::new(1)).unwrap();
             })
         }

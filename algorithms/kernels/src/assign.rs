@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use crate::panels::Smallest;
 use crate::points::{Points, row, row_norms};
-use crate::rowwise::Scratch;
 use crate::scores::Whole;
 use crate::sparse;
+use crate::vectors::Aligned;
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::DataKind;
 
@@ -35,7 +35,7 @@ pub fn assign(
     }
     let scores = Whole::new(points, centres, &norms);
     let rows = points.dense_rows();
-    let block = |(scratch, gathered): &mut (Scratch, Vec<f64>), (b, chunk): (usize, &mut [u32])| {
+    let block = |(scratch, gathered): &mut (Aligned, Vec<f64>), (b, chunk): (usize, &mut [u32])| {
         let first = b * ROWS;
         let mut found = [Smallest::NONE; ROWS];
         let found = &mut found[..chunk.len()];

@@ -15,13 +15,14 @@ use crate::assign::exact;
 use crate::means::{FEW, Sums};
 use crate::panels::Smallest;
 use crate::points::{Points, distortion, row, row_norms};
-use crate::rowwise::Scratch;
 use crate::scores::Whole;
 use crate::sparse::{Table, nearest, value};
-use crate::vectors::{add, dispatch};
+use crate::vectors::{Aligned, add, dispatch};
 
-/// Rows that the kernel takes at a time.
+/// Most rows that the kernel takes at a time, and most of their numbers: what is done with them after
+/// their scores finds them in the fastest cache.
 const ROWS: usize = 128;
+const NUMBERS: usize = 2048;
 
 /// What one pass finds.
 pub(crate) struct Pass {
@@ -90,10 +91,11 @@ impl All<'_> {
         let sums = (k <= FEW).then(|| Sums::new(k, d));
         let mut pass = Pass { moved: 0, objective: 0.0, sums };
         let mut found = [Smallest::NONE; ROWS];
-        let (mut scratch, mut gathered) = (Scratch::default(), Vec::new());
+        let (mut scratch, mut gathered) = (Aligned::default(), Vec::new());
         let rows = self.points.dense_rows();
-        for (c, next) in next.chunks_mut(ROWS).enumerate() {
-            let first = first + c * ROWS;
+        let count = (NUMBERS / d).clamp(32, ROWS);
+        for (c, next) in next.chunks_mut(count).enumerate() {
+            let first = first + c * count;
             let found = &mut found[..next.len()];
             let rows = rows.block(first, next.len(), &mut gathered);
             scores.smallest(first, rows, &mut scratch, found);

@@ -6,8 +6,11 @@
 //! scored against classes, and united to neighbourhoods as they go by. They are knowledge about the
 //! ensemble, not supervision.
 
+use std::ops::Range;
+
 use mustlink_core::closure::UnionFind;
 use mustlink_core::{Constraint, Constraints, Context, Error, Kind, Result};
+use rayon::prelude::*;
 
 use crate::co_association::{CoAssociation, Normalise};
 use crate::signatures::{Signatures, with_rows};
@@ -58,7 +61,7 @@ impl Thresholds {
     /// Fewest members that make a must-link when `of` are asked. The allowance undoes decimals like
     /// 0.29, of which 100 are less than 29.
     pub fn must(&self, of: u32) -> u32 {
-        (self.kappa_must * f64::from(of) - 1e-9).ceil().max(0.0) as u32
+        (self.kappa_must * f64::from(of) - 1e-9).ceil().max(1.0) as u32
     }
 
     /// Most members that leave a cannot-link when `of` are asked.
@@ -300,7 +303,9 @@ pub fn histogram(
     Ok(total)
 }
 
-/// The imputed constraints themselves, in order of their objects, of origin `Imputed`.
+/// The imputed constraints themselves, in order of their objects, of origin `Imputed`. Must-links
+/// alone are found by blocks of members where there is no matrix, without a look at pairs that agree
+/// in no block.
 ///
 /// # Errors
 /// `BadParam` when there are more than `max_pairs`; cancellation.
@@ -311,16 +316,39 @@ pub fn imputed_constraints(
     max_pairs: u64,
     ctx: &Context,
 ) -> Result<Constraints> {
+    let constraint = |(i, j, kind): (u32, u32, Kind)| {
+        let c = Constraint::new(i as usize, j as usize, kind);
+        c.from(mustlink_core::constraints::Origin::Imputed)
+    };
+    let refuse_above = |wanted: u64| match wanted > max_pairs {
+        true => {
+            let legal = format!(">= {wanted}, the number of imputed pairs");
+            Err(Error::bad_param("max_pairs", max_pairs, legal))
+        }
+        false => Ok(()),
+    };
+    if let (Some(s), [Kind::MustLink]) = (co.signatures(), kinds)
+        && let Some(found) = must_links_by_blocks(s, thresholds, max_pairs, ctx)?
+    {
+        refuse_above(found.verified)?;
+        let within = (0..s.len() as u32).map(|a| (a, a));
+        let mut list: Vec<(u32, u32, Kind)> = Vec::with_capacity(found.verified as usize);
+        for (a, b) in within.chain(found.groups) {
+            let (one, other) = (s.objects(a as usize), s.objects(b as usize));
+            for (at, &i) in one.iter().enumerate() {
+                let rest = if a == b { &other[at + 1..] } else { other };
+                list.extend(rest.iter().map(|&j| (i.min(j), i.max(j), Kind::MustLink)));
+            }
+        }
+        list.sort_unstable();
+        return Constraints::new(co.n(), list.into_iter().map(constraint));
+    }
     let all = impute(co, thresholds, None, ctx)?;
     let count = |kind| match kind {
         Kind::MustLink => all.must.selected,
         Kind::CannotLink => all.cannot.selected,
     };
-    let wanted: u64 = kinds.iter().map(|&k| count(k)).sum();
-    if wanted > max_pairs {
-        let legal = format!(">= {wanted}, the number of imputed pairs");
-        return Err(Error::bad_param("max_pairs", max_pairs, legal));
-    }
+    refuse_above(kinds.iter().map(|&k| count(k)).sum())?;
     let members = co.members() as u32;
     let units = Units::new(co, None);
     let expand = |a: usize| match units.signatures {
@@ -355,10 +383,6 @@ pub fn imputed_constraints(
         }
     }
     list.sort_unstable();
-    let constraint = |(i, j, kind): (u32, u32, Kind)| {
-        let c = Constraint::new(i as usize, j as usize, kind);
-        c.from(mustlink_core::constraints::Origin::Imputed)
-    };
     Constraints::new(co.n(), list.into_iter().map(constraint))
 }
 
@@ -414,6 +438,110 @@ pub fn neighbourhoods(
     Ok(sets)
 }
 
+/// The blocks of members of which one at least is without a dissent on any pair of imputed
+/// must-links: contiguous, of nearly equal length, one more than the members that may part a pair.
+fn blocks(s: &Signatures, thresholds: &Thresholds) -> Vec<Range<usize>> {
+    let tau = s.members();
+    let theta = thresholds.must(tau as u32) as usize;
+    let blocks = (tau - theta.min(tau) + 1).min(tau);
+    let start = |b: usize| (b * tau).div_ceil(blocks);
+    (0..blocks).map(|b| start(b)..start(b + 1)).collect()
+}
+
+/// Groups that agree in all members of a block, where there are several.
+fn buckets(s: &Signatures, block: &Range<usize>) -> Vec<Vec<u32>> {
+    let tau = s.members();
+    let mut order: Vec<u32> = (0..s.len() as u32).collect();
+    with_rows!(&s.rows, rows => {
+        let key = |a: u32| &rows[a as usize * tau..][block.clone()];
+        order.sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
+        order.chunk_by(|&a, &b| key(a) == key(b)).filter(|c| c.len() > 1).map(<[u32]>::to_vec).collect()
+    })
+}
+
+/// Whether two groups agree in all members of a block.
+fn agree(s: &Signatures, a: u32, b: u32, block: &Range<usize>) -> bool {
+    let tau = s.members();
+    with_rows!(&s.rows, rows => {
+        let key = |a: u32| &rows[a as usize * tau..][block.clone()];
+        key(a) == key(b)
+    })
+}
+
+/// Imputed must-links found by blocks of members.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Found {
+    /// Pairs of groups that they join, not beyond the number asked for.
+    groups: Vec<(u32, u32)>,
+    /// Pairs of objects that agree in all members of some block, those within groups among them.
+    candidates: u64,
+    /// Those of them that are imputed must-links.
+    verified: u64,
+}
+
+/// All imputed must-links: each pair that agrees in all members of a block is verified once, in the
+/// first such block. `None` where that would not be much less than a look at every pair.
+fn must_links_by_blocks(
+    s: &Signatures,
+    thresholds: &Thresholds,
+    max_pairs: u64,
+    ctx: &Context,
+) -> Result<Option<Found>> {
+    if !s.is_complete() {
+        return Ok(None);
+    }
+    let tau = s.members() as u32;
+    let within = (0..s.len()).map(|a| pairs(s.size(a) as u64)).sum();
+    let mut found = Found { groups: Vec::new(), candidates: within, verified: within };
+    let blocks = blocks(s, thresholds);
+    // Without a dissent allowed there is one block, and the groups are its buckets.
+    if blocks.len() == 1 {
+        return Ok(Some(found));
+    }
+    let mut effort = 0;
+    for (at, block) in blocks.iter().enumerate() {
+        ctx.check()?;
+        let buckets = buckets(s, block);
+        // A look back at thirty blocks takes about as long as a pair takes to be verified.
+        let each = 1 + at as u64 / 30;
+        effort += each * buckets.iter().map(|b| pairs(b.len() as u64)).sum::<u64>();
+        if effort > pairs(s.len() as u64) / 4 {
+            return Ok(None);
+        }
+        let room = max_pairs.saturating_sub(found.verified);
+        let parts: Vec<Found> = buckets
+            .par_iter()
+            .map(|bucket| {
+                let mut part = Found::default();
+                for (nth, &b) in bucket.iter().enumerate() {
+                    for &a in &bucket[..nth] {
+                        if blocks[..at].iter().any(|earlier| agree(s, a, b, earlier)) {
+                            continue;
+                        }
+                        let (a, b) = (a.min(b), a.max(b));
+                        let objects = (s.size(a as usize) * s.size(b as usize)) as u64;
+                        part.candidates += objects;
+                        let count = s.count(a as usize, b as usize);
+                        if thresholds.judge(count, tau) == Some(Kind::MustLink) {
+                            part.verified += objects;
+                            if part.groups.len() as u64 <= room {
+                                part.groups.push((a, b));
+                            }
+                        }
+                    }
+                }
+                part
+            })
+            .collect();
+        for part in parts {
+            found.candidates += part.candidates;
+            found.verified += part.verified;
+            found.groups.extend(part.groups);
+        }
+    }
+    Ok(Some(found))
+}
+
 fn by_blocks(
     s: &Signatures,
     thresholds: &Thresholds,
@@ -435,23 +563,16 @@ fn by_blocks(
             uf.union(w[0], w[1]);
         });
     }
-    let blocks = (tau - theta.min(tau) + 1).min(tau);
-    if blocks == 1 {
+    let blocks = blocks(s, thresholds);
+    if blocks.len() == 1 {
         return Ok(());
     }
     let representative = |a: u32| s.objects(a as usize)[0];
     let mut candidates = 0u64;
-    for block in 0..blocks {
+    for (at, block) in blocks.iter().enumerate() {
         ctx.check()?;
-        ctx.progress(block as u64, Some(blocks as u64));
-        let span = block * tau / blocks..(block + 1) * tau / blocks;
-        let mut order: Vec<u32> = (0..s.len() as u32).collect();
-        let buckets: Vec<Vec<u32>> = with_rows!(&s.rows, rows => {
-            let key = |a: u32| &rows[a as usize * tau..][span.clone()];
-            order.sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
-            order.chunk_by(|&a, &b| key(a) == key(b)).filter(|c| c.len() > 1).map(<[u32]>::to_vec).collect()
-        });
-        for bucket in buckets {
+        ctx.progress(at as u64, Some(blocks.len() as u64));
+        for bucket in buckets(s, block) {
             // Groups of the bucket seen so far, by the set they belong to.
             let mut sets: Vec<Vec<u32>> = Vec::new();
             for &a in &bucket {
@@ -562,6 +683,25 @@ mod tests {
     }
 
     #[test]
+    fn e12_block_filter() {
+        let e = e12();
+        let s = Signatures::new(&e);
+        let t = Thresholds::new(0.8, 0.0, 5).unwrap();
+        // Members 1 to 3 and 4 to 5: one may dissent.
+        assert_eq!(blocks(&s, &t), [0..3, 3..5]);
+        let found = must_links_by_blocks(&s, &t, u64::MAX, &context()).unwrap().unwrap();
+        assert_eq!((found.candidates, found.verified), (13, 13));
+        // The same pairs, all of them, in the first block they agree in.
+        let co = CoAssociation::dense(&e, &context()).unwrap();
+        let listed = |co: &CoAssociation, kinds: &[Kind]| {
+            imputed_constraints(co, &t, kinds, u64::MAX, &context()).unwrap()
+        };
+        let by_blocks = listed(&CoAssociation::implicit(&e), &[Kind::MustLink]);
+        assert_eq!(by_blocks, listed(&co, &[Kind::MustLink]));
+        assert_eq!(by_blocks.len(), 13);
+    }
+
+    #[test]
     fn thresholds_survive_decimals() {
         let must = |kappa, of| Thresholds::new(kappa, 0.0, of).unwrap().must(of as u32);
         assert_eq!((must(0.98, 2000), must(0.29, 100), must(0.45, 10)), (1960, 29, 5));
@@ -606,6 +746,12 @@ mod tests {
                 imputed_constraints(co, &t, &[Kind::MustLink, Kind::CannotLink], u64::MAX, &context())
             };
             prop_assert_eq!(listed(&dense).unwrap(), listed(&implicit).unwrap());
+            let must_links = |co, most| {
+                imputed_constraints(co, &t, &[Kind::MustLink], most, &context())
+                    .map_err(|e| e.to_string())
+            };
+            prop_assert_eq!(must_links(&dense, u64::MAX), must_links(&implicit, u64::MAX));
+            prop_assert_eq!(must_links(&dense, 3), must_links(&implicit, 3));
             // Slowly: pair by pair.
             let mut slow = Imputed::default();
             for i in 0..e.n() {

@@ -107,14 +107,13 @@ pub(crate) fn renew(
         return sums.into_means(points.distortion(), changed, centres);
     }
     let (offsets, order) = by_label(labels, k);
-    let fresh: Vec<Option<Vec<f64>>> = (0..k)
-        .into_par_iter()
-        .map(|h| asked(h).then(|| points.mean(&order[offsets[h]..offsets[h + 1]])).flatten())
-        .collect();
-    for (h, centre) in fresh.into_iter().enumerate() {
-        if let Some(centre) = centre {
-            centres.row_mut(h).assign(&ArrayView1::from(&centre));
-        }
-    }
+    let all = centres.as_slice_mut().expect("standard layout");
+    all.par_chunks_mut(d).with_max_len(1).enumerate().filter(|(h, _)| asked(*h)).for_each(
+        |(h, to)| {
+            if let Some(mean) = points.mean(&order[offsets[h]..offsets[h + 1]]) {
+                to.copy_from_slice(&mean);
+            }
+        },
+    );
     offsets.windows(2).map(|w| w[1] - w[0]).collect()
 }

@@ -7,7 +7,7 @@
 use pulp::{Simd, WithSimd, bytemuck};
 
 use crate::panels::Smallest;
-use crate::vectors::{Real, dispatch};
+use crate::vectors::{Aligned, Real, dispatch};
 
 /// Vectors of rows in a group.
 const VECTORS: usize = 2;
@@ -15,8 +15,6 @@ const VECTORS: usize = 2;
 const CENTRES: usize = 5;
 /// Features that are turned at a time.
 const QUAD: usize = 4;
-/// Bytes in a line of the cache; vectors that cross lines are slow.
-const LINE: usize = 64;
 
 /// Centres packed for [`Rowwise::smallest`].
 pub(crate) struct Rowwise<T> {
@@ -25,23 +23,6 @@ pub(crate) struct Rowwise<T> {
     constants: Vec<T>,
     /// Panels of a few centres, feature by feature.
     factors: Vec<T>,
-}
-
-/// Memory that is used again from group to group.
-#[derive(Default)]
-pub(crate) struct Scratch(Vec<f64>);
-
-impl Scratch {
-    /// So many numbers, from the start of a line on.
-    fn numbers<T: Real>(&mut self, count: usize) -> &mut [T] {
-        let doubles = (count * size_of::<T>()).div_ceil(size_of::<f64>());
-        let room = doubles + LINE / size_of::<f64>();
-        if self.0.len() < room {
-            self.0 = vec![0.0; room];
-        }
-        let first = self.0.as_ptr().align_offset(LINE).min(room - doubles);
-        &mut bytemuck::cast_slice_mut(&mut self.0[first..first + doubles])[..count]
-    }
 }
 
 impl<T: Real> Rowwise<T> {
@@ -65,7 +46,7 @@ impl<T: Real> Rowwise<T> {
     }
 
     /// The smallest scores of rows that stand one after the other.
-    pub(crate) fn smallest(&self, rows: &[T], scratch: &mut Scratch, out: &mut [Smallest]) {
+    pub(crate) fn smallest(&self, rows: &[T], scratch: &mut Aligned, out: &mut [Smallest]) {
         if !out.is_empty() {
             dispatch(Kernel { centres: self, rows, scratch, out });
         }
@@ -75,7 +56,7 @@ impl<T: Real> Rowwise<T> {
 struct Kernel<'a, T> {
     centres: &'a Rowwise<T>,
     rows: &'a [T],
-    scratch: &'a mut Scratch,
+    scratch: &'a mut Aligned,
     out: &'a mut [Smallest],
 }
 
@@ -224,7 +205,7 @@ mod tests {
 
     fn check<T: Real>(tolerance: f64) {
         let mut s = SeedPath::new(1).stream("rowwise");
-        let mut scratch = Scratch::default();
+        let mut scratch = Aligned::default();
         for (rows, d, k) in
             [(1, 1, 1), (9, 3, 2), (140, 17, 33), (13, 5, 8), (67, 64, 100), (100, 6, 5)]
         {
@@ -266,7 +247,7 @@ mod tests {
             f64::INFINITY
         });
         let mut out = [Smallest { score: 0.0, centre: 0, second: 0.0 }; 3];
-        packed.smallest(&[1e200; 3], &mut Scratch::default(), &mut out);
+        packed.smallest(&[1e200; 3], &mut Aligned::default(), &mut out);
         assert_eq!(out, [Smallest::NONE; 3]);
     }
 }

@@ -9,7 +9,8 @@ use ndarray::Array2;
 
 use crate::panels::{Panels, Smallest, width};
 use crate::points::{Distortion, Narrow, Points, row};
-use crate::rowwise::{Rowwise, Scratch};
+use crate::rowwise::Rowwise;
+use crate::vectors::Aligned;
 
 enum Packed<'a, D, S> {
     Double(D),
@@ -55,7 +56,7 @@ impl<'a> Whole<'a> {
         &self,
         first: usize,
         rows: &[f64],
-        scratch: &mut Scratch,
+        scratch: &mut Aligned,
         out: &mut [Smallest],
     ) {
         match &self.packed {

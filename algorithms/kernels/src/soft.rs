@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
-use mustlink_core::constraints::{Constraint, Constraints, Strength};
+use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
 use mustlink_core::{Context, Error, Problem, Result};
 
 use crate::assign::assign;
@@ -59,6 +59,9 @@ pub enum ConstrainedInit {
 pub enum SoftInit {
     /// From the neighbourhoods of the constraints.
     Neighbourhood,
+    /// From one object of each neighbourhood: the one with most must-links, which is the one that
+    /// questions put beside the others; of two the lower.
+    Representatives,
     /// By penalised k-means on the constrained objects alone: there constraints decide which of
     /// many starts is best, which they cannot where most objects are free.
     ConstrainedObjects,
@@ -108,6 +111,18 @@ pub struct Soft {
     init: SoftInit,
 }
 
+/// Of each of `sets` the object with most must-links, ties to the lowest.
+fn representatives(closure: &Closure, sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let mut links = vec![0usize; closure.n()];
+    for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::MustLink) {
+        links[c.i as usize] += 1;
+        links[c.j as usize] += 1;
+    }
+    let more =
+        |best: u32, &i: &u32| if links[i as usize] > links[best as usize] { i } else { best };
+    sets.iter().map(|set| vec![set.iter().fold(set[0], more)]).collect()
+}
+
 /// Starts of penalised k-means on this many constrained objects alone: the fewer there are, the less
 /// a start costs.
 fn starts(objects: usize) -> usize {
@@ -131,7 +146,7 @@ impl Soft {
         }
         let constraints = softened(&problem.constraints, problem.n(), options.hard_as_soft)?;
         let closure = Closure::new(&constraints, problem.n(), options.on_conflict)?;
-        let neighbourhoods = closure.neighbourhoods();
+        let mut neighbourhoods = closure.neighbourhoods();
         let init = match (options.init, options.weight) {
             (Some(init), _) => init,
             (None, Weight::Auto(_)) => SoftInit::ConstrainedObjects,
@@ -141,6 +156,10 @@ impl Soft {
             SoftInit::ConstrainedObjects if !closure.constraints().pairs().is_empty() => init,
             SoftInit::Plain(_) => init,
             _ if neighbourhoods.is_empty() => SoftInit::Plain(options.init_without_constraints),
+            SoftInit::Representatives => {
+                neighbourhoods = representatives(&closure, &neighbourhoods);
+                SoftInit::Neighbourhood
+            }
             _ => SoftInit::Neighbourhood,
         };
         Ok(Soft { options, closure, neighbourhoods, init })
@@ -208,7 +227,9 @@ impl Soft {
                 }
                 Ok(self.neighbourhood_start(points, k, ctx))
             }
-            SoftInit::Neighbourhood => Ok(self.neighbourhood_start(points, k, ctx)),
+            SoftInit::Neighbourhood | SoftInit::Representatives => {
+                Ok(self.neighbourhood_start(points, k, ctx))
+            }
         }
     }
 

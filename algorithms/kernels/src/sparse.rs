@@ -11,7 +11,7 @@ use pulp::{Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 
 use crate::points::{Distortion, Points, row};
-use crate::vectors::{dispatch, lanes};
+use crate::vectors::{Aligned, dispatch, lanes};
 use mustlink_core::data::Row;
 use mustlink_core::reduce;
 
@@ -30,7 +30,7 @@ pub(crate) struct Table {
     vectors: usize,
     /// Centres in a panel, those that fill it up included.
     width: usize,
-    packed: Vec<f64>,
+    packed: Aligned,
 }
 
 impl Table {
@@ -40,8 +40,9 @@ impl Table {
         // Panels of equal width waste the least.
         let vectors = needed.div_ceil(needed.div_ceil(VECTORS));
         let width = vectors * lanes::<f64>();
-        let mut packed = vec![0.0; needed.div_ceil(vectors) * width * d];
-        for (p, panel) in packed.chunks_exact_mut(width * d).enumerate() {
+        let count = needed.div_ceil(vectors) * width * d;
+        let mut packed = Aligned::zeros(count);
+        for (p, panel) in packed.numbers::<f64>(count).chunks_exact_mut(width * d).enumerate() {
             let first = p * width;
             let members = width.min(k - first);
             panel.par_chunks_mut(TILE * width).enumerate().for_each(|(t, tile)| {
@@ -78,6 +79,11 @@ impl Table {
                 }
             }
         }
+    }
+
+    /// The panels, one after the other.
+    fn panels(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.packed.get(self.stride() * self.d).chunks_exact(self.width * self.d)
     }
 
     /// Number of inner products a row gets, those of no centre included.
@@ -169,7 +175,7 @@ fn products<S: Simd, const V: usize>(simd: S, block: Products<'_>) {
     let stride = table.stride();
     let wanted = |at: &usize| !skip.is_some_and(|s| s[first + at]);
     let wanted: Vec<usize> = (0..out.len() / stride).filter(wanted).collect();
-    for (p, panel) in table.packed.chunks_exact(table.width * table.d).enumerate() {
+    for (p, panel) in table.panels().enumerate() {
         let centres = S::as_simd_f64s(panel).0;
         let mut keep = |at: usize, sums: &[S::f64s; V]| {
             let from = at * stride + p * table.width;

@@ -52,6 +52,40 @@ pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
     }
 }
 
+/// Bytes in a line of the cache.
+const LINE: usize = 64;
+
+/// Memory for numbers from the start of a line of the cache on: vectors that cross lines are slow.
+#[derive(Default)]
+pub(crate) struct Aligned(Vec<f64>);
+
+impl Aligned {
+    /// So many zeros.
+    pub(crate) fn zeros(count: usize) -> Self {
+        Aligned(vec![0.0; count + LINE / size_of::<f64>()])
+    }
+
+    /// Room for so many numbers, whatever was in it before.
+    pub(crate) fn numbers<T: Real>(&mut self, count: usize) -> &mut [T] {
+        let doubles = (count * size_of::<T>()).div_ceil(size_of::<f64>());
+        if self.0.len() < doubles + LINE / size_of::<f64>() {
+            *self = Aligned::zeros(doubles);
+        }
+        let first = self.first(doubles);
+        &mut bytemuck::cast_slice_mut(&mut self.0[first..first + doubles])[..count]
+    }
+
+    /// So many numbers, that [`Aligned::zeros`] made.
+    pub(crate) fn get(&self, count: usize) -> &[f64] {
+        let first = self.first(count);
+        &self.0[first..first + count]
+    }
+
+    fn first(&self, doubles: usize) -> usize {
+        self.0.as_ptr().align_offset(LINE).min(self.0.len() - doubles)
+    }
+}
+
 /// What scores are computed in: `f64` or `f32`.
 pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
     /// A vector of them.

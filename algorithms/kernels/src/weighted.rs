@@ -12,7 +12,8 @@ use mustlink_core::data::{Data, Row};
 
 use crate::panels::Smallest;
 use crate::points::{row, sum_lanes};
-use crate::rowwise::{Rowwise, Scratch};
+use crate::rowwise::Rowwise;
+use crate::vectors::Aligned;
 
 /// Objects in a block.
 const ROWS: usize = 128;
@@ -103,7 +104,7 @@ impl<'a> Weighted<'a> {
         }
         let mut found = [Smallest::NONE; ROWS];
         let found = &mut found[..chunk.len()];
-        self.packed.smallest(&x, &mut Scratch::default(), found);
+        self.packed.smallest(&x, &mut Aligned::default(), found);
         let mut moved = 0;
         for (r, label) in chunk.iter_mut().enumerate() {
             if skip.is_some_and(|s| s[first + r]) {

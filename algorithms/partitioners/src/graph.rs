@@ -4,7 +4,7 @@ use mustlink_core::{Error, Result};
 use rayon::prelude::*;
 
 /// The largest sum of the edge weights of a graph, both directions counted: what METIS can add up.
-const MAX_TOTAL: f64 = i32::MAX as f64;
+const MAX_TOTAL: u64 = i32::MAX as u64;
 
 /// An undirected graph: every edge is stored at both ends. Eight bytes per direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl GraphBuilder {
         let scale = {
             let sum = weights.iter().map(|&w| f64::from(w)).sum::<f64>();
             // Half a unit for each weight that is rounded up.
-            let room = (MAX_TOTAL - weights.len() as f64).max(1.0);
+            let room = (MAX_TOTAL as f64 - weights.len() as f64).max(1.0);
             scale.min(room / sum)
         };
         let weights =
@@ -149,15 +149,14 @@ impl Graph {
         if offsets.windows(2).any(|w| w[0] > w[1]) {
             return bad("offsets that fall");
         }
-        for v in 0..n {
-            if neighbours[offsets[v]..offsets[v + 1]]
-                .iter()
-                .any(|&u| u as usize >= n || u as usize == v)
-            {
-                return bad("an edge to itself or to nowhere");
-            }
+        let nowhere = |v: usize| {
+            let row = &neighbours[offsets[v]..offsets[v + 1]];
+            row.iter().any(|&u| u as usize >= n || u as usize == v)
+        };
+        if (0..n).into_par_iter().any(nowhere) {
+            return bad("an edge to itself or to nowhere");
         }
-        if weights.iter().map(|&w| f64::from(w)).sum::<f64>() > MAX_TOTAL {
+        if weights.iter().map(|&w| u64::from(w)).sum::<u64>() > MAX_TOTAL {
             let legal = "a sum of at most 2^31 - 1; fewer edges, for example by fewer members";
             return Err(Error::bad_param("weights", "a larger sum", legal));
         }

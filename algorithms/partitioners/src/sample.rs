@@ -19,8 +19,10 @@ use crate::multilevel::within;
 /// Objects of a sample: at least so many, and for each part so many.
 const AT_LEAST: usize = 4000;
 const PER_PART: usize = 200;
-/// Up to so many times the sample, nothing is lost by cutting the whole graph.
-const LARGE: usize = 5;
+/// From so many times the sample on: the cut of the whole graph takes twice as long and is no lower on
+/// the whole (`cargo run --release -p mustlink-partitioners --example cuts`).
+const LARGE: usize = 2;
+
 /// Parts of all vertices by a balanced engine.
 ///
 /// # Errors
@@ -82,20 +84,19 @@ fn by_sample(
         small = beyond_mean(&small, count)?;
     }
     let engine = if dense { Engine::Spectral } else { engine };
-    let of_sample = engine.partitioner().parts(&Task { graph: &small, ..*task }, ctx)?;
-    const FREE: u32 = u32::MAX;
-    let mut parts = vec![FREE; graph.len()];
-    // Of a dense graph only the clusters keep what the sample says: its objects follow as the others.
-    let keep = if dense { count } else { 0 };
-    chosen.iter().zip(&of_sample).skip(keep).for_each(|(&v, &p)| parts[v as usize] = p);
-    let free: Vec<u32> = (0..objects as u32).filter(|&v| parts[v as usize] == FREE).collect();
-    let towards: Vec<Vec<f64>> = free
-        .par_iter()
-        .map(|&v| {
+    // Starts that together take about half as long as those of the whole graph would, unless told.
+    let small_task = Task { graph: &small, ..*task };
+    let half = task.starts() * graph.directions() / (2 * small.directions().max(1));
+    let trials = task.trials.unwrap_or(small_task.starts().min(half.max(1)));
+    let of_sample =
+        engine.partitioner().parts(&Task { trials: Some(trials), ..small_task }, ctx)?;
+    // Only the clusters keep what the sample says; its objects follow them as all others do.
+    let clusters = &of_sample[count..];
+    let towards: Vec<Vec<f64>> = (0..objects)
+        .into_par_iter()
+        .map(|v| {
             let mut to = vec![0.0; k];
-            for (u, w) in graph.edges(v as usize).filter(|&(u, _)| parts[u] != FREE) {
-                to[parts[u] as usize] += f64::from(w);
-            }
+            graph.edges(v).for_each(|(u, w)| to[clusters[u - objects] as usize] += f64::from(w));
             to
         })
         .collect();
@@ -103,29 +104,30 @@ fn by_sample(
     // where one of them belongs when parts are of equal size.
     let mut common = vec![0.0; k];
     for to in &towards {
-        common.iter_mut().zip(to).for_each(|(c, t)| *c += t / free.len() as f64);
+        common.iter_mut().zip(to).for_each(|(c, t)| *c += t / objects as f64);
     }
-    let wish = |at: usize, p: usize| towards[at][p] - common[p];
+    let wish = |v: usize, p: usize| towards[v][p] - common[p];
     // Those with most to lose go first, where there is room.
-    let lead = |at: usize| {
-        let mut sorted: Vec<f64> = (0..k).map(|p| wish(at, p)).collect();
+    let lead = |v: usize| {
+        let mut sorted: Vec<f64> = (0..k).map(|p| wish(v, p)).collect();
         sorted.sort_unstable_by(|a, b| b.total_cmp(a));
         sorted[0] - sorted[1]
     };
-    let leads: Vec<f64> = (0..free.len()).into_par_iter().map(lead).collect();
-    let mut order: Vec<usize> = (0..free.len()).collect();
+    let leads: Vec<f64> = (0..objects).into_par_iter().map(lead).collect();
+    let mut order: Vec<usize> = (0..objects).collect();
     order.sort_by(|&a, &b| leads[b].total_cmp(&leads[a]).then(a.cmp(&b)));
     let bounds = task.bounds();
+    let mut parts = vec![0; objects];
+    parts.extend_from_slice(clusters);
     let mut sizes = vec![0u64; k];
-    for (v, &p) in parts.iter().enumerate().filter(|(_, p)| **p != FREE) {
-        sizes[p as usize] += u64::from(graph.size(v));
+    for (at, &p) in clusters.iter().enumerate() {
+        sizes[p as usize] += u64::from(graph.size(objects + at));
     }
-    for at in order {
-        let v = free[at] as usize;
+    for v in order {
         let size = u64::from(graph.size(v));
         let mut best: Option<usize> = None;
         for p in (0..k).filter(|&p| sizes[p] + size <= bounds.0[p]) {
-            if best.is_none_or(|b| wish(at, p) > wish(at, b)) {
+            if best.is_none_or(|b| wish(v, p) > wish(v, b)) {
                 best = Some(p);
             }
         }

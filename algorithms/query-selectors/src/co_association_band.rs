@@ -209,7 +209,7 @@ impl QuerySelector for CoAssociationBand {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
         let n = shape.n as u64;
         let matrix = (n * n.saturating_sub(1)).min(self.max_matrix_bytes);
-        generator.map_or(0, |g| g.memory(shape)) + matrix + 24 * n
+        generator.map_or(0, |g| g.memory(shape, true)) + matrix + 24 * n
     }
 }
 

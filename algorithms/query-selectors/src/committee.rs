@@ -267,7 +267,7 @@ impl QuerySelector for Committee {
             Representation::Implicit => 0,
             _ => (n * n.saturating_sub(1)).min(self.max_matrix_bytes),
         };
-        generator.map_or(0, |g| g.memory(shape)) + matrix + n * (128 + 8 * shape.k as u64)
+        generator.map_or(0, |g| g.memory(shape, true)) + matrix + n * (128 + 8 * shape.k as u64)
     }
 }
 

@@ -30,7 +30,7 @@ impl Pool {
     ) -> u64 {
         let all = ALL_PAIRS_UP_TO * ALL_PAIRS_UP_TO / 2;
         let pairs = (shape.n * shape.n / 2).min(self.size.max(all));
-        generator.map_or(0, |g| 2 * g.memory(shape)) + 40 * pairs as u64
+        generator.map_or(0, |g| 2 * g.memory(shape, true)) + 40 * pairs as u64
     }
 }
 

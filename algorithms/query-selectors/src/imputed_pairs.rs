@@ -111,6 +111,6 @@ impl QuerySelector for ImputedPairs {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
-        generator.map_or(0, |g| 2 * g.memory(shape)) + 64 * self.pairs as u64
+        generator.map_or(0, |g| 2 * g.memory(shape, true)) + 64 * self.pairs as u64
     }
 }

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use mustlink::config::{self, Document};
-use mustlink_experiments::Experiment;
+use mustlink_experiments::{Experiment, plan};
 
 use crate::failure::Failure;
 use crate::method_file::MethodFile;
+use crate::options::{DataDir, bytes};
 use crate::term;
+use crate::verbs::plan::within;
 
 /// Check an experiment or method file; every mistake is shown, with its place
 #[derive(Debug, clap::Args)]
@@ -18,6 +20,12 @@ pub(crate) struct Args {
     /// Change a value first: experiment.seed=7 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
+    /// Refuse methods of an experiment that declare more memory than this; reads its data sets, which
+    /// a check without it leaves alone
+    #[arg(long, value_name = "4GiB", value_parser = bytes)]
+    memory_limit: Option<u64>,
+    #[command(flatten)]
+    data: DataDir,
 }
 
 /// What a file describes.
@@ -41,16 +49,34 @@ pub(crate) fn read(file: &std::path::Path, sets: &[String]) -> Result<File, Fail
     Ok(File::Method(document))
 }
 
+/// Refuses what `plan` refuses, and says what the largest cell takes.
+fn memory(experiment: &Experiment, limit: u64, data: &DataDir) -> Result<String, Failure> {
+    let plan = plan(experiment, &data.source(), None)?;
+    if let Some(missing) = plan.missing().next() {
+        let why = missing.size.as_ref().err().map_or("", |e| e.as_str());
+        let message = format!("--memory-limit: the data sets say how much is needed; {why}");
+        return Err(Failure::Said { message, status: 3 });
+    }
+    within(&plan, limit)?;
+    Ok(format!("; up to {} per cell", mustlink::error::bytes(plan.memory)))
+}
+
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let name = args.file.display();
-    let text = match read(&args.file, &args.sets)? {
-        File::Experiment(e) => format!(
-            "{name}: in order; experiment \"{}\" with {} data sets and {} methods",
+    let text = match (read(&args.file, &args.sets)?, args.memory_limit) {
+        (File::Experiment(e), limit) => format!(
+            "{name}: in order; experiment \"{}\" with {} data sets and {} methods{}",
             e.head.name,
             e.datasets.len(),
-            e.methods.len()
+            e.methods.len(),
+            limit.map_or_else(|| Ok(String::new()), |limit| memory(&e, limit, &args.data))?
         ),
-        File::Method(_) => format!("{name}: in order; a method"),
+        (File::Method(_), None) => format!("{name}: in order; a method"),
+        (File::Method(_), Some(_)) => {
+            let message = "--memory-limit is for experiment files: without data nobody knows what a \
+                           method takes; give it to cluster or select";
+            return Err(Failure::usage(message));
+        }
     };
     term::print(&text)?;
     Ok(0)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mustlink::Error;
-use mustlink_experiments::{Experiment, plan};
+use mustlink_experiments::{Experiment, Plan, plan};
 
 use crate::failure::Failure;
 use crate::options::{DataDir, bytes};
@@ -34,10 +34,18 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let plan = plan(&experiment, &args.data.source(), Some(&out))?;
     term::print(&plan.to_string())?;
-    if let Some(limit) = args.memory_limit.filter(|&limit| plan.memory > limit) {
-        let e = Error::Memory { needed: plan.memory, limit };
-        return Err(Failure::usage(format!("{}: {e}", plan.largest)));
+    if let Some(limit) = args.memory_limit {
+        within(&plan, limit)?;
     }
     // A run would end the same way.
     Ok(if plan.missing().next().is_some() { 3 } else { 0 })
+}
+
+/// Refuses what declares more than `limit` bytes.
+pub(crate) fn within(plan: &Plan, limit: u64) -> Result<(), Failure> {
+    if plan.memory > limit {
+        let e = Error::Memory { needed: plan.memory, limit };
+        return Err(Failure::usage(format!("{}: {e}", plan.largest)));
+    }
+    Ok(())
 }

@@ -249,11 +249,55 @@ fn a_million_objects_are_refused_before_anything_is_made() {
         )
     };
     bench.write("e.toml", experiment(&bench.read("cspa.toml")));
-    let plan = bench.run("plan e.toml");
-    assert_eq!(plan.status, 2, "{}", plan.err);
-    assert!(plan.err.contains("method \"m\"") && plan.err.contains("\"hbgf\""), "{}", plan.err);
+    for line in ["plan e.toml", "check e.toml --memory-limit 4GiB"] {
+        let done = bench.run(line);
+        assert_eq!(done.status, 2, "{line}: {}", done.err);
+        let named = done.err.contains("method \"m\"") && done.err.contains("\"hbgf\"");
+        assert!(named, "{line}: {}", done.err);
+    }
     bench.write("e.toml", experiment(&bench.read("wide.toml")));
-    let plan = bench.run("plan e.toml --memory-limit 4GiB");
-    assert_eq!(plan.status, 2, "{}", plan.err);
-    assert!(plan.err.contains("method \"m\" on data set \"big\": memory"), "{}", plan.err);
+    let refused = ["plan", "check"].map(|verb| {
+        let done = bench.run(&format!("{verb} e.toml --memory-limit 4GiB"));
+        assert_eq!(done.status, 2, "{verb}: {}", done.err);
+        done.err
+    });
+    let [plan, check] = &refused;
+    assert!(plan.contains("method \"m\" on data set \"big\": memory"), "{plan}");
+    assert_eq!(plan, check);
+}
+
+#[test]
+fn a_check_within_a_memory_limit_reads_the_data_sets() {
+    let experiment = "[experiment]\nname = \"small\"\n[[dataset]]\nid = \"iris\"\n[[method]]\n\
+                      id = \"m\"\nclusterer = \"kmeans\"\n";
+    let bench = Bench::with("e.toml", experiment);
+    let done = bench.run("check e.toml --memory-limit 1GiB");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let said = "e.toml: in order; experiment \"small\" with 1 data sets and 1 methods; up to ";
+    assert!(done.out.starts_with(said) && done.out.ends_with("KiB per cell\n"), "{}", done.out);
+    let done = bench.run("check e.toml --memory-limit 1kB");
+    assert_eq!(done.status, 2, "{}", done.err);
+    assert!(
+        done.err.starts_with("error: method \"m\" on data set \"iris\": memory: the method needs "),
+        "{}",
+        done.err
+    );
+    bench.write("e.toml", experiment.replace("\"iris\"", "\"iriss\""));
+    assert_eq!(bench.run("check e.toml").status, 0);
+    let done = bench.run("check e.toml --memory-limit 1GiB");
+    assert_eq!(done.status, 3, "{}", done.err);
+    assert!(
+        done.err.starts_with(
+            "error: --memory-limit: the data sets say how much is needed; dataset iriss: data: no data \
+             set \"iriss\"; did you mean \"iris\"?"
+        ),
+        "{}",
+        done.err
+    );
+    bench.write("m.toml", "k = 2\nclusterer = \"kmeans\"\n");
+    bench.run("check m.toml --memory-limit 1GiB").failed(
+        2,
+        "error: --memory-limit is for experiment files: without data nobody knows what a method takes; \
+         give it to cluster or select\n",
+    );
 }

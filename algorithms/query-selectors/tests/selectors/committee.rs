@@ -275,3 +275,19 @@ fn the_same_ensemble_is_asked_once_whoever_asks() {
     let s = mustlink_core::selection::run(&c, &twelve(), &mut by, Some(3), &points, None, &ctx);
     assert_eq!(s.unwrap().asked(), 3);
 }
+
+#[test]
+fn the_estimate_counts_no_centres_that_nobody_keeps() {
+    // 2225 documents of 9635 terms: the centres of 2000 members would be 771 MB.
+    let subsample: Box<dyn EnsembleGenerator> =
+        Box::new(mustlink_ensemble_generators::subsample::Subsample {
+            members: 2000,
+            ..Default::default()
+        });
+    let shape = Shape { n: 2225, d: 9635, k: 5, entries: 286_774, constraints: 0 };
+    let labels = 2000 * 2225 * 4;
+    assert!(subsample.memory(&shape, false) > labels + 2000 * 5 * 9635 * 8);
+    let committee = Committee { generator: Some(subsample), ..Committee::default() };
+    let estimate = committee.memory(&shape);
+    assert!((labels..100_000_000).contains(&estimate), "{estimate}");
+}
