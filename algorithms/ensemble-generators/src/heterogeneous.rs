@@ -35,8 +35,8 @@ impl Default for Part {
 /// # Input and output
 /// What every clusterer takes. As many partitions as the counts add up to.
 /// # Errors
-/// `BadParam` for a count of 0, for a weight that is negative and for none above 0; a member that fails is made again, `max_failures` times in all, then
-/// its error is returned.
+/// `BadParam` for a count of 0, for a weight that is negative and for none above 0; a member that
+/// fails is made again, `max_failures` times in all, then its error is returned.
 /// # Cost and randomness
 /// One run for each member, in parallel; random as the clusterers are.
 /// # References
