@@ -238,10 +238,26 @@ fn gather<S: Simd, T: Real>(lane: &Lane<T::V<S>>, order: &[u32]) -> Smallest {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use mustlink_core::random::SeedPath;
     use ndarray::Array2;
+
+    /// Whether these are the smallest and the second smallest of all scores with their centres.
+    pub(crate) fn is_smallest(
+        got: &Smallest,
+        scores: impl Iterator<Item = (f64, u32)>,
+        tolerance: f64,
+    ) {
+        let mut plain: Vec<(f64, u32)> = scores.collect();
+        plain.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        assert!((got.score - plain[0].0).abs() < tolerance);
+        assert_eq!(got.centre, plain[0].1);
+        match plain.get(1) {
+            Some((second, _)) => assert!((got.second - second).abs() < tolerance),
+            None => assert_eq!(got.second, f64::INFINITY),
+        }
+    }
 
     fn check<T: Real>(tolerance: f64) {
         let mut s = SeedPath::new(1).stream("panels");
@@ -262,17 +278,8 @@ mod tests {
                 for (r, got) in out.iter().enumerate() {
                     let row: Vec<f64> = x[r * d..(r + 1) * d].iter().map(|v| v.wide()).collect();
                     let row = ndarray::ArrayView1::from(&row);
-                    let mut plain: Vec<(f64, u32)> = seen
-                        .iter()
-                        .map(|&h| (constant(h as usize) - row.dot(&centres.row(h as usize)), h))
-                        .collect();
-                    plain.sort_by(|a, b| a.partial_cmp(b).unwrap());
-                    assert!((got.score - plain[0].0).abs() < tolerance);
-                    assert_eq!(got.centre, plain[0].1);
-                    match plain.get(1) {
-                        Some((second, _)) => assert!((got.second - second).abs() < tolerance),
-                        None => assert_eq!(got.second, f64::INFINITY),
-                    }
+                    let score = |&h: &u32| constant(h as usize) - row.dot(&centres.row(h as usize));
+                    is_smallest(got, seen.iter().map(|h| (score(h), *h)), tolerance);
                 }
             }
         }

@@ -200,6 +200,7 @@ impl<S: Simd, T: Real> Panel<'_, S, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panels::tests::is_smallest;
     use mustlink_core::random::SeedPath;
     use ndarray::Array2;
 
@@ -221,15 +222,8 @@ mod tests {
             for (r, got) in out.iter().enumerate() {
                 let row: Vec<f64> = x[r * d..(r + 1) * d].iter().map(|v| v.wide()).collect();
                 let row = ndarray::ArrayView1::from(&row);
-                let mut plain: Vec<(f64, u32)> =
-                    (0..k).map(|h| (constant(h) - row.dot(&centres.row(h)), h as u32)).collect();
-                plain.sort_by(|a, b| a.partial_cmp(b).unwrap());
-                assert!((got.score - plain[0].0).abs() < tolerance);
-                assert_eq!(got.centre, plain[0].1);
-                match plain.get(1) {
-                    Some((second, _)) => assert!((got.second - second).abs() < tolerance),
-                    None => assert_eq!(got.second, f64::INFINITY),
-                }
+                let score = |h: usize| constant(h) - row.dot(&centres.row(h));
+                is_smallest(got, (0..k).map(|h| (score(h), h as u32)), tolerance);
             }
         }
     }
