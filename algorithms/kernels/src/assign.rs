@@ -8,11 +8,10 @@
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::panels::Smallest;
 use crate::points::{Points, row, row_norms};
 use crate::scores::Whole;
 use crate::sparse;
-use crate::vectors::Aligned;
+use crate::rowwise::Found;
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::DataKind;
 
@@ -35,22 +34,17 @@ pub fn assign(
     }
     let scores = Whole::new(points, centres, &norms);
     let rows = points.dense_rows();
-    let block = |(scratch, gathered): &mut (Aligned, Vec<f64>), (b, chunk): (usize, &mut [u32])| {
+    let block = |(found, gathered): &mut (Found, Vec<f64>), (b, chunk): (usize, &mut [u32])| {
         let first = b * ROWS;
-        let mut found = [Smallest::NONE; ROWS];
-        let found = &mut found[..chunk.len()];
-        scores.smallest(first, rows.block(first, chunk.len(), gathered), scratch, found);
+        scores.smallest(first, rows.block(first, chunk.len(), gathered), 0.0, found);
         let mut moved = 0;
         for (r, label) in chunk.iter_mut().enumerate() {
             let i = first + r;
             if skip.is_some_and(|s| s[i]) {
                 continue;
             }
-            let new = if found[r].second > found[r].score + 2.0 * scores.error(i) {
-                found[r].centre
-            } else {
-                exact(points, centres, &norms, i, *label, 0..k)
-            };
+            let sure = found.sure(r, scores.error(i));
+            let new = sure.unwrap_or_else(|| exact(points, centres, &norms, i, *label, 0..k));
             moved += usize::from(new != *label);
             *label = new;
         }

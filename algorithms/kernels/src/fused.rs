@@ -13,11 +13,11 @@ use mustlink_core::reduce;
 
 use crate::assign::exact;
 use crate::means::{FEW, Sums};
-use crate::panels::Smallest;
-use crate::points::{Points, distortion, row, row_norms};
+use crate::points::{Distortion, Points, distortion, row, row_norms};
+use crate::rowwise::Found;
 use crate::scores::Whole;
 use crate::sparse::{Table, nearest, value};
-use crate::vectors::{Aligned, add, dispatch};
+use crate::vectors::{add, dispatch, inner_product_and_sum, squared_distance_and_sum};
 
 /// Most rows that the kernel takes at a time, and most of their numbers: what is done with them after
 /// their scores finds them in the fastest cache.
@@ -46,7 +46,11 @@ pub(crate) fn pass(
         DataKind::Csr => Way::Products(Table::new(centres)),
         _ => Way::Scores(Whole::new(points, centres, &norms)),
     };
-    All { points, centres, norms: &norms, way: &way, labels }.tree(0, next)
+    let error = match &way {
+        Way::Scores(scores) => scores.largest_error(),
+        Way::Products(_) => 0.0,
+    };
+    All { points, centres, norms: &norms, way: &way, error, labels }.tree(0, next)
 }
 
 /// How nearest centres are found.
@@ -62,6 +66,8 @@ struct All<'a> {
     centres: &'a Array2<f64>,
     norms: &'a [f64],
     way: &'a Way<'a>,
+    /// How far scores can be from the truth, whatever the object.
+    error: f64,
     labels: &'a [u32],
 }
 
@@ -90,16 +96,14 @@ impl All<'_> {
         let (k, d) = self.centres.dim();
         let sums = (k <= FEW).then(|| Sums::new(k, d));
         let mut pass = Pass { moved: 0, objective: 0.0, sums };
-        let mut found = [Smallest::NONE; ROWS];
-        let (mut scratch, mut gathered) = (Aligned::default(), Vec::new());
+        let (mut found, mut gathered) = (Found::default(), Vec::new());
         let rows = self.points.dense_rows();
         let count = (NUMBERS / d).clamp(32, ROWS);
         for (c, next) in next.chunks_mut(count).enumerate() {
             let first = first + c * count;
-            let found = &mut found[..next.len()];
             let rows = rows.block(first, next.len(), &mut gathered);
-            scores.smallest(first, rows, &mut scratch, found);
-            dispatch(Rest { all: self, scores, first, rows, found, next, pass: &mut pass });
+            scores.smallest(first, rows, self.error, &mut found);
+            dispatch(Rest { all: self, scores, first, rows, found: &found, next, pass: &mut pass });
         }
         pass
     }
@@ -126,7 +130,7 @@ struct Rest<'a> {
     scores: &'a Whole<'a>,
     first: usize,
     rows: &'a [f64],
-    found: &'a [Smallest],
+    found: &'a Found,
     next: &'a mut [u32],
     pass: &'a mut Pass,
 }
@@ -139,26 +143,42 @@ impl WithSimd for Rest<'_> {
         let Rest { all, scores, first, rows, found, next, pass } = self;
         let d = all.points.d();
         let labels = &all.labels[first..first + next.len()];
-        for (r, (to, found)) in next.iter_mut().zip(found).enumerate() {
-            let (i, label) = (first + r, labels[r]);
-            *to = if found.second > found.score + 2.0 * scores.error(i) {
-                found.centre
-            } else {
-                exact(all.points, all.centres, all.norms, i, label, 0..all.centres.nrows())
-            };
-            pass.moved += usize::from(*to != label);
+        match found.all_sure() {
+            Some(centres) => next.copy_from_slice(&centres[..labels.len()]),
+            None => {
+                for (r, (to, &label)) in next.iter_mut().zip(labels).enumerate() {
+                    let i = first + r;
+                    *to = found.sure(r, scores.error(i)).unwrap_or_else(|| {
+                        exact(all.points, all.centres, all.norms, i, label, 0..all.centres.nrows())
+                    });
+                }
+            }
         }
+        pass.moved += next.iter().zip(labels).filter(|(new, old)| new != old).count();
         let kind = all.points.distortion();
+        let centres = all.centres.as_slice().expect("standard layout");
+        let rows = rows.chunks_exact(d).zip(labels);
         let mut objective = pass.objective;
-        for (x, &label) in rows.chunks_exact(d).zip(labels).filter(|(_, label)| **label != NONE) {
-            objective += distortion(simd, kind, x, row(all.centres, label as usize));
+        let Some(sums) = &mut pass.sums else {
+            for (x, &label) in rows.filter(|(_, label)| **label != NONE) {
+                objective += distortion(simd, kind, x, &centres[label as usize * d..][..d]);
+            }
+            pass.objective = objective;
+            return;
+        };
+        for ((x, &label), &new) in rows.zip(&*next) {
+            let (sum, size) = sums.of(new as usize);
+            *size += 1;
+            if label == NONE {
+                add(simd, sum, x);
+                continue;
+            }
+            let centre = &centres[label as usize * d..][..d];
+            objective += match kind {
+                Distortion::SquaredEuclidean => squared_distance_and_sum(simd, x, centre, sum),
+                Distortion::Cosine => 1.0 - inner_product_and_sum(simd, x, centre, sum),
+            };
         }
         pass.objective = objective;
-        let Some(sums) = &mut pass.sums else { return };
-        for (x, &new) in rows.chunks_exact(d).zip(&*next) {
-            let (sum, size) = sums.of(new as usize);
-            add(simd, sum, x);
-            *size += 1;
-        }
     }
 }

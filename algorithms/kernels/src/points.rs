@@ -246,7 +246,7 @@ impl Points {
                 self.mean(&some).unwrap_or_else(|| vec![0.0; d])
             }
         };
-        let longest = self.norms.iter().copied().fold(0.0, f64::max).sqrt();
+        let longest = self.largest_norm().sqrt();
         let most = longest + inner_product(&shift, &shift).sqrt();
         let scale = if most > 0.0 && most.is_finite() { (-most.log2().ceil()).exp2() } else { 1.0 };
         let mut rows = vec![0.0f32; n * d];
@@ -317,6 +317,11 @@ impl Points {
     /// Squared norm of prepared row `i`.
     pub fn norm(&self, i: usize) -> f64 {
         self.norms[i]
+    }
+
+    /// The largest squared norm of a prepared row.
+    pub(crate) fn largest_norm(&self) -> f64 {
+        self.norms.iter().copied().fold(0.0, f64::max)
     }
 
     /// Rows of length zero (cosine only).

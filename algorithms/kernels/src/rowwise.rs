@@ -4,10 +4,10 @@
 //! that each lane of two vectors holds one row. A few centres are taken at a time; the smallest and
 //! the second smallest score stay in registers, and nothing is ever compared within a vector.
 
+use prefetch_index::prefetch_index;
 use pulp::{Simd, WithSimd, bytemuck};
 
-use crate::panels::Smallest;
-use crate::vectors::{Aligned, Real, dispatch};
+use crate::vectors::{Aligned, LINE, Real, dispatch};
 
 /// Vectors of rows in a group.
 const VECTORS: usize = 2;
@@ -16,11 +16,40 @@ const CENTRES: usize = 5;
 /// Features that are turned at a time.
 const QUAD: usize = 4;
 
+/// What [`Rowwise::smallest`] finds, row by row, and what it works in; for one block after the other.
+#[derive(Default)]
+pub(crate) struct Found {
+    scratch: Aligned,
+    score: Vec<f64>,
+    centre: Vec<u32>,
+    second: Vec<f64>,
+    sure: bool,
+}
+
+impl Found {
+    /// The centres with the smallest scores, if no scores that are off by the error given to
+    /// [`Rowwise::smallest`] could make them others.
+    #[inline(always)]
+    pub(crate) fn all_sure(&self) -> Option<&[u32]> {
+        self.sure.then_some(&self.centre)
+    }
+
+    /// The centre with the smallest score of row `r`, if no score that is off by `error` at most
+    /// could make it another one.
+    #[inline(always)]
+    pub(crate) fn sure(&self, r: usize, error: f64) -> Option<u32> {
+        // False too where one is no number.
+        (self.second[r] > self.score[r] + 2.0 * error).then_some(self.centre[r])
+    }
+}
+
 /// Centres packed for [`Rowwise::smallest`].
 pub(crate) struct Rowwise<T> {
     /// Features, filled up to whole quads.
     d: usize,
     constants: Vec<T>,
+    /// The bits of 0, 1, …: centres are never computed with.
+    numbers: Vec<T>,
     /// Panels of a few centres, feature by feature.
     factors: Vec<T>,
 }
@@ -42,13 +71,14 @@ impl<T: Real> Rowwise<T> {
                 }
             }
         }
-        Rowwise { d: filled, constants, factors: packed }
+        let numbers = (0..k as u32).map(T::from_bits).collect();
+        Rowwise { d: filled, constants, numbers, factors: packed }
     }
 
-    /// The smallest scores of rows that stand one after the other.
-    pub(crate) fn smallest(&self, rows: &[T], scratch: &mut Aligned, out: &mut [Smallest]) {
-        if !out.is_empty() {
-            dispatch(Kernel { centres: self, rows, scratch, out });
+    /// The smallest scores of so many rows that stand one after the other, off by `error` at most.
+    pub(crate) fn smallest(&self, rows: &[T], count: usize, error: f64, found: &mut Found) {
+        if count > 0 {
+            dispatch(Kernel { centres: self, rows, count, error, found });
         }
     }
 }
@@ -56,8 +86,9 @@ impl<T: Real> Rowwise<T> {
 struct Kernel<'a, T> {
     centres: &'a Rowwise<T>,
     rows: &'a [T],
-    scratch: &'a mut Aligned,
-    out: &'a mut [Smallest],
+    count: usize,
+    error: f64,
+    found: &'a mut Found,
 }
 
 impl<T: Real> WithSimd for Kernel<'_, T> {
@@ -65,11 +96,16 @@ impl<T: Real> WithSimd for Kernel<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Kernel { centres, rows, scratch, out } = self;
-        let length = rows.len() / out.len();
+        let Kernel { centres, rows, count, error, found } = self;
+        let length = rows.len() / count;
         let (d, lanes) = (centres.d, T::lanes::<S>());
         let group = VECTORS * lanes;
-        let scratch = scratch.numbers::<T>(2 * group * d);
+        // Whole groups: what belongs to no row is never read.
+        let whole = count.next_multiple_of(group);
+        found.score.resize(whole, 0.0);
+        found.second.resize(whole, 0.0);
+        found.centre.resize(whole, 0);
+        let scratch = found.scratch.numbers::<T>(2 * group * d);
         let (records, turned) = scratch.split_at_mut(group * d);
         // Whatever was in it before: features that fill up must be numbers, of rows that are not
         // there nothing is read.
@@ -77,33 +113,47 @@ impl<T: Real> WithSimd for Kernel<'_, T> {
         records[group * (d / QUAD - 1)..].fill([T::of(0.0); QUAD]);
         let slots = slots::<S, T>(simd);
         let infinity = T::splat(simd, T::of(f64::INFINITY));
-        for (out, rows) in out.chunks_mut(group).zip(rows.chunks(group * length)) {
-            for (r, row) in rows.chunks_exact(length).enumerate() {
-                let (quads, rest) = row.as_chunks::<QUAD>();
-                let mut slot = r / lanes * lanes + slots[r % lanes];
-                for quad in quads {
-                    records[slot] = *quad;
-                    slot += group;
+        let (zero, one) = (T::splat(simd, T::of(0.0)), T::splat(simd, T::of(1.0)));
+        let minus_one = T::splat(simd, T::of(-1.0));
+        // A little more, for what rounding takes of the difference of two scores.
+        let apart = T::splat(simd, T::of(2.00001 * error));
+        let mut unsure = [zero; VECTORS];
+        for (g, block) in rows.chunks(group * length).enumerate() {
+            if lanes == QUAD {
+                turn_quads::<S, T>(simd, block, length, T::vectors_mut::<S>(turned));
+            } else {
+                for (r, row) in block.chunks_exact(length).enumerate() {
+                    let (quads, rest) = row.as_chunks::<QUAD>();
+                    let mut slot = r / lanes * lanes + slots[r % lanes];
+                    for quad in quads {
+                        records[slot] = *quad;
+                        slot += group;
+                    }
+                    if !rest.is_empty() {
+                        records[slot][..rest.len()].copy_from_slice(rest);
+                    }
                 }
-                if !rest.is_empty() {
-                    records[slot][..rest.len()].copy_from_slice(rest);
-                }
-            }
-            let from = T::vectors::<S>(records.as_flattened()).chunks_exact(QUAD * VECTORS);
-            let to = T::vectors_mut::<S>(turned).chunks_exact_mut(QUAD * VECTORS);
-            for (from, to) in from.zip(to) {
-                for v in 0..VECTORS {
-                    let of = QUAD * v;
-                    let features =
-                        T::turn(simd, [from[of], from[of + 1], from[of + 2], from[of + 3]]);
-                    for s in 0..QUAD {
-                        to[s * VECTORS + v] = features[s];
+                let from = T::vectors::<S>(records.as_flattened()).chunks_exact(QUAD * VECTORS);
+                let to = T::vectors_mut::<S>(turned).chunks_exact_mut(QUAD * VECTORS);
+                for (from, to) in from.zip(to) {
+                    for v in 0..VECTORS {
+                        let of = QUAD * v;
+                        let features =
+                            T::turn(simd, [from[of], from[of + 1], from[of + 2], from[of + 3]]);
+                        for s in 0..QUAD {
+                            to[s * VECTORS + v] = features[s];
+                        }
                     }
                 }
             }
+            // The rows that come next are on their way while these are worked on.
+            let next = (g + 1) * group * length;
+            for at in (next..next + group * length).step_by(LINE / size_of::<T>()) {
+                prefetch_index(rows, at);
+            }
             let mut best = Best {
                 score: [infinity; VECTORS],
-                at: [T::splat(simd, T::of(0.0)); VECTORS],
+                at: [zero; VECTORS],
                 second: [infinity; VECTORS],
             };
             let rows = T::vectors::<S>(turned);
@@ -111,7 +161,8 @@ impl<T: Real> WithSimd for Kernel<'_, T> {
             for (p, (factors, constants)) in
                 panels.zip(centres.constants.chunks(CENTRES)).enumerate()
             {
-                let panel = Panel::<S, T> { simd, rows, factors, constants, first: p * CENTRES };
+                let numbers = &centres.numbers[p * CENTRES..][..constants.len()];
+                let panel = Panel::<S, T> { simd, rows, factors, constants, numbers };
                 match constants.len() {
                     1 => panel.take::<1>(&mut best),
                     2 => panel.take::<2>(&mut best),
@@ -120,18 +171,59 @@ impl<T: Real> WithSimd for Kernel<'_, T> {
                     _ => panel.take::<CENTRES>(&mut best),
                 }
             }
-            let score: &[T] = bytemuck::cast_slice(&best.score[..]);
-            let at: &[T] = bytemuck::cast_slice(&best.at[..]);
-            let second: &[T] = bytemuck::cast_slice(&best.second[..]);
-            for (r, to) in out.iter_mut().enumerate() {
-                *to = match score[r] < T::of(f64::INFINITY) {
-                    true => Smallest {
-                        score: score[r].wide(),
-                        centre: at[r].wide() as u32,
-                        second: second[r].wide(),
-                    },
-                    false => Smallest::NONE,
-                };
+            for v in 0..VECTORS {
+                let gap = T::fma(simd, minus_one, best.score[v], best.second[v]);
+                // Also where the gap is no number.
+                unsure[v] = T::select(simd, apart, gap, unsure[v], one);
+            }
+            let of = g * group..(g + 1) * group;
+            numbers(&best.score, &mut found.score[of.clone()], T::wide);
+            numbers(&best.second, &mut found.second[of.clone()], T::wide);
+            numbers(&best.at, &mut found.centre[of], T::bits);
+        }
+        let unsure: &[T] = bytemuck::cast_slice(&unsure[..]);
+        found.sure = unsure.iter().all(|v| *v == T::of(0.0));
+    }
+}
+
+/// Something of the numbers of all lanes.
+#[inline(always)]
+fn numbers<V: bytemuck::Pod, T: Real, U>(
+    vectors: &[V; VECTORS],
+    to: &mut [U],
+    take: impl Fn(T) -> U,
+) {
+    let from: &[T] = bytemuck::cast_slice(vectors);
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = take(*from));
+}
+
+/// Rows whose vectors are quads, turned without a detour. Rows that are not there are those that are.
+#[inline(always)]
+fn turn_quads<S: Simd, T: Real>(simd: S, rows: &[T], length: usize, turned: &mut [T::V<S>]) {
+    let last = rows.len() / length - 1;
+    for v in 0..VECTORS {
+        let rows: [&[T]; QUAD] = std::array::from_fn(|q| {
+            let r = (v * QUAD + q).min(last);
+            &rows[r * length..(r + 1) * length]
+        });
+        let quads = rows.map(|row| &T::vectors::<S>(row)[..length / QUAD]);
+        let (whole, rest) = turned.split_at_mut(length / QUAD * QUAD * VECTORS);
+        for (q, to) in whole.chunks_exact_mut(QUAD * VECTORS).enumerate() {
+            let features = T::turn(simd, [quads[0][q], quads[1][q], quads[2][q], quads[3][q]]);
+            for s in 0..QUAD {
+                to[s * VECTORS + v] = features[s];
+            }
+        }
+        if !rest.is_empty() {
+            let mut records = [T::of(0.0); QUAD * QUAD];
+            for (to, row) in records.chunks_exact_mut(QUAD).zip(rows) {
+                let from = &row[length / QUAD * QUAD..];
+                to[..from.len()].copy_from_slice(from);
+            }
+            let records = T::vectors::<S>(&records);
+            let features = T::turn(simd, [records[0], records[1], records[2], records[3]]);
+            for s in 0..QUAD {
+                rest[s * VECTORS + v] = features[s];
             }
         }
     }
@@ -167,8 +259,7 @@ struct Panel<'a, S: Simd, T: Real> {
     rows: &'a [T::V<S>],
     factors: &'a [T],
     constants: &'a [T],
-    /// The number of the first centre.
-    first: usize,
+    numbers: &'a [T],
 }
 
 impl<S: Simd, T: Real> Panel<'_, S, T> {
@@ -186,7 +277,7 @@ impl<S: Simd, T: Real> Panel<'_, S, T> {
             }
         }
         for c in 0..C {
-            let number = T::splat(simd, T::of((self.first + c) as f64));
+            let number = T::splat(simd, self.numbers[c]);
             for v in 0..VECTORS {
                 let score = scores[c][v];
                 best.at[v] = T::select(simd, score, best.score[v], number, best.at[v]);
@@ -200,13 +291,14 @@ impl<S: Simd, T: Real> Panel<'_, S, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panels::Smallest;
     use crate::panels::tests::is_smallest;
     use mustlink_core::random::SeedPath;
     use ndarray::Array2;
 
     fn check<T: Real>(tolerance: f64) {
         let mut s = SeedPath::new(1).stream("rowwise");
-        let mut scratch = Aligned::default();
+        let mut found = Found::default();
         for (rows, d, k) in
             [(1, 1, 1), (9, 3, 2), (140, 17, 33), (13, 5, 8), (67, 64, 100), (100, 6, 5)]
         {
@@ -217,13 +309,14 @@ mod tests {
                 row.iter_mut().zip(centres.row(h)).for_each(|(to, c)| *to = -c);
                 constant(h)
             });
-            let mut out = vec![Smallest::NONE; rows];
-            packed.smallest(&x, &mut scratch, &mut out);
-            for (r, got) in out.iter().enumerate() {
+            packed.smallest(&x, rows, tolerance, &mut found);
+            for r in 0..rows {
+                let (score, second) = (found.score[r], found.second[r]);
+                let got = Smallest { score, centre: found.centre[r], second };
                 let row: Vec<f64> = x[r * d..(r + 1) * d].iter().map(|v| v.wide()).collect();
                 let row = ndarray::ArrayView1::from(&row);
                 let score = |h: usize| constant(h) - row.dot(&centres.row(h));
-                is_smallest(got, (0..k).map(|h| (score(h), h as u32)), tolerance);
+                is_smallest(&got, (0..k).map(|h| (score(h), h as u32)), tolerance);
             }
         }
     }
@@ -235,13 +328,16 @@ mod tests {
     }
 
     #[test]
-    fn no_score_is_no_centre() {
+    fn nothing_is_sure_where_scores_are_no_numbers() {
         let packed = Rowwise::<f64>::new(1, 2, |_, row| {
             row[0] = -1e200;
             f64::INFINITY
         });
-        let mut out = [Smallest { score: 0.0, centre: 0, second: 0.0 }; 3];
-        packed.smallest(&[1e200; 3], &mut Aligned::default(), &mut out);
-        assert_eq!(out, [Smallest::NONE; 3]);
+        let mut found = Found::default();
+        for x in [1e200, -1e200, f64::NAN] {
+            packed.smallest(&[x; 3], 3, 0.0, &mut found);
+            assert!(found.all_sure().is_none(), "{x}");
+            assert!((0..3).all(|r| found.sure(r, 0.0).is_none()), "{x}");
+        }
     }
 }

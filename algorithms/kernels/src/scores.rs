@@ -9,8 +9,7 @@ use ndarray::Array2;
 
 use crate::panels::{Panels, Smallest, width};
 use crate::points::{Distortion, Narrow, Points, row};
-use crate::rowwise::Rowwise;
-use crate::vectors::Aligned;
+use crate::rowwise::{Found, Rowwise};
 
 enum Packed<'a, D, S> {
     Double(D),
@@ -51,19 +50,15 @@ impl<'a> Whole<'a> {
         Self::pack(points, centres, norms, double, single)
     }
 
-    /// The smallest scores of the objects from `first` on, whose rows are `rows`.
-    pub(crate) fn smallest(
-        &self,
-        first: usize,
-        rows: &[f64],
-        scratch: &mut Aligned,
-        out: &mut [Smallest],
-    ) {
+    /// The smallest scores of the objects from `first` on, whose rows are `rows`, off by `error` at
+    /// most.
+    pub(crate) fn smallest(&self, first: usize, rows: &[f64], error: f64, found: &mut Found) {
+        let count = rows.len() / self.points.d();
         match &self.packed {
-            Packed::Double(packed) => packed.smallest(rows, scratch, out),
+            Packed::Double(packed) => packed.smallest(rows, count, error, found),
             Packed::Single(packed, narrow) => {
                 let rows = &narrow.rows[first * self.points.d()..][..rows.len()];
-                packed.smallest(rows, scratch, out);
+                packed.smallest(rows, count, error, found);
             }
         }
     }
@@ -156,18 +151,33 @@ impl<'a, D, S> Scores<'a, D, S> {
     /// distances lose to rounding.
     #[inline(always)]
     pub(crate) fn error(&self, i: usize) -> f64 {
+        let length = match &self.packed {
+            Packed::Double(_) => 0.0,
+            Packed::Single(_, narrow) => f64::from(narrow.lengths[i]),
+        };
+        self.error_of(self.points.norm(i), length)
+    }
+
+    /// [`Scores::error`] of whatever object: at most this.
+    pub(crate) fn largest_error(&self) -> f64 {
+        // Narrow rows have lengths of 1 at most, before they are rounded.
+        self.error_of(self.points.largest_norm(), 1.0 + f64::from(f32::EPSILON))
+    }
+
+    /// The error of an object of a squared norm, and of a length where it is narrow.
+    #[inline(always)]
+    fn error_of(&self, norm: f64, length: f64) -> f64 {
         let (double, longest) = (self.rounding, self.longest);
         match &self.packed {
             // d products and sums of magnitude |x||µ|, once more for the norm.
-            Packed::Double(_) => double * (self.points.norm(i) + longest * longest),
+            Packed::Double(_) => double * (norm + longest * longest),
             // The same, with rows and centres that were rounded before, after a subtraction that
             // was rounded too. The last term is for what is too small for single precision.
             Packed::Single(_, narrow) => {
                 let d = self.points.d() as f64;
-                let length = f64::from(narrow.lengths[i]);
                 let unit = 0.5 * f64::from(f32::EPSILON);
                 let rounded = 1.1 * (d + 8.0) * unit * longest * (length + longest);
-                let outside = narrow.scale * (self.points.norm(i).sqrt() + self.outside);
+                let outside = narrow.scale * (norm.sqrt() + self.outside);
                 let moved = 4.0 * f64::EPSILON * outside * (length + 2.0 * longest);
                 let exact = double * (length * length + longest * longest);
                 rounded + moved + exact + d * f64::from(f32::MIN_POSITIVE)

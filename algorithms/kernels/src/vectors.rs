@@ -53,7 +53,7 @@ pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
 }
 
 /// Bytes in a line of the cache.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Memory for numbers from the start of a line of the cache on: vectors that cross lines are slow.
 #[derive(Default)]
@@ -111,6 +111,9 @@ pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
     fn turn<S: Simd>(simd: S, records: [Self::V<S>; 4]) -> [Self::V<S>; 4];
     fn of(value: f64) -> Self;
     fn wide(self) -> f64;
+    fn from_bits(bits: u32) -> Self;
+    /// The lowest bits.
+    fn bits(self) -> u32;
 }
 
 macro_rules! real {
@@ -162,6 +165,14 @@ macro_rules! real {
             fn wide(self) -> f64 {
                 f64::from(self)
             }
+            #[inline(always)]
+            fn from_bits(bits: u32) -> Self {
+                <$t>::from_bits(bits.into())
+            }
+            #[inline(always)]
+            fn bits(self) -> u32 {
+                self.to_bits() as u32
+            }
         }
     };
 }
@@ -210,49 +221,111 @@ pub(crate) fn lanes<T: Real>() -> usize {
 /// Σ (x − y)² under an instruction set: bit for bit that of [`points::squared_distance`].
 #[inline(always)]
 pub(crate) fn squared_distance<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
-    let square = |a, b| {
-        let difference = simd.sub_f64s(a, b);
-        simd.mul_f64s(difference, difference)
-    };
-    match S::F64_LANES {
-        8 => in_lanes::<S, 1>(simd, x, y, square),
-        4 => in_lanes::<S, 2>(simd, x, y, square),
-        2 => in_lanes::<S, 4>(simd, x, y, square),
-        _ => points::squared_distance(x, y),
-    }
+    by_width::<S, false>(simd, x, y, &mut [], square(simd), points::squared_distance)
 }
 
 /// Σ x·y under an instruction set: bit for bit that of [`points::inner_product`].
 #[inline(always)]
 pub(crate) fn inner_product<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
-    let product = |a, b| simd.mul_f64s(a, b);
-    match S::F64_LANES {
-        8 => in_lanes::<S, 1>(simd, x, y, product),
-        4 => in_lanes::<S, 2>(simd, x, y, product),
-        2 => in_lanes::<S, 4>(simd, x, y, product),
-        _ => points::inner_product(x, y),
-    }
+    by_width::<S, false>(simd, x, y, &mut [], product(simd), points::inner_product)
 }
 
-/// The sum of `term` in eight fixed lanes, W vectors; terms of nothing must be zero.
+/// [`squared_distance`], and adds `x` to `sum`.
 #[inline(always)]
-fn in_lanes<S: Simd, const W: usize>(
+pub(crate) fn squared_distance_and_sum<S: Simd>(
     simd: S,
     x: &[f64],
     y: &[f64],
-    term: impl Fn(S::f64s, S::f64s) -> S::f64s,
+    sum: &mut [f64],
 ) -> f64 {
-    let mut lanes = [simd.splat_f64s(0.0); W];
-    let ((xs, rest_x), (ys, rest_y)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
-    for (xs, ys) in xs.chunks(W).zip(ys.chunks(W)) {
-        for (lane, (&a, &b)) in lanes.iter_mut().zip(xs.iter().zip(ys)) {
-            *lane = simd.add_f64s(*lane, term(a, b));
+    by_width::<S, true>(simd, x, y, sum, square(simd), points::squared_distance)
+}
+
+/// [`inner_product`], and adds `x` to `sum`.
+#[inline(always)]
+pub(crate) fn inner_product_and_sum<S: Simd>(
+    simd: S,
+    x: &[f64],
+    y: &[f64],
+    sum: &mut [f64],
+) -> f64 {
+    by_width::<S, true>(simd, x, y, sum, product(simd), points::inner_product)
+}
+
+#[inline(always)]
+fn square<S: Simd>(simd: S) -> impl Fn(S::f64s, S::f64s) -> S::f64s {
+    move |a, b| {
+        let difference = simd.sub_f64s(a, b);
+        simd.mul_f64s(difference, difference)
+    }
+}
+
+#[inline(always)]
+fn product<S: Simd>(simd: S) -> impl Fn(S::f64s, S::f64s) -> S::f64s {
+    move |a, b| simd.mul_f64s(a, b)
+}
+
+#[inline(always)]
+fn by_width<S: Simd, const SUM: bool>(
+    simd: S,
+    x: &[f64],
+    y: &[f64],
+    sum: &mut [f64],
+    term: impl Fn(S::f64s, S::f64s) -> S::f64s,
+    plain: impl Fn(&[f64], &[f64]) -> f64,
+) -> f64 {
+    match S::F64_LANES {
+        8 => in_lanes::<S, 1, SUM>(simd, x, y, sum, term),
+        4 => in_lanes::<S, 2, SUM>(simd, x, y, sum, term),
+        2 => in_lanes::<S, 4, SUM>(simd, x, y, sum, term),
+        _ => {
+            if SUM {
+                add(simd, sum, x);
+            }
+            plain(x, y)
         }
     }
-    if !rest_x.is_empty() {
-        let (a, b) = (simd.partial_load_f64s(rest_x), simd.partial_load_f64s(rest_y));
-        let lane = &mut lanes[xs.len() % W];
-        *lane = simd.add_f64s(*lane, term(a, b));
+}
+
+/// The sum of `term` in eight fixed lanes, W vectors; terms of nothing must be zero. With SUM, adds
+/// `x` to `sum`.
+#[inline(always)]
+fn in_lanes<S: Simd, const W: usize, const SUM: bool>(
+    simd: S,
+    x: &[f64],
+    y: &[f64],
+    sum: &mut [f64],
+    term: impl Fn(S::f64s, S::f64s) -> S::f64s,
+) -> f64 {
+    // As long as each other, so that nothing is checked again.
+    let (y, sum) = (&y[..x.len()], &mut sum[..if SUM { x.len() } else { 0 }]);
+    let mut lanes = [simd.splat_f64s(0.0); W];
+    let ((xs, rest_x), (ys, rest_y)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
+    let ((xs, last_x), (ys, last_y)) = (xs.as_chunks::<W>(), ys.as_chunks::<W>());
+    let (sums, rest_sum) = S::as_mut_simd_f64s(sum);
+    let (sums, last_sum) = sums.as_chunks_mut::<W>();
+    for c in 0..xs.len().min(ys.len()) {
+        for w in 0..W {
+            lanes[w] = simd.add_f64s(lanes[w], term(xs[c][w], ys[c][w]));
+            if SUM {
+                sums[c][w] = simd.add_f64s(sums[c][w], xs[c][w]);
+            }
+        }
+    }
+    // Indices that are known when this is compiled keep the lanes in registers.
+    for w in 0..W {
+        if let (Some(&a), Some(&b)) = (last_x.get(w), last_y.get(w)) {
+            lanes[w] = simd.add_f64s(lanes[w], term(a, b));
+            if SUM {
+                last_sum[w] = simd.add_f64s(last_sum[w], a);
+            }
+        } else if w == last_x.len() && !rest_x.is_empty() {
+            let (a, b) = (simd.partial_load_f64s(rest_x), simd.partial_load_f64s(rest_y));
+            lanes[w] = simd.add_f64s(lanes[w], term(a, b));
+        }
+    }
+    if SUM {
+        rest_sum.iter_mut().zip(rest_x).for_each(|(s, x)| *s += x);
     }
     let lanes: &[f64] = bytemuck::cast_slice(&lanes[..]);
     points::sum_lanes(std::array::from_fn(|l| lanes[l]))
@@ -278,9 +351,17 @@ mod tests {
 
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-            let mut sum = self.1.to_vec();
-            add(simd, &mut sum, self.0);
-            (squared_distance(simd, self.0, self.1), inner_product(simd, self.0, self.1), sum)
+            let Both(x, y) = self;
+            let mut sum = y.to_vec();
+            add(simd, &mut sum, x);
+            let (square, product) = (squared_distance(simd, x, y), inner_product(simd, x, y));
+            let mut also = y.to_vec();
+            assert_eq!(squared_distance_and_sum(simd, x, y, &mut also), square);
+            assert_eq!(also, sum);
+            let mut also = y.to_vec();
+            assert_eq!(inner_product_and_sum(simd, x, y, &mut also), product);
+            assert_eq!(also, sum);
+            (square, product, sum)
         }
     }
 

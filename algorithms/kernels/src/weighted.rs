@@ -10,10 +10,8 @@ use rayon::prelude::*;
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::{Data, Row};
 
-use crate::panels::Smallest;
 use crate::points::{row, sum_lanes};
-use crate::rowwise::Rowwise;
-use crate::vectors::Aligned;
+use crate::rowwise::{Found, Rowwise};
 
 /// Objects in a block.
 const ROWS: usize = 128;
@@ -102,9 +100,8 @@ impl<'a> Weighted<'a> {
             let (plain, squares) = to.split_at_mut(d);
             squares.iter_mut().zip(plain).for_each(|(to, v)| *to = *v * *v);
         }
-        let mut found = [Smallest::NONE; ROWS];
-        let found = &mut found[..chunk.len()];
-        self.packed.smallest(&x, &mut Aligned::default(), found);
+        let mut found = Found::default();
+        self.packed.smallest(&x, chunk.len(), 0.0, &mut found);
         let mut moved = 0;
         for (r, label) in chunk.iter_mut().enumerate() {
             if skip.is_some_and(|s| s[first + r]) {
@@ -115,11 +112,7 @@ impl<'a> Weighted<'a> {
             // Products and sums of magnitude Σ w x² + Σ w µ², twice: rounded here, and exact.
             let (weight, most) = self.scale;
             let error = 4.0 * (wide as f64 + 8.0) * f64::EPSILON * (weight * square + most);
-            let new = if found[r].second > found[r].score + 2.0 * error {
-                found[r].centre
-            } else {
-                self.exact(x, *label, k)
-            };
+            let new = found.sure(r, error).unwrap_or_else(|| self.exact(x, *label, k));
             moved += usize::from(new != *label);
             *label = new;
         }
