@@ -36,17 +36,16 @@ pub fn assign(
     let rows = points.dense_rows();
     let block = |(found, gathered): &mut (Found, Vec<f64>), (b, chunk): (usize, &mut [u32])| {
         let first = b * ROWS;
-        scores.smallest(first, rows.block(first, chunk.len(), gathered), 0.0, found);
+        let mut nearest = [NONE; ROWS];
+        let nearest = &mut nearest[..chunk.len()];
+        let exact = |i: usize| exact(points, centres, &norms, i, chunk[i - first], 0..k);
+        scores.nearest(first, rows.block(first, chunk.len(), gathered), found, nearest, exact);
         let mut moved = 0;
-        for (r, label) in chunk.iter_mut().enumerate() {
-            let i = first + r;
-            if skip.is_some_and(|s| s[i]) {
-                continue;
+        for (r, (label, &new)) in chunk.iter_mut().zip(&*nearest).enumerate() {
+            if !skip.is_some_and(|s| s[first + r]) {
+                moved += usize::from(new != *label);
+                *label = new;
             }
-            let sure = found.sure(r, scores.error(i));
-            let new = sure.unwrap_or_else(|| exact(points, centres, &norms, i, *label, 0..k));
-            moved += usize::from(new != *label);
-            *label = new;
         }
         moved
     };

@@ -17,7 +17,9 @@ use crate::points::{Distortion, Points, distortion, row, row_norms};
 use crate::rowwise::Found;
 use crate::scores::Whole;
 use crate::sparse::{Table, nearest, value};
-use crate::vectors::{add, dispatch, inner_product_and_sum, squared_distance_and_sum};
+use crate::vectors::{
+    add, dispatch, inner_product_and_sum, prefetch, squared_distance_and_sum,
+};
 
 /// Most rows that the kernel takes at a time, and most of their numbers: what is done with them after
 /// their scores finds them in the fastest cache.
@@ -46,11 +48,7 @@ pub(crate) fn pass(
         DataKind::Csr => Way::Products(Table::new(centres)),
         _ => Way::Scores(Whole::new(points, centres, &norms)),
     };
-    let error = match &way {
-        Way::Scores(scores) => scores.largest_error(),
-        Way::Products(_) => 0.0,
-    };
-    All { points, centres, norms: &norms, way: &way, error, labels }.tree(0, next)
+    All { points, centres, norms: &norms, way: &way, labels }.tree(0, next)
 }
 
 /// How nearest centres are found.
@@ -66,8 +64,6 @@ struct All<'a> {
     centres: &'a Array2<f64>,
     norms: &'a [f64],
     way: &'a Way<'a>,
-    /// How far scores can be from the truth, whatever the object.
-    error: f64,
     labels: &'a [u32],
 }
 
@@ -102,8 +98,12 @@ impl All<'_> {
         for (c, next) in next.chunks_mut(count).enumerate() {
             let first = first + c * count;
             let rows = rows.block(first, next.len(), &mut gathered);
-            scores.smallest(first, rows, self.error, &mut found);
-            dispatch(Rest { all: self, scores, first, rows, found: &found, next, pass: &mut pass });
+            let labels = &self.labels[first..first + next.len()];
+            let exact = |i: usize| {
+                exact(self.points, self.centres, self.norms, i, labels[i - first], 0..k)
+            };
+            scores.nearest(first, rows, &mut found, next, exact);
+            dispatch(Rest { all: self, labels, rows, next, pass: &mut pass });
         }
         pass
     }
@@ -127,11 +127,9 @@ impl All<'_> {
 /// What is not scores, under the same instruction set.
 struct Rest<'a> {
     all: &'a All<'a>,
-    scores: &'a Whole<'a>,
-    first: usize,
+    labels: &'a [u32],
     rows: &'a [f64],
-    found: &'a Found,
-    next: &'a mut [u32],
+    next: &'a [u32],
     pass: &'a mut Pass,
 }
 
@@ -140,23 +138,12 @@ impl WithSimd for Rest<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Rest { all, scores, first, rows, found, next, pass } = self;
+        let Rest { all, labels, rows, next, pass } = self;
         let d = all.points.d();
-        let labels = &all.labels[first..first + next.len()];
-        match found.all_sure() {
-            Some(centres) => next.copy_from_slice(&centres[..labels.len()]),
-            None => {
-                for (r, (to, &label)) in next.iter_mut().zip(labels).enumerate() {
-                    let i = first + r;
-                    *to = found.sure(r, scores.error(i)).unwrap_or_else(|| {
-                        exact(all.points, all.centres, all.norms, i, label, 0..all.centres.nrows())
-                    });
-                }
-            }
-        }
         pass.moved += next.iter().zip(labels).filter(|(new, old)| new != old).count();
         let kind = all.points.distortion();
         let centres = all.centres.as_slice().expect("standard layout");
+        let ahead = |r: usize| prefetch(rows, rows.len() + r * d, d);
         let rows = rows.chunks_exact(d).zip(labels);
         let mut objective = pass.objective;
         let Some(sums) = &mut pass.sums else {
@@ -166,7 +153,8 @@ impl WithSimd for Rest<'_> {
             pass.objective = objective;
             return;
         };
-        for ((x, &label), &new) in rows.zip(&*next) {
+        for (r, ((x, &label), &new)) in rows.zip(next).enumerate() {
+            ahead(r);
             let (sum, size) = sums.of(new as usize);
             *size += 1;
             if label == NONE {

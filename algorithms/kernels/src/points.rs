@@ -4,6 +4,8 @@
 //! eight fixed lanes without fused operations for dense rows, cached norms with a fall-back to
 //! differences for sparse ones. Fast kernels only pre-select.
 
+use std::sync::OnceLock;
+
 use ndarray::Array2;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -107,16 +109,32 @@ impl Precision {
     }
 }
 
-/// A copy of dense rows in single precision: moved to their mean and scaled by a power of two into
-/// −1..=1, so that what rounding takes is small beside the distances and nothing overflows.
+/// How dense rows are moved and scaled before they are rounded to single precision: about to their
+/// mean, and by a power of two to a length of 1 at most, so that what rounding takes is small beside
+/// the distances and nothing overflows.
+pub(crate) struct Frame {
+    /// The largest squared norm of a row, before.
+    pub largest: f64,
+    /// At most so long is a row that was moved.
+    pub most: f64,
+    /// What is subtracted from every row.
+    pub shift: Vec<f64>,
+    /// What it is then multiplied with.
+    pub scale: f64,
+}
+
+impl Frame {
+    /// Whether products of moved rows fit single precision as they are, without a scale.
+    pub(crate) fn fits_singles(&self) -> bool {
+        (1e-12..1e12).contains(&self.most)
+    }
+}
+
+/// A copy of dense rows in single precision.
 pub(crate) struct Narrow {
     pub rows: Vec<f32>,
     /// Length of each rounded row.
     pub lengths: Vec<f32>,
-    /// What was subtracted from every row.
-    pub shift: Vec<f64>,
-    /// What it was then multiplied with.
-    pub scale: f64,
 }
 
 /// The rows of dense objects.
@@ -163,6 +181,7 @@ pub struct Points {
     norms: Vec<f64>,
     distortion: Distortion,
     zero_rows: usize,
+    frame: OnceLock<Frame>,
     narrow: Option<Narrow>,
 }
 
@@ -187,18 +206,12 @@ impl Points {
             }),
         }
         if distortion == Distortion::SquaredEuclidean {
-            return Ok(Points {
-                data: data.clone(),
-                norms,
-                distortion,
-                zero_rows: 0,
-                narrow: None,
-            });
+            return Ok(Self::prepared(data.clone(), norms, distortion, 0));
         }
         let zero_rows = norms.iter().filter(|&&s| s == 0.0).count();
         // Rows that have unit length already are taken as they are: a subsample copies nothing.
         if norms.iter().all(|&s| s == 0.0 || (s - 1.0).abs() <= UNIT) {
-            return Ok(Points { data: data.clone(), norms, distortion, zero_rows, narrow: None });
+            return Ok(Self::prepared(data.clone(), norms, distortion, zero_rows));
         }
         let scale = |i: usize| if norms[i] > 0.0 { 1.0 / norms[i].sqrt() } else { 0.0 };
         let data = match data.kind() {
@@ -224,7 +237,11 @@ impl Points {
             }
         };
         reduce::fill(&mut norms, |i| data.row(i).norm2());
-        Ok(Points { data, norms, distortion, zero_rows, narrow: None })
+        Ok(Self::prepared(data, norms, distortion, zero_rows))
+    }
+
+    fn prepared(data: Data, norms: Vec<f64>, distortion: Distortion, zero_rows: usize) -> Self {
+        Points { data, norms, distortion, zero_rows, frame: OnceLock::new(), narrow: None }
     }
 
     /// The same, with scores in this precision where it pays: for dense objects and enough clusters
@@ -235,20 +252,28 @@ impl Points {
         self
     }
 
+    /// For squared Euclidean distances about the mean of some objects: what is subtracted matters
+    /// to rounding alone. Moving unit rows would change which centre they point to.
+    pub(crate) fn frame(&self) -> &Frame {
+        self.frame.get_or_init(|| {
+            let (n, d) = (self.n(), self.d());
+            let mut shift = vec![0.0; d];
+            if self.distortion == Distortion::SquaredEuclidean {
+                let some = (0..n).step_by(n.div_ceil(256));
+                let part = 1.0 / some.len() as f64;
+                some.for_each(|i| self.data.row(i).add_to(&mut shift, part));
+            }
+            let largest = self.norms.iter().copied().fold(0.0, f64::max);
+            let most = largest.sqrt() + inner_product(&shift, &shift).sqrt();
+            let fits = most > 0.0 && most.is_finite();
+            let scale = if fits { (-most.log2().ceil()).exp2() } else { 1.0 };
+            Frame { largest, most, shift, scale }
+        })
+    }
+
     fn narrowed(&self) -> Narrow {
         let (n, d) = (self.n(), self.d());
-        // About the mean: what is subtracted matters to rounding alone. Moving unit rows would
-        // change which centre they point to.
-        let shift = match self.distortion {
-            Distortion::Cosine => vec![0.0; d],
-            Distortion::SquaredEuclidean => {
-                let some: Vec<u32> = (0..n).step_by(n.div_ceil(256)).map(|i| i as u32).collect();
-                self.mean(&some).unwrap_or_else(|| vec![0.0; d])
-            }
-        };
-        let longest = self.largest_norm().sqrt();
-        let most = longest + inner_product(&shift, &shift).sqrt();
-        let scale = if most > 0.0 && most.is_finite() { (-most.log2().ceil()).exp2() } else { 1.0 };
+        let Frame { shift, scale, .. } = self.frame();
         let mut rows = vec![0.0f32; n * d];
         let mut lengths = vec![0.0f32; n];
         let chunks =
@@ -257,19 +282,19 @@ impl Points {
             for (at, (to, length)) in rows.chunks_exact_mut(d).zip(lengths).enumerate() {
                 let x = self.dense_row(b * reduce::BLOCK + at);
                 let mut square = 0.0;
-                for ((to, x), m) in to.iter_mut().zip(x).zip(&shift) {
+                for ((to, x), m) in to.iter_mut().zip(x).zip(shift) {
                     *to = ((x - m) * scale) as f32;
                     square += f64::from(*to) * f64::from(*to);
                 }
                 *length = square.sqrt() as f32;
             }
         });
-        Narrow { rows, lengths, shift, scale }
+        Narrow { rows, lengths }
     }
 
     /// The copy in single precision, if scores are computed in it.
-    pub(crate) fn narrow(&self) -> Option<&Narrow> {
-        self.narrow.as_ref()
+    pub(crate) fn narrow(&self) -> Option<(&Narrow, &Frame)> {
+        self.narrow.as_ref().map(|narrow| (narrow, self.frame()))
     }
 
     /// Whether distances to centres with these squared norms are those of a metric: under cosine
@@ -317,11 +342,6 @@ impl Points {
     /// Squared norm of prepared row `i`.
     pub fn norm(&self, i: usize) -> f64 {
         self.norms[i]
-    }
-
-    /// The largest squared norm of a prepared row.
-    pub(crate) fn largest_norm(&self) -> f64 {
-        self.norms.iter().copied().fold(0.0, f64::max)
     }
 
     /// Rows of length zero (cosine only).

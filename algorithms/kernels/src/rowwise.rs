@@ -4,22 +4,22 @@
 //! that each lane of two vectors holds one row. A few centres are taken at a time; the smallest and
 //! the second smallest score stay in registers, and nothing is ever compared within a vector.
 
-use prefetch_index::prefetch_index;
 use pulp::{Simd, WithSimd, bytemuck};
 
-use crate::vectors::{Aligned, LINE, Real, dispatch};
+use crate::vectors::{Aligned, Real, dispatch, lanes};
 
 /// Vectors of rows in a group.
 const VECTORS: usize = 2;
 /// Centres at a time: with them, as many chains of multiply-adds as hide their latency.
 const CENTRES: usize = 5;
 /// Features that are turned at a time.
-const QUAD: usize = 4;
+pub(crate) const QUAD: usize = 4;
 
 /// What [`Rowwise::smallest`] finds, row by row, and what it works in; for one block after the other.
 #[derive(Default)]
 pub(crate) struct Found {
-    scratch: Aligned,
+    records: Aligned,
+    turned: Aligned,
     score: Vec<f64>,
     centre: Vec<u32>,
     second: Vec<f64>,
@@ -75,93 +75,226 @@ impl<T: Real> Rowwise<T> {
         Rowwise { d: filled, constants, numbers, factors: packed }
     }
 
-    /// The smallest scores of so many rows that stand one after the other, off by `error` at most.
-    pub(crate) fn smallest(&self, rows: &[T], count: usize, error: f64, found: &mut Found) {
-        if count > 0 {
-            dispatch(Kernel { centres: self, rows, count, error, found });
-        }
-    }
-}
-
-struct Kernel<'a, T> {
-    centres: &'a Rowwise<T>,
-    rows: &'a [T],
-    count: usize,
-    error: f64,
-    found: &'a mut Found,
-}
-
-impl<T: Real> WithSimd for Kernel<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Kernel { centres, rows, count, error, found } = self;
-        let length = rows.len() / count;
-        let (d, lanes) = (centres.d, T::lanes::<S>());
-        let group = VECTORS * lanes;
+    /// The smallest scores of rows of so many features that stand one after the other, off by
+    /// `error` at most.
+    pub(crate) fn smallest<R: Source<T>>(
+        &self,
+        source: &R,
+        rows: &[R::X],
+        length: usize,
+        error: f64,
+        found: &mut Found,
+    ) {
+        let count = rows.len() / length;
         // Whole groups: what belongs to no row is never read.
+        let group = VECTORS * lanes::<T>();
         let whole = count.next_multiple_of(group);
         found.score.resize(whole, 0.0);
         found.second.resize(whole, 0.0);
         found.centre.resize(whole, 0);
-        let scratch = found.scratch.numbers::<T>(2 * group * d);
-        let (records, turned) = scratch.split_at_mut(group * d);
-        // Whatever was in it before: features that fill up must be numbers, of rows that are not
-        // there nothing is read.
-        let (records, _) = records.as_chunks_mut::<QUAD>();
-        records[group * (d / QUAD - 1)..].fill([T::of(0.0); QUAD]);
-        let slots = slots::<S, T>(simd);
+        let records = found.records.numbers::<R::X>(2 * group * self.d);
+        let turned = found.turned.numbers::<T>(whole * self.d);
+        dispatch(Turn { source, rows, length, group, records, turned });
+        found.sure = dispatch(Kernel {
+            centres: self,
+            turned,
+            score: &mut found.score,
+            centre: &mut found.centre,
+            second: &mut found.second,
+            error,
+        });
+    }
+}
+
+/// What scores are computed from.
+pub(crate) trait Source<T> {
+    /// Numbers of the rows as they stand in memory.
+    type X: Real;
+
+    /// What is subtracted from every row, if anything; features that fill up a quad are zero.
+    fn shift(&self) -> Option<&[[Self::X; QUAD]]>;
+
+    /// Where turned rows are written: to their place, or to a spare one.
+    fn place<'p>(to: &'p mut [T], spare: &'p mut [Self::X]) -> &'p mut [Self::X];
+
+    /// Brings them from the spare place to their own.
+    fn bring(spare: &[Self::X], to: &mut [T]);
+}
+
+/// Rows as they are.
+pub(crate) struct AsIs;
+
+impl<T: Real> Source<T> for AsIs {
+    type X = T;
+
+    #[inline(always)]
+    fn shift(&self) -> Option<&[[T; QUAD]]> {
+        None
+    }
+
+    #[inline(always)]
+    fn place<'p>(to: &'p mut [T], _: &'p mut [T]) -> &'p mut [T] {
+        to
+    }
+
+    #[inline(always)]
+    fn bring(_: &[T], _: &mut [T]) {}
+}
+
+/// Rows in double precision, moved by this and rounded to single precision on the way.
+pub(crate) struct Rounded(pub Vec<[f64; QUAD]>);
+
+impl Source<f32> for Rounded {
+    type X = f64;
+
+    #[inline(always)]
+    fn shift(&self) -> Option<&[[f64; QUAD]]> {
+        Some(&self.0)
+    }
+
+    #[inline(always)]
+    fn place<'p>(_: &'p mut [f32], spare: &'p mut [f64]) -> &'p mut [f64] {
+        spare
+    }
+
+    #[inline(always)]
+    fn bring(spare: &[f64], to: &mut [f32]) {
+        to.iter_mut().zip(spare).for_each(|(to, from)| *to = *from as f32);
+    }
+}
+
+/// Turns groups of rows: feature by feature, the rows side by side.
+struct Turn<'a, T, R: Source<T>> {
+    source: &'a R,
+    rows: &'a [R::X],
+    length: usize,
+    /// Rows in a group.
+    group: usize,
+    /// For the records of a group, and for the group itself.
+    records: &'a mut [R::X],
+    turned: &'a mut [T],
+}
+
+impl<T: Real, R: Source<T>> WithSimd for Turn<'_, T, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Turn { source, rows, length, group, records, turned } = self;
+        let (records, spare) = records.split_at_mut(records.len() / 2);
+        let shift = source.shift();
+        for (rows, to) in rows.chunks(group * length).zip(turned.chunks_exact_mut(spare.len())) {
+            let turned = R::place(to, spare);
+            match group / R::X::lanes::<S>() {
+                VECTORS => turn::<S, R::X, VECTORS>(simd, rows, length, shift, records, turned),
+                4 => turn::<S, R::X, 4>(simd, rows, length, shift, records, turned),
+                more => unreachable!("{more} vectors of rows"),
+            }
+            R::bring(spare, to);
+        }
+    }
+}
+
+/// Turns a group of W vectors of rows. Rows that are not there are those that are.
+#[inline(always)]
+fn turn<S: Simd, X: Real, const W: usize>(
+    simd: S,
+    rows: &[X],
+    length: usize,
+    shift: Option<&[[X; QUAD]]>,
+    records: &mut [X],
+    turned: &mut [X],
+) {
+    let lanes = X::lanes::<S>();
+    let (last, whole) = (rows.len() / length - 1, length / QUAD);
+    let row = |r: usize| &rows[r.min(last) * length..][..length];
+    // The last features are filled up to a quad, feature by feature.
+    let (turned, rest) = turned.split_at_mut(whole * QUAD * W * lanes);
+    for (f, to) in rest.chunks_exact_mut(W * lanes).enumerate() {
+        let at = whole * QUAD + f;
+        let moved = shift.map_or(X::of(0.0), |shift| shift[whole][f]);
+        for (r, to) in to.iter_mut().enumerate() {
+            *to = row(r).get(at).map_or(X::of(0.0), |&x| x.minus(moved));
+        }
+    }
+    let turned = X::vectors_mut::<S>(turned);
+    if lanes == QUAD {
+        // A vector is a quad: no detour.
+        let shift = shift.map(|shift| &X::vectors::<S>(shift.as_flattened())[..whole]);
+        for w in 0..W {
+            let rows: [&[X::V<S>]; QUAD] =
+                std::array::from_fn(|q| &X::vectors::<S>(row(w * QUAD + q))[..whole]);
+            for (q, to) in turned.chunks_exact_mut(QUAD * W).enumerate() {
+                let mut quads = [rows[0][q], rows[1][q], rows[2][q], rows[3][q]];
+                if let Some(shift) = shift {
+                    quads = quads.map(|quad| X::sub(simd, quad, shift[q]));
+                }
+                let features = X::turn(simd, quads);
+                for s in 0..QUAD {
+                    to[s * W + w] = features[s];
+                }
+            }
+        }
+        return;
+    }
+    let slots = slots::<S, X>(simd);
+    let (records, _) = records.as_chunks_mut::<QUAD>();
+    for r in 0..W * lanes {
+        let slot = r / lanes * lanes + slots[r % lanes];
+        let to = records.chunks_exact_mut(W * lanes).map(|quads| &mut quads[slot]);
+        let (quads, _) = row(r).as_chunks::<QUAD>();
+        match shift {
+            None => quads.iter().zip(to).for_each(|(from, to)| *to = *from),
+            Some(shift) => {
+                for ((from, shift), to) in quads.iter().zip(shift).zip(to) {
+                    *to = std::array::from_fn(|s| from[s].minus(shift[s]));
+                }
+            }
+        }
+    }
+    let from = X::vectors::<S>(records.as_flattened()).chunks_exact(QUAD * W);
+    for (from, to) in from.zip(turned.chunks_exact_mut(QUAD * W)) {
+        for w in 0..W {
+            let features = X::turn(simd, std::array::from_fn(|q| from[w * QUAD + q]));
+            for s in 0..QUAD {
+                to[s * W + w] = features[s];
+            }
+        }
+    }
+}
+
+/// The smallest scores of turned rows; tells whether all are sure.
+struct Kernel<'a, T> {
+    centres: &'a Rowwise<T>,
+    turned: &'a [T],
+    score: &'a mut [f64],
+    centre: &'a mut [u32],
+    second: &'a mut [f64],
+    error: f64,
+}
+
+impl<T: Real> WithSimd for Kernel<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let Kernel { centres, turned, score, centre, second, error } = self;
+        let (d, group) = (centres.d, VECTORS * T::lanes::<S>());
         let infinity = T::splat(simd, T::of(f64::INFINITY));
         let (zero, one) = (T::splat(simd, T::of(0.0)), T::splat(simd, T::of(1.0)));
         let minus_one = T::splat(simd, T::of(-1.0));
         // A little more, for what rounding takes of the difference of two scores.
         let apart = T::splat(simd, T::of(2.00001 * error));
         let mut unsure = [zero; VECTORS];
-        for (g, block) in rows.chunks(group * length).enumerate() {
-            if lanes == QUAD {
-                turn_quads::<S, T>(simd, block, length, T::vectors_mut::<S>(turned));
-            } else {
-                for (r, row) in block.chunks_exact(length).enumerate() {
-                    let (quads, rest) = row.as_chunks::<QUAD>();
-                    let mut slot = r / lanes * lanes + slots[r % lanes];
-                    for quad in quads {
-                        records[slot] = *quad;
-                        slot += group;
-                    }
-                    if !rest.is_empty() {
-                        records[slot][..rest.len()].copy_from_slice(rest);
-                    }
-                }
-                let from = T::vectors::<S>(records.as_flattened()).chunks_exact(QUAD * VECTORS);
-                let to = T::vectors_mut::<S>(turned).chunks_exact_mut(QUAD * VECTORS);
-                for (from, to) in from.zip(to) {
-                    for v in 0..VECTORS {
-                        let of = QUAD * v;
-                        let features =
-                            T::turn(simd, [from[of], from[of + 1], from[of + 2], from[of + 3]]);
-                        for s in 0..QUAD {
-                            to[s * VECTORS + v] = features[s];
-                        }
-                    }
-                }
-            }
-            // The rows that come next are on their way while these are worked on.
-            let next = (g + 1) * group * length;
-            for at in (next..next + group * length).step_by(LINE / size_of::<T>()) {
-                prefetch_index(rows, at);
-            }
+        for (g, rows) in T::vectors::<S>(turned).chunks_exact(VECTORS * d).enumerate() {
             let mut best = Best {
                 score: [infinity; VECTORS],
                 at: [zero; VECTORS],
                 second: [infinity; VECTORS],
             };
-            let rows = T::vectors::<S>(turned);
             let panels = centres.factors.chunks(CENTRES * d);
-            for (p, (factors, constants)) in
-                panels.zip(centres.constants.chunks(CENTRES)).enumerate()
-            {
-                let numbers = &centres.numbers[p * CENTRES..][..constants.len()];
+            let constants = centres.constants.chunks(CENTRES).zip(centres.numbers.chunks(CENTRES));
+            for (factors, (constants, numbers)) in panels.zip(constants) {
                 let panel = Panel::<S, T> { simd, rows, factors, constants, numbers };
                 match constants.len() {
                     1 => panel.take::<1>(&mut best),
@@ -177,12 +310,12 @@ impl<T: Real> WithSimd for Kernel<'_, T> {
                 unsure[v] = T::select(simd, apart, gap, unsure[v], one);
             }
             let of = g * group..(g + 1) * group;
-            numbers(&best.score, &mut found.score[of.clone()], T::wide);
-            numbers(&best.second, &mut found.second[of.clone()], T::wide);
-            numbers(&best.at, &mut found.centre[of], T::bits);
+            numbers(&best.score, &mut score[of.clone()], T::wide);
+            numbers(&best.second, &mut second[of.clone()], T::wide);
+            numbers(&best.at, &mut centre[of], T::bits);
         }
         let unsure: &[T] = bytemuck::cast_slice(&unsure[..]);
-        found.sure = unsure.iter().all(|v| *v == T::of(0.0));
+        unsure.iter().all(|v| *v == T::of(0.0))
     }
 }
 
@@ -195,38 +328,6 @@ fn numbers<V: bytemuck::Pod, T: Real, U>(
 ) {
     let from: &[T] = bytemuck::cast_slice(vectors);
     to.iter_mut().zip(from).for_each(|(to, from)| *to = take(*from));
-}
-
-/// Rows whose vectors are quads, turned without a detour. Rows that are not there are those that are.
-#[inline(always)]
-fn turn_quads<S: Simd, T: Real>(simd: S, rows: &[T], length: usize, turned: &mut [T::V<S>]) {
-    let last = rows.len() / length - 1;
-    for v in 0..VECTORS {
-        let rows: [&[T]; QUAD] = std::array::from_fn(|q| {
-            let r = (v * QUAD + q).min(last);
-            &rows[r * length..(r + 1) * length]
-        });
-        let quads = rows.map(|row| &T::vectors::<S>(row)[..length / QUAD]);
-        let (whole, rest) = turned.split_at_mut(length / QUAD * QUAD * VECTORS);
-        for (q, to) in whole.chunks_exact_mut(QUAD * VECTORS).enumerate() {
-            let features = T::turn(simd, [quads[0][q], quads[1][q], quads[2][q], quads[3][q]]);
-            for s in 0..QUAD {
-                to[s * VECTORS + v] = features[s];
-            }
-        }
-        if !rest.is_empty() {
-            let mut records = [T::of(0.0); QUAD * QUAD];
-            for (to, row) in records.chunks_exact_mut(QUAD).zip(rows) {
-                let from = &row[length / QUAD * QUAD..];
-                to[..from.len()].copy_from_slice(from);
-            }
-            let records = T::vectors::<S>(&records);
-            let features = T::turn(simd, [records[0], records[1], records[2], records[3]]);
-            for s in 0..QUAD {
-                rest[s * VECTORS + v] = features[s];
-            }
-        }
-    }
 }
 
 /// Which record of [`Real::turn`] ends in each lane.
@@ -309,7 +410,7 @@ mod tests {
                 row.iter_mut().zip(centres.row(h)).for_each(|(to, c)| *to = -c);
                 constant(h)
             });
-            packed.smallest(&x, rows, tolerance, &mut found);
+            packed.smallest(&AsIs, &x, d, tolerance, &mut found);
             for r in 0..rows {
                 let (score, second) = (found.score[r], found.second[r]);
                 let got = Smallest { score, centre: found.centre[r], second };
@@ -335,7 +436,7 @@ mod tests {
         });
         let mut found = Found::default();
         for x in [1e200, -1e200, f64::NAN] {
-            packed.smallest(&[x; 3], 3, 0.0, &mut found);
+            packed.smallest(&AsIs, &[x; 3], 1, 0.0, &mut found);
             assert!(found.all_sure().is_none(), "{x}");
             assert!((0..3).all(|r| found.sure(r, 0.0).is_none()), "{x}");
         }

@@ -4,16 +4,17 @@
 //! file knows by how much, in double and in single precision.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ndarray::Array2;
 
 use crate::panels::{Panels, Smallest, width};
 use crate::points::{Distortion, Narrow, Points, row};
-use crate::rowwise::{Found, Rowwise};
+use crate::rowwise::{AsIs, Found, QUAD, Rounded, Rowwise};
 
 enum Packed<'a, D, S> {
     Double(D),
-    Single(S, &'a Narrow),
+    Single(S, &'a Narrow, SingleError),
 }
 
 /// Centres packed in the precision of the objects.
@@ -22,16 +23,79 @@ pub(crate) struct Scores<'a, D, S> {
     packed: Packed<'a, D, S>,
     /// What rounding takes of products in double precision.
     rounding: f64,
+    /// The longest centre.
+    longest: f64,
+}
+
+/// How far scores in single precision can be from the truth.
+struct SingleError {
+    d: f64,
+    rounding: f64,
+    scale: f64,
     /// The longest centre, as packed.
     longest: f64,
     /// The longest centre as it is, with what was subtracted.
     outside: f64,
 }
 
+impl SingleError {
+    /// For an object of a squared norm that has this length when it is rounded.
+    #[inline(always)]
+    fn of(&self, norm: f64, length: f64) -> f64 {
+        let &SingleError { d, rounding, scale, longest, outside } = self;
+        let unit = 0.5 * f64::from(f32::EPSILON);
+        // As in double precision, with rows and centres that were rounded before, after a
+        // subtraction that was rounded too. The last term is for what is too small for single
+        // precision.
+        let rounded = 1.1 * (d + 8.0) * unit * longest * (length + longest);
+        let moved = 4.0 * f64::EPSILON * scale * (norm.sqrt() + outside) * (length + 2.0 * longest);
+        let exact = rounding * (length * length + longest * longest);
+        rounded + moved + exact + d * f64::from(f32::MIN_POSITIVE)
+    }
+}
+
 /// Of all centres, for many objects.
-pub(crate) type Whole<'a> = Scores<'a, Rowwise<f64>, Rowwise<f32>>;
+pub(crate) type Whole<'a> = Scores<'a, Twice, Rowwise<f32>>;
 /// Of some centres, for some objects.
 pub(crate) type Parts<'a> = Scores<'a, Panels<f64>, Panels<f32>>;
+
+/// Scores in double precision, and rough ones that are tried before, on rows that are rounded on the
+/// way: they take half the time, and mostly no rounding error could change the answer.
+pub(crate) struct Twice {
+    double: Rowwise<f64>,
+    rough: Option<Rough>,
+    /// How far scores of double precision can be from the truth, whatever the object.
+    error: f64,
+}
+
+struct Rough {
+    packed: Rowwise<f32>,
+    source: Rounded,
+    error: f64,
+    tried: AtomicUsize,
+    failed: AtomicUsize,
+}
+
+impl Rough {
+    /// From so many centres on they are faster.
+    const CENTRES: usize = 4;
+    /// Blocks that may fail before it counts how many do.
+    const PATIENCE: usize = 16;
+
+    /// Whether it answers for all rows.
+    fn smallest(&self, rows: &[f64], d: usize, found: &mut Found) -> bool {
+        // Blocks of other threads count too: who answers changes no label.
+        let (tried, failed) = (self.tried.load(Relaxed), self.failed.load(Relaxed));
+        if failed > Self::PATIENCE + tried / 4 {
+            return false;
+        }
+        self.packed.smallest(&self.source, rows, d, self.error, found);
+        let all = found.all_sure().is_some();
+        self.tried.fetch_add(1, Relaxed);
+        self.failed.fetch_add(usize::from(!all), Relaxed);
+        all
+    }
+}
 
 /// Centres in a panel of [`Parts`].
 pub(crate) fn panel_width(points: &Points) -> usize {
@@ -45,20 +109,60 @@ impl<'a> Whole<'a> {
     /// Packs all centres.
     pub(crate) fn new(points: &'a Points, centres: &Array2<f64>, norms: &[f64]) -> Self {
         let (k, d) = centres.dim();
-        let double = |factors: &Factors| Rowwise::new(d, k, factors);
+        let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
+        let double = |factors: &Factors| {
+            let frame = points.frame();
+            let rough = (k >= Rough::CENTRES && frame.fits_singles()).then(|| {
+                let pack = |factors: &Factors| Rowwise::new(d, k, factors);
+                let (packed, error) = single(points, centres, longest, &frame.shift, 1.0, pack);
+                let mut shift = vec![[0.0; QUAD]; d.div_ceil(QUAD)];
+                shift.as_flattened_mut()[..d].copy_from_slice(&frame.shift);
+                Rough {
+                    packed,
+                    source: Rounded(shift),
+                    error: error.of(frame.largest, frame.most * (1.0 + f64::from(f32::EPSILON))),
+                    tried: AtomicUsize::new(0),
+                    failed: AtomicUsize::new(0),
+                }
+            });
+            let error = rounding(d) * (points.frame().largest + longest * longest);
+            Twice { double: Rowwise::new(d, k, factors), rough, error }
+        };
         let single = |factors: &Factors| Rowwise::new(d, k, factors);
         Self::pack(points, centres, norms, double, single)
     }
 
-    /// The smallest scores of the objects from `first` on, whose rows are `rows`, off by `error` at
-    /// most.
-    pub(crate) fn smallest(&self, first: usize, rows: &[f64], error: f64, found: &mut Found) {
-        let count = rows.len() / self.points.d();
+    /// Writes the nearest centres of the objects from `first` on, whose rows are `rows`, to `to`;
+    /// `exact` decides, by the number of the object, where scores cannot.
+    #[inline(always)]
+    pub(crate) fn nearest(
+        &self,
+        first: usize,
+        rows: &[f64],
+        found: &mut Found,
+        to: &mut [u32],
+        mut exact: impl FnMut(usize) -> u32,
+    ) {
+        let d = self.points.d();
         match &self.packed {
-            Packed::Double(packed) => packed.smallest(rows, count, error, found),
-            Packed::Single(packed, narrow) => {
-                let rows = &narrow.rows[first * self.points.d()..][..rows.len()];
-                packed.smallest(rows, count, error, found);
+            Packed::Double(Twice { double, rough, error }) => {
+                if !rough.as_ref().is_some_and(|r| r.smallest(rows, d, found)) {
+                    double.smallest(&AsIs, rows, d, *error, found);
+                }
+            }
+            Packed::Single(packed, narrow, error) => {
+                let rows = &narrow.rows[first * d..][..rows.len()];
+                let error = error.of(self.points.frame().largest, 1.0 + f64::from(f32::EPSILON));
+                packed.smallest(&AsIs, rows, d, error, found);
+            }
+        }
+        match found.all_sure() {
+            Some(centres) => to.copy_from_slice(&centres[..to.len()]),
+            None => {
+                for (r, to) in to.iter_mut().enumerate() {
+                    let i = first + r;
+                    *to = found.sure(r, self.error(i)).unwrap_or_else(|| exact(i));
+                }
             }
         }
     }
@@ -82,7 +186,7 @@ impl<'a> Parts<'a> {
     pub(crate) fn panels(&self) -> usize {
         match &self.packed {
             Packed::Double(panels) => panels.len(),
-            Packed::Single(panels, _) => panels.len(),
+            Packed::Single(panels, ..) => panels.len(),
         }
     }
 
@@ -98,7 +202,7 @@ impl<'a> Parts<'a> {
                 let rows = self.points.dense_rows();
                 packed.smallest(panels, |r| rows.row(object(r)), out);
             }
-            Packed::Single(packed, narrow) => {
+            Packed::Single(packed, narrow, _) => {
                 let d = self.points.d();
                 packed.smallest(panels, |r| &narrow.rows[object(r) * d..][..d], out);
             }
@@ -115,73 +219,29 @@ impl<'a, D, S> Scores<'a, D, S> {
         single: impl FnOnce(&Factors) -> S,
     ) -> Self {
         let cosine = points.distortion() == Distortion::Cosine;
-        let rounding = 4.0 * (points.d() as f64 + 8.0) * f64::EPSILON;
         let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
-        let Some(narrow) = points.narrow() else {
-            let packed = double(&|h, to| {
+        let packed = match points.narrow() {
+            None => Packed::Double(double(&|h, to| {
                 to.iter_mut().zip(row(centres, h)).for_each(|(to, c)| *to = -c);
                 if cosine { 0.0 } else { 0.5 * norms[h] }
-            });
-            let packed = Packed::Double(packed);
-            return Scores { points, packed, rounding, longest, outside: 0.0 };
-        };
-        let farthest = std::cell::Cell::new(0.0f64);
-        let packed = single(&|h, to| {
-            let mut square = 0.0;
-            for ((to, c), m) in to.iter_mut().zip(row(centres, h)).zip(&narrow.shift) {
-                // Rounded here, so that the constant fits the factors.
-                let rounded = f64::from(((c - m) * narrow.scale) as f32);
-                square += rounded * rounded;
-                *to = -rounded;
+            })),
+            Some((narrow, frame)) => {
+                let (packed, error) = self::single(points, centres, longest, &frame.shift, frame.scale, single);
+                Packed::Single(packed, narrow, error)
             }
-            farthest.set(farthest.get().max(square));
-            if cosine { 0.0 } else { 0.5 * square }
-        });
-        let shift = narrow.shift.iter().map(|m| m * m).sum::<f64>().sqrt();
-        Scores {
-            points,
-            packed: Packed::Single(packed, narrow),
-            rounding,
-            longest: farthest.get().sqrt(),
-            outside: longest + shift,
-        }
+        };
+        Scores { points, packed, rounding: rounding(points.d()), longest }
     }
 
     /// How far a score of object `i` can be from the truth, in units of scores, with what exact
     /// distances lose to rounding.
     #[inline(always)]
     pub(crate) fn error(&self, i: usize) -> f64 {
-        let length = match &self.packed {
-            Packed::Double(_) => 0.0,
-            Packed::Single(_, narrow) => f64::from(narrow.lengths[i]),
-        };
-        self.error_of(self.points.norm(i), length)
-    }
-
-    /// [`Scores::error`] of whatever object: at most this.
-    pub(crate) fn largest_error(&self) -> f64 {
-        // Narrow rows have lengths of 1 at most, before they are rounded.
-        self.error_of(self.points.largest_norm(), 1.0 + f64::from(f32::EPSILON))
-    }
-
-    /// The error of an object of a squared norm, and of a length where it is narrow.
-    #[inline(always)]
-    fn error_of(&self, norm: f64, length: f64) -> f64 {
-        let (double, longest) = (self.rounding, self.longest);
+        let norm = self.points.norm(i);
         match &self.packed {
             // d products and sums of magnitude |x||µ|, once more for the norm.
-            Packed::Double(_) => double * (norm + longest * longest),
-            // The same, with rows and centres that were rounded before, after a subtraction that
-            // was rounded too. The last term is for what is too small for single precision.
-            Packed::Single(_, narrow) => {
-                let d = self.points.d() as f64;
-                let unit = 0.5 * f64::from(f32::EPSILON);
-                let rounded = 1.1 * (d + 8.0) * unit * longest * (length + longest);
-                let outside = narrow.scale * (norm.sqrt() + self.outside);
-                let moved = 4.0 * f64::EPSILON * outside * (length + 2.0 * longest);
-                let exact = double * (length * length + longest * longest);
-                rounded + moved + exact + d * f64::from(f32::MIN_POSITIVE)
-            }
+            Packed::Double(_) => self.rounding * (norm + self.longest * self.longest),
+            Packed::Single(_, narrow, error) => error.of(norm, f64::from(narrow.lengths[i])),
         }
     }
 
@@ -191,9 +251,9 @@ impl<'a, D, S> Scores<'a, D, S> {
         let d = self.points.d() as f64;
         let (norm, scale, unit) = match &self.packed {
             Packed::Double(_) => (self.points.norm(i), 1.0, (d + 8.0) * f64::EPSILON),
-            Packed::Single(_, narrow) => {
+            Packed::Single(_, narrow, error) => {
                 let length = f64::from(narrow.lengths[i]);
-                (length * length, narrow.scale, f64::from(f32::EPSILON))
+                (length * length, error.scale, f64::from(f32::EPSILON))
             }
         };
         let one = match self.points.distortion() {
@@ -204,4 +264,42 @@ impl<'a, D, S> Scores<'a, D, S> {
         let unscale = 1.0 / (scale * scale);
         ((value - slack) * unscale, (value + slack) * unscale)
     }
+}
+
+/// What rounding takes of d products and sums in double precision, relative to their size.
+fn rounding(d: usize) -> f64 {
+    4.0 * (d as f64 + 8.0) * f64::EPSILON
+}
+
+/// Packs centres, the longest of which has this length, for scores in single precision.
+fn single<P>(
+    points: &Points,
+    centres: &Array2<f64>,
+    longest: f64,
+    shift: &[f64],
+    scale: f64,
+    pack: impl FnOnce(&Factors) -> P,
+) -> (P, SingleError) {
+    let cosine = points.distortion() == Distortion::Cosine;
+    let farthest = std::cell::Cell::new(0.0f64);
+    let packed = pack(&|h, to| {
+        let mut square = 0.0;
+        for ((to, c), m) in to.iter_mut().zip(row(centres, h)).zip(shift) {
+            // Rounded here, so that the constant fits the factors.
+            let rounded = f64::from(((c - m) * scale) as f32);
+            square += rounded * rounded;
+            *to = -rounded;
+        }
+        farthest.set(farthest.get().max(square));
+        if cosine { 0.0 } else { 0.5 * square }
+    });
+    let shift = shift.iter().map(|m| m * m).sum::<f64>().sqrt();
+    let error = SingleError {
+        d: points.d() as f64,
+        rounding: rounding(points.d()),
+        scale,
+        longest: farthest.get().sqrt(),
+        outside: longest + shift,
+    };
+    (packed, error)
 }

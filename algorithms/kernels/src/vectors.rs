@@ -3,6 +3,7 @@
 //! The instruction set is chosen at run time; `MUSTLINK_SIMD = scalar`, `avx2` or `avx512` forces
 //! one. It changes speed, never a label.
 
+use prefetch_index::prefetch_index;
 use pulp::{Simd, WithSimd, bytemuck};
 
 use crate::points;
@@ -53,7 +54,7 @@ pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
 }
 
 /// Bytes in a line of the cache.
-pub(crate) const LINE: usize = 64;
+const LINE: usize = 64;
 
 /// Memory for numbers from the start of a line of the cache on: vectors that cross lines are slow.
 #[derive(Default)]
@@ -94,6 +95,7 @@ pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
     fn vectors<S: Simd>(x: &[Self]) -> &[Self::V<S>];
     fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::V<S>];
     fn splat<S: Simd>(simd: S, value: Self) -> Self::V<S>;
+    fn sub<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
     /// a · b + c.
     fn fma<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
     fn min<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
@@ -109,6 +111,7 @@ pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
     /// From four vectors of records of four, the four vectors of the first, second, … of each record;
     /// all in the same order.
     fn turn<S: Simd>(simd: S, records: [Self::V<S>; 4]) -> [Self::V<S>; 4];
+    fn minus(self, other: Self) -> Self;
     fn of(value: f64) -> Self;
     fn wide(self) -> f64;
     fn from_bits(bits: u32) -> Self;
@@ -117,7 +120,7 @@ pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
 }
 
 macro_rules! real {
-    ($t:ty, $v:ident, $lanes:ident, $cast:ident, $cast_mut:ident, $splat:ident, $fma:ident, $min:ident, $max:ident,
+    ($t:ty, $v:ident, $lanes:ident, $cast:ident, $cast_mut:ident, $splat:ident, $sub:ident, $fma:ident, $min:ident, $max:ident,
      $less:ident, $select:ident, $turn:ident) => {
         impl Real for $t {
             type V<S: Simd> = S::$v;
@@ -138,6 +141,10 @@ macro_rules! real {
                 simd.$splat(value)
             }
             #[inline(always)]
+            fn sub<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
+                simd.$sub(a, b)
+            }
+            #[inline(always)]
             fn fma<S: Simd>(simd: S, a: S::$v, b: S::$v, c: S::$v) -> S::$v {
                 simd.$fma(a, b, c)
             }
@@ -156,6 +163,10 @@ macro_rules! real {
             #[inline(always)]
             fn turn<S: Simd>(simd: S, records: [S::$v; 4]) -> [S::$v; 4] {
                 simd.$turn(records)
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
             }
             #[inline(always)]
             fn of(value: f64) -> Self {
@@ -184,6 +195,7 @@ real!(
     as_simd_f64s,
     as_mut_simd_f64s,
     splat_f64s,
+    sub_f64s,
     mul_add_e_f64s,
     min_f64s,
     max_f64s,
@@ -198,6 +210,7 @@ real!(
     as_simd_f32s,
     as_mut_simd_f32s,
     splat_f32s,
+    sub_f32s,
     mul_add_e_f32s,
     min_f32s,
     max_f32s,
@@ -337,6 +350,14 @@ pub(crate) fn add<S: Simd>(simd: S, sum: &mut [f64], x: &[f64]) {
     let ((sums, rest), (xs, last)) = (S::as_mut_simd_f64s(sum), S::as_simd_f64s(x));
     sums.iter_mut().zip(xs).for_each(|(s, &x)| *s = simd.add_f64s(*s, x));
     rest.iter_mut().zip(last).for_each(|(s, x)| *s += x);
+}
+
+/// Asks for numbers from a place on, wherever that is.
+#[inline(always)]
+pub(crate) fn prefetch<X>(rows: &[X], from: usize, count: usize) {
+    for at in (from..from + count).step_by(LINE / size_of::<X>()) {
+        prefetch_index(rows, at);
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use mustlink_core::clustering::NONE;
 use mustlink_core::data::{Data, Row};
 
 use crate::points::{row, sum_lanes};
-use crate::rowwise::{Found, Rowwise};
+use crate::rowwise::{AsIs, Found, Rowwise};
 
 /// Objects in a block.
 const ROWS: usize = 128;
@@ -101,7 +101,7 @@ impl<'a> Weighted<'a> {
             squares.iter_mut().zip(plain).for_each(|(to, v)| *to = *v * *v);
         }
         let mut found = Found::default();
-        self.packed.smallest(&x, chunk.len(), 0.0, &mut found);
+        self.packed.smallest(&AsIs, &x, wide, 0.0, &mut found);
         let mut moved = 0;
         for (r, label) in chunk.iter_mut().enumerate() {
             if skip.is_some_and(|s| s[first + r]) {
