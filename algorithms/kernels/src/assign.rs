@@ -9,9 +9,9 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::points::{Points, row, row_norms};
+use crate::rowwise::Found;
 use crate::scores::Whole;
 use crate::sparse;
-use crate::rowwise::Found;
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::DataKind;
 

@@ -17,9 +17,7 @@ use crate::points::{Distortion, Points, distortion, row, row_norms};
 use crate::rowwise::Found;
 use crate::scores::Whole;
 use crate::sparse::{Table, nearest, value};
-use crate::vectors::{
-    add, dispatch, inner_product_and_sum, prefetch, squared_distance_and_sum,
-};
+use crate::vectors::{add, dispatch, inner_product_and_sum, prefetch, squared_distance_and_sum};
 
 /// Most rows that the kernel takes at a time, and most of their numbers: what is done with them after
 /// their scores finds them in the fastest cache.
@@ -99,9 +97,8 @@ impl All<'_> {
             let first = first + c * count;
             let rows = rows.block(first, next.len(), &mut gathered);
             let labels = &self.labels[first..first + next.len()];
-            let exact = |i: usize| {
-                exact(self.points, self.centres, self.norms, i, labels[i - first], 0..k)
-            };
+            let exact =
+                |i: usize| exact(self.points, self.centres, self.norms, i, labels[i - first], 0..k);
             scores.nearest(first, rows, &mut found, next, exact);
             dispatch(Rest { all: self, labels, rows, next, pass: &mut pass });
         }
@@ -143,30 +140,64 @@ impl WithSimd for Rest<'_> {
         pass.moved += next.iter().zip(labels).filter(|(new, old)| new != old).count();
         let kind = all.points.distortion();
         let centres = all.centres.as_slice().expect("standard layout");
-        let ahead = |r: usize| prefetch(rows, rows.len() + r * d, d);
-        let rows = rows.chunks_exact(d).zip(labels);
-        let mut objective = pass.objective;
-        let Some(sums) = &mut pass.sums else {
-            for (x, &label) in rows.filter(|(_, label)| **label != NONE) {
-                objective += distortion(simd, kind, x, &centres[label as usize * d..][..d]);
+        let block = Block { rows, labels, next, centres, d };
+        pass.objective = match (&mut pass.sums, kind) {
+            (None, _) => {
+                let with = rows.chunks_exact(d).zip(labels).filter(|(_, label)| **label != NONE);
+                let centre = |label: u32| &centres[label as usize * d..][..d];
+                with.fold(pass.objective, |objective, (x, &label)| {
+                    objective + distortion(simd, kind, x, centre(label))
+                })
             }
-            pass.objective = objective;
-            return;
+            (Some(sums), Distortion::SquaredEuclidean) => {
+                let distance = |x: &[f64], y: &[f64], sum: &mut [f64]| {
+                    squared_distance_and_sum(simd, x, y, sum)
+                };
+                block.sum(simd, sums, pass.objective, distance)
+            }
+            (Some(sums), Distortion::Cosine) => {
+                let distance = |x: &[f64], y: &[f64], sum: &mut [f64]| {
+                    1.0 - inner_product_and_sum(simd, x, y, sum)
+                };
+                block.sum(simd, sums, pass.objective, distance)
+            }
         };
-        for (r, ((x, &label), &new)) in rows.zip(next).enumerate() {
-            ahead(r);
-            let (sum, size) = sums.of(new as usize);
-            *size += 1;
+    }
+}
+
+/// Rows with the labels before and after.
+struct Block<'a> {
+    rows: &'a [f64],
+    labels: &'a [u32],
+    next: &'a [u32],
+    centres: &'a [f64],
+    d: usize,
+}
+
+impl Block<'_> {
+    /// Adds the rows to the sums of their clusters and their distortions to the objective, while
+    /// those that come after the block are on their way.
+    #[inline(always)]
+    fn sum<S: Simd>(
+        &self,
+        simd: S,
+        sums: &mut Sums,
+        mut objective: f64,
+        distance: impl Fn(&[f64], &[f64], &mut [f64]) -> f64,
+    ) -> f64 {
+        let &Block { rows, labels, next, centres, d } = self;
+        let (sums, sizes) = sums.all();
+        for r in 0..next.len().min(labels.len()) {
+            prefetch(rows, rows.len() + r * d, d);
+            let (label, new) = (labels[r], next[r] as usize);
+            let (x, sum) = (&rows[r * d..][..d], &mut sums[new * d..][..d]);
+            sizes[new] += 1;
             if label == NONE {
                 add(simd, sum, x);
-                continue;
+            } else {
+                objective += distance(x, &centres[label as usize * d..][..d], sum);
             }
-            let centre = &centres[label as usize * d..][..d];
-            objective += match kind {
-                Distortion::SquaredEuclidean => squared_distance_and_sum(simd, x, centre, sum),
-                Distortion::Cosine => 1.0 - inner_product_and_sum(simd, x, centre, sum),
-            };
         }
-        pass.objective = objective;
+        objective
     }
 }

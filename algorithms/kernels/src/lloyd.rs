@@ -27,9 +27,9 @@ const MOST_GROUPS: usize = 256;
 /// objects there are few sweeps. A score takes as long as so many products, those with features not
 /// counted.
 const AUTO_CLUSTERS: usize = 64;
-const AUTO_OPERATIONS: usize = 7000;
+const AUTO_OPERATIONS: usize = 8000;
 const AUTO_OBJECTS: usize = 32;
-const SCORE: usize = 6;
+const SCORE: usize = 8;
 
 /// Whether bounds pay.
 fn bounds_pay(n: usize, d: usize, k: usize) -> bool {

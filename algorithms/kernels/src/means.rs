@@ -29,17 +29,16 @@ impl Sums {
         Sums { d, values: vec![0.0; k * d], sizes: vec![0; k] }
     }
 
-    /// Sum and size of cluster `h`.
-    #[inline(always)]
-    pub(crate) fn of(&mut self, h: usize) -> (&mut [f64], &mut usize) {
-        (&mut self.values[h * self.d..(h + 1) * self.d], &mut self.sizes[h])
+    /// The sums, one cluster after the other, and the sizes.
+    pub(crate) fn all(&mut self) -> (&mut [f64], &mut [usize]) {
+        (&mut self.values, &mut self.sizes)
     }
 
     /// Adds a dense row to cluster `h`.
     fn take(&mut self, h: usize, x: &[f64]) {
-        let (sum, size) = self.of(h);
+        let sum = &mut self.values[h * self.d..(h + 1) * self.d];
         sum.iter_mut().zip(x).for_each(|(s, v)| *s += v);
-        *size += 1;
+        self.sizes[h] += 1;
     }
 
     /// Adds the sums of later rows.

@@ -16,6 +16,7 @@ use mustlink_core::clustering::Geometry;
 use mustlink_core::data::{Csr, Data, DataKind, Row};
 use mustlink_core::{Result, reduce};
 
+use crate::means::FEW;
 use crate::vectors::{self, dispatch};
 
 /// How far an object is from a centre.
@@ -82,23 +83,24 @@ pub(crate) fn sum_lanes(l: [f64; 8]) -> f64 {
 /// How far a squared norm may be from 1 in a row of unit length.
 const UNIT: f64 = 1e-12;
 
-/// What the scores that pre-select the nearest centre of dense objects are computed in. It never
+/// What the scores that pre-select the nearest centre of dense objects are computed from. It never
 /// changes a label: where scores lie within their rounding error, exact distances decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
-    /// Double precision, on the data as it is.
+    /// The data as it is, in double precision; rows are rounded on their way to scores in single
+    /// precision where those decide.
     #[default]
     F64,
-    /// Single precision, on a copy of half the size, from 64 clusters on; below, what is not scores
-    /// takes the time, and double precision is used.
+    /// A copy of half the size in single precision, from 129 clusters on; below, the means of the
+    /// clusters are taken in the same pass over the data, and the copy would be one more to read.
     F32,
 }
 
 impl Precision {
     /// Whether scores for so many clusters are computed in single precision.
     fn pays(self, k: usize) -> bool {
-        self == Precision::F32 && k >= 64
+        self == Precision::F32 && k > FEW
     }
 
     /// Bytes that n dense objects in d features, prepared for it and k clusters, take beside

@@ -369,11 +369,14 @@ impl<S: Simd, T: Real> Panel<'_, S, T> {
         let simd = self.simd;
         let mut scores: [[T::V<S>; VECTORS]; C] =
             std::array::from_fn(|c| [T::splat(simd, self.constants[c]); VECTORS]);
-        for (x, factors) in self.rows.chunks_exact(VECTORS).zip(self.factors.chunks_exact(C)) {
-            for c in 0..C {
-                let factor = T::splat(simd, factors[c]);
-                for v in 0..VECTORS {
-                    scores[c][v] = T::fma(simd, x[v], factor, scores[c][v]);
+        let quads = self.rows.chunks_exact(QUAD * VECTORS);
+        for (x, factors) in quads.zip(self.factors.chunks_exact(QUAD * C)) {
+            for s in 0..QUAD {
+                for c in 0..C {
+                    let factor = T::splat(simd, factors[s * C + c]);
+                    for v in 0..VECTORS {
+                        scores[c][v] = T::fma(simd, x[s * VECTORS + v], factor, scores[c][v]);
+                    }
                 }
             }
         }

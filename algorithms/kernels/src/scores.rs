@@ -226,7 +226,8 @@ impl<'a, D, S> Scores<'a, D, S> {
                 if cosine { 0.0 } else { 0.5 * norms[h] }
             })),
             Some((narrow, frame)) => {
-                let (packed, error) = self::single(points, centres, longest, &frame.shift, frame.scale, single);
+                let (packed, error) =
+                    self::single(points, centres, longest, &frame.shift, frame.scale, single);
                 Packed::Single(packed, narrow, error)
             }
         };

@@ -312,11 +312,13 @@ fn in_lanes<S: Simd, const W: usize, const SUM: bool>(
 ) -> f64 {
     // As long as each other, so that nothing is checked again.
     let (y, sum) = (&y[..x.len()], &mut sum[..if SUM { x.len() } else { 0 }]);
+    let whole = x.len() / (W * S::F64_LANES) * (W * S::F64_LANES);
+    let ((x, rest_x), (y, rest_y)) = (x.split_at(whole), y.split_at(whole));
+    let (sum, rest_sum) = sum.split_at_mut(if SUM { whole } else { 0 });
     let mut lanes = [simd.splat_f64s(0.0); W];
-    let ((xs, rest_x), (ys, rest_y)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
-    let ((xs, last_x), (ys, last_y)) = (xs.as_chunks::<W>(), ys.as_chunks::<W>());
-    let (sums, rest_sum) = S::as_mut_simd_f64s(sum);
-    let (sums, last_sum) = sums.as_chunks_mut::<W>();
+    let (xs, ys) =
+        (S::as_simd_f64s(x).0.as_chunks::<W>().0, S::as_simd_f64s(y).0.as_chunks::<W>().0);
+    let sums = S::as_mut_simd_f64s(sum).0.as_chunks_mut::<W>().0;
     for c in 0..xs.len().min(ys.len()) {
         for w in 0..W {
             lanes[w] = simd.add_f64s(lanes[w], term(xs[c][w], ys[c][w]));
@@ -325,20 +327,22 @@ fn in_lanes<S: Simd, const W: usize, const SUM: bool>(
             }
         }
     }
-    // Indices that are known when this is compiled keep the lanes in registers.
-    for w in 0..W {
-        if let (Some(&a), Some(&b)) = (last_x.get(w), last_y.get(w)) {
-            lanes[w] = simd.add_f64s(lanes[w], term(a, b));
-            if SUM {
-                last_sum[w] = simd.add_f64s(last_sum[w], a);
-            }
-        } else if w == last_x.len() && !rest_x.is_empty() {
-            let (a, b) = (simd.partial_load_f64s(rest_x), simd.partial_load_f64s(rest_y));
+    if !rest_x.is_empty() {
+        let ((xs, last_x), (ys, last_y)) = (S::as_simd_f64s(rest_x), S::as_simd_f64s(rest_y));
+        // Indices that are known when this is compiled keep the lanes in registers.
+        for w in 0..W {
+            let (a, b) = match (xs.get(w), ys.get(w)) {
+                (Some(&a), Some(&b)) => (a, b),
+                _ if w == xs.len() && !last_x.is_empty() => {
+                    (simd.partial_load_f64s(last_x), simd.partial_load_f64s(last_y))
+                }
+                _ => break,
+            };
             lanes[w] = simd.add_f64s(lanes[w], term(a, b));
         }
-    }
-    if SUM {
-        rest_sum.iter_mut().zip(rest_x).for_each(|(s, x)| *s += x);
+        if SUM {
+            rest_sum.iter_mut().zip(rest_x).for_each(|(s, x)| *s += x);
+        }
     }
     let lanes: &[f64] = bytemuck::cast_slice(&lanes[..]);
     points::sum_lanes(std::array::from_fn(|l| lanes[l]))
