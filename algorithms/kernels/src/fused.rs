@@ -6,6 +6,7 @@
 
 use ndarray::Array2;
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::DataKind;
@@ -23,6 +24,8 @@ use crate::vectors::{add, dispatch, inner_product_and_sum, prefetch, squared_dis
 /// their scores finds them in the fastest cache.
 const ROWS: usize = 128;
 const NUMBERS: usize = 2048;
+/// Sparse rows in a task.
+const SPARSE_ROWS: usize = 128;
 
 /// What one pass finds.
 pub(crate) struct Pass {
@@ -34,34 +37,60 @@ pub(crate) struct Pass {
     pub sums: Option<Sums>,
 }
 
-/// Writes the labels of the nearest centres to `next`, as [`crate::assign::assign`] does.
+/// Writes the labels of the nearest centres to `next`, as [`crate::assign::assign`] does. `table` is
+/// for sparse rows, from pass to pass.
 pub(crate) fn pass(
     points: &Points,
     centres: &Array2<f64>,
     labels: &[u32],
     next: &mut [u32],
+    table: &mut Option<Table>,
 ) -> Pass {
     let norms = row_norms(centres);
-    let way = match points.data().kind() {
-        DataKind::Csr => Way::Products(Table::new(centres)),
-        _ => Way::Scores(Whole::new(points, centres, &norms)),
-    };
-    All { points, centres, norms: &norms, way: &way, labels }.tree(0, next)
+    if points.data().kind() == DataKind::Csr {
+        let table = table.get_or_insert_with(|| Table::sized(centres.dim()));
+        table.fill(centres);
+        return sparse_pass(points, centres, &norms, table, labels, next);
+    }
+    let scores = Whole::new(points, centres, &norms);
+    All { points, centres, norms: &norms, scores: &scores, labels }.tree(0, next)
 }
 
-/// How nearest centres are found.
-enum Way<'a> {
-    /// Of dense rows.
-    Scores(Whole<'a>),
-    /// Of sparse rows.
-    Products(Table),
+/// The same for sparse rows: the inner products serve for both distances.
+fn sparse_pass(
+    points: &Points,
+    centres: &Array2<f64>,
+    norms: &[f64],
+    table: &Table,
+    labels: &[u32],
+    next: &mut [u32],
+) -> Pass {
+    let mut own = vec![0.0; labels.len()];
+    // Small tasks: rows are of very different lengths.
+    let tasks = next.par_chunks_mut(SPARSE_ROWS).zip(own.par_chunks_mut(SPARSE_ROWS)).enumerate();
+    let task = |(t, (next, own)): (usize, (&mut [u32], &mut [f64]))| {
+        let first = t * SPARSE_ROWS;
+        let mut moved = 0;
+        table.rows(points, first, next.len(), None, |r, dots| {
+            let (i, label) = (first + r, labels[first + r]);
+            next[r] = nearest(points, centres, norms, i, dots, label);
+            moved += usize::from(next[r] != label);
+            if label != NONE {
+                let h = label as usize;
+                own[r] = value(points, i, dots[h], row(centres, h), norms[h]);
+            }
+        });
+        moved
+    };
+    let moved = tasks.map(task).sum();
+    Pass { moved, objective: reduce::sum(own.len(), |i| own[i]), sums: None }
 }
 
 struct All<'a> {
     points: &'a Points,
     centres: &'a Array2<f64>,
     norms: &'a [f64],
-    way: &'a Way<'a>,
+    scores: &'a Whole<'a>,
     labels: &'a [u32],
 }
 
@@ -70,10 +99,7 @@ impl All<'_> {
     fn tree(&self, first: usize, next: &mut [u32]) -> Pass {
         let blocks = reduce::blocks(next.len());
         if blocks <= 1 {
-            return match self.way {
-                Way::Scores(scores) => self.dense_block(scores, first, next),
-                Way::Products(table) => self.sparse_block(table, first, next),
-            };
+            return self.block(first, next);
         }
         let half = blocks.next_power_of_two() / 2 * reduce::BLOCK;
         let (left, right) = next.split_at_mut(half);
@@ -86,7 +112,7 @@ impl All<'_> {
         a
     }
 
-    fn dense_block(&self, scores: &Whole, first: usize, next: &mut [u32]) -> Pass {
+    fn block(&self, first: usize, next: &mut [u32]) -> Pass {
         let (k, d) = self.centres.dim();
         let sums = (k <= FEW).then(|| Sums::new(k, d));
         let mut pass = Pass { moved: 0, objective: 0.0, sums };
@@ -99,24 +125,9 @@ impl All<'_> {
             let labels = &self.labels[first..first + next.len()];
             let exact =
                 |i: usize| exact(self.points, self.centres, self.norms, i, labels[i - first], 0..k);
-            scores.nearest(first, rows, &mut found, next, exact);
+            self.scores.nearest(first, rows, &mut found, next, exact);
             dispatch(Rest { all: self, labels, rows, next, pass: &mut pass });
         }
-        pass
-    }
-
-    fn sparse_block(&self, table: &Table, first: usize, next: &mut [u32]) -> Pass {
-        let All { points, centres, norms, .. } = *self;
-        let mut pass = Pass { moved: 0, objective: 0.0, sums: None };
-        table.rows(points, first, next.len(), None, |r, dots| {
-            let (i, label) = (first + r, self.labels[first + r]);
-            next[r] = nearest(points, centres, norms, i, dots, label);
-            pass.moved += usize::from(next[r] != label);
-            if label != NONE {
-                let h = label as usize;
-                pass.objective += value(points, i, dots[h], row(centres, h), norms[h]);
-            }
-        });
         pass
     }
 }

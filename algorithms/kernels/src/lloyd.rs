@@ -279,9 +279,10 @@ fn fused(
     let mut history: Vec<IterStat> = Vec::new();
     let mut status = Status::MaxIter;
     let mut pending = None;
+    let mut table = None;
     for sweep in 1.. {
         ctx.check()?;
-        let found = pass(points, &centres, &labels, &mut next);
+        let found = pass(points, &centres, &labels, &mut next, &mut table);
         if let Some(moved) = pending {
             let last = history.last().map(|s: &IterStat| s.objective);
             history.push(IterStat { objective: found.objective, moved, violations: None });

@@ -35,14 +35,26 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new(centres: &Array2<f64>) -> Self {
-        let (k, d) = centres.dim();
+        let mut table = Self::sized(centres.dim());
+        table.fill(centres);
+        table
+    }
+
+    /// Room for so many centres in so many features.
+    pub(crate) fn sized((k, d): (usize, usize)) -> Self {
         let needed = k.div_ceil(lanes::<f64>());
         // Panels of equal width waste the least.
         let vectors = needed.div_ceil(needed.div_ceil(VECTORS));
         let width = vectors * lanes::<f64>();
-        let count = needed.div_ceil(vectors) * width * d;
-        let mut packed = Aligned::zeros(count);
-        for (p, panel) in packed.numbers::<f64>(count).chunks_exact_mut(width * d).enumerate() {
+        let packed = Aligned::zeros(needed.div_ceil(vectors) * width * d);
+        Table { k, d, vectors, width, packed }
+    }
+
+    /// Takes these centres. Places beyond the last one are never written.
+    pub(crate) fn fill(&mut self, centres: &Array2<f64>) {
+        let (k, d, width, count) = (self.k, self.d, self.width, self.stride() * self.d);
+        for (p, panel) in self.packed.numbers::<f64>(count).chunks_exact_mut(width * d).enumerate()
+        {
             let first = p * width;
             let members = width.min(k - first);
             panel.par_chunks_mut(TILE * width).enumerate().for_each(|(t, tile)| {
@@ -55,7 +67,6 @@ impl Table {
                 }
             });
         }
-        Table { k, d, vectors, width, packed }
     }
 
     /// Gives `take` each of `count` rows from `first` on that is not skipped, counted from 0, with
