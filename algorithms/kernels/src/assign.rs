@@ -78,6 +78,7 @@ mod tests {
     use crate::points::Distortion;
     use mustlink_core::data::Data;
     use mustlink_core::random::SeedPath;
+    use proptest::prelude::*;
 
     fn plain(points: &Points, centres: &Array2<f64>, labels: &mut [u32]) -> usize {
         let norms = row_norms(centres);
@@ -109,6 +110,53 @@ mod tests {
                 assert_eq!(moved, plain(&points, &centres, &mut slow));
                 assert_eq!(fast, slow, "n {n} d {d} k {k} {distortion:?}");
             }
+        }
+    }
+    proptest! {
+        /// Whatever the data does to scores in single precision: far from the origin, tiny, huge, with
+        /// one row far away, centres that differ by less than it sees.
+        #[test]
+        fn labels_are_those_of_the_plain_loop(
+            seed: u64,
+            n in 1usize..300,
+            d in 1usize..40,
+            k in 1usize..20,
+            offset in proptest::sample::select(vec![0.0, 1.0, 1e3, 1e7]),
+            scale in proptest::sample::select(vec![1e-160, 1e-15, 1.0, 1e15, 1e160]),
+            outlier: bool,
+            rounded: bool,
+            cosine: bool,
+        ) {
+            let mut s = SeedPath::new(seed).stream("assign");
+            let mut x = Array2::from_shape_fn((n, d), |_| {
+                let value = if rounded { s.below(3) as f64 } else { s.normal() };
+                scale * (offset + value)
+            });
+            if outlier {
+                x[[n / 2, d / 2]] = 1e6 * scale;
+            }
+            let distortion =
+                if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
+            let points = Points::new(&Data::dense(x).unwrap(), distortion).unwrap();
+            let mut centres = Array2::<f64>::zeros((k, d));
+            for h in 0..k {
+                let (a, b) = (points.data().row(s.below(n)), points.data().row(s.below(n)));
+                let mut centre = centres.row_mut(h);
+                let to = centre.as_slice_mut().unwrap();
+                match h % 3 {
+                    0 => a.add_to(to, 1.0),
+                    1 => a.add_to(to, 1.0 + 1e-10),
+                    _ => {
+                        a.add_to(to, 0.5);
+                        b.add_to(to, 0.5);
+                    }
+                }
+            }
+            let mut fast: Vec<u32> = (0..n).map(|_| s.below(k) as u32).collect();
+            let mut slow = fast.clone();
+            let moved = assign(&points, &centres, &mut fast, None);
+            prop_assert_eq!(moved, plain(&points, &centres, &mut slow));
+            prop_assert_eq!(fast, slow);
         }
     }
 }

@@ -568,11 +568,11 @@ mod tests {
     fn auto_takes_bounds_where_they_were_faster_and_fit() {
         let groups = |n, d, k, limit| Algorithm::Auto.groups(n, d, k, limit);
         for (n, d, k) in
-            [(100_000, 2, 100), (100_000, 16, 300), (100_000, 64, 10), (10_000, 16, 1000)]
+            [(100_000, 2, 100), (100_000, 16, 300), (100_000, 64, 100), (10_000, 16, 1000)]
         {
             assert_eq!(groups(n, d, k, None), 0, "{n} {d} {k}");
         }
-        for (n, d, k) in [(100_000, 2, 1000), (100_000, 16, 1000), (100_000, 64, 100)] {
+        for (n, d, k) in [(100_000, 2, 1000), (100_000, 16, 1000), (100_000, 64, 300)] {
             let all = groups(n, d, k, None);
             assert_eq!(all, k / GROUP, "{n} {d} {k}");
             assert_eq!(groups(n, d, k, Some(bounds_memory(n, all))), 0);

@@ -21,8 +21,6 @@ enum Packed<'a, D, S> {
 pub(crate) struct Scores<'a, D, S> {
     points: &'a Points,
     packed: Packed<'a, D, S>,
-    /// What rounding takes of products in double precision.
-    rounding: f64,
     /// The longest centre.
     longest: f64,
 }
@@ -125,7 +123,7 @@ impl<'a> Whole<'a> {
                     failed: AtomicUsize::new(0),
                 }
             });
-            let error = rounding(d) * (points.frame().largest + longest * longest);
+            let error = double_error(d, points.frame().largest, longest);
             Twice { double: Rowwise::new(d, k, factors), rough, error }
         };
         let single = |factors: &Factors| Rowwise::new(d, k, factors);
@@ -231,7 +229,7 @@ impl<'a, D, S> Scores<'a, D, S> {
                 Packed::Single(packed, narrow, error)
             }
         };
-        Scores { points, packed, rounding: rounding(points.d()), longest }
+        Scores { points, packed, longest }
     }
 
     /// How far a score of object `i` can be from the truth, in units of scores, with what exact
@@ -240,8 +238,7 @@ impl<'a, D, S> Scores<'a, D, S> {
     pub(crate) fn error(&self, i: usize) -> f64 {
         let norm = self.points.norm(i);
         match &self.packed {
-            // d products and sums of magnitude |x||µ|, once more for the norm.
-            Packed::Double(_) => self.rounding * (norm + self.longest * self.longest),
+            Packed::Double(_) => double_error(self.points.d(), norm, self.longest),
             Packed::Single(_, narrow, error) => error.of(norm, f64::from(narrow.lengths[i])),
         }
     }
@@ -265,6 +262,13 @@ impl<'a, D, S> Scores<'a, D, S> {
         let unscale = 1.0 / (scale * scale);
         ((value - slack) * unscale, (value + slack) * unscale)
     }
+}
+
+/// How far scores in double precision can be from the truth: d products and sums of magnitude |x||µ|,
+/// once more for the norm. The last term is for what is too small for it.
+#[inline(always)]
+fn double_error(d: usize, norm: f64, longest: f64) -> f64 {
+    rounding(d) * (norm + longest * longest) + d as f64 * f64::MIN_POSITIVE
 }
 
 /// What rounding takes of d products and sums in double precision, relative to their size.

@@ -111,7 +111,8 @@ impl<'a> Weighted<'a> {
             let square: f64 = x.iter().map(|v| v * v).sum();
             // Products and sums of magnitude Σ w x² + Σ w µ², twice: rounded here, and exact.
             let (weight, most) = self.scale;
-            let error = 4.0 * (wide as f64 + 8.0) * f64::EPSILON * (weight * square + most);
+            let relative = 4.0 * (wide as f64 + 8.0) * f64::EPSILON;
+            let error = relative * (weight * square + most) + wide as f64 * f64::MIN_POSITIVE;
             let new = found.sure(r, error).unwrap_or_else(|| self.exact(x, *label, k));
             moved += usize::from(new != *label);
             *label = new;
