@@ -1,8 +1,9 @@
 //! Which centre has the smallest score for each of many dense rows, and by how much?
 //!
 //! The scores of [`crate::panels`], for rows that come many at a time: a group of rows is turned so
-//! that each lane of two vectors holds one row. A few centres are taken at a time; the smallest and
-//! the second smallest score stay in registers, and nothing is ever compared within a vector.
+//! that each lane of two vectors holds one row; rows in double precision can be rounded to single on
+//! the way. A few centres are taken at a time; the smallest and the second smallest score stay in
+//! registers, and nothing is ever compared within a vector.
 
 use pulp::{Simd, WithSimd, bytemuck};
 
@@ -414,6 +415,9 @@ mod tests {
                 constant(h)
             });
             packed.smallest(&AsIs, &x, d, tolerance, &mut found);
+            let sure = found.all_sure().is_some();
+            assert!(!sure || (0..rows).all(|r| found.sure(r, tolerance).is_some()));
+            assert!(sure || k > 1, "one centre has no rival");
             for r in 0..rows {
                 let (score, second) = (found.score[r], found.second[r]);
                 let got = Smallest { score, centre: found.centre[r], second };
@@ -429,6 +433,57 @@ mod tests {
     fn smallest_scores_are_those_of_the_plain_loop() {
         check::<f64>(1e-12);
         check::<f32>(1e-3);
+    }
+
+    /// A group of W vectors of rows, turned, and the number of rows in it.
+    struct Turned<'a, X, const W: usize> {
+        rows: &'a [X],
+        length: usize,
+        shift: Option<&'a [[X; QUAD]]>,
+    }
+
+    impl<X: Real, const W: usize> WithSimd for Turned<'_, X, W> {
+        type Output = (Vec<X>, usize);
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let Turned { rows, length, shift } = self;
+            let group = W * X::lanes::<S>();
+            let rows = &rows[..rows.len().min(group * length)];
+            let mut turned = vec![X::of(-1.0); group * length.next_multiple_of(QUAD)];
+            let mut records = turned.clone();
+            turn::<S, X, W>(simd, rows, length, shift, &mut records, &mut turned);
+            (turned, group)
+        }
+    }
+
+    fn check_turned<X: Real, const W: usize>() {
+        let mut s = SeedPath::new(2).stream("turned");
+        for (count, length) in [(1, 1usize), (3, 4), (64, 7), (5, 64), (64, 16)] {
+            let rows: Vec<X> = (0..count * length).map(|_| X::of(s.normal())).collect();
+            let mut shift = vec![[X::of(0.0); QUAD]; length.div_ceil(QUAD)];
+            shift.as_flattened_mut()[..length].fill_with(|| X::of(s.normal()));
+            for shift in [None, Some(&shift[..])] {
+                let op = || Turned::<X, W> { rows: &rows, length, shift };
+                let all = [dispatch(op()), Simd::vectorize(pulp::Scalar, op())];
+                for (turned, group) in all {
+                    for (at, value) in turned.iter().enumerate() {
+                        let (f, r) = (at / group, (at % group).min(count - 1));
+                        let from = if f < length { rows[r * length + f] } else { X::of(0.0) };
+                        let moved = shift.map_or(X::of(0.0), |shift| shift[f / QUAD][f % QUAD]);
+                        assert_eq!(value.wide(), from.minus(moved).wide(), "{count} {length} {at}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn turned_rows_stand_feature_by_feature() {
+        check_turned::<f64, 2>();
+        check_turned::<f64, 4>();
+        check_turned::<f32, 2>();
+        check_turned::<f32, 4>();
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! How far is each dense object from each centre, about?
 //!
 //! Scores order the centres of an object: ‖µ‖²/2 − x·µ, for cosine −x·µ. They are rounded, and this
-//! file knows by how much, in double and in single precision.
+//! file knows by how much, in double and in single precision. Of many objects at a time, single
+//! precision is tried first, double precision where it could be wrong, exact distances last.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
