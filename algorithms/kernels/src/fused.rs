@@ -14,11 +14,11 @@ use mustlink_core::reduce;
 
 use crate::assign::exact;
 use crate::means::{FEW, Sums};
-use crate::points::{Distortion, Points, distortion, row, row_norms};
+use crate::points::{Points, distortion, distortion_and_sum, row, row_norms};
 use crate::rowwise::Found;
 use crate::scores::Whole;
 use crate::sparse::{Table, nearest, value};
-use crate::vectors::{add, dispatch, inner_product_and_sum, prefetch, squared_distance_and_sum};
+use crate::vectors::{add, dispatch, prefetch};
 
 /// Most rows that the kernel takes at a time, and most of their numbers: what is done with them after
 /// their scores finds them in the fastest cache.
@@ -151,64 +151,24 @@ impl WithSimd for Rest<'_> {
         pass.moved += next.iter().zip(labels).filter(|(new, old)| new != old).count();
         let kind = all.points.distortion();
         let centres = all.centres.as_slice().expect("standard layout");
-        let block = Block { rows, labels, next, centres, d };
-        pass.objective = match (&mut pass.sums, kind) {
-            (None, _) => {
-                let with = rows.chunks_exact(d).zip(labels).filter(|(_, label)| **label != NONE);
-                let centre = |label: u32| &centres[label as usize * d..][..d];
-                with.fold(pass.objective, |objective, (x, &label)| {
-                    objective + distortion(simd, kind, x, centre(label))
-                })
-            }
-            (Some(sums), Distortion::SquaredEuclidean) => {
-                let distance = |x: &[f64], y: &[f64], sum: &mut [f64]| {
-                    squared_distance_and_sum(simd, x, y, sum)
-                };
-                block.sum(simd, sums, pass.objective, distance)
-            }
-            (Some(sums), Distortion::Cosine) => {
-                let distance = |x: &[f64], y: &[f64], sum: &mut [f64]| {
-                    1.0 - inner_product_and_sum(simd, x, y, sum)
-                };
-                block.sum(simd, sums, pass.objective, distance)
-            }
-        };
-    }
-}
-
-/// Rows with the labels before and after.
-struct Block<'a> {
-    rows: &'a [f64],
-    labels: &'a [u32],
-    next: &'a [u32],
-    centres: &'a [f64],
-    d: usize,
-}
-
-impl Block<'_> {
-    /// Adds the rows to the sums of their clusters and their distortions to the objective, while
-    /// those that come after the block are on their way.
-    #[inline(always)]
-    fn sum<S: Simd>(
-        &self,
-        simd: S,
-        sums: &mut Sums,
-        mut objective: f64,
-        distance: impl Fn(&[f64], &[f64], &mut [f64]) -> f64,
-    ) -> f64 {
-        let &Block { rows, labels, next, centres, d } = self;
-        let (sums, sizes) = sums.all();
+        let mut sums = pass.sums.as_mut().map(Sums::all);
         for r in 0..next.len().min(labels.len()) {
+            // Those that come after the block are on their way while these are worked on.
             prefetch(rows, rows.len() + r * d, d);
-            let (label, new) = (labels[r], next[r] as usize);
-            let (x, sum) = (&rows[r * d..][..d], &mut sums[new * d..][..d]);
-            sizes[new] += 1;
-            if label == NONE {
-                add(simd, sum, x);
-            } else {
-                objective += distance(x, &centres[label as usize * d..][..d], sum);
+            let (x, label, new) = (&rows[r * d..][..d], labels[r], next[r] as usize);
+            let sum = sums.as_mut().map(|(sums, sizes)| {
+                sizes[new] += 1;
+                &mut sums[new * d..][..d]
+            });
+            let centre = (label != NONE).then(|| &centres[label as usize * d..][..d]);
+            match (sum, centre) {
+                (Some(sum), Some(y)) => {
+                    pass.objective += distortion_and_sum(simd, kind, x, y, sum);
+                }
+                (Some(sum), None) => add(simd, sum, x),
+                (None, Some(y)) => pass.objective += distortion(simd, kind, x, y),
+                (None, None) => {}
             }
         }
-        objective
     }
 }

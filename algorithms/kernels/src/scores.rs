@@ -113,7 +113,8 @@ impl<'a> Whole<'a> {
             let frame = points.frame();
             let rough = (k >= Rough::CENTRES && frame.fits_singles()).then(|| {
                 let pack = |factors: &Factors| Rowwise::new(d, k, factors);
-                let (packed, error) = single(points, centres, longest, &frame.shift, 1.0, pack);
+                let (packed, error) =
+                    pack_single(points, centres, longest, &frame.shift, 1.0, pack);
                 let mut shift = vec![[0.0; QUAD]; d.div_ceil(QUAD)];
                 shift.as_flattened_mut()[..d].copy_from_slice(&frame.shift);
                 Rough {
@@ -226,7 +227,7 @@ impl<'a, D, S> Scores<'a, D, S> {
             })),
             Some((narrow, frame)) => {
                 let (packed, error) =
-                    self::single(points, centres, longest, &frame.shift, frame.scale, single);
+                    pack_single(points, centres, longest, &frame.shift, frame.scale, single);
                 Packed::Single(packed, narrow, error)
             }
         };
@@ -278,7 +279,7 @@ fn rounding(d: usize) -> f64 {
 }
 
 /// Packs centres, the longest of which has this length, for scores in single precision.
-fn single<P>(
+fn pack_single<P>(
     points: &Points,
     centres: &Array2<f64>,
     longest: f64,

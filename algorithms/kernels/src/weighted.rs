@@ -101,6 +101,7 @@ impl<'a> Weighted<'a> {
             squares.iter_mut().zip(plain).for_each(|(to, v)| *to = *v * *v);
         }
         let mut found = Found::default();
+        // Rows are asked for one by one, each with its own error.
         self.packed.smallest(&AsIs, &x, wide, 0.0, &mut found);
         let mut moved = 0;
         for (r, label) in chunk.iter_mut().enumerate() {
