@@ -14,11 +14,11 @@ use mustlink_core::reduce;
 
 use crate::assign::exact;
 use crate::means::{FEW, Sums};
-use crate::points::{Points, distortion, distortion_and_sum, row, row_norms};
+use crate::points::{Distortion, Points, distortion, row, row_norms};
 use crate::rowwise::Found;
 use crate::scores::Whole;
 use crate::sparse::{Table, nearest, value};
-use crate::vectors::{add, dispatch, prefetch};
+use crate::vectors::{add, dispatch, inner_product_and_sum, squared_distance_and_sum};
 
 /// Most rows that the kernel takes at a time, and most of their numbers: what is done with them after
 /// their scores finds them in the fastest cache.
@@ -147,28 +147,61 @@ impl WithSimd for Rest<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Rest { all, labels, rows, next, pass } = self;
-        let d = all.points.d();
         pass.moved += next.iter().zip(labels).filter(|(new, old)| new != old).count();
-        let kind = all.points.distortion();
-        let centres = all.centres.as_slice().expect("standard layout");
-        let mut sums = pass.sums.as_mut().map(Sums::all);
-        for r in 0..next.len().min(labels.len()) {
-            // Those that come after the block are on their way while these are worked on.
-            prefetch(rows, rows.len() + r * d, d);
-            let (x, label, new) = (&rows[r * d..][..d], labels[r], next[r] as usize);
-            let sum = sums.as_mut().map(|(sums, sizes)| {
-                sizes[new] += 1;
-                &mut sums[new * d..][..d]
-            });
-            let centre = (label != NONE).then(|| &centres[label as usize * d..][..d]);
-            match (sum, centre) {
-                (Some(sum), Some(y)) => {
-                    pass.objective += distortion_and_sum(simd, kind, x, y, sum);
+        if let (Some(sums), false) = (&mut pass.sums, labels.contains(&NONE)) {
+            let (d, centres, total) = (all.points.d(), all.centres, pass.objective);
+            let each = Each { rows, d, labels, next, centres, sums, total };
+            // A loop for each: what is decided once is not decided row by row.
+            pass.objective = match all.points.distortion() {
+                Distortion::SquaredEuclidean => {
+                    each.total(|x, y, sum| squared_distance_and_sum(simd, x, y, sum))
                 }
-                (Some(sum), None) => add(simd, sum, x),
-                (None, Some(y)) => pass.objective += distortion(simd, kind, x, y),
-                (None, None) => {}
+                Distortion::Cosine => {
+                    each.total(|x, y, sum| 1.0 - inner_product_and_sum(simd, x, y, sum))
+                }
+            };
+            return;
+        }
+        let (d, kind) = (all.points.d(), all.points.distortion());
+        for (r, (&label, &new)) in labels.iter().zip(next).enumerate() {
+            let x = &rows[r * d..][..d];
+            if let Some(sums) = &mut pass.sums {
+                let (sums, sizes) = sums.all();
+                sizes[new as usize] += 1;
+                add(simd, &mut sums[new as usize * d..][..d], x);
+            }
+            if label != NONE {
+                pass.objective += distortion(simd, kind, x, row(all.centres, label as usize));
             }
         }
+    }
+}
+
+/// Rows that all had a cluster, and sums that they are added to.
+struct Each<'a> {
+    rows: &'a [f64],
+    d: usize,
+    labels: &'a [u32],
+    next: &'a [u32],
+    centres: &'a Array2<f64>,
+    sums: &'a mut Sums,
+    /// Of the rows before.
+    total: f64,
+}
+
+impl Each<'_> {
+    /// The total with what is found for each row, its centre, and the sum it is added to.
+    #[inline(always)]
+    fn total(self, found: impl Fn(&[f64], &[f64], &mut [f64]) -> f64) -> f64 {
+        let Each { rows, d, labels, next, centres, sums, mut total } = self;
+        let centres = centres.as_slice().expect("standard layout");
+        let (sums, sizes) = sums.all();
+        for r in 0..labels.len().min(next.len()) {
+            let (label, new) = (labels[r] as usize, next[r] as usize);
+            sizes[new] += 1;
+            let (x, y) = (&rows[r * d..][..d], &centres[label * d..][..d]);
+            total += found(x, y, &mut sums[new * d..][..d]);
+        }
+        total
     }
 }

@@ -499,21 +499,6 @@ pub(crate) fn distortion<S: Simd>(
     }
 }
 
-/// [`distortion`], and adds `x` to `sum`.
-#[inline(always)]
-pub(crate) fn distortion_and_sum<S: Simd>(
-    simd: S,
-    distortion: Distortion,
-    x: &[f64],
-    centre: &[f64],
-    sum: &mut [f64],
-) -> f64 {
-    match distortion {
-        Distortion::Cosine => 1.0 - vectors::inner_product_and_sum(simd, x, centre, sum),
-        Distortion::SquaredEuclidean => vectors::squared_distance_and_sum(simd, x, centre, sum),
-    }
-}
-
 /// Scales to unit length; false for the zero vector, which is left as it is.
 pub fn normalise(x: &mut [f64]) -> bool {
     let norm = inner_product(x, x).sqrt();

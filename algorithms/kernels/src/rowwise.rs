@@ -7,7 +7,7 @@
 
 use pulp::{Simd, WithSimd, bytemuck};
 
-use crate::vectors::{Aligned, Real, dispatch, lanes};
+use crate::vectors::{Aligned, Real, dispatch, lanes, prefetch};
 
 /// Vectors of rows in a group.
 const VECTORS: usize = 2;
@@ -77,7 +77,8 @@ impl<T: Real> Rowwise<T> {
     }
 
     /// The smallest scores of rows of so many features that stand one after the other, off by
-    /// `error` at most.
+    /// `error` at most. As many rows that come after them are asked for on the way, spread over all
+    /// that is done: requests that come together wait for each other.
     pub(crate) fn smallest<R: Source<T>>(
         &self,
         source: &R,
@@ -93,11 +94,12 @@ impl<T: Real> Rowwise<T> {
         found.score.resize(whole, 0.0);
         found.second.resize(whole, 0.0);
         found.centre.resize(whole, 0);
-        let records = found.records.numbers::<R::X>(2 * group * self.d);
+        let records = found.records.numbers::<T>(group * self.d);
         let turned = found.turned.numbers::<T>(whole * self.d);
-        dispatch(Turn { source, rows, length, group, records, turned });
+        dispatch(Turn { source, rows, length, records, turned });
         found.sure = dispatch(Kernel {
             centres: self,
+            rows,
             turned,
             score: &mut found.score,
             centre: &mut found.centre,
@@ -112,14 +114,11 @@ pub(crate) trait Source<T> {
     /// Numbers of the rows as they stand in memory.
     type X: Real;
 
-    /// What is subtracted from every row, if anything; features that fill up a quad are zero.
-    fn shift(&self) -> Option<&[[Self::X; QUAD]]>;
+    /// The same for rows of so many quads.
+    fn of(&self, quads: usize) -> Self;
 
-    /// Where turned rows are written: to their place, or to a spare one.
-    fn place<'p>(to: &'p mut [T], spare: &'p mut [Self::X]) -> &'p mut [Self::X];
-
-    /// Brings them from the spare place to their own.
-    fn bring(spare: &[Self::X], to: &mut [T]);
+    /// The quad of a row that begins with its feature `QUAD * q`.
+    fn quad(&self, q: usize, x: &[Self::X; QUAD]) -> [T; QUAD];
 }
 
 /// Rows as they are.
@@ -129,38 +128,31 @@ impl<T: Real> Source<T> for AsIs {
     type X = T;
 
     #[inline(always)]
-    fn shift(&self) -> Option<&[[T; QUAD]]> {
-        None
+    fn of(&self, _: usize) -> Self {
+        AsIs
     }
 
     #[inline(always)]
-    fn place<'p>(to: &'p mut [T], _: &'p mut [T]) -> &'p mut [T] {
-        to
+    fn quad(&self, _: usize, x: &[T; QUAD]) -> [T; QUAD] {
+        *x
     }
-
-    #[inline(always)]
-    fn bring(_: &[T], _: &mut [T]) {}
 }
 
 /// Rows in double precision, moved by this and rounded to single precision on the way.
-pub(crate) struct Rounded(pub Vec<[f64; QUAD]>);
+pub(crate) struct Rounded<'a>(pub &'a [[f64; QUAD]]);
 
-impl Source<f32> for Rounded {
+impl Source<f32> for Rounded<'_> {
     type X = f64;
 
     #[inline(always)]
-    fn shift(&self) -> Option<&[[f64; QUAD]]> {
-        Some(&self.0)
+    fn of(&self, quads: usize) -> Self {
+        Rounded(&self.0[..quads])
     }
 
     #[inline(always)]
-    fn place<'p>(_: &'p mut [f32], spare: &'p mut [f64]) -> &'p mut [f64] {
-        spare
-    }
-
-    #[inline(always)]
-    fn bring(spare: &[f64], to: &mut [f32]) {
-        to.iter_mut().zip(spare).for_each(|(to, from)| *to = *from as f32);
+    fn quad(&self, q: usize, x: &[f64; QUAD]) -> [f32; QUAD] {
+        let shift = &self.0[q];
+        std::array::from_fn(|s| (x[s] - shift[s]) as f32)
     }
 }
 
@@ -169,10 +161,8 @@ struct Turn<'a, T, R: Source<T>> {
     source: &'a R,
     rows: &'a [R::X],
     length: usize,
-    /// Rows in a group.
-    group: usize,
-    /// For the records of a group, and for the group itself.
-    records: &'a mut [R::X],
+    /// For the quads of a group.
+    records: &'a mut [T],
     turned: &'a mut [T],
 }
 
@@ -181,92 +171,81 @@ impl<T: Real, R: Source<T>> WithSimd for Turn<'_, T, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Turn { source, rows, length, group, records, turned } = self;
-        let (records, spare) = records.split_at_mut(records.len() / 2);
-        let shift = source.shift();
-        for (rows, to) in rows.chunks(group * length).zip(turned.chunks_exact_mut(spare.len())) {
-            let turned = R::place(to, spare);
-            match group / R::X::lanes::<S>() {
-                VECTORS => turn::<S, R::X, VECTORS>(simd, rows, length, shift, records, turned),
-                4 => turn::<S, R::X, 4>(simd, rows, length, shift, records, turned),
-                more => unreachable!("{more} vectors of rows"),
+        let Turn { source, rows, length, records, turned } = self;
+        let lanes = T::lanes::<S>();
+        let group = VECTORS * lanes;
+        let places = places::<S, T>(simd);
+        let (records, _) = records.as_chunks_mut::<QUAD>();
+        let groups = turned.chunks_exact_mut(group * length.next_multiple_of(QUAD));
+        let all = rows;
+        for (g, (rows, turned)) in rows.chunks(group * length).zip(groups).enumerate() {
+            // Each row where turning brings it to its place; for rows that are not there, the last.
+            let last = rows.len() / length - 1;
+            let row = |slot: usize| {
+                let r = slot / lanes * lanes + places[slot % lanes];
+                &rows[r.min(last) * length..][..length]
+            };
+            for slot in (0..group).step_by(QUAD) {
+                let ahead = (all, all.len() + (g * group + slot) * length / 2);
+                let records = &mut records[slot..];
+                if group.is_multiple_of(QUAD) {
+                    let rows = std::array::from_fn(|i| row(slot + i));
+                    record::<T, R, QUAD>(source, rows, ahead, records, group);
+                } else {
+                    let rows = std::array::from_fn(|i| row(slot + i));
+                    record::<T, R, VECTORS>(source, rows, ahead, records, group);
+                }
             }
-            R::bring(spare, to);
+            let from = T::vectors::<S>(records.as_flattened()).chunks_exact(QUAD * VECTORS);
+            let to = T::vectors_mut::<S>(turned).chunks_exact_mut(QUAD * VECTORS);
+            for (from, to) in from.zip(to) {
+                for v in 0..VECTORS {
+                    let features = T::turn(simd, std::array::from_fn(|q| from[v * QUAD + q]));
+                    for s in 0..QUAD {
+                        to[s * VECTORS + v] = features[s];
+                    }
+                }
+            }
         }
     }
 }
 
-/// Turns a group of W vectors of rows. Rows that are not there are those that are.
+/// Writes the quads of some rows to the first records of each group, and asks for half as many
+/// numbers from a place after the rows on.
 #[inline(always)]
-fn turn<S: Simd, X: Real, const W: usize>(
-    simd: S,
-    rows: &[X],
-    length: usize,
-    shift: Option<&[[X; QUAD]]>,
-    records: &mut [X],
-    turned: &mut [X],
+fn record<T: Real, R: Source<T>, const ROWS: usize>(
+    source: &R,
+    rows: [&[R::X]; ROWS],
+    ahead: (&[R::X], usize),
+    records: &mut [[T; QUAD]],
+    group: usize,
 ) {
-    let lanes = X::lanes::<S>();
-    let (last, whole) = (rows.len() / length - 1, length / QUAD);
-    let row = |r: usize| &rows[r.min(last) * length..][..length];
-    // The last features are filled up to a quad, feature by feature.
-    let (turned, rest) = turned.split_at_mut(whole * QUAD * W * lanes);
-    for (f, to) in rest.chunks_exact_mut(W * lanes).enumerate() {
-        let at = whole * QUAD + f;
-        let moved = shift.map_or(X::of(0.0), |shift| shift[whole][f]);
-        for (r, to) in to.iter_mut().enumerate() {
-            *to = row(r).get(at).map_or(X::of(0.0), |&x| x.minus(moved));
+    let whole = rows[0].len() / QUAD;
+    let quads = rows.map(|row| &row.as_chunks::<QUAD>().0[..whole]);
+    let inner = source.of(whole);
+    for q in 0..whole {
+        let part = ROWS * QUAD / 2;
+        prefetch(ahead.0, ahead.1 + q * part, part);
+        let to = &mut records[q * group..][..ROWS];
+        for i in 0..ROWS {
+            to[i] = inner.quad(q, &quads[i][q]);
         }
     }
-    let turned = X::vectors_mut::<S>(turned);
-    if lanes == QUAD {
-        // A vector is a quad: no detour.
-        let shift = shift.map(|shift| &X::vectors::<S>(shift.as_flattened())[..whole]);
-        for w in 0..W {
-            let rows: [&[X::V<S>]; QUAD] =
-                std::array::from_fn(|q| &X::vectors::<S>(row(w * QUAD + q))[..whole]);
-            for (q, to) in turned.chunks_exact_mut(QUAD * W).enumerate() {
-                let mut quads = [rows[0][q], rows[1][q], rows[2][q], rows[3][q]];
-                if let Some(shift) = shift {
-                    quads = quads.map(|quad| X::sub(simd, quad, shift[q]));
-                }
-                let features = X::turn(simd, quads);
-                for s in 0..QUAD {
-                    to[s * W + w] = features[s];
-                }
-            }
-        }
-        return;
-    }
-    let slots = slots::<S, X>(simd);
-    let (records, _) = records.as_chunks_mut::<QUAD>();
-    for r in 0..W * lanes {
-        let slot = r / lanes * lanes + slots[r % lanes];
-        let to = records.chunks_exact_mut(W * lanes).map(|quads| &mut quads[slot]);
-        let (quads, _) = row(r).as_chunks::<QUAD>();
-        match shift {
-            None => quads.iter().zip(to).for_each(|(from, to)| *to = *from),
-            Some(shift) => {
-                for ((from, shift), to) in quads.iter().zip(shift).zip(to) {
-                    *to = std::array::from_fn(|s| from[s].minus(shift[s]));
-                }
-            }
-        }
-    }
-    let from = X::vectors::<S>(records.as_flattened()).chunks_exact(QUAD * W);
-    for (from, to) in from.zip(turned.chunks_exact_mut(QUAD * W)) {
-        for w in 0..W {
-            let features = X::turn(simd, std::array::from_fn(|q| from[w * QUAD + q]));
-            for s in 0..QUAD {
-                to[s * W + w] = features[s];
-            }
+    for (i, row) in rows.iter().enumerate() {
+        let rest = &row[whole * QUAD..];
+        if !rest.is_empty() {
+            let mut quad = [R::X::of(0.0); QUAD];
+            quad[..rest.len()].copy_from_slice(rest);
+            records[whole * group + i] = source.quad(whole, &quad);
         }
     }
 }
 
 /// The smallest scores of turned rows; tells whether all are sure.
-struct Kernel<'a, T> {
+struct Kernel<'a, T, X> {
     centres: &'a Rowwise<T>,
+    /// The rows before they were turned.
+    rows: &'a [X],
     turned: &'a [T],
     score: &'a mut [f64],
     centre: &'a mut [u32],
@@ -274,12 +253,12 @@ struct Kernel<'a, T> {
     error: f64,
 }
 
-impl<T: Real> WithSimd for Kernel<'_, T> {
+impl<T: Real, X> WithSimd for Kernel<'_, T, X> {
     type Output = bool;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
-        let Kernel { centres, turned, score, centre, second, error } = self;
+        let Kernel { centres, rows, turned, score, centre, second, error } = self;
         let (d, group) = (centres.d, VECTORS * T::lanes::<S>());
         let infinity = T::splat(simd, T::of(f64::INFINITY));
         let (zero, one) = (T::splat(simd, T::of(0.0)), T::splat(simd, T::of(1.0)));
@@ -287,7 +266,7 @@ impl<T: Real> WithSimd for Kernel<'_, T> {
         // A little more, for what rounding takes of the difference of two scores.
         let apart = T::splat(simd, T::of(2.00001 * error));
         let mut unsure = [zero; VECTORS];
-        for (g, rows) in T::vectors::<S>(turned).chunks_exact(VECTORS * d).enumerate() {
+        for (g, turned) in T::vectors::<S>(turned).chunks_exact(VECTORS * d).enumerate() {
             let mut best = Best {
                 score: [infinity; VECTORS],
                 at: [zero; VECTORS],
@@ -295,8 +274,10 @@ impl<T: Real> WithSimd for Kernel<'_, T> {
             };
             let panels = centres.factors.chunks(CENTRES * d);
             let constants = centres.constants.chunks(CENTRES).zip(centres.numbers.chunks(CENTRES));
-            for (factors, (constants, numbers)) in panels.zip(constants) {
-                let panel = Panel::<S, T> { simd, rows, factors, constants, numbers };
+            for (p, (factors, (constants, numbers))) in panels.zip(constants).enumerate() {
+                let ahead =
+                    (p == 0).then_some((rows, rows.len() + (rows.len() + g * group * d) / 2));
+                let panel = Panel { simd, ahead, turned, factors, constants, numbers };
                 match constants.len() {
                     1 => panel.take::<1>(&mut best),
                     2 => panel.take::<2>(&mut best),
@@ -331,9 +312,9 @@ fn numbers<V: bytemuck::Pod, T: Real, U>(
     to.iter_mut().zip(from).for_each(|(to, from)| *to = take(*from));
 }
 
-/// Which record of [`Real::turn`] ends in each lane.
+/// In which lane each record of [`Real::turn`] ends.
 #[inline(always)]
-fn slots<S: Simd, T: Real>(simd: S) -> [usize; 64] {
+fn places<S: Simd, T: Real>(simd: S) -> [usize; 64] {
     let lanes = T::lanes::<S>();
     let mut records = [T::of(0.0); 4 * 64];
     for (r, record) in records[..QUAD * lanes].chunks_exact_mut(QUAD).enumerate() {
@@ -341,10 +322,10 @@ fn slots<S: Simd, T: Real>(simd: S) -> [usize; 64] {
     }
     let records = T::vectors::<S>(&records[..QUAD * lanes]);
     let turned = T::turn(simd, std::array::from_fn(|q| records[q]));
-    let mut slots = [0; 64];
-    let places: &[T] = bytemuck::cast_slice(&turned[..1]);
-    slots.iter_mut().zip(places).for_each(|(to, r)| *to = r.wide() as usize);
-    slots
+    let mut places = [0; 64];
+    let slots: &[T] = bytemuck::cast_slice(&turned[..1]);
+    slots.iter().enumerate().for_each(|(lane, slot)| places[slot.wide() as usize] = lane);
+    places
 }
 
 /// What is known of a group of rows while centres go by.
@@ -356,22 +337,28 @@ struct Best<V> {
 }
 
 /// A group of rows and a few centres.
-struct Panel<'a, S: Simd, T: Real> {
+struct Panel<'a, S: Simd, T: Real, X> {
     simd: S,
-    rows: &'a [T::V<S>],
+    /// Rows and a place after them, from which on half as many as in the group are asked for.
+    ahead: Option<(&'a [X], usize)>,
+    turned: &'a [T::V<S>],
     factors: &'a [T],
     constants: &'a [T],
     numbers: &'a [T],
 }
 
-impl<S: Simd, T: Real> Panel<'_, S, T> {
+impl<S: Simd, T: Real, X> Panel<'_, S, T, X> {
     #[inline(always)]
     fn take<const C: usize>(&self, best: &mut Best<T::V<S>>) {
         let simd = self.simd;
         let mut scores: [[T::V<S>; VECTORS]; C] =
             std::array::from_fn(|c| [T::splat(simd, self.constants[c]); VECTORS]);
-        let quads = self.rows.chunks_exact(QUAD * VECTORS);
-        for (x, factors) in quads.zip(self.factors.chunks_exact(QUAD * C)) {
+        let quads = self.turned.chunks_exact(QUAD * VECTORS);
+        let part = QUAD * VECTORS * T::lanes::<S>() / 2;
+        for (q, (x, factors)) in quads.zip(self.factors.chunks_exact(QUAD * C)).enumerate() {
+            if let Some((rows, from)) = self.ahead {
+                prefetch(rows, from + q * part, part);
+            }
             for s in 0..QUAD {
                 for c in 0..C {
                     let factor = T::splat(simd, factors[s * C + c]);
@@ -435,55 +422,43 @@ mod tests {
         check::<f32>(1e-3);
     }
 
-    /// A group of W vectors of rows, turned, and the number of rows in it.
-    struct Turned<'a, X, const W: usize> {
-        rows: &'a [X],
-        length: usize,
-        shift: Option<&'a [[X; QUAD]]>,
-    }
-
-    impl<X: Real, const W: usize> WithSimd for Turned<'_, X, W> {
-        type Output = (Vec<X>, usize);
-
-        #[inline(always)]
-        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-            let Turned { rows, length, shift } = self;
-            let group = W * X::lanes::<S>();
-            let rows = &rows[..rows.len().min(group * length)];
-            let mut turned = vec![X::of(-1.0); group * length.next_multiple_of(QUAD)];
-            let mut records = turned.clone();
-            turn::<S, X, W>(simd, rows, length, shift, &mut records, &mut turned);
-            (turned, group)
-        }
-    }
-
-    fn check_turned<X: Real, const W: usize>() {
+    fn check_turned<T: Real, R: Source<T>>(source: impl Fn(usize) -> R) {
         let mut s = SeedPath::new(2).stream("turned");
-        for (count, length) in [(1, 1usize), (3, 4), (64, 7), (5, 64), (64, 16)] {
-            let rows: Vec<X> = (0..count * length).map(|_| X::of(s.normal())).collect();
-            let mut shift = vec![[X::of(0.0); QUAD]; length.div_ceil(QUAD)];
-            shift.as_flattened_mut()[..length].fill_with(|| X::of(s.normal()));
-            for shift in [None, Some(&shift[..])] {
-                let op = || Turned::<X, W> { rows: &rows, length, shift };
-                let all = [dispatch(op()), Simd::vectorize(pulp::Scalar, op())];
-                for (turned, group) in all {
-                    for (at, value) in turned.iter().enumerate() {
-                        let (f, r) = (at / group, (at % group).min(count - 1));
-                        let from = if f < length { rows[r * length + f] } else { X::of(0.0) };
-                        let moved = shift.map_or(X::of(0.0), |shift| shift[f / QUAD][f % QUAD]);
-                        assert_eq!(value.wide(), from.minus(moved).wide(), "{count} {length} {at}");
-                    }
+        for (count, length) in [(1, 1usize), (3, 4), (64, 7), (5, 64), (64, 16), (40, 2)] {
+            let rows: Vec<R::X> = (0..count * length).map(|_| R::X::of(s.normal())).collect();
+            let (filled, source) = (length.next_multiple_of(QUAD), source(length));
+            let check = |lanes: usize, run: &dyn Fn(Turn<'_, T, R>)| {
+                let group = VECTORS * lanes;
+                let mut turned = vec![T::of(-1.0); count.next_multiple_of(group) * filled];
+                let mut records = vec![T::of(-1.0); group * filled];
+                let (source, records) = (&source, &mut records);
+                run(Turn { source, rows: &rows, length, records, turned: &mut turned });
+                for (at, value) in turned.iter().enumerate() {
+                    let (g, f, r) = (at / (group * filled), at / group % filled, at % group);
+                    let x = &rows[(g * group + r).min(count - 1) * length..][..length];
+                    let mut quad = [R::X::of(0.0); QUAD];
+                    let of = &x[f / QUAD * QUAD..];
+                    quad[..of.len().min(QUAD)].copy_from_slice(&of[..of.len().min(QUAD)]);
+                    let expected = source.quad(f / QUAD, &quad)[f % QUAD];
+                    assert_eq!(value.wide(), expected.wide(), "{count} {length} {lanes} {at}");
                 }
-            }
+            };
+            check(lanes::<T>(), &|turn| dispatch(turn));
+            check(1, &|turn| Simd::vectorize(pulp::Scalar, turn));
         }
     }
 
     #[test]
     fn turned_rows_stand_feature_by_feature() {
-        check_turned::<f64, 2>();
-        check_turned::<f64, 4>();
-        check_turned::<f32, 2>();
-        check_turned::<f32, 4>();
+        check_turned::<f64, _>(|_| AsIs);
+        check_turned::<f32, _>(|_| AsIs);
+        // Features that fill up a quad are not moved.
+        let shift = |length: usize| -> &'static [[f64; QUAD]] {
+            let mut shift = vec![[0.0; QUAD]; length.div_ceil(QUAD)];
+            shift.as_flattened_mut()[..length].fill(0.7);
+            shift.leak()
+        };
+        check_turned::<f32, _>(|length| Rounded(shift(length)));
     }
 
     #[test]

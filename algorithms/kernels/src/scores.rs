@@ -69,7 +69,7 @@ pub(crate) struct Twice {
 
 struct Rough {
     packed: Rowwise<f32>,
-    source: Rounded,
+    shift: Vec<[f64; QUAD]>,
     error: f64,
     tried: AtomicUsize,
     failed: AtomicUsize,
@@ -88,7 +88,7 @@ impl Rough {
         if failed > Self::PATIENCE + tried / 4 {
             return false;
         }
-        self.packed.smallest(&self.source, rows, d, self.error, found);
+        self.packed.smallest(&Rounded(&self.shift), rows, d, self.error, found);
         let all = found.all_sure().is_some();
         self.tried.fetch_add(1, Relaxed);
         self.failed.fetch_add(usize::from(!all), Relaxed);
@@ -119,7 +119,7 @@ impl<'a> Whole<'a> {
                 shift.as_flattened_mut()[..d].copy_from_slice(&frame.shift);
                 Rough {
                     packed,
-                    source: Rounded(shift),
+                    shift,
                     error: error.of(frame.largest, frame.most * (1.0 + f64::from(f32::EPSILON))),
                     tried: AtomicUsize::new(0),
                     failed: AtomicUsize::new(0),

@@ -95,7 +95,6 @@ pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
     fn vectors<S: Simd>(x: &[Self]) -> &[Self::V<S>];
     fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::V<S>];
     fn splat<S: Simd>(simd: S, value: Self) -> Self::V<S>;
-    fn sub<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
     /// a · b + c.
     fn fma<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
     fn min<S: Simd>(simd: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
@@ -111,7 +110,6 @@ pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
     /// From four vectors of records of four, the four vectors of the first, second, … of each record;
     /// all in the same order.
     fn turn<S: Simd>(simd: S, records: [Self::V<S>; 4]) -> [Self::V<S>; 4];
-    fn minus(self, other: Self) -> Self;
     fn of(value: f64) -> Self;
     fn wide(self) -> f64;
     fn from_bits(bits: u32) -> Self;
@@ -120,7 +118,7 @@ pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
 }
 
 macro_rules! real {
-    ($t:ty, $v:ident, $lanes:ident, $cast:ident, $cast_mut:ident, $splat:ident, $sub:ident, $fma:ident, $min:ident, $max:ident,
+    ($t:ty, $v:ident, $lanes:ident, $cast:ident, $cast_mut:ident, $splat:ident, $fma:ident, $min:ident, $max:ident,
      $less:ident, $select:ident, $turn:ident) => {
         impl Real for $t {
             type V<S: Simd> = S::$v;
@@ -141,10 +139,6 @@ macro_rules! real {
                 simd.$splat(value)
             }
             #[inline(always)]
-            fn sub<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
-                simd.$sub(a, b)
-            }
-            #[inline(always)]
             fn fma<S: Simd>(simd: S, a: S::$v, b: S::$v, c: S::$v) -> S::$v {
                 simd.$fma(a, b, c)
             }
@@ -163,10 +157,6 @@ macro_rules! real {
             #[inline(always)]
             fn turn<S: Simd>(simd: S, records: [S::$v; 4]) -> [S::$v; 4] {
                 simd.$turn(records)
-            }
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self - other
             }
             #[inline(always)]
             fn of(value: f64) -> Self {
@@ -195,7 +185,6 @@ real!(
     as_simd_f64s,
     as_mut_simd_f64s,
     splat_f64s,
-    sub_f64s,
     mul_add_e_f64s,
     min_f64s,
     max_f64s,
@@ -210,7 +199,6 @@ real!(
     as_simd_f32s,
     as_mut_simd_f32s,
     splat_f32s,
-    sub_f32s,
     mul_add_e_f32s,
     min_f32s,
     max_f32s,
@@ -359,8 +347,9 @@ pub(crate) fn add<S: Simd>(simd: S, sum: &mut [f64], x: &[f64]) {
 /// Asks for numbers from a place on, wherever that is.
 #[inline(always)]
 pub(crate) fn prefetch<X>(rows: &[X], from: usize, count: usize) {
-    for at in (from..from + count).step_by(LINE / size_of::<X>()) {
-        prefetch_index(rows, at);
+    let line = LINE / size_of::<X>();
+    for l in 0..count.div_ceil(line) {
+        prefetch_index(rows, from + l * line);
     }
 }
 
