@@ -4,6 +4,8 @@
 //! to the centre it had, for its nearest centre, and, if it is dense and clusters are few, for the
 //! sum of the rows of its new cluster. The inner products of sparse rows serve for both of the former.
 
+use std::cell::RefCell;
+
 use ndarray::Array2;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -86,6 +88,12 @@ fn sparse_pass(
     Pass { moved, objective: reduce::sum(own.len(), |i| own[i]), sums: None }
 }
 
+thread_local! {
+    /// What blocks are worked on in, and rows that a list of rows stands before: zeros are written
+    /// once, not for each block.
+    static WORK: RefCell<(Found, Vec<f64>)> = RefCell::default();
+}
+
 struct All<'a> {
     points: &'a Points,
     centres: &'a Array2<f64>,
@@ -113,19 +121,28 @@ impl All<'_> {
     }
 
     fn block(&self, first: usize, next: &mut [u32]) -> Pass {
+        WORK.with_borrow_mut(|(found, gathered)| self.block_in(first, next, found, gathered))
+    }
+
+    fn block_in(
+        &self,
+        first: usize,
+        next: &mut [u32],
+        found: &mut Found,
+        gathered: &mut Vec<f64>,
+    ) -> Pass {
         let (k, d) = self.centres.dim();
         let sums = (k <= FEW).then(|| Sums::new(k, d));
         let mut pass = Pass { moved: 0, objective: 0.0, sums };
-        let (mut found, mut gathered) = (Found::default(), Vec::new());
         let rows = self.points.dense_rows();
         let count = (NUMBERS / d).clamp(32, ROWS);
         for (c, next) in next.chunks_mut(count).enumerate() {
             let first = first + c * count;
-            let rows = rows.block(first, next.len(), &mut gathered);
+            let rows = rows.block(first, next.len(), gathered);
             let labels = &self.labels[first..first + next.len()];
             let exact =
                 |i: usize| exact(self.points, self.centres, self.norms, i, labels[i - first], 0..k);
-            self.scores.nearest(first, rows, &mut found, next, exact);
+            self.scores.nearest(first, rows, found, next, exact);
             dispatch(Rest { all: self, labels, rows, next, pass: &mut pass });
         }
         pass

@@ -355,7 +355,10 @@ impl<S: Simd, T: Real, X> Panel<'_, S, T, X> {
             std::array::from_fn(|c| [T::splat(simd, self.constants[c]); VECTORS]);
         let quads = self.turned.chunks_exact(QUAD * VECTORS);
         let part = QUAD * VECTORS * T::lanes::<S>() / 2;
-        for (q, (x, factors)) in quads.zip(self.factors.chunks_exact(QUAD * C)).enumerate() {
+        let mut left = self.factors;
+        for (q, x) in quads.enumerate() {
+            let (factors, later) = left.split_at(QUAD * C);
+            left = later;
             if let Some((rows, from)) = self.ahead {
                 prefetch(rows, from + q * part, part);
             }
@@ -368,10 +371,10 @@ impl<S: Simd, T: Real, X> Panel<'_, S, T, X> {
                 }
             }
         }
-        for c in 0..C {
-            let number = T::splat(simd, self.numbers[c]);
-            for v in 0..VECTORS {
-                let score = scores[c][v];
+        let numbers = &self.numbers[..C];
+        for v in 0..VECTORS {
+            for c in 0..C {
+                let (score, number) = (scores[c][v], T::splat(simd, numbers[c]));
                 best.at[v] = T::select(simd, score, best.score[v], number, best.at[v]);
                 best.second[v] = T::min(simd, best.second[v], T::max(simd, score, best.score[v]));
                 best.score[v] = T::min(simd, score, best.score[v]);
