@@ -11,8 +11,8 @@ use crate::vectors::{Aligned, Real, dispatch, lanes, prefetch};
 
 /// Vectors of rows in a group.
 const VECTORS: usize = 2;
-/// Centres at a time: with them, as many chains of multiply-adds as hide their latency.
-const CENTRES: usize = 5;
+/// Centres in a panel: with the most, as many chains of multiply-adds as registers hold.
+const WIDTHS: [usize; 3] = [5, 4, 3];
 /// Features that are turned at a time.
 pub(crate) const QUAD: usize = 4;
 
@@ -48,32 +48,40 @@ impl Found {
 pub(crate) struct Rowwise<T> {
     /// Features, filled up to whole quads.
     d: usize,
+    /// Centres in a panel. The last one is filled up with centres that are infinitely far.
+    width: usize,
     constants: Vec<T>,
     /// The bits of 0, 1, …: centres are never computed with.
     numbers: Vec<T>,
-    /// Panels of a few centres, feature by feature.
+    /// The panels, feature by feature.
     factors: Vec<T>,
+}
+
+/// The width of panels for so many centres: wide ones read rows less often, but may have to be filled
+/// up.
+fn width(k: usize) -> usize {
+    let cost = |width: usize| k.next_multiple_of(width) * (width + 1) * 60 / width;
+    WIDTHS.into_iter().min_by_key(|&width| cost(width)).expect("some widths")
 }
 
 impl<T: Real> Rowwise<T> {
     /// Packs centres 0..k. `factors` writes what rows are multiplied with, and gives the constant
     /// of the centre.
     pub(crate) fn new(d: usize, k: usize, factors: impl Fn(usize, &mut [f64]) -> f64) -> Self {
-        let filled = d.next_multiple_of(QUAD).max(QUAD);
-        let mut packed = vec![T::of(0.0); k * filled];
-        let mut constants = Vec::with_capacity(k);
+        let (filled, width) = (d.next_multiple_of(QUAD).max(QUAD), width(k));
+        let places = k.next_multiple_of(width);
+        let mut packed = vec![T::of(0.0); places * filled];
+        let mut constants = vec![T::of(f64::INFINITY); places];
         let mut row = vec![0.0; d];
-        for panel in packed.chunks_mut(CENTRES * filled) {
-            let count = panel.len() / filled;
-            for c in 0..count {
-                constants.push(T::of(factors(constants.len(), &mut row)));
-                for (to, &value) in panel[c..].iter_mut().step_by(count).zip(&row) {
-                    *to = T::of(value);
-                }
+        for h in 0..k {
+            constants[h] = T::of(factors(h, &mut row));
+            let panel = &mut packed[h / width * width * filled..];
+            for (to, &value) in panel[h % width..].iter_mut().step_by(width).zip(&row) {
+                *to = T::of(value);
             }
         }
-        let numbers = (0..k as u32).map(T::from_bits).collect();
-        Rowwise { d: filled, constants, numbers, factors: packed }
+        let numbers = (0..places as u32).map(T::from_bits).collect();
+        Rowwise { d: filled, width, constants, numbers, factors: packed }
     }
 
     /// The smallest scores of rows of so many features that stand one after the other, off by
@@ -258,6 +266,18 @@ impl<T: Real, X> WithSimd for Kernel<'_, T, X> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
+        match self.centres.width {
+            3 => self.run::<S, 3>(simd),
+            4 => self.run::<S, 4>(simd),
+            _ => self.run::<S, 5>(simd),
+        }
+    }
+}
+
+impl<T: Real, X> Kernel<'_, T, X> {
+    /// For panels of C centres.
+    #[inline(always)]
+    fn run<S: Simd, const C: usize>(self, simd: S) -> bool {
         let Kernel { centres, rows, turned, score, centre, second, error } = self;
         let (d, group) = (centres.d, VECTORS * T::lanes::<S>());
         let infinity = T::splat(simd, T::of(f64::INFINITY));
@@ -265,6 +285,8 @@ impl<T: Real, X> WithSimd for Kernel<'_, T, X> {
         let minus_one = T::splat(simd, T::of(-1.0));
         // A little more, for what rounding takes of the difference of two scores.
         let apart = T::splat(simd, T::of(2.00001 * error));
+        // Numbers that are asked for with a quad of the first panel: half as many as in the group.
+        let part = QUAD * group / 2;
         let mut unsure = [zero; VECTORS];
         for (g, turned) in T::vectors::<S>(turned).chunks_exact(VECTORS * d).enumerate() {
             let mut best = Best {
@@ -272,18 +294,29 @@ impl<T: Real, X> WithSimd for Kernel<'_, T, X> {
                 at: [zero; VECTORS],
                 second: [infinity; VECTORS],
             };
-            let panels = centres.factors.chunks(CENTRES * d);
-            let constants = centres.constants.chunks(CENTRES).zip(centres.numbers.chunks(CENTRES));
-            for (p, (factors, (constants, numbers))) in panels.zip(constants).enumerate() {
-                let ahead =
-                    (p == 0).then_some((rows, rows.len() + (rows.len() + g * group * d) / 2));
-                let panel = Panel { simd, ahead, turned, factors, constants, numbers };
-                match constants.len() {
-                    1 => panel.take::<1>(&mut best),
-                    2 => panel.take::<2>(&mut best),
-                    3 => panel.take::<3>(&mut best),
-                    4 => panel.take::<4>(&mut best),
-                    _ => panel.take::<CENTRES>(&mut best),
+            let ahead = rows.len() + (rows.len() + g * group * d) / 2;
+            let constants = centres.constants.as_chunks::<C>().0.iter();
+            let each = constants.zip(centres.numbers.as_chunks::<C>().0);
+            let panels = centres.factors.chunks_exact(C * d).zip(each);
+            for (p, (factors, (constants, numbers))) in panels.enumerate() {
+                let mut scores = constants.map(|constant| [T::splat(simd, constant); VECTORS]);
+                let quads = turned.chunks_exact(QUAD * VECTORS);
+                for (q, (x, factors)) in quads.zip(factors.chunks_exact(QUAD * C)).enumerate() {
+                    if p == 0 {
+                        prefetch(rows, ahead + q * part, part);
+                    }
+                    for s in 0..QUAD {
+                        for c in 0..C {
+                            let factor = T::splat(simd, factors[s * C + c]);
+                            for v in 0..VECTORS {
+                                scores[c][v] =
+                                    T::fma(simd, x[s * VECTORS + v], factor, scores[c][v]);
+                            }
+                        }
+                    }
+                }
+                for c in 0..C {
+                    best.meet::<S, T>(simd, scores[c], T::splat(simd, numbers[c]));
                 }
             }
             for v in 0..VECTORS {
@@ -336,49 +369,15 @@ struct Best<V> {
     second: [V; VECTORS],
 }
 
-/// A group of rows and a few centres.
-struct Panel<'a, S: Simd, T: Real, X> {
-    simd: S,
-    /// Rows and a place after them, from which on half as many as in the group are asked for.
-    ahead: Option<(&'a [X], usize)>,
-    turned: &'a [T::V<S>],
-    factors: &'a [T],
-    constants: &'a [T],
-    numbers: &'a [T],
-}
-
-impl<S: Simd, T: Real, X> Panel<'_, S, T, X> {
+impl<V: Copy> Best<V> {
+    /// The scores of one more centre.
     #[inline(always)]
-    fn take<const C: usize>(&self, best: &mut Best<T::V<S>>) {
-        let simd = self.simd;
-        let mut scores: [[T::V<S>; VECTORS]; C] =
-            std::array::from_fn(|c| [T::splat(simd, self.constants[c]); VECTORS]);
-        let quads = self.turned.chunks_exact(QUAD * VECTORS);
-        let part = QUAD * VECTORS * T::lanes::<S>() / 2;
-        let mut left = self.factors;
-        for (q, x) in quads.enumerate() {
-            let (factors, later) = left.split_at(QUAD * C);
-            left = later;
-            if let Some((rows, from)) = self.ahead {
-                prefetch(rows, from + q * part, part);
-            }
-            for s in 0..QUAD {
-                for c in 0..C {
-                    let factor = T::splat(simd, factors[s * C + c]);
-                    for v in 0..VECTORS {
-                        scores[c][v] = T::fma(simd, x[s * VECTORS + v], factor, scores[c][v]);
-                    }
-                }
-            }
-        }
-        let numbers = &self.numbers[..C];
+    fn meet<S: Simd, T: Real<V<S> = V>>(&mut self, simd: S, scores: [V; VECTORS], number: V) {
         for v in 0..VECTORS {
-            for c in 0..C {
-                let (score, number) = (scores[c][v], T::splat(simd, numbers[c]));
-                best.at[v] = T::select(simd, score, best.score[v], number, best.at[v]);
-                best.second[v] = T::min(simd, best.second[v], T::max(simd, score, best.score[v]));
-                best.score[v] = T::min(simd, score, best.score[v]);
-            }
+            let (score, best) = (scores[v], self.score[v]);
+            self.at[v] = T::select(simd, score, best, number, self.at[v]);
+            self.second[v] = T::min(simd, self.second[v], T::max(simd, score, best));
+            self.score[v] = T::min(simd, score, best);
         }
     }
 }
