@@ -180,6 +180,7 @@ impl WithSimd for Rest<'_> {
             return;
         }
         let (d, kind) = (all.points.d(), all.points.distortion());
+        let centres = all.centres.as_slice().expect("standard layout");
         for (r, (&label, &new)) in labels.iter().zip(next).enumerate() {
             let x = &rows[r * d..][..d];
             if let Some(sums) = &mut pass.sums {
@@ -188,7 +189,8 @@ impl WithSimd for Rest<'_> {
                 add(simd, &mut sums[new as usize * d..][..d], x);
             }
             if label != NONE {
-                pass.objective += distortion(simd, kind, x, row(all.centres, label as usize));
+                let centre = &centres[label as usize * d..][..d];
+                pass.objective += distortion(simd, kind, x, centre);
             }
         }
     }

@@ -57,8 +57,8 @@ pub(crate) struct Rowwise<T> {
     factors: Vec<T>,
 }
 
-/// The width of panels for so many centres: wide ones read rows less often, but may have to be filled
-/// up.
+/// The width of panels for so many centres, which is that of [`Kernel::run`]: wide ones read rows less
+/// often, but may have to be filled up.
 fn width(k: usize) -> usize {
     let cost = |width: usize| k.next_multiple_of(width) * (width + 1) * 60 / width;
     WIDTHS.into_iter().min_by_key(|&width| cost(width)).expect("some widths")
@@ -196,6 +196,7 @@ impl<T: Real, R: Source<T>> WithSimd for Turn<'_, T, R> {
             for slot in (0..group).step_by(QUAD) {
                 let ahead = (all, all.len() + (g * group + slot) * length / 2);
                 let records = &mut records[slot..];
+                // Without vectors a group is no more than two rows.
                 if group.is_multiple_of(QUAD) {
                     let rows = std::array::from_fn(|i| row(slot + i));
                     record::<T, R, QUAD>(source, rows, ahead, records, group);
