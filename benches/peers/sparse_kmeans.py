@@ -24,7 +24,9 @@ parser.add_argument("--sweeps-program", required=True, type=Path, metavar="PATH"
 parser.add_argument("--data", type=Path, metavar="DIR",
                     help="the data directory, for bbc (default: MUSTLINK_DATA)")
 parser.add_argument("--threads", type=int, default=2, help="threads of each side (default 2)")
-parser.add_argument("--rounds", type=int, default=7, help="rounds, of which the best counts (default 7)")
+parser.add_argument("--rounds", type=int, default=7,
+                    help="rounds, of which the best counts (default 7); up to eight times as many on small data, "
+                         "whose sweeps are short")
 parser.add_argument("--sweeps", type=int, default=8, help="sweeps that are timed (default 8)")
 parser.add_argument("--at-least", type=float, default=0.0, metavar="RATIO",
                     help="fail below this ratio (default: never)")

@@ -163,23 +163,22 @@ impl WithSimd for Rest<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Rest { all, labels, rows, next, pass } = self;
-        pass.moved += next.iter().zip(labels).filter(|(new, old)| new != old).count();
-        if let (Some(sums), false) = (&mut pass.sums, labels.contains(&NONE)) {
-            let (d, centres, total) = (all.points.d(), all.centres, pass.objective);
-            let each = Each { rows, d, labels, next, centres, sums, total };
+        let kind = self.all.points.distortion();
+        self.pass.moved +=
+            self.next.iter().zip(self.labels).filter(|(new, old)| new != old).count();
+        if self.pass.sums.is_some() && !self.labels.contains(&NONE) {
             // A loop for each: what is decided once is not decided row by row.
-            pass.objective = match all.points.distortion() {
+            return match kind {
                 Distortion::SquaredEuclidean => {
-                    each.total(|x, y, sum| squared_distance_and_sum(simd, x, y, sum))
+                    self.both(|x, y, sum| squared_distance_and_sum(simd, x, y, sum))
                 }
                 Distortion::Cosine => {
-                    each.total(|x, y, sum| 1.0 - inner_product_and_sum(simd, x, y, sum))
+                    self.both(|x, y, sum| 1.0 - inner_product_and_sum(simd, x, y, sum))
                 }
             };
-            return;
         }
-        let (d, kind) = (all.points.d(), all.points.distortion());
+        let Rest { all, labels, rows, next, pass } = self;
+        let d = all.points.d();
         let centres = all.centres.as_slice().expect("standard layout");
         for (r, (&label, &new)) in labels.iter().zip(next).enumerate() {
             let x = &rows[r * d..][..d];
@@ -196,31 +195,22 @@ impl WithSimd for Rest<'_> {
     }
 }
 
-/// Rows that all had a cluster, and sums that they are added to.
-struct Each<'a> {
-    rows: &'a [f64],
-    d: usize,
-    labels: &'a [u32],
-    next: &'a [u32],
-    centres: &'a Array2<f64>,
-    sums: &'a mut Sums,
-    /// Of the rows before.
-    total: f64,
-}
-
-impl Each<'_> {
-    /// The total with what is found for each row, its centre, and the sum it is added to.
+impl Rest<'_> {
+    /// For rows that all had a centre, where sums are taken: adds what is found for each row, its
+    /// centre, and the sum it is added to.
     #[inline(always)]
-    fn total(self, found: impl Fn(&[f64], &[f64], &mut [f64]) -> f64) -> f64 {
-        let Each { rows, d, labels, next, centres, sums, mut total } = self;
-        let centres = centres.as_slice().expect("standard layout");
-        let (sums, sizes) = sums.all();
+    fn both(self, found: impl Fn(&[f64], &[f64], &mut [f64]) -> f64) {
+        let Rest { all, labels, rows, next, pass } = self;
+        let d = all.points.d();
+        let centres = all.centres.as_slice().expect("standard layout");
+        let (sums, sizes) = pass.sums.as_mut().expect("sums are taken").all();
+        let mut total = pass.objective;
         for r in 0..labels.len().min(next.len()) {
             let (label, new) = (labels[r] as usize, next[r] as usize);
             sizes[new] += 1;
             let (x, y) = (&rows[r * d..][..d], &centres[label * d..][..d]);
             total += found(x, y, &mut sums[new * d..][..d]);
         }
-        total
+        pass.objective = total;
     }
 }

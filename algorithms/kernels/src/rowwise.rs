@@ -122,7 +122,7 @@ pub(crate) trait Source<T> {
     /// Numbers of the rows as they stand in memory.
     type X: Real;
 
-    /// The same for rows of so many quads.
+    /// The same for rows of so many quads, so that none of them is checked again.
     fn of(&self, quads: usize) -> Self;
 
     /// The quad of a row that begins with its feature `QUAD * q`.
