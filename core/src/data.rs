@@ -10,6 +10,7 @@ use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::reduce;
 
 /// What kind of numbers a [`Data`] holds.
 #[derive(
@@ -117,6 +118,8 @@ enum Matrix {
 #[derive(Debug)]
 struct Store {
     matrix: Matrix,
+    /// The squared norms of dense and sparse rows: taken once, whatever is done with them.
+    norms: Vec<f64>,
     digest: OnceLock<[u8; 32]>,
 }
 
@@ -140,7 +143,8 @@ impl Row<'_> {
     /// Squared Euclidean norm.
     pub fn norm2(&self) -> f64 {
         match self {
-            Row::Dense(x) | Row::Sparse(_, x) => x.iter().map(|v| v * v).sum(),
+            Row::Dense(x) => reduce::inner_product(x, x),
+            Row::Sparse(_, x) => x.iter().map(|v| v * v).sum(),
         }
     }
 
@@ -240,7 +244,14 @@ impl Data {
         if n >= u32::MAX as usize {
             return Err(Error::TooLarge { n });
         }
-        Ok(Data { store: Arc::new(Store { matrix, digest: OnceLock::new() }), rows: None })
+        let store = Store { matrix, norms: Vec::new(), digest: OnceLock::new() };
+        let mut data = Data { store: Arc::new(store), rows: None };
+        if matches!(data.kind(), DataKind::Dense | DataKind::Csr) {
+            let mut norms = vec![0.0; n];
+            reduce::fill(&mut norms, |i| data.row(i).norm2());
+            Arc::get_mut(&mut data.store).expect("not shared yet").norms = norms;
+        }
+        Ok(data)
     }
 
     /// Dense objects, n × d.
@@ -250,8 +261,12 @@ impl Data {
     pub fn dense(x: Array2<f64>) -> Result<Self> {
         // Most matrices are in standard layout already: they are taken, not copied.
         let x = if x.is_standard_layout() { x } else { x.as_standard_layout().into_owned() };
-        finite(&x)?;
-        Data::new(Matrix::Dense(x))
+        let data = Data::new(Matrix::Dense(x))?;
+        // Finite norms are those of finite values: most data is read once for both.
+        if !data.store.norms.iter().all(|norm| norm.is_finite()) {
+            finite(data.as_array().expect("dense"))?;
+        }
+        Ok(data)
     }
 
     /// Sparse objects, n × d.
@@ -344,6 +359,13 @@ impl Data {
                 Row::Sparse(columns, values)
             }
         }
+    }
+
+    /// Squared Euclidean norm of row `i`.
+    #[inline]
+    pub fn norm2(&self, i: usize) -> f64 {
+        // Rows of distances and affinities have none in store.
+        self.store.norms.get(self.at(i)).copied().unwrap_or_else(|| self.row(i).norm2())
     }
 
     /// Entry (i, j) of distances or affinities.
@@ -486,6 +508,23 @@ fn symmetric(x: &Array2<f64>) -> Result<()> {
 mod tests {
     use super::*;
     use ndarray::array;
+
+    #[test]
+    fn norms_are_those_of_the_rows() {
+        // Squares that overflow are no reason to refuse a value.
+        let dense = Data::dense(array![[3.0, 4.0], [1e200, 0.0], [0.0, 0.0]]).unwrap();
+        let sparse =
+            Csr { indptr: vec![0, 2, 2], indices: vec![1, 4], values: vec![-1.0, 2.0], columns: 5 };
+        let distances = Data::distances(array![[0.0, 2.0], [2.0, 0.0]]).unwrap();
+        for data in [dense.clone(), dense.subset(&[2, 0, 0]), Data::csr(sparse).unwrap(), distances]
+        {
+            for i in 0..data.n() {
+                assert_eq!(data.norm2(i), data.row(i).norm2());
+            }
+        }
+        assert_eq!((dense.norm2(0), dense.norm2(1)), (25.0, f64::INFINITY));
+        assert_eq!(dense.subset(&[2, 0]).norm2(1), 25.0);
+    }
 
     #[test]
     fn first_bad_value_is_named() {

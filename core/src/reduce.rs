@@ -55,6 +55,29 @@ pub fn fill<T: Send>(out: &mut [T], value: impl Fn(usize) -> T + Sync) {
     });
 }
 
+/// Σ x·y, in eight fixed lanes.
+#[inline(always)]
+pub fn inner_product(x: &[f64], y: &[f64]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    let (rest_x, rest_y) = (xs.remainder(), ys.remainder());
+    for (a, b) in xs.zip(ys) {
+        for l in 0..8 {
+            lanes[l] += a[l] * b[l];
+        }
+    }
+    for (l, (a, b)) in rest_x.iter().zip(rest_y).enumerate() {
+        lanes[l] += a * b;
+    }
+    sum_lanes(lanes)
+}
+
+/// The sum of eight lanes.
+#[inline(always)]
+pub fn sum_lanes(l: [f64; 8]) -> f64 {
+    ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

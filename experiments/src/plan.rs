@@ -109,7 +109,9 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     plan.seconds = (cells + selections + ensembles) * seconds_per_operation();
     for (row, set) in work.bound.iter().zip(&work.datasets) {
         for (bound, method) in row.iter().zip(&experiment.methods) {
-            let memory = bound.memory + 8 * set.set.data.entries() as u64;
+            // The values, and the norms of the rows.
+            let data = 8 * (set.set.data.entries() + set.set.data.n()) as u64;
+            let memory = bound.memory + data;
             if memory > plan.memory {
                 plan.memory = memory;
                 plan.largest = format!("method \"{}\" on data set \"{}\"", method.id, set.id);

@@ -151,8 +151,8 @@ impl BaseClusterer for KMeans {
         let dense = entries == n * d;
         let copy = match self.distortion {
             Distortion::SquaredEuclidean => 0,
-            Distortion::Cosine if dense => 8 * entries,
-            Distortion::Cosine => 12 * entries + 8 * n,
+            Distortion::Cosine if dense => 8 * (entries + n),
+            Distortion::Cosine => 12 * entries + 16 * n,
         };
         let precision = if dense { self.precision } else { Precision::F64 };
         let run = self.algorithm.memory(n, d, k, dense);

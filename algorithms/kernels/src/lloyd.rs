@@ -136,9 +136,10 @@ impl Algorithm {
     /// their preparation not counted.
     pub fn memory(self, n: usize, d: usize, k: usize, dense: bool) -> u64 {
         let groups = if dense { self.groups(n, d, k, None) } else { 0 };
-        // Labels before and after; objects by cluster; distortions.
-        let by_cluster = if dense && k <= FEW { 0 } else { 4 };
-        let own = if dense && (groups > 0 || k > FEW) { 8 } else { 0 };
+        // Labels before and after; objects by cluster; distortions, where one pass does not sum them.
+        // Sparse rows have their objects by cluster when their distortions are gone.
+        let by_cluster = if dense && k > FEW { 4 } else { 0 };
+        let own = if groups > 0 || !dense { 8 } else { 0 };
         // Centres before and after, fresh ones, and packed ones.
         let centres = 8 * k * (4 * d + 4);
         let bounds = if groups > 0 { bounds_memory(n, groups) } else { 0 };

@@ -16,8 +16,11 @@ use mustlink_core::clustering::Geometry;
 use mustlink_core::data::{Csr, Data, DataKind, Row};
 use mustlink_core::{Result, reduce};
 
+pub use mustlink_core::reduce::inner_product;
+pub(crate) use mustlink_core::reduce::sum_lanes;
+
 use crate::means::FEW;
-use crate::vectors::{self, dispatch};
+use crate::vectors;
 
 /// How far an object is from a centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -58,28 +61,6 @@ pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     sum_lanes(lanes)
 }
 
-/// Σ x·y, in eight fixed lanes.
-#[inline(always)]
-pub fn inner_product(x: &[f64], y: &[f64]) -> f64 {
-    let mut lanes = [0.0f64; 8];
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let (rest_x, rest_y) = (xs.remainder(), ys.remainder());
-    for (a, b) in xs.zip(ys) {
-        for l in 0..8 {
-            lanes[l] += a[l] * b[l];
-        }
-    }
-    for (l, (a, b)) in rest_x.iter().zip(rest_y).enumerate() {
-        lanes[l] += a * b;
-    }
-    sum_lanes(lanes)
-}
-
-#[inline(always)]
-pub(crate) fn sum_lanes(l: [f64; 8]) -> f64 {
-    ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
-}
-
 /// How far a squared norm may be from 1 in a row of unit length.
 const UNIT: f64 = 1e-12;
 
@@ -106,8 +87,7 @@ impl Precision {
     /// Bytes that n dense objects in d features, prepared for it and k clusters, take beside
     /// themselves.
     pub fn memory(self, n: usize, d: usize, k: usize) -> u64 {
-        let copy = if self.pays(k) { 4 * n * d + 4 * n } else { 0 };
-        (8 * n + copy) as u64
+        if self.pays(k) { (4 * n * d + 4 * n) as u64 } else { 0 }
     }
 }
 
@@ -177,10 +157,9 @@ impl<'a> DenseRows<'a> {
     }
 }
 
-/// Objects prepared for one distortion: unit rows for cosine, cached squared norms.
+/// Objects prepared for one distortion: unit rows for cosine.
 pub struct Points {
     data: Data,
-    norms: Vec<f64>,
     distortion: Distortion,
     zero_rows: usize,
     frame: OnceLock<Frame>,
@@ -195,28 +174,20 @@ impl Points {
     /// None for data that was checked when it was made.
     pub fn new(data: &Data, distortion: Distortion) -> Result<Self> {
         let n = data.n();
-        let mut norms = vec![0.0; n];
-        match data.dense_slice() {
-            Some(rows) => {
-                let block = reduce::BLOCK;
-                let chunks = norms.par_chunks_mut(block).zip(rows.par_chunks(block * data.d()));
-                chunks.for_each(|(norms, rows)| dispatch(Norms { rows, norms }));
-            }
-            None => reduce::fill(&mut norms, |i| match data.row(i) {
-                Row::Dense(x) => inner_product(x, x),
-                sparse => sparse.norm2(),
-            }),
-        }
         if distortion == Distortion::SquaredEuclidean {
-            return Ok(Self::prepared(data.clone(), norms, distortion, 0));
+            return Ok(Self::prepared(data.clone(), distortion, 0));
         }
-        let zero_rows = norms.iter().filter(|&&s| s == 0.0).count();
+        let norms = (0..n).map(|i| data.norm2(i));
+        let zero_rows = norms.clone().filter(|&s| s == 0.0).count();
         // Rows that have unit length already are taken as they are: a subsample copies nothing.
-        if norms.iter().all(|&s| s == 0.0 || (s - 1.0).abs() <= UNIT) {
-            return Ok(Self::prepared(data.clone(), norms, distortion, zero_rows));
+        if norms.clone().all(|s| s == 0.0 || (s - 1.0).abs() <= UNIT) {
+            return Ok(Self::prepared(data.clone(), distortion, zero_rows));
         }
-        let scale = |i: usize| if norms[i] > 0.0 { 1.0 / norms[i].sqrt() } else { 0.0 };
-        let data = match data.kind() {
+        let scale = |i: usize| {
+            let norm = data.norm2(i);
+            if norm > 0.0 { 1.0 / norm.sqrt() } else { 0.0 }
+        };
+        let prepared = match data.kind() {
             DataKind::Csr => {
                 let mut out =
                     Csr { indptr: vec![0], indices: vec![], values: vec![], columns: data.d() };
@@ -238,12 +209,11 @@ impl Points {
                 Data::dense(out)?
             }
         };
-        reduce::fill(&mut norms, |i| data.row(i).norm2());
-        Ok(Self::prepared(data, norms, distortion, zero_rows))
+        Ok(Self::prepared(prepared, distortion, zero_rows))
     }
 
-    fn prepared(data: Data, norms: Vec<f64>, distortion: Distortion, zero_rows: usize) -> Self {
-        Points { data, norms, distortion, zero_rows, frame: OnceLock::new(), narrow: None }
+    fn prepared(data: Data, distortion: Distortion, zero_rows: usize) -> Self {
+        Points { data, distortion, zero_rows, frame: OnceLock::new(), narrow: None }
     }
 
     /// The same, with scores in this precision where it pays: for dense objects and enough clusters
@@ -265,7 +235,7 @@ impl Points {
                 let part = 1.0 / some.len() as f64;
                 some.for_each(|i| self.data.row(i).add_to(&mut shift, part));
             }
-            let largest = self.norms.iter().copied().fold(0.0, f64::max);
+            let largest = (0..n).map(|i| self.norm(i)).fold(0.0, f64::max);
             let most = largest.sqrt() + inner_product(&shift, &shift).sqrt();
             let fits = most > 0.0 && most.is_finite();
             let scale = if fits { (-most.log2().ceil()).exp2() } else { 1.0 };
@@ -342,8 +312,9 @@ impl Points {
     }
 
     /// Squared norm of prepared row `i`.
+    #[inline]
     pub fn norm(&self, i: usize) -> f64 {
-        self.norms[i]
+        self.data.norm2(i)
     }
 
     /// Rows of length zero (cosine only).
@@ -367,7 +338,7 @@ impl Points {
     /// Squared Euclidean distance of a sparse row from its inner product with the centre; by
     /// differences where cancellation would decide.
     pub(crate) fn sparse_distance(&self, i: usize, dot: f64, centre: &[f64], norm: f64) -> f64 {
-        let sum = self.norms[i] + norm;
+        let sum = self.norm(i) + norm;
         let value = sum - 2.0 * dot;
         if value < 1e-8 * sum {
             return self.data.row(i).squared_distance(&Row::Dense(centre));
@@ -437,24 +408,6 @@ impl Points {
     /// The prepared row `i` as a centre; `None` for a zero row under cosine.
     pub fn centre_at(&self, i: usize) -> Option<Vec<f64>> {
         self.mean(&[i as u32])
-    }
-}
-
-/// The squared norms of rows that stand one after the other.
-struct Norms<'a> {
-    rows: &'a [f64],
-    norms: &'a mut [f64],
-}
-
-impl WithSimd for Norms<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let d = self.rows.len() / self.norms.len();
-        for (norm, x) in self.norms.iter_mut().zip(self.rows.chunks_exact(d)) {
-            *norm = vectors::inner_product(simd, x, x);
-        }
     }
 }
 
