@@ -1,8 +1,9 @@
 //! How are rows read from a file that does not fit into memory?
 //!
 //! An NPY file is a short header and then the values, row by row. Rows are read where they stand,
-//! a few at a time. A mapping of the file into memory would read the same pages with the same
-//! effect, but cannot be made without unsafe code: another program may change what is mapped.
+//! a few at a time. A mapping of the file into memory would save a copy, but every page that was
+//! looked at would count as memory of the process, up to the whole file, for schedulers too; and a
+//! file that another program cuts off would end the process instead of giving an error.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

@@ -7,7 +7,7 @@
 
 use pulp::{Simd, WithSimd, bytemuck};
 
-use crate::vectors::{Aligned, Real, dispatch, lanes, prefetch};
+use crate::vectors::{Aligned, Real, dispatch, lanes, prefetch, rounded};
 
 /// Vectors of rows in a group.
 const VECTORS: usize = 2;
@@ -19,7 +19,7 @@ pub(crate) const QUAD: usize = 4;
 /// What [`Rowwise::smallest`] finds, row by row, and what it works in; for one block after the other.
 #[derive(Default)]
 pub(crate) struct Found {
-    records: Aligned,
+    padded: Aligned,
     turned: Aligned,
     score: Vec<f64>,
     centre: Vec<u32>,
@@ -102,9 +102,9 @@ impl<T: Real> Rowwise<T> {
         found.score.resize(whole, 0.0);
         found.second.resize(whole, 0.0);
         found.centre.resize(whole, 0);
-        let records = found.records.numbers::<T>(group * self.d);
+        let padded = found.padded.numbers::<R::X>(group * length);
         let turned = found.turned.numbers::<T>(whole * self.d);
-        dispatch(Turn { source, rows, length, records, turned });
+        dispatch(Turn { source, rows, length, padded, turned });
         found.sure = dispatch(Kernel {
             centres: self,
             rows,
@@ -126,7 +126,7 @@ pub(crate) trait Source<T> {
     fn of(&self, quads: usize) -> Self;
 
     /// The quad of a row that begins with its feature `QUAD * q`.
-    fn quad(&self, q: usize, x: &[Self::X; QUAD]) -> [T; QUAD];
+    fn quad<S: Simd>(&self, simd: S, q: usize, x: &[Self::X; QUAD]) -> [T; QUAD];
 }
 
 /// Rows as they are.
@@ -141,7 +141,7 @@ impl<T: Real> Source<T> for AsIs {
     }
 
     #[inline(always)]
-    fn quad(&self, _: usize, x: &[T; QUAD]) -> [T; QUAD] {
+    fn quad<S: Simd>(&self, _: S, _: usize, x: &[T; QUAD]) -> [T; QUAD] {
         *x
     }
 }
@@ -158,9 +158,8 @@ impl Source<f32> for Rounded<'_> {
     }
 
     #[inline(always)]
-    fn quad(&self, q: usize, x: &[f64; QUAD]) -> [f32; QUAD] {
-        let shift = &self.0[q];
-        std::array::from_fn(|s| (x[s] - shift[s]) as f32)
+    fn quad<S: Simd>(&self, simd: S, q: usize, x: &[f64; QUAD]) -> [f32; QUAD] {
+        rounded(simd, x, &self.0[q])
     }
 }
 
@@ -169,8 +168,8 @@ struct Turn<'a, T, R: Source<T>> {
     source: &'a R,
     rows: &'a [R::X],
     length: usize,
-    /// For the quads of a group.
-    records: &'a mut [T],
+    /// For a group of rows.
+    padded: &'a mut [R::X],
     turned: &'a mut [T],
 }
 
@@ -179,75 +178,102 @@ impl<T: Real, R: Source<T>> WithSimd for Turn<'_, T, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Turn { source, rows, length, records, turned } = self;
-        let lanes = T::lanes::<S>();
-        let group = VECTORS * lanes;
-        let places = places::<S, T>(simd);
-        let (records, _) = records.as_chunks_mut::<QUAD>();
-        let groups = turned.chunks_exact_mut(group * length.next_multiple_of(QUAD));
-        let all = rows;
-        for (g, (rows, turned)) in rows.chunks(group * length).zip(groups).enumerate() {
-            // Each row where turning brings it to its place; for rows that are not there, the last.
-            let last = rows.len() / length - 1;
-            let row = |slot: usize| {
-                let r = slot / lanes * lanes + places[slot % lanes];
-                &rows[r.min(last) * length..][..length]
-            };
-            for slot in (0..group).step_by(QUAD) {
-                let ahead = (all, all.len() + (g * group + slot) * length / 2);
-                let records = &mut records[slot..];
-                // Without vectors a group is no more than two rows.
-                if group.is_multiple_of(QUAD) {
-                    let rows = std::array::from_fn(|i| row(slot + i));
-                    record::<T, R, QUAD>(source, rows, ahead, records, group);
-                } else {
-                    let rows = std::array::from_fn(|i| row(slot + i));
-                    record::<T, R, VECTORS>(source, rows, ahead, records, group);
-                }
-            }
-            let from = T::vectors::<S>(records.as_flattened()).chunks_exact(QUAD * VECTORS);
-            let to = T::vectors_mut::<S>(turned).chunks_exact_mut(QUAD * VECTORS);
-            for (from, to) in from.zip(to) {
-                for v in 0..VECTORS {
-                    let features = T::turn(simd, std::array::from_fn(|q| from[v * QUAD + q]));
-                    for s in 0..QUAD {
-                        to[s * VECTORS + v] = features[s];
-                    }
-                }
+        match T::lanes::<S>() {
+            1 => self.run::<S, 1>(simd),
+            2 => self.run::<S, 2>(simd),
+            4 => self.run::<S, 4>(simd),
+            8 => self.run::<S, 8>(simd),
+            _ => self.run::<S, 16>(simd),
+        }
+    }
+}
+
+impl<T: Real, R: Source<T>> Turn<'_, T, R> {
+    /// For vectors of L rows.
+    #[inline(always)]
+    fn run<S: Simd, const L: usize>(self, simd: S) {
+        let Turn { source, rows, length, padded, turned } = self;
+        let places = places::<S, T, L>(simd);
+        let size = VECTORS * L * length;
+        let groups = turned.chunks_exact_mut(VECTORS * L * length.next_multiple_of(QUAD));
+        // A group that is not full is filled up with copies of its last row.
+        let (whole, rest) = rows.split_at(rows.len() / size * size);
+        if !rest.is_empty() {
+            let last = &rest[rest.len() - length..];
+            let (start, missing) = padded[..size].split_at_mut(rest.len());
+            start.copy_from_slice(rest);
+            missing.chunks_exact_mut(length).for_each(|row| row.copy_from_slice(last));
+        }
+        let filled = (!rest.is_empty()).then_some(&padded[..size]);
+        for (g, (block, turned)) in whole.chunks_exact(size).chain(filled).zip(groups).enumerate() {
+            let turned = T::vectors_mut::<S>(turned).as_chunks_mut::<{ QUAD * VECTORS }>().0;
+            for v in 0..VECTORS {
+                // Each row where turning brings it to its place.
+                let row = |r: usize| &block[(v * L + places[r]) * length..][..length];
+                let ahead = (rows, rows.len() + (g * VECTORS + v) * L * length / 2);
+                turn::<S, T, R, L>(simd, source, std::array::from_fn(row), ahead, v, turned);
             }
         }
     }
 }
 
-/// Writes the quads of some rows to the first records of each group, and asks for half as many
-/// numbers from a place after the rows on.
+/// Turns as many rows as a vector holds to vector `v` of each feature, and asks for half as many numbers
+/// from a place on.
 #[inline(always)]
-fn record<T: Real, R: Source<T>, const ROWS: usize>(
+fn turn<S: Simd, T: Real, R: Source<T>, const L: usize>(
+    simd: S,
     source: &R,
-    rows: [&[R::X]; ROWS],
+    rows: [&[R::X]; L],
     ahead: (&[R::X], usize),
-    records: &mut [[T; QUAD]],
-    group: usize,
+    v: usize,
+    turned: &mut [[T::V<S>; QUAD * VECTORS]],
 ) {
     let whole = rows[0].len() / QUAD;
     let quads = rows.map(|row| &row.as_chunks::<QUAD>().0[..whole]);
     let inner = source.of(whole);
+    let (to, last) = turned.split_at_mut(whole);
     for q in 0..whole {
-        let part = ROWS * QUAD / 2;
+        let part = L * QUAD / 2;
         prefetch(ahead.0, ahead.1 + q * part, part);
-        let to = &mut records[q * group..][..ROWS];
-        for i in 0..ROWS {
-            to[i] = inner.quad(q, &quads[i][q]);
-        }
+        let records = std::array::from_fn(|r| inner.quad(simd, q, &quads[r][q]));
+        write::<S, T, L>(simd, records, v, &mut to[q]);
     }
-    for (i, row) in rows.iter().enumerate() {
-        let rest = &row[whole * QUAD..];
-        if !rest.is_empty() {
+    for to in last {
+        let rest = |r: usize| {
             let mut quad = [R::X::of(0.0); QUAD];
+            let rest = &rows[r][whole * QUAD..];
             quad[..rest.len()].copy_from_slice(rest);
-            records[whole * group + i] = source.quad(whole, &quad);
-        }
+            source.quad(simd, whole, &quad)
+        };
+        write::<S, T, L>(simd, std::array::from_fn(rest), v, to);
     }
+}
+
+/// Turns one quad of as many rows.
+#[inline(always)]
+fn write<S: Simd, T: Real, const L: usize>(
+    simd: S,
+    records: [[T; QUAD]; L],
+    v: usize,
+    to: &mut [T::V<S>; QUAD * VECTORS],
+) {
+    let vectors = T::vectors::<S>(records.as_flattened());
+    let features = T::turn(simd, std::array::from_fn(|i| vectors[i]));
+    for s in 0..QUAD {
+        to[s * VECTORS + v] = features[s];
+    }
+}
+
+/// In which lane each record of [`Real::turn`] ends.
+#[inline(always)]
+fn places<S: Simd, T: Real, const L: usize>(simd: S) -> [usize; L] {
+    let records: [[T; QUAD]; L] = std::array::from_fn(|r| [T::of(r as f64); QUAD]);
+    let records = T::vectors::<S>(records.as_flattened());
+    let turned = T::turn(simd, std::array::from_fn(|i| records[i]));
+    let lanes: &[T] = bytemuck::cast_slice(&turned[..1]);
+    let mut places = [0; L];
+    (0..L).for_each(|lane| places[lanes[lane].wide() as usize] = lane);
+    places
 }
 
 /// The smallest scores of turned rows; tells whether all are sure.
@@ -286,8 +312,10 @@ impl<T: Real, X> Kernel<'_, T, X> {
         let minus_one = T::splat(simd, T::of(-1.0));
         // A little more, for what rounding takes of the difference of two scores.
         let apart = T::splat(simd, T::of(2.00001 * error));
-        // Numbers that are asked for with a quad of the first panel: half as many as in the group.
-        let part = QUAD * group / 2;
+        // Half of the numbers after these are asked for here, with the quads of so many panels: not of
+        // more, for parts of lines.
+        let asking = (centres.constants.len() / C).min(2);
+        let part = QUAD * group / 2 / asking;
         let mut unsure = [zero; VECTORS];
         for (g, turned) in T::vectors::<S>(turned).chunks_exact(VECTORS * d).enumerate() {
             let mut best = Best {
@@ -303,8 +331,8 @@ impl<T: Real, X> Kernel<'_, T, X> {
                 let mut scores = constants.map(|constant| [T::splat(simd, constant); VECTORS]);
                 let quads = turned.chunks_exact(QUAD * VECTORS);
                 for (q, (x, factors)) in quads.zip(factors.chunks_exact(QUAD * C)).enumerate() {
-                    if p == 0 {
-                        prefetch(rows, ahead + q * part, part);
+                    if p < asking {
+                        prefetch(rows, ahead + (p * (d / QUAD) + q) * part, part);
                     }
                     for s in 0..QUAD {
                         for c in 0..C {
@@ -344,22 +372,6 @@ fn numbers<V: bytemuck::Pod, T: Real, U>(
 ) {
     let from: &[T] = bytemuck::cast_slice(vectors);
     to.iter_mut().zip(from).for_each(|(to, from)| *to = take(*from));
-}
-
-/// In which lane each record of [`Real::turn`] ends.
-#[inline(always)]
-fn places<S: Simd, T: Real>(simd: S) -> [usize; 64] {
-    let lanes = T::lanes::<S>();
-    let mut records = [T::of(0.0); 4 * 64];
-    for (r, record) in records[..QUAD * lanes].chunks_exact_mut(QUAD).enumerate() {
-        record.fill(T::of(r as f64));
-    }
-    let records = T::vectors::<S>(&records[..QUAD * lanes]);
-    let turned = T::turn(simd, std::array::from_fn(|q| records[q]));
-    let mut places = [0; 64];
-    let slots: &[T] = bytemuck::cast_slice(&turned[..1]);
-    slots.iter().enumerate().for_each(|(lane, slot)| places[slot.wide() as usize] = lane);
-    places
 }
 
 /// What is known of a group of rows while centres go by.
@@ -433,16 +445,16 @@ mod tests {
             let check = |lanes: usize, run: &dyn Fn(Turn<'_, T, R>)| {
                 let group = VECTORS * lanes;
                 let mut turned = vec![T::of(-1.0); count.next_multiple_of(group) * filled];
-                let mut records = vec![T::of(-1.0); group * filled];
-                let (source, records) = (&source, &mut records);
-                run(Turn { source, rows: &rows, length, records, turned: &mut turned });
+                let mut padded = vec![R::X::of(-1.0); group * length];
+                let (source, padded) = (&source, &mut padded);
+                run(Turn { source, rows: &rows, length, padded, turned: &mut turned });
                 for (at, value) in turned.iter().enumerate() {
                     let (g, f, r) = (at / (group * filled), at / group % filled, at % group);
                     let x = &rows[(g * group + r).min(count - 1) * length..][..length];
                     let mut quad = [R::X::of(0.0); QUAD];
                     let of = &x[f / QUAD * QUAD..];
                     quad[..of.len().min(QUAD)].copy_from_slice(&of[..of.len().min(QUAD)]);
-                    let expected = source.quad(f / QUAD, &quad)[f % QUAD];
+                    let expected = source.quad(pulp::Scalar, f / QUAD, &quad)[f % QUAD];
                     assert_eq!(value.wide(), expected.wide(), "{count} {length} {lanes} {at}");
                 }
             };

@@ -344,6 +344,22 @@ pub(crate) fn add<S: Simd>(simd: S, sum: &mut [f64], x: &[f64]) {
     rest.iter_mut().zip(last).for_each(|(s, x)| *s += x);
 }
 
+/// x − m, rounded to single precision.
+#[inline(always)]
+pub(crate) fn rounded<S: Simd>(simd: S, x: &[f64; 4], m: &[f64; 4]) -> [f32; 4] {
+    // What is done below, as vectors from the start: loops of it are turned into something slow.
+    #[cfg(target_arch = "x86_64")]
+    {
+        let any: &dyn std::any::Any = &simd;
+        let wide = any.downcast_ref::<pulp::x86::V4>().map(|v4| **v4);
+        if let Some(v3) = wide.or(any.downcast_ref::<pulp::x86::V3>().copied()) {
+            let moved = v3.sub_f64x4(bytemuck::cast(*x), bytemuck::cast(*m));
+            return bytemuck::cast(v3.convert_f64x4_to_f32x4(moved));
+        }
+    }
+    std::array::from_fn(|s| (x[s] - m[s]) as f32)
+}
+
 /// Asks for numbers from a place on, wherever that is.
 #[inline(always)]
 pub(crate) fn prefetch<X>(rows: &[X], from: usize, count: usize) {
