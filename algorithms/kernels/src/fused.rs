@@ -20,7 +20,7 @@ use crate::points::{Distortion, Points, distortion, row, row_norms};
 use crate::rowwise::Found;
 use crate::scores::Whole;
 use crate::sparse::{Table, nearest, value};
-use crate::vectors::{add, dispatch, inner_product_and_sum, squared_distance_and_sum};
+use crate::vectors::{Aligned, add, dispatch, inner_product_and_sum, squared_distance_and_sum};
 
 /// Most rows that the kernel takes at a time, and most of their numbers: what is done with them after
 /// their scores finds them in the fastest cache.
@@ -55,7 +55,10 @@ pub(crate) fn pass(
         return sparse_pass(points, centres, &norms, table, labels, next);
     }
     let scores = Whole::new(points, centres, &norms);
-    All { points, centres, norms: &norms, scores: &scores, labels }.tree(0, next)
+    let mut numbers = Aligned::default();
+    let aligned = numbers.numbers(centres.len());
+    aligned.copy_from_slice(centres.as_slice().expect("standard layout"));
+    All { points, centres, aligned, norms: &norms, scores: &scores, labels }.tree(0, next)
 }
 
 /// The same for sparse rows: the inner products serve for both distances.
@@ -97,6 +100,8 @@ thread_local! {
 struct All<'a> {
     points: &'a Points,
     centres: &'a Array2<f64>,
+    /// The same numbers.
+    aligned: &'a [f64],
     norms: &'a [f64],
     scores: &'a Whole<'a>,
     labels: &'a [u32],
@@ -179,7 +184,7 @@ impl WithSimd for Rest<'_> {
         }
         let Rest { all, labels, rows, next, pass } = self;
         let d = all.points.d();
-        let centres = all.centres.as_slice().expect("standard layout");
+        let centres = all.aligned;
         for (r, (&label, &new)) in labels.iter().zip(next).enumerate() {
             let x = &rows[r * d..][..d];
             if let Some(sums) = &mut pass.sums {
@@ -202,14 +207,13 @@ impl Rest<'_> {
     fn both(self, found: impl Fn(&[f64], &[f64], &mut [f64]) -> f64) {
         let Rest { all, labels, rows, next, pass } = self;
         let d = all.points.d();
-        let centres = all.centres.as_slice().expect("standard layout");
+        let centres = all.aligned;
         let (sums, sizes) = pass.sums.as_mut().expect("sums are taken").all();
         let mut total = pass.objective;
-        for r in 0..labels.len().min(next.len()) {
-            let (label, new) = (labels[r] as usize, next[r] as usize);
+        for ((x, &label), &new) in rows.chunks_exact(d).zip(labels).zip(next) {
+            let (label, new) = (label as usize, new as usize);
             sizes[new] += 1;
-            let (x, y) = (&rows[r * d..][..d], &centres[label * d..][..d]);
-            total += found(x, y, &mut sums[new * d..][..d]);
+            total += found(x, &centres[label * d..][..d], &mut sums[new * d..][..d]);
         }
         pass.objective = total;
     }

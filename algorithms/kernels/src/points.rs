@@ -20,7 +20,7 @@ pub use mustlink_core::reduce::inner_product;
 pub(crate) use mustlink_core::reduce::sum_lanes;
 
 use crate::means::FEW;
-use crate::vectors;
+use crate::vectors::{self, dispatch};
 
 /// How far an object is from a centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -233,7 +233,12 @@ impl Points {
             if self.distortion == Distortion::SquaredEuclidean {
                 let some = (0..n).step_by(n.div_ceil(256));
                 let part = 1.0 / some.len() as f64;
+                let square = some.clone().map(|i| part * self.norm(i)).sum::<f64>();
                 some.for_each(|i| self.data.row(i).add_to(&mut shift, part));
+                // About the origin as well as about the mean.
+                if 16.0 * inner_product(&shift, &shift) <= square {
+                    shift.fill(0.0);
+                }
             }
             let largest = (0..n).map(|i| self.norm(i)).fold(0.0, f64::max);
             let most = largest.sqrt() + inner_product(&shift, &shift).sqrt();
@@ -371,19 +376,7 @@ impl Points {
                     .for_each(|&i| self.data.row(i as usize).add_to(&mut sum, 1.0));
                 return sum;
             }
-            // Four rows at a time: the sums are loaded and stored once for all of them.
-            let row = |i: u32| self.dense_row(i as usize);
-            let four = members[range].chunks_exact(4);
-            let rest = four.remainder();
-            for m in four {
-                let (a, b, c, e) = (row(m[0]), row(m[1]), row(m[2]), row(m[3]));
-                for ((((s, a), b), c), e) in sum.iter_mut().zip(a).zip(b).zip(c).zip(e) {
-                    *s = (((*s + a) + b) + c) + e;
-                }
-            }
-            for &i in rest {
-                sum.iter_mut().zip(row(i)).for_each(|(s, v)| *s += v);
-            }
+            dispatch(Sum { rows: self.dense_rows(), members: &members[range], sum: &mut sum });
             sum
         };
         let add = |mut a: Vec<f64>, b: Vec<f64>| {
@@ -408,6 +401,42 @@ impl Points {
     /// The prepared row `i` as a centre; `None` for a zero row under cosine.
     pub fn centre_at(&self, i: usize) -> Option<Vec<f64>> {
         self.mean(&[i as u32])
+    }
+}
+
+/// The sum of some dense rows, in the order given.
+struct Sum<'a> {
+    rows: DenseRows<'a>,
+    members: &'a [u32],
+    sum: &'a mut [f64],
+}
+
+impl Sum<'_> {
+    /// Members whose rows are on their way: they stand anywhere.
+    const AHEAD: usize = 16;
+    /// Numbers of a row that are asked for: what follows them is brought without.
+    const ASKED: usize = 128;
+}
+
+impl WithSimd for Sum<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Sum { rows, members, sum } = self;
+        let ask = |at: usize| {
+            if let Some(&i) = members.get(at) {
+                vectors::prefetch(rows.row(i as usize), 0, rows.d.min(Self::ASKED));
+            }
+        };
+        (0..Self::AHEAD).for_each(ask);
+        // Four rows at a time: the sums are loaded and stored once for all of them.
+        let (four, rest) = members.as_chunks::<4>();
+        for (m, members) in four.iter().enumerate() {
+            (0..4).for_each(|a| ask(4 * m + a + Self::AHEAD));
+            vectors::add_four(simd, sum, members.map(|i| rows.row(i as usize)));
+        }
+        rest.iter().for_each(|&i| vectors::add(simd, sum, rows.row(i as usize)));
     }
 }
 

@@ -146,15 +146,32 @@ impl<T: Real> Source<T> for AsIs {
     }
 }
 
-/// Rows in double precision, moved by this and rounded to single precision on the way.
-pub(crate) struct Rounded<'a>(pub &'a [[f64; QUAD]]);
+/// Rows in double precision, rounded to single precision on the way.
+pub(crate) struct Rounded;
 
-impl Source<f32> for Rounded<'_> {
+impl Source<f32> for Rounded {
+    type X = f64;
+
+    #[inline(always)]
+    fn of(&self, _: usize) -> Self {
+        Rounded
+    }
+
+    #[inline(always)]
+    fn quad<S: Simd>(&self, simd: S, _: usize, x: &[f64; QUAD]) -> [f32; QUAD] {
+        rounded(simd, x, &[0.0; QUAD])
+    }
+}
+
+/// The same, moved by this before.
+pub(crate) struct Moved<'a>(pub &'a [[f64; QUAD]]);
+
+impl Source<f32> for Moved<'_> {
     type X = f64;
 
     #[inline(always)]
     fn of(&self, quads: usize) -> Self {
-        Rounded(&self.0[..quads])
+        Moved(&self.0[..quads])
     }
 
     #[inline(always)]
@@ -317,46 +334,55 @@ impl<T: Real, X> Kernel<'_, T, X> {
         let asking = (centres.constants.len() / C).min(2);
         let part = QUAD * group / 2 / asking;
         let mut unsure = [zero; VECTORS];
-        for (g, turned) in T::vectors::<S>(turned).chunks_exact(VECTORS * d).enumerate() {
-            let mut best = Best {
-                score: [infinity; VECTORS],
-                at: [zero; VECTORS],
-                second: [infinity; VECTORS],
-            };
+        let factors = centres.factors.as_chunks::<C>().0.as_chunks::<QUAD>().0;
+        let turned = T::vectors::<S>(turned).as_chunks::<VECTORS>().0.as_chunks::<QUAD>().0;
+        for (g, turned) in turned.chunks_exact(d / QUAD).enumerate() {
+            let mut best = [Best { score: infinity, at: zero, second: infinity }; VECTORS];
             let ahead = rows.len() + (rows.len() + g * group * d) / 2;
             let constants = centres.constants.as_chunks::<C>().0.iter();
             let each = constants.zip(centres.numbers.as_chunks::<C>().0);
-            let panels = centres.factors.chunks_exact(C * d).zip(each);
+            let panels = factors.chunks_exact(turned.len()).zip(each);
             for (p, (factors, (constants, numbers))) in panels.enumerate() {
                 let mut scores = constants.map(|constant| [T::splat(simd, constant); VECTORS]);
-                let quads = turned.chunks_exact(QUAD * VECTORS);
-                for (q, (x, factors)) in quads.zip(factors.chunks_exact(QUAD * C)).enumerate() {
+                for (q, (x, factors)) in turned.iter().zip(factors).enumerate() {
                     if p < asking {
                         prefetch(rows, ahead + (p * (d / QUAD) + q) * part, part);
                     }
                     for s in 0..QUAD {
                         for c in 0..C {
-                            let factor = T::splat(simd, factors[s * C + c]);
+                            let factor = T::splat(simd, factors[s][c]);
                             for v in 0..VECTORS {
-                                scores[c][v] =
-                                    T::fma(simd, x[s * VECTORS + v], factor, scores[c][v]);
+                                scores[c][v] = T::fma(simd, x[s][v], factor, scores[c][v]);
                             }
                         }
                     }
                 }
-                for c in 0..C {
-                    best.meet::<S, T>(simd, scores[c], T::splat(simd, numbers[c]));
+                let number = |c: usize| T::splat(simd, numbers[c]);
+                for v in 0..VECTORS {
+                    // Like a tournament: no long chain of steps that wait for each other.
+                    let pair = |c: usize| {
+                        let (a, b) = (scores[c][v], scores[c + 1][v]);
+                        Best::of_two::<S, T>(simd, a, b, number(c), number(c + 1))
+                    };
+                    let mut panel = pair(0);
+                    if C > 3 {
+                        panel = panel.join::<S, T>(simd, pair(2));
+                    }
+                    if C % 2 == 1 {
+                        panel = panel.meet::<S, T>(simd, scores[C - 1][v], number(C - 1));
+                    }
+                    best[v] = best[v].join::<S, T>(simd, panel);
                 }
             }
             for v in 0..VECTORS {
-                let gap = T::fma(simd, minus_one, best.score[v], best.second[v]);
+                let gap = T::fma(simd, minus_one, best[v].score, best[v].second);
                 // Also where the gap is no number.
                 unsure[v] = T::select(simd, apart, gap, unsure[v], one);
             }
             let of = g * group..(g + 1) * group;
-            numbers(&best.score, &mut score[of.clone()], T::wide);
-            numbers(&best.second, &mut second[of.clone()], T::wide);
-            numbers(&best.at, &mut centre[of], T::bits);
+            numbers(best.map(|b| b.score), &mut score[of.clone()], T::wide);
+            numbers(best.map(|b| b.second), &mut second[of.clone()], T::wide);
+            numbers(best.map(|b| b.at), &mut centre[of], T::bits);
         }
         let unsure: &[T] = bytemuck::cast_slice(&unsure[..]);
         unsure.iter().all(|v| *v == T::of(0.0))
@@ -366,31 +392,53 @@ impl<T: Real, X> Kernel<'_, T, X> {
 /// Something of the numbers of all lanes.
 #[inline(always)]
 fn numbers<V: bytemuck::Pod, T: Real, U>(
-    vectors: &[V; VECTORS],
+    vectors: [V; VECTORS],
     to: &mut [U],
     take: impl Fn(T) -> U,
 ) {
-    let from: &[T] = bytemuck::cast_slice(vectors);
+    let from: &[T] = bytemuck::cast_slice(&vectors);
     to.iter_mut().zip(from).for_each(|(to, from)| *to = take(*from));
 }
 
-/// What is known of a group of rows while centres go by.
+/// What is known of a vector of rows while centres go by.
+#[derive(Clone, Copy)]
 struct Best<V> {
-    score: [V; VECTORS],
+    score: V,
     /// The centre of `score`.
-    at: [V; VECTORS],
-    second: [V; VECTORS],
+    at: V,
+    second: V,
 }
 
 impl<V: Copy> Best<V> {
-    /// The scores of one more centre.
+    /// Of two centres with these scores and numbers.
     #[inline(always)]
-    fn meet<S: Simd, T: Real<V<S> = V>>(&mut self, simd: S, scores: [V; VECTORS], number: V) {
-        for v in 0..VECTORS {
-            let (score, best) = (scores[v], self.score[v]);
-            self.at[v] = T::select(simd, score, best, number, self.at[v]);
-            self.second[v] = T::min(simd, self.second[v], T::max(simd, score, best));
-            self.score[v] = T::min(simd, score, best);
+    fn of_two<S: Simd, T: Real<V<S> = V>>(simd: S, a: V, b: V, at_a: V, at_b: V) -> Self {
+        Best {
+            score: T::min(simd, a, b),
+            at: T::select(simd, b, a, at_b, at_a),
+            second: T::max(simd, a, b),
+        }
+    }
+
+    /// With one more centre.
+    #[inline(always)]
+    fn meet<S: Simd, T: Real<V<S> = V>>(self, simd: S, score: V, number: V) -> Self {
+        let best = self.score;
+        Best {
+            score: T::min(simd, score, best),
+            at: T::select(simd, score, best, number, self.at),
+            second: T::min(simd, self.second, T::max(simd, score, best)),
+        }
+    }
+
+    /// With those of other centres.
+    #[inline(always)]
+    fn join<S: Simd, T: Real<V<S> = V>>(self, simd: S, other: Self) -> Self {
+        let rest = T::min(simd, self.second, other.second);
+        Best {
+            score: T::min(simd, self.score, other.score),
+            at: T::select(simd, other.score, self.score, other.at, self.at),
+            second: T::min(simd, rest, T::max(simd, self.score, other.score)),
         }
     }
 }
@@ -473,7 +521,8 @@ mod tests {
             shift.as_flattened_mut()[..length].fill(0.7);
             shift.leak()
         };
-        check_turned::<f32, _>(|length| Rounded(shift(length)));
+        check_turned::<f32, _>(|_| Rounded);
+        check_turned::<f32, _>(|length| Moved(shift(length)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use ndarray::Array2;
 
 use crate::panels::{Panels, Smallest, width};
 use crate::points::{Distortion, Narrow, Points, row};
-use crate::rowwise::{AsIs, Found, QUAD, Rounded, Rowwise};
+use crate::rowwise::{AsIs, Found, Moved, QUAD, Rounded, Rowwise};
 
 enum Packed<'a, D, S> {
     Double(D),
@@ -69,7 +69,8 @@ pub(crate) struct Twice {
 
 struct Rough {
     packed: Rowwise<f32>,
-    shift: Vec<[f64; QUAD]>,
+    /// What is subtracted from every row, if anything.
+    shift: Option<Vec<[f64; QUAD]>>,
     error: f64,
     tried: AtomicUsize,
     failed: AtomicUsize,
@@ -88,7 +89,10 @@ impl Rough {
         if failed > Self::PATIENCE + tried / 4 {
             return false;
         }
-        self.packed.smallest(&Rounded(&self.shift), rows, d, self.error, found);
+        match &self.shift {
+            Some(shift) => self.packed.smallest(&Moved(shift), rows, d, self.error, found),
+            None => self.packed.smallest(&Rounded, rows, d, self.error, found),
+        }
         let all = found.all_sure().is_some();
         self.tried.fetch_add(1, Relaxed);
         self.failed.fetch_add(usize::from(!all), Relaxed);
@@ -115,8 +119,11 @@ impl<'a> Whole<'a> {
                 let pack = |factors: &Factors| Rowwise::new(d, k, factors);
                 let (packed, error) =
                     pack_single(points, centres, longest, &frame.shift, 1.0, pack);
-                let mut shift = vec![[0.0; QUAD]; d.div_ceil(QUAD)];
-                shift.as_flattened_mut()[..d].copy_from_slice(&frame.shift);
+                let shift = frame.shift.iter().any(|&m| m != 0.0).then(|| {
+                    let mut quads = vec![[0.0; QUAD]; d.div_ceil(QUAD)];
+                    quads.as_flattened_mut()[..d].copy_from_slice(&frame.shift);
+                    quads
+                });
                 Rough {
                     packed,
                     shift,

@@ -344,6 +344,21 @@ pub(crate) fn add<S: Simd>(simd: S, sum: &mut [f64], x: &[f64]) {
     rest.iter_mut().zip(last).for_each(|(s, x)| *s += x);
 }
 
+/// Adds four rows to `sum`, one after the other.
+#[inline(always)]
+pub(crate) fn add_four<S: Simd>(simd: S, sum: &mut [f64], rows: [&[f64]; 4]) {
+    let whole = sum.len() / S::F64_LANES * S::F64_LANES;
+    let [a, b, c, e] = rows.map(|row| S::as_simd_f64s(&row[..whole]).0);
+    let (sums, last) = S::as_mut_simd_f64s(sum);
+    for ((((s, &a), &b), &c), &e) in sums.iter_mut().zip(a).zip(b).zip(c).zip(e) {
+        let sum = simd.add_f64s(simd.add_f64s(*s, a), b);
+        *s = simd.add_f64s(simd.add_f64s(sum, c), e);
+    }
+    for (f, s) in last.iter_mut().enumerate() {
+        *s = rows.iter().fold(*s, |s, row| s + row[whole + f]);
+    }
+}
+
 /// x − m, rounded to single precision.
 #[inline(always)]
 pub(crate) fn rounded<S: Simd>(simd: S, x: &[f64; 4], m: &[f64; 4]) -> [f32; 4] {
