@@ -1,7 +1,8 @@
 //! How are sums over objects taken so that every number of threads gives the same bits?
 //!
 //! Rows are summed in fixed blocks of 1024, each in index order; block sums are added in a fixed
-//! binary tree over block numbers. Threads only decide who computes a block.
+//! binary tree over block numbers. Threads only decide who computes a block. Sums over the features of
+//! two rows are taken in eight lanes, whatever vectors the processor has.
 
 use rayon::prelude::*;
 
@@ -58,16 +59,27 @@ pub fn fill<T: Send>(out: &mut [T], value: impl Fn(usize) -> T + Sync) {
 /// Σ x·y, in eight fixed lanes.
 #[inline(always)]
 pub fn inner_product(x: &[f64], y: &[f64]) -> f64 {
+    in_lanes(x, y, |a, b| a * b)
+}
+
+/// Σ (x − y)², in eight fixed lanes.
+#[inline(always)]
+pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+    in_lanes(x, y, |a, b| (a - b) * (a - b))
+}
+
+#[inline(always)]
+fn in_lanes(x: &[f64], y: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
     let (rest_x, rest_y) = (xs.remainder(), ys.remainder());
     for (a, b) in xs.zip(ys) {
         for l in 0..8 {
-            lanes[l] += a[l] * b[l];
+            lanes[l] += term(a[l], b[l]);
         }
     }
     for (l, (a, b)) in rest_x.iter().zip(rest_y).enumerate() {
-        lanes[l] += a * b;
+        lanes[l] += term(*a, *b);
     }
     sum_lanes(lanes)
 }

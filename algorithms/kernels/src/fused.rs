@@ -20,7 +20,7 @@ use crate::points::{Distortion, Points, distortion, row, row_norms};
 use crate::rowwise::Found;
 use crate::scores::Whole;
 use crate::sparse::{Table, nearest, value};
-use crate::vectors::{Aligned, add, dispatch, inner_product_and_sum, squared_distance_and_sum};
+use crate::vectors::{add, dispatch, inner_product_and_sum, squared_distance_and_sum};
 
 /// Most rows that the kernel takes at a time, and most of their numbers: what is done with them after
 /// their scores finds them in the fastest cache.
@@ -55,10 +55,7 @@ pub(crate) fn pass(
         return sparse_pass(points, centres, &norms, table, labels, next);
     }
     let scores = Whole::new(points, centres, &norms);
-    let mut numbers = Aligned::default();
-    let aligned = numbers.numbers(centres.len());
-    aligned.copy_from_slice(centres.as_slice().expect("standard layout"));
-    All { points, centres, aligned, norms: &norms, scores: &scores, labels }.tree(0, next)
+    All { points, centres, norms: &norms, scores: &scores, labels }.tree(0, next)
 }
 
 /// The same for sparse rows: the inner products serve for both distances.
@@ -100,8 +97,6 @@ thread_local! {
 struct All<'a> {
     points: &'a Points,
     centres: &'a Array2<f64>,
-    /// The same numbers.
-    aligned: &'a [f64],
     norms: &'a [f64],
     scores: &'a Whole<'a>,
     labels: &'a [u32],
@@ -184,7 +179,7 @@ impl WithSimd for Rest<'_> {
         }
         let Rest { all, labels, rows, next, pass } = self;
         let d = all.points.d();
-        let centres = all.aligned;
+        let centres = all.centres.as_slice().expect("standard layout");
         for (r, (&label, &new)) in labels.iter().zip(next).enumerate() {
             let x = &rows[r * d..][..d];
             if let Some(sums) = &mut pass.sums {
@@ -207,7 +202,7 @@ impl Rest<'_> {
     fn both(self, found: impl Fn(&[f64], &[f64], &mut [f64]) -> f64) {
         let Rest { all, labels, rows, next, pass } = self;
         let d = all.points.d();
-        let centres = all.aligned;
+        let centres = all.centres.as_slice().expect("standard layout");
         let (sums, sizes) = pass.sums.as_mut().expect("sums are taken").all();
         let mut total = pass.objective;
         for ((x, &label), &new) in rows.chunks_exact(d).zip(labels).zip(next) {

@@ -140,8 +140,8 @@ impl Algorithm {
         // Sparse rows have their objects by cluster when their distortions are gone.
         let by_cluster = if dense && k > FEW { 4 } else { 0 };
         let own = if groups > 0 || !dense { 8 } else { 0 };
-        // Centres before and after, fresh ones, packed and aligned ones.
-        let centres = 8 * k * (5 * d + 4);
+        // Centres before and after, fresh ones, and packed ones.
+        let centres = 8 * k * (4 * d + 4);
         let bounds = if groups > 0 { bounds_memory(n, groups) } else { 0 };
         ((8 + by_cluster + own) * n + centres) as u64 + bounds
     }

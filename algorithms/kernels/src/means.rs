@@ -13,7 +13,6 @@ use mustlink_core::{Row, reduce};
 
 use crate::points::{Distortion, Points, normalise};
 use crate::seeding::by_label;
-use crate::vectors::Aligned;
 
 /// Most clusters whose sums are taken by blocks of rows.
 pub(crate) const FEW: usize = 128;
@@ -21,27 +20,31 @@ pub(crate) const FEW: usize = 128;
 /// Sums and sizes of clusters.
 pub(crate) struct Sums {
     d: usize,
-    values: Aligned,
+    values: Vec<f64>,
     sizes: Vec<usize>,
 }
 
 impl Sums {
     pub(crate) fn new(k: usize, d: usize) -> Self {
-        Sums { d, values: Aligned::zeros(k * d), sizes: vec![0; k] }
+        Sums { d, values: vec![0.0; k * d], sizes: vec![0; k] }
     }
 
     /// The sums, one cluster after the other, and the sizes.
     pub(crate) fn all(&mut self) -> (&mut [f64], &mut [usize]) {
-        let numbers = self.sizes.len() * self.d;
-        (self.values.numbers(numbers), &mut self.sizes)
+        (&mut self.values, &mut self.sizes)
+    }
+
+    /// Adds a dense row to cluster `h`.
+    fn take(&mut self, h: usize, x: &[f64]) {
+        let sum = &mut self.values[h * self.d..(h + 1) * self.d];
+        sum.iter_mut().zip(x).for_each(|(s, v)| *s += v);
+        self.sizes[h] += 1;
     }
 
     /// Adds the sums of later rows.
     pub(crate) fn add(&mut self, later: &Sums) {
-        let (sums, sizes) = self.all();
-        let more = later.values.get(sums.len());
-        sums.iter_mut().zip(more).for_each(|(a, b)| *a += b);
-        sizes.iter_mut().zip(&later.sizes).for_each(|(a, b)| *a += b);
+        self.values.iter_mut().zip(&later.values).for_each(|(a, b)| *a += b);
+        self.sizes.iter_mut().zip(&later.sizes).for_each(|(a, b)| *a += b);
     }
 
     /// Puts the means of the clusters in place of `centres`; those without members (or, for
@@ -52,15 +55,13 @@ impl Sums {
         changed: Option<&[bool]>,
         centres: &mut Array2<f64>,
     ) -> Vec<usize> {
-        let d = self.d;
-        let (sums, sizes) = self.all();
-        for (h, sum) in sums.chunks_exact_mut(d).enumerate() {
-            if sizes[h] == 0 || changed.is_some_and(|c| !c[h]) {
+        for (h, sum) in self.values.chunks_exact_mut(self.d).enumerate() {
+            if self.sizes[h] == 0 || changed.is_some_and(|c| !c[h]) {
                 continue;
             }
             match distortion {
                 Distortion::SquaredEuclidean => {
-                    let count = sizes[h] as f64;
+                    let count = self.sizes[h] as f64;
                     sum.iter_mut().for_each(|v| *v /= count);
                 }
                 Distortion::Cosine => {
@@ -87,19 +88,15 @@ pub(crate) fn renew(
     let asked = |h: usize| changed.is_none_or(|c| c[h]);
     if k <= FEW && points.data().kind() == DataKind::Dense {
         let sum_of = |rows: std::ops::Range<usize>| {
-            let mut found = Sums::new(k, d);
-            let (sums, sizes) = found.all();
+            let mut sums = Sums::new(k, d);
             for i in rows {
-                let h = labels[i] as usize;
-                if h >= k {
-                    continue;
-                }
-                sizes[h] += 1;
-                if let (true, Row::Dense(x)) = (asked(h), points.data().row(i)) {
-                    sums[h * d..][..d].iter_mut().zip(x).for_each(|(s, v)| *s += v);
+                match (points.data().row(i), labels[i] as usize) {
+                    (_, h) if h >= k => {}
+                    (Row::Dense(x), h) if asked(h) => sums.take(h, x),
+                    (_, h) => sums.sizes[h] += 1,
                 }
             }
-            found
+            sums
         };
         let add = |mut a: Sums, b: Sums| {
             a.add(&b);

@@ -16,8 +16,8 @@ use mustlink_core::clustering::Geometry;
 use mustlink_core::data::{Csr, Data, DataKind, Row};
 use mustlink_core::{Result, reduce};
 
-pub use mustlink_core::reduce::inner_product;
 pub(crate) use mustlink_core::reduce::sum_lanes;
+pub use mustlink_core::reduce::{inner_product, squared_distance};
 
 use crate::means::FEW;
 use crate::vectors::{self, dispatch};
@@ -41,24 +41,6 @@ impl Distortion {
             Distortion::Cosine => Geometry::Cosine,
         }
     }
-}
-
-/// Σ (x − y)², in eight fixed lanes.
-#[inline(always)]
-pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
-    let mut lanes = [0.0f64; 8];
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let (rest_x, rest_y) = (xs.remainder(), ys.remainder());
-    for (a, b) in xs.zip(ys) {
-        for l in 0..8 {
-            let difference = a[l] - b[l];
-            lanes[l] += difference * difference;
-        }
-    }
-    for (l, (a, b)) in rest_x.iter().zip(rest_y).enumerate() {
-        lanes[l] += (a - b) * (a - b);
-    }
-    sum_lanes(lanes)
 }
 
 /// How far a squared norm may be from 1 in a row of unit length.

@@ -89,7 +89,7 @@ impl<T: Real> Rowwise<T> {
     /// that is done: requests that come together wait for each other.
     pub(crate) fn smallest<R: Source<T>>(
         &self,
-        source: &R,
+        source: R,
         rows: &[R::X],
         length: usize,
         error: f64,
@@ -118,71 +118,67 @@ impl<T: Real> Rowwise<T> {
 }
 
 /// What scores are computed from.
-pub(crate) trait Source<T> {
+pub(crate) trait Source<T>: Copy {
     /// Numbers of the rows as they stand in memory.
     type X: Real;
 
     /// The same for rows of so many quads, so that none of them is checked again.
-    fn of(&self, quads: usize) -> Self;
+    #[inline(always)]
+    fn of(self, _quads: usize) -> Self {
+        self
+    }
 
     /// The quad of a row that begins with its feature `QUAD * q`.
-    fn quad<S: Simd>(&self, simd: S, q: usize, x: &[Self::X; QUAD]) -> [T; QUAD];
+    fn quad<S: Simd>(self, simd: S, q: usize, x: &[Self::X; QUAD]) -> [T; QUAD];
 }
 
 /// Rows as they are.
+#[derive(Clone, Copy)]
 pub(crate) struct AsIs;
 
 impl<T: Real> Source<T> for AsIs {
     type X = T;
 
     #[inline(always)]
-    fn of(&self, _: usize) -> Self {
-        AsIs
-    }
-
-    #[inline(always)]
-    fn quad<S: Simd>(&self, _: S, _: usize, x: &[T; QUAD]) -> [T; QUAD] {
+    fn quad<S: Simd>(self, _: S, _: usize, x: &[T; QUAD]) -> [T; QUAD] {
         *x
     }
 }
 
 /// Rows in double precision, rounded to single precision on the way.
+#[derive(Clone, Copy)]
 pub(crate) struct Rounded;
 
 impl Source<f32> for Rounded {
     type X = f64;
 
     #[inline(always)]
-    fn of(&self, _: usize) -> Self {
-        Rounded
-    }
-
-    #[inline(always)]
-    fn quad<S: Simd>(&self, simd: S, _: usize, x: &[f64; QUAD]) -> [f32; QUAD] {
+    fn quad<S: Simd>(self, simd: S, _: usize, x: &[f64; QUAD]) -> [f32; QUAD] {
         rounded(simd, x, &[0.0; QUAD])
     }
 }
 
 /// The same, moved by this before.
+#[derive(Clone, Copy)]
 pub(crate) struct Moved<'a>(pub &'a [[f64; QUAD]]);
 
 impl Source<f32> for Moved<'_> {
     type X = f64;
 
     #[inline(always)]
-    fn of(&self, quads: usize) -> Self {
+    fn of(self, quads: usize) -> Self {
         Moved(&self.0[..quads])
     }
 
     #[inline(always)]
-    fn quad<S: Simd>(&self, simd: S, q: usize, x: &[f64; QUAD]) -> [f32; QUAD] {
+    fn quad<S: Simd>(self, simd: S, q: usize, x: &[f64; QUAD]) -> [f32; QUAD] {
         rounded(simd, x, &self.0[q])
     }
 }
 
 /// Turns groups of rows: feature by feature, the rows side by side.
 struct Turn<'a, T, R: Source<T>> {
-    source: &'a R,
+    source: R,
     rows: &'a [R::X],
     length: usize,
     /// For a group of rows.
@@ -239,7 +235,7 @@ impl<T: Real, R: Source<T>> Turn<'_, T, R> {
 #[inline(always)]
 fn turn<S: Simd, T: Real, R: Source<T>, const L: usize>(
     simd: S,
-    source: &R,
+    source: R,
     rows: [&[R::X]; L],
     ahead: (&[R::X], usize),
     v: usize,
@@ -464,7 +460,7 @@ mod tests {
                 row.iter_mut().zip(centres.row(h)).for_each(|(to, c)| *to = -c);
                 constant(h)
             });
-            packed.smallest(&AsIs, &x, d, tolerance, &mut found);
+            packed.smallest(AsIs, &x, d, tolerance, &mut found);
             let sure = found.all_sure().is_some();
             assert!(!sure || (0..rows).all(|r| found.sure(r, tolerance).is_some()));
             assert!(sure || k > 1, "one centre has no rival");
@@ -494,7 +490,7 @@ mod tests {
                 let group = VECTORS * lanes;
                 let mut turned = vec![T::of(-1.0); count.next_multiple_of(group) * filled];
                 let mut padded = vec![R::X::of(-1.0); group * length];
-                let (source, padded) = (&source, &mut padded);
+                let padded = &mut padded;
                 run(Turn { source, rows: &rows, length, padded, turned: &mut turned });
                 for (at, value) in turned.iter().enumerate() {
                     let (g, f, r) = (at / (group * filled), at / group % filled, at % group);
@@ -533,7 +529,7 @@ mod tests {
         });
         let mut found = Found::default();
         for x in [1e200, -1e200, f64::NAN] {
-            packed.smallest(&AsIs, &[x; 3], 1, 0.0, &mut found);
+            packed.smallest(AsIs, &[x; 3], 1, 0.0, &mut found);
             assert!(found.all_sure().is_none(), "{x}");
             assert!((0..3).all(|r| found.sure(r, 0.0).is_none()), "{x}");
         }

@@ -90,8 +90,8 @@ impl Rough {
             return false;
         }
         match &self.shift {
-            Some(shift) => self.packed.smallest(&Moved(shift), rows, d, self.error, found),
-            None => self.packed.smallest(&Rounded, rows, d, self.error, found),
+            Some(shift) => self.packed.smallest(Moved(shift), rows, d, self.error, found),
+            None => self.packed.smallest(Rounded, rows, d, self.error, found),
         }
         let all = found.all_sure().is_some();
         self.tried.fetch_add(1, Relaxed);
@@ -154,13 +154,13 @@ impl<'a> Whole<'a> {
         match &self.packed {
             Packed::Double(Twice { double, rough, error }) => {
                 if !rough.as_ref().is_some_and(|r| r.smallest(rows, d, found)) {
-                    double.smallest(&AsIs, rows, d, *error, found);
+                    double.smallest(AsIs, rows, d, *error, found);
                 }
             }
             Packed::Single(packed, narrow, error) => {
                 let rows = &narrow.rows[first * d..][..rows.len()];
                 let error = error.of(self.points.frame().largest, 1.0 + f64::from(f32::EPSILON));
-                packed.smallest(&AsIs, rows, d, error, found);
+                packed.smallest(AsIs, rows, d, error, found);
             }
         }
         match found.all_sure() {

@@ -406,6 +406,13 @@ mod tests {
             let mut also = y.to_vec();
             assert_eq!(inner_product_and_sum(simd, x, y, &mut also), product);
             assert_eq!(also, sum);
+            let mut four = x.to_vec();
+            for row in [y, x, x, y] {
+                add(simd, &mut four, row);
+            }
+            let mut also = x.to_vec();
+            add_four(simd, &mut also, [y, x, x, y]);
+            assert_eq!(also, four);
             (square, product, sum)
         }
     }

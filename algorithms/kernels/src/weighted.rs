@@ -102,7 +102,7 @@ impl<'a> Weighted<'a> {
         }
         let mut found = Found::default();
         // Rows are asked for one by one, each with its own error.
-        self.packed.smallest(&AsIs, &x, wide, 0.0, &mut found);
+        self.packed.smallest(AsIs, &x, wide, 0.0, &mut found);
         let mut moved = 0;
         for (r, label) in chunk.iter_mut().enumerate() {
             if skip.is_some_and(|s| s[first + r]) {

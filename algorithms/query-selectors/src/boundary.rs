@@ -253,7 +253,7 @@ enum By {
     /// The clustering's own n × k distances.
     Own,
     /// The clustering's centres in their geometry.
-    Centres(Vec<f64>),
+    Centres,
     /// Means of the clusters that have members.
     Means(Points, Vec<Mean>),
 }
@@ -278,11 +278,7 @@ impl<'a> Distances<'a> {
         let by = if extras.distances.as_ref().is_some_and(|m| m.dim() == (n, k)) {
             By::Own
         } else if fits {
-            let mut norms = vec![0.0; n];
-            if extras.geometry == Geometry::Cosine {
-                reduce::fill(&mut norms, |i| data.row(i).norm2().sqrt());
-            }
-            By::Centres(norms)
+            By::Centres
         } else {
             let points = Points::new(data, Distortion::SquaredEuclidean)?;
             let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
@@ -301,14 +297,16 @@ impl<'a> Distances<'a> {
         match &self.by {
             By::Own => extras.distances.as_ref().map_or(0.0, |m| m[[i, h]]),
             By::Means(points, means) => means[h].distance(points, i as u32),
-            By::Centres(norms) => {
+            By::Centres => {
                 let centres = extras.centers.as_ref().expect("checked to be there");
                 let centre = centres.row(h).to_vec();
                 let row = self.data.row(i);
                 match extras.geometry {
                     Geometry::SquaredEuclidean => row.squared_distance(&Row::Dense(&centre)),
-                    Geometry::Cosine if norms[i] == 0.0 => 1.0,
-                    Geometry::Cosine => (1.0 - row.dot(&centre) / norms[i]).max(0.0),
+                    Geometry::Cosine => {
+                        let norm = self.data.norm2(i).sqrt();
+                        if norm == 0.0 { 1.0 } else { (1.0 - row.dot(&centre) / norm).max(0.0) }
+                    }
                     Geometry::Weighted | Geometry::Mahalanobis => {
                         let mut difference: Vec<f64> = centre.iter().map(|v| -v).collect();
                         row.add_to(&mut difference, 1.0);
