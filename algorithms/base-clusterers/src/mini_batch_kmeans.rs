@@ -1,12 +1,11 @@
 //! Which k centres explain objects that are too many to look at in every step?
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::assign::assign;
 use mustlink_kernels::lloyd::{best_of, total_distortion};
-use mustlink_kernels::npy::NpyRows;
+use mustlink_kernels::npy::{self, NpyRows};
 use mustlink_kernels::points::{Distortion, Points, normalise};
 use mustlink_kernels::seeding::{Init, by_label, start};
 use ndarray::{Array2, ArrayView1};
@@ -19,8 +18,8 @@ use rayon::prelude::*;
 /// The first centres come from a sample. It ends when the smoothed distortion of the batches has not
 /// fallen for a while; one pass over all objects then gives the labels.
 /// # Input and output
-/// n × d, dense or sparse; or, with `rows`, an NPY file that is read a few rows at a time and never
-/// held in memory: the data of the problem then only says how many objects there are. One label per
+/// n × d, dense or sparse; or, with `rows`, an NPY file that is mapped into memory and never held
+/// there as a whole: the data of the problem then only says how many objects there are. One label per
 /// object, k centres; the objective is the total distortion to them.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`, `BadParam`; `Data` and `NonFinite` for the file.
@@ -80,7 +79,7 @@ const BLOCK_ENTRIES: usize = 1 << 20;
 /// Where rows come from.
 enum Source<'a> {
     Memory(&'a Data),
-    File(Mutex<NpyRows>),
+    File(NpyRows),
 }
 
 impl Source<'_> {
@@ -91,23 +90,21 @@ impl Source<'_> {
             let legal = format!("a file with {} rows, one per object", problem.n());
             return Err(Error::bad_param("rows", format!("{} rows", rows.n()), legal));
         }
-        Ok(Source::File(Mutex::new(rows)))
+        Ok(Source::File(rows))
     }
 
     fn d(&self) -> usize {
         match self {
             Source::Memory(data) => data.d(),
-            Source::File(rows) => rows.lock().expect("no panic while holding it").d(),
+            Source::File(file) => file.d(),
         }
     }
 
     /// These rows.
-    fn rows(&self, rows: &[usize]) -> Result<Data> {
+    fn rows(&mut self, rows: &[usize]) -> Result<Data> {
         match self {
             Source::Memory(data) => Ok(data.subset(rows)),
-            Source::File(file) => {
-                Data::dense(file.lock().expect("no panic while holding it").rows(rows)?)
-            }
+            Source::File(file) => Data::dense(file.rows(rows)?),
         }
     }
 }
@@ -160,11 +157,12 @@ impl Centres {
 }
 
 impl MiniBatchKMeans {
-    fn run(&self, source: &Source, problem: &Problem, k: usize, ctx: &Context) -> Result<Clustering> {
+    fn run(&self, problem: &Problem, k: usize, ctx: &Context) -> Result<Clustering> {
+        let mut source = Source::open(problem, self.rows.as_deref())?;
         let n = problem.n();
         let batch_size = self.batch_size.min(n);
         let wanted = (3 * batch_size).max(3 * k).min(n);
-        let sample: Vec<usize> = match (self.init, source) {
+        let sample: Vec<usize> = match (self.init, &source) {
             // Labels are given for all objects.
             (Init::Given, Source::Memory(_)) => (0..n).collect(),
             (Init::Given, Source::File(_)) => vec![0],
@@ -203,13 +201,13 @@ impl MiniBatchKMeans {
                 break;
             }
         }
-        self.label(source, n, centres.places(), status, ctx)
+        self.label(&mut source, n, centres.places(), status, ctx)
     }
 
     /// One pass over all objects.
     fn label(
         &self,
-        source: &Source,
+        source: &mut Source,
         n: usize,
         centres: Array2<f64>,
         status: Status,
@@ -267,8 +265,7 @@ impl BaseClusterer for MiniBatchKMeans {
             }
         }
         let restarts = if self.init.is_random() { self.restarts } else { 1 };
-        let source = Source::open(problem, self.rows.as_deref())?;
-        best_of(restarts, |r| self.run(&source, problem, k, &ctx.index(r)))
+        best_of(restarts, |r| self.run(problem, k, &ctx.index(r)))
     }
 
     fn properties(&self) -> Properties {
@@ -285,7 +282,8 @@ impl BaseClusterer for MiniBatchKMeans {
         let Shape { n, d, k, .. } = *shape;
         let k = self.k.unwrap_or(k);
         let block = BLOCK_ENTRIES.max(3 * self.batch_size.max(k).min(n) * d).min(3 * n * d);
-        (self.restarts * (8 * (2 * block + 4 * k * d) + 12 * n)) as u64
+        let mapped = if self.rows.is_some() { npy::RESIDENT } else { 0 };
+        (self.restarts * (8 * (2 * block + 4 * k * d) + 12 * n + mapped)) as u64
     }
 }
 

@@ -1,24 +1,33 @@
 //! How are rows read from a file that does not fit into memory?
 //!
-//! An NPY file is a short header and then the values, row by row. Rows are read where they stand,
-//! a few at a time. A mapping of the file into memory would save a copy, but every page that was
-//! looked at would count as memory of the process, up to the whole file, for schedulers too; and a
-//! file that another program cuts off would end the process instead of giving an error.
+//! An NPY file is a short header and then the values, row by row. It is mapped into memory, and
+//! blocks of rows are taken from where they stand. Pages that were looked at count as memory of the
+//! process, so they are given back block by block. Rows that stand apart are read by position: the
+//! system would map many pages around each (on Linux it takes three times as long).
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use mmap_io::{MemoryMappedFile, MmapAdvice};
 use mustlink_core::{Error, Result};
 use ndarray::Array2;
 
 /// Longest header that is read.
 const HEADER: usize = 1 << 16;
+/// From so many bytes on, neighbours are taken from the map.
+const BLOCK: usize = 1 << 16;
+/// Bytes of the map that are in memory at a time, unless a single row is longer.
+pub const RESIDENT: usize = 8 << 20;
 
 /// The rows of an NPY file: a matrix of little-endian `f8` or `f4` in C order.
+///
+/// The file must stay as it is: an error says that it was cut off before rows were asked for, but
+/// cutting it off while they are copied ends the process, as with every map.
 #[derive(Debug)]
 pub struct NpyRows {
+    map: MemoryMappedFile,
     file: File,
     path: PathBuf,
     n: usize,
@@ -91,7 +100,10 @@ impl NpyRows {
             let message = format!("{found} bytes do not hold {n} × {d} values; is it cut off?");
             return Err(bad(path, message));
         }
-        Ok(NpyRows { file, path: path.into(), n, d, width, offset })
+        let map = MemoryMappedFile::open_ro(path).map_err(|e| bad(path, e))?;
+        let rows = NpyRows { map, file, path: path.into(), n, d, width, offset };
+        rows.unchanged()?;
+        Ok(rows)
     }
 
     /// Number of rows.
@@ -104,57 +116,70 @@ impl NpyRows {
         self.d
     }
 
-    /// The rows of a range, in order.
+    /// These rows, in this order.
     ///
     /// # Errors
-    /// `Data` when the file cannot be read; `NonFinite`.
-    pub fn block(&mut self, rows: Range<usize>) -> Result<Array2<f64>> {
-        let mut out = Vec::with_capacity(rows.len() * self.d);
-        self.append(rows.clone(), &mut out)?;
-        Ok(Array2::from_shape_vec((rows.len(), self.d), out).expect("rows × d values"))
-    }
-
-    /// These rows, in this order; neighbours in the list that are neighbours in the file are read
-    /// together.
+    /// `Data` when the file cannot be read or is no longer as long as it was; `NonFinite`.
     ///
-    /// # Errors
-    /// As [`NpyRows::block`].
+    /// # Panics
+    /// When there is no such row.
     pub fn rows(&mut self, rows: &[usize]) -> Result<Array2<f64>> {
-        let mut out = Vec::with_capacity(rows.len() * self.d);
-        let mut at = 0;
-        while at < rows.len() {
-            let mut end = at + 1;
-            while end < rows.len() && rows[end] == rows[end - 1] + 1 {
-                end += 1;
+        self.unchanged()?;
+        let (mut values, mut buffer) = (Vec::with_capacity(rows.len() * self.d), vec![]);
+        let length = self.d * self.width;
+        for block in rows.chunk_by(|a, b| a + 1 == *b) {
+            for part in block.chunks((RESIDENT / length).max(1)) {
+                let first = values.len();
+                let at = self.bytes(part[0]..part[0] + part.len());
+                if part.len() * length < BLOCK {
+                    buffer.resize(part.len() * length, 0);
+                    self.file
+                        .seek(SeekFrom::Start(at.start))
+                        .and_then(|_| self.file.read_exact(&mut buffer))
+                        .map_err(|e| bad(&self.path, e))?;
+                    self.append(&buffer, &mut values);
+                } else {
+                    let size = at.end - at.start;
+                    let mapped = self.map.as_slice_bytes(at.start, size);
+                    self.append(mapped.map_err(|e| bad(&self.path, e))?, &mut values);
+                    // A system that does not listen holds more.
+                    self.map.advise(at.start, size, MmapAdvice::DontNeed).ok();
+                }
+                if let Some(at) = values[first..].iter().position(|v| !v.is_finite()) {
+                    return Err(Error::NonFinite { row: part[at / self.d], col: at % self.d });
+                }
             }
-            self.append(rows[at]..rows[end - 1] + 1, &mut out)?;
-            at = end;
         }
-        Ok(Array2::from_shape_vec((rows.len(), self.d), out).expect("rows × d values"))
+        Ok(Array2::from_shape_vec((rows.len(), self.d), values).expect("rows × d values"))
     }
 
-    fn append(&mut self, rows: Range<usize>, out: &mut Vec<f64>) -> Result<()> {
-        let path = &self.path;
-        let stride = self.d * self.width;
-        let mut bytes = vec![0; rows.len() * stride];
-        let from = self.offset + (rows.start * stride) as u64;
-        self.file.seek(SeekFrom::Start(from)).map_err(|e| bad(path, e))?;
-        self.file.read_exact(&mut bytes).map_err(|e| bad(path, e))?;
-        let first = out.len();
+    fn append(&self, bytes: &[u8], values: &mut Vec<f64>) {
         match self.width {
-            8 => out.extend(
-                bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))),
-            ),
-            _ => out.extend(
-                bytes
-                    .chunks_exact(4)
-                    .map(|b| f64::from(f32::from_le_bytes(b.try_into().expect("4 bytes")))),
-            ),
+            8 => values.extend(bytes.as_chunks().0.iter().map(|&b| f64::from_le_bytes(b))),
+            _ => {
+                values.extend(bytes.as_chunks().0.iter().map(|&b| f64::from(f32::from_le_bytes(b))))
+            }
         }
-        match out[first..].iter().position(|v| !v.is_finite()) {
-            Some(at) => Err(Error::NonFinite { row: rows.start + at / self.d, col: at % self.d }),
-            None => Ok(()),
+    }
+
+    /// Where these rows stand.
+    fn bytes(&self, rows: Range<usize>) -> Range<u64> {
+        assert!(rows.end <= self.n, "row {} of {}", rows.end - 1, self.n);
+        let at = |row: usize| self.offset + (row * self.d * self.width) as u64;
+        at(rows.start)..at(rows.end)
+    }
+
+    /// What was cut off the file is still in the map, but must not be looked at.
+    fn unchanged(&self) -> Result<()> {
+        let found = self.file.metadata().map_err(|e| bad(&self.path, e))?.len();
+        let wanted = self.bytes(0..self.n).end;
+        if found != wanted || self.map.len() != wanted {
+            let message = format!(
+                "had {wanted} bytes and now has {found}; it must stay as it is while it is read"
+            );
+            return Err(bad(&self.path, message));
         }
+        Ok(())
     }
 }
 
@@ -200,16 +225,70 @@ mod tests {
         let path = written("a.npy", &file(MATRIX, &f8(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])));
         let mut npy = NpyRows::open(&path).unwrap();
         assert_eq!((npy.n(), npy.d()), (3, 2));
-        assert_eq!(npy.block(1..3).unwrap(), ndarray::array![[2.0, 3.0], [4.0, 5.0]]);
+        assert_eq!(npy.rows(&[1, 2]).unwrap(), ndarray::array![[2.0, 3.0], [4.0, 5.0]]);
         let some = npy.rows(&[2, 0, 1, 1]).unwrap();
         assert_eq!(some, ndarray::array![[4.0, 5.0], [0.0, 1.0], [2.0, 3.0], [2.0, 3.0]]);
         let single: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|v| v.to_le_bytes()).collect();
         let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
         let path = written("b.npy", &file(header, &single));
-        assert_eq!(
-            NpyRows::open(&path).unwrap().block(0..1).unwrap(),
-            ndarray::array![[1.5, -2.0]]
-        );
+        assert_eq!(NpyRows::open(&path).unwrap().rows(&[0]).unwrap(), ndarray::array![[1.5, -2.0]]);
+    }
+
+    /// A matrix of 16 columns, whose values count up.
+    fn counting(name: &str, rows: usize) -> NpyRows {
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 16), }}");
+        let values: Vec<f64> = (0..16 * rows).map(|v| v as f64).collect();
+        NpyRows::open(&written(name, &file(&header, &f8(&values)))).unwrap()
+    }
+
+    #[test]
+    fn more_rows_than_are_held_at_a_time() {
+        let n = 2 * RESIDENT / 128;
+        let mut npy = counting("j.npy", n);
+        let first: Vec<usize> = (0..n).step_by(7).chain([n - 1, 0]).collect();
+        for rows in [(0..n).collect(), first] {
+            let found = npy.rows(&rows).unwrap();
+            assert_eq!(found.nrows(), rows.len());
+            for (i, row) in rows.iter().zip(found.rows()) {
+                assert!(row.iter().enumerate().all(|(f, &v)| v == (16 * i + f) as f64), "{i}");
+            }
+        }
+    }
+
+    #[test]
+    fn pages_are_given_back() {
+        // KiB of files in the memory of this process, where the system tells.
+        let held = || -> Option<usize> {
+            let status = std::fs::read_to_string("/proc/self/status").ok()?;
+            let line = status.lines().find_map(|l| l.strip_prefix("RssFile:"))?;
+            line.split_whitespace().next()?.parse().ok()
+        };
+        let n = 4 * RESIDENT / 128;
+        let mut npy = counting("k.npy", n);
+        let all: Vec<usize> = (0..n).collect();
+        let before = held();
+        npy.rows(&all).unwrap();
+        // Code of other tests that became resident counts too.
+        if let (Some(before), Some(after)) = (before, held()) {
+            assert!(after < before + 2 * RESIDENT / 1024, "{before} {after}");
+        }
+    }
+
+    // Elsewhere a file that is mapped cannot be cut off.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_changes_its_length_is_an_error() {
+        let mut npy = counting("l.npy", 100);
+        let whole = npy.bytes(0..100).end;
+        let file = std::fs::OpenOptions::new().write(true).open(&npy.path).unwrap();
+        for length in [whole - 1, whole + 8, 0] {
+            file.set_len(length).unwrap();
+            let error = npy.rows(&[3]).unwrap_err().to_string();
+            let message = format!(
+                "had {whole} bytes and now has {length}; it must stay as it is while it is read"
+            );
+            assert_eq!(error, format!("{}: {message}", npy.path.display()));
+        }
     }
 
     #[test]
@@ -242,7 +321,7 @@ mod tests {
         let header = MATRIX.replace("(3, 2)", "(99999999999999999, 9999999999999)");
         assert!(NpyRows::open(&written("h.npy", &file(&header, &[]))).is_err());
         let path = written("i.npy", &file(MATRIX, &f8(&[0.0, 1.0, 2.0, f64::NAN, 4.0, 5.0])));
-        let error = NpyRows::open(&path).unwrap().block(1..3).unwrap_err();
+        let error = NpyRows::open(&path).unwrap().rows(&[1, 2]).unwrap_err();
         assert_eq!(error, Error::NonFinite { row: 1, col: 1 });
     }
 }
