@@ -8,8 +8,8 @@ use divan::{AllocProfiler, Bencher};
 use mustlink::prelude::*;
 use mustlink::random::SeedPath;
 use mustlink::selection;
-use mustlink_kernels::co_association::CoAssociation;
-use mustlink_kernels::imputation::{Thresholds, impute};
+use mustlink_kernels::ensemble::co_association::CoAssociation;
+use mustlink_kernels::ensemble::imputation::{Thresholds, impute};
 use ndarray::Array2;
 
 #[global_allocator]

@@ -14,3 +14,14 @@ use mustlink_metrics as _;
 use mustlink_oracles as _;
 use mustlink_query_selectors as _;
 use mustlink_transforms as _;
+
+/// The code of the manual, compiled and run by `cargo test --doc`.
+#[cfg(doctest)]
+mod manual {
+    #[doc = include_str!("../book/src/add-a-method.md")]
+    struct AddAMethod;
+    #[doc = include_str!("../book/src/rust-library.md")]
+    struct RustLibrary;
+    #[doc = include_str!("../book/src/test-an-invariant.md")]
+    struct TestAnInvariant;
+}

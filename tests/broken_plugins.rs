@@ -11,13 +11,10 @@ use mustlink::registry::build_default;
 macro_rules! broken_clusterer {
     ($type:ident, $tag:literal, $summary:literal, $facts:expr, $cluster:expr) => {
         #[doc = $summary]
-        #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-        #[serde(default, deny_unknown_fields)]
+        #[options]
         struct $type {}
 
-        register!(BaseClusterer, $type, $tag, references: []);
-
-        #[typetag::serde(name = $tag)]
+        #[plugin($tag)]
         impl BaseClusterer for $type {
             fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
                 ctx.check()?;
@@ -87,13 +84,10 @@ broken_clusterer!(
 );
 
 /// Asks all pairs in order and says that it passes over what is entailed.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 struct AsksEntailed {}
 
-register!(QuerySelector, AsksEntailed, "asks_entailed", references: []);
-
-#[typetag::serde(name = "asks_entailed")]
+#[plugin("asks_entailed")]
 impl QuerySelector for AsksEntailed {
     fn start(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Inquiry>> {
         let objects = problem.eligible_objects();

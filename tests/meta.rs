@@ -1,6 +1,6 @@
 //! What is checked of the repository itself: its plugins, its messages, its files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,6 +8,9 @@ use mustlink::Error;
 use mustlink::constraints::Witness;
 use mustlink::error::{Diagnostic, Infeasible};
 use mustlink::registry::{Catalogue, Role};
+
+#[path = "meta/imports.rs"]
+mod imports;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -59,7 +62,7 @@ fn the_catalogue_is_full_and_sorted() {
     let all = Catalogue::get().unwrap().all();
     assert!(all.is_sorted_by_key(|d| (d.role, d.tag)));
     // A crate that is no longer linked would be missed nowhere else.
-    for role in Role::ALL.into_iter().filter(|r| *r != Role::ConstraintPropagator) {
+    for role in Role::ALL {
         assert!(all.iter().any(|d| d.role == role), "no {} is linked", role.name());
     }
     let mut tags: Vec<&str> = all.iter().map(|d| d.tag).collect();
@@ -138,8 +141,10 @@ fn errors() -> Vec<Error> {
         ]),
         infeasible(Infeasible::Clique(vec![1, 2, 3])),
         infeasible(Infeasible::OddCycle(vec![1, 2, 3])),
+        infeasible(Infeasible::Exhausted(vec![1, 2, 3])),
         infeasible(Infeasible::Blocked(vec![1])),
         infeasible(Infeasible::Surrounded { unit: vec![1], by: vec![(2, 0)] }),
+        Error::UndecidedConstraints { k: 3, node_limit: 9 },
         Error::ClosureTooLarge { pairs: 9, limit: 3 },
         Error::TooManyPropagated { pairs: 9, limit: 3 },
         Error::TooLarge { n: 9 },
@@ -195,11 +200,7 @@ fn every_fixture_is_used() {
         let tests = folders.any(|c| c.as_os_str() == "tests");
         tests && folders.any(|c| c.as_os_str() == "data" || c.as_os_str() == "fixtures")
     };
-    let sources: Vec<String> = files
-        .iter()
-        .filter(|p| p.extension().is_some_and(|e| e == "rs"))
-        .filter_map(|p| text(p))
-        .collect();
+    let sources: Vec<String> = rust_files().iter().filter_map(|p| text(p)).collect();
     for fixture in files.iter().filter(|p| is_fixture(p)) {
         let name = fixture.file_name().and_then(|n| n.to_str()).expect("a name");
         let used = sources.iter().any(|s| s.contains(name));
@@ -213,6 +214,79 @@ fn no_file_is_large() {
         let size = std::fs::metadata(root().join(&path)).expect("a file").len();
         assert!(size <= 800 * 1024, "{} has {size} bytes", path.display());
     }
+}
+
+/// The Rust files of the repository.
+fn rust_files() -> Vec<PathBuf> {
+    files().into_iter().filter(|p| p.extension().is_some_and(|e| e == "rs")).collect()
+}
+
+/// The lines of `text` before its tests.
+fn lines_before_tests(text: &str) -> usize {
+    text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count()
+}
+
+#[test]
+fn a_file_of_code_can_be_read_in_one_sitting() {
+    let mut long = Vec::new();
+    for path in rust_files() {
+        let lines = text(&path).expect("code is text").lines().count();
+        if lines > 700 {
+            long.push(format!("{} has {lines} lines, more than 700", path.display()));
+        }
+    }
+    let plugins: BTreeSet<&str> = Catalogue::get().unwrap().all().iter().map(|d| d.file).collect();
+    for file in plugins {
+        let lines = lines_before_tests(&text(Path::new(file)).expect("code is text"));
+        if lines > 500 {
+            long.push(format!("{file} has {lines} lines before its tests, more than 500"));
+        }
+    }
+    assert!(long.is_empty(), "give their parts files of their own:\n{}", long.join("\n"));
+}
+
+/// See [`imports`] for what counts as an import.
+#[test]
+fn the_files_of_a_crate_import_one_way() {
+    let files = rust_files();
+    let is_root = |path: &&PathBuf| {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let library = folder.join("lib.rs");
+        let of_tests = folder.parent().is_some_and(|p| p.ends_with("tests"));
+        match path.file_name().and_then(|name| name.to_str()) {
+            Some("lib.rs") => folder.ends_with("src"),
+            Some("main.rs") => (folder.ends_with("src") && !files.contains(&library)) || of_tests,
+            _ => false,
+        }
+    };
+    let mut circles = Vec::new();
+    let roots: Vec<&PathBuf> = files.iter().filter(is_root).collect();
+    assert!(roots.len() > 15, "only {} crates were found", roots.len());
+    for root in roots {
+        let read = |path: &Path| text(path).expect("code is text");
+        circles.extend(imports::Crate::read(root, &files, read).circles());
+    }
+    assert!(circles.is_empty(), "files import one another:\n{}", circles.join("\n"));
+}
+
+/// `cargo fmt` does not follow modules that are found by folder: here every file is given.
+#[test]
+#[expect(clippy::print_stderr)]
+fn every_rust_file_is_formatted() {
+    let version = Command::new("rustfmt").arg("--version").output();
+    if !version.is_ok_and(|v| v.status.success()) {
+        eprintln!("skipped: rustfmt is not installed (rustup component add rustfmt)");
+        return;
+    }
+    let check = Command::new("rustfmt")
+        .args(["--edition", "2024", "--check", "--files-with-diff"])
+        .args(rust_files())
+        .current_dir(root())
+        .output()
+        .expect("rustfmt runs");
+    let told = [check.stdout, check.stderr].concat();
+    let told = String::from_utf8_lossy(&told);
+    assert!(check.status.success(), "run rustfmt --edition 2024 on these files:\n{told}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How does the catalogue become the reference pages of the manual?
 //!
-//! One page per role with everything a plugin says about itself, one page that finds plugins by the
+//! One page per role with everything a plugin declares about itself, one page that finds plugins by the
 //! paper they come from, and the bibliography. Nothing is written by hand there, so nothing there
 //! can be out of date without a test noticing it.
 
@@ -120,9 +120,9 @@ fn plugin(d: &Descriptor, description: &Description) -> String {
     out += &format!("\n```toml\n{}```\n", description.example);
     // Most plugins say in their documentation what they take from which paper.
     let documentation = d.documentation();
-    let said = |key: &str| citations(&documentation).iter().any(|(_, known)| *known == key);
+    let cited = |key: &str| citations(&documentation).iter().any(|(_, known)| *known == key);
     let others: Vec<String> =
-        d.references.iter().filter(|key| !said(key)).map(|key| link(key)).collect();
+        d.references.iter().filter(|key| !cited(key)).map(|key| link(key)).collect();
     if !others.is_empty() {
         out += &format!("\nReferences: {}.\n", others.join(", "));
     }

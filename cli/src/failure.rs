@@ -1,12 +1,6 @@
-//! How is what went wrong shown, and with which exit status?
+//! Why a verb ends early.
 
-use std::io::IsTerminal;
-
-use ariadne::{Config, IndexType, Label, Report, ReportKind, Source};
 use mustlink::Error;
-use mustlink::error::Diagnostic;
-
-use crate::term;
 
 /// Why a verb ended early.
 #[derive(Debug)]
@@ -14,7 +8,7 @@ pub(crate) enum Failure {
     /// An error whose objects, if it names any, are row numbers.
     Error(Error),
     /// A finished message.
-    Said { message: String, status: u8 },
+    Message { message: String, status: u8 },
     /// The reader of standard output is gone: nothing is left to do, and nothing is wrong.
     ClosedPipe,
 }
@@ -35,83 +29,7 @@ impl Failure {
     pub fn named(error: &Error, id: &dyn Fn(usize) -> String) -> Self {
         match error {
             Error::Config(_) | Error::Cancelled => Failure::Error(error.clone()),
-            _ => Failure::Said { message: error.render(id), status: error.exit_status() },
+            _ => Failure::Message { message: error.render(id), status: error.exit_status() },
         }
-    }
-
-    /// Shows it on standard error and gives the exit status.
-    pub fn tell(&self) -> u8 {
-        match self {
-            Failure::Error(error @ Error::Config(complaints)) => {
-                complaints.iter().for_each(complain);
-                error.exit_status()
-            }
-            Failure::Error(error @ Error::Cancelled) => {
-                term::tell("interrupted");
-                error.exit_status()
-            }
-            Failure::Error(error) => {
-                term::tell(&format!("error: {error}"));
-                error.exit_status()
-            }
-            Failure::Said { message, status } => {
-                term::tell(&format!("error: {message}"));
-                *status
-            }
-            Failure::ClosedPipe => 0,
-        }
-    }
-}
-
-/// One line where nobody looks; on a terminal with the place in the source under it.
-fn complain(complaint: &Diagnostic) {
-    let text = match std::io::stderr().is_terminal() {
-        true => std::fs::read_to_string(&complaint.source).ok(),
-        false => None,
-    };
-    let shown = text.and_then(|text| with_source(complaint, &text, term::colour()));
-    term::tell(shown.unwrap_or_else(|| format!("error: {complaint}")).trim_end());
-}
-
-/// The complaint with its line of the source.
-fn with_source(complaint: &Diagnostic, text: &str, colour: bool) -> Option<String> {
-    let span = complaint.span.clone()?;
-    if span.is_empty() || span.end > text.len() {
-        return None;
-    }
-    let source = complaint.source.as_str();
-    let head = if complaint.path.is_empty() { source } else { &complaint.path };
-    let mut out = Vec::new();
-    Report::build(ReportKind::Error, (source, span.clone()))
-        .with_config(Config::default().with_color(colour).with_index_type(IndexType::Byte))
-        .with_message(head)
-        .with_label(Label::new((source, span)).with_message(&complaint.message))
-        .finish()
-        .write((source, Source::from(text)), &mut out)
-        .ok()?;
-    String::from_utf8(out).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_of_the_source_is_shown() {
-        let text = "k = 3\nclusterer = \"kmens\"\n";
-        let complaint = Diagnostic {
-            source: "m.toml".into(),
-            position: Some((2, 13)),
-            span: Some(18..25),
-            path: "clusterer".into(),
-            message: "no such thing".into(),
-        };
-        let shown = with_source(&complaint, text, false).unwrap();
-        assert!(shown.contains("Error: clusterer\n"), "{shown}");
-        assert!(shown.contains("m.toml:2:13"), "{shown}");
-        assert!(shown.contains("2 │ clusterer = \"kmens\""), "{shown}");
-        assert!(shown.contains("── no such thing"), "{shown}");
-        let nowhere = Diagnostic { span: None, ..complaint };
-        assert!(with_source(&nowhere, text, false).is_none());
     }
 }

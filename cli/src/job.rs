@@ -92,7 +92,7 @@ pub(crate) struct JobArgs {
 }
 
 impl JobArgs {
-    /// Tells what the program chose by itself.
+    /// Notes what the program chose by itself.
     fn note(&self, text: &str) {
         if !self.quiet {
             term::tell(&format!("note: {text}"));
@@ -204,8 +204,8 @@ impl Job {
         Ok(job)
     }
 
-    /// k where the method needs one and nobody gave it. Who only asks needs a clusterer, and so its
-    /// k, only where the selector asks for clusterings.
+    /// Chooses k where the method needs one and none is given. A run that only selects constraints
+    /// needs a clusterer, and so its k, only where the selector needs clusterings.
     fn choose_k(&mut self, args: &JobArgs, selecting: bool) {
         let clusterer = self.method.clusterer.as_ref();
         let selector = self.method.selector.as_ref().map(|s| s.properties());
@@ -218,7 +218,7 @@ impl Job {
         }
     }
 
-    /// What can be said before anything runs.
+    /// What can be checked before anything runs.
     fn judge(&mut self, args: &JobArgs, selecting: bool) -> Result<()> {
         if self.problem.k.is_some() {
             self.problem.require_k(None, "k")?;
@@ -259,7 +259,7 @@ impl Job {
         }
         let closure = Closure::new(constraints, self.problem.n(), OnConflict::Keep)?;
         let conflicts = closure.conflicts().len();
-        // Each chain is a search of its own: long lists of them help nobody.
+        // Each chain is a search of its own: long lists of them are no help.
         if conflicts > 1000 {
             return Ok(vec![format!(
                 "constraints: {conflicts} cannot-links contradict must-links"
@@ -371,18 +371,9 @@ impl Job {
             None => (*seen.constraints).clone(),
         };
         let under = Problem { constraints: Arc::new(constraints.clone()), ..seen.clone() };
-        let run = match &self.method.clusterer {
-            Some(_) => self.method.cluster(&under, self.steps, &self.ctx)?.1,
-            None => {
-                let tag = self.method.selector.as_ref().map_or("selector", |s| s.typetag_name());
-                let snapshot = selection.and_then(|s| s.snapshot(s.asked())).cloned();
-                let snapshot = snapshot.ok_or_else(|| Error::Contract {
-                    plugin: tag.into(),
-                    broken: "it says that it clusters by itself and gives no clustering".into(),
-                })?;
-                run::account(tag, snapshot, &under, 0.0)?
-            }
-        };
+        let asked = selection.map_or(0, Selection::asked);
+        let (_, run) =
+            self.method.clustering_at(&under, selection, asked, self.steps, &self.ctx)?;
         Ok(Clustered { run, constraints })
     }
 
@@ -392,7 +383,7 @@ impl Job {
         self.method.clusterer.as_ref().map_or(own, |c| c.typetag_name())
     }
 
-    /// Ends the progress display, tells what the plugins warned of, and gives all warnings.
+    /// Ends the progress display, shows the warnings of the plugins, and gives them all.
     pub fn finish(&self, args: &JobArgs) -> Vec<String> {
         self.spinner.finish();
         let new = self.ctx.warnings();
@@ -427,7 +418,7 @@ fn row_steps(method: &Method) -> Result<usize> {
     Ok(last + 1)
 }
 
-/// The method file after everything the command line says about it, with what nobody said.
+/// The method file after the options of the command line, with defaults filled in.
 fn method_file(
     args: &JobArgs,
     document: Option<Document>,
@@ -501,7 +492,7 @@ fn method_file(
     Ok((file, notes))
 }
 
-/// The clusterer where nobody names one.
+/// The clusterer where none is named.
 fn default_clusterer_for(set: &Dataset, constrained: bool) -> Value {
     let mut clusterer = match constrained {
         true => json!({ "type": "pck_means", "weight": "auto" }),

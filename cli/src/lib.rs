@@ -14,6 +14,7 @@
 //! 4 a plugin broke its contract, 130 interrupted.
 
 mod book;
+mod complaint;
 mod complete;
 mod failure;
 mod interrupt;
@@ -70,7 +71,7 @@ pub fn main() -> ExitCode {
     let work = || Catalogue::get().map_err(Failure::from).and_then(|_| line.verb.run());
     let status = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(status)) => status,
-        Ok(Err(failure)) => failure.tell(),
+        Ok(Err(failure)) => complaint::tell(&failure),
         Err(_) => {
             let place = PANIC.lock().ok().and_then(|mut p| p.take()).unwrap_or_default();
             term::tell(&format!("error: a defect of mustlink, please report it: {place}"));

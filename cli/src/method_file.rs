@@ -2,9 +2,12 @@
 
 use mustlink::method::Method;
 use mustlink::prelude::*;
-use mustlink::selection::View;
+use mustlink::selection::ConstraintView;
 
 /// A method file: what changes the data, what selects constraints, what clusters.
+// The text form of a `Method`, with what belongs to a run of it alone. The fields of `Method` stand
+// here again because their descriptions are others here. No doc comment: those are the descriptions
+// of the schema.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MethodFile {
@@ -27,7 +30,7 @@ pub(crate) struct MethodFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oracle: Option<Box<dyn Oracle>>,
     /// Which constraints of the selection reach the clusterer.
-    pub view: View,
+    pub view: ConstraintView,
 }
 
 impl MethodFile {

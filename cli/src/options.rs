@@ -1,4 +1,4 @@
-//! What do several verbs ask for in the same words?
+//! Options that several verbs share.
 
 use std::path::PathBuf;
 

@@ -7,10 +7,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 use mustlink::prelude::*;
-use mustlink_experiments::figure::{escape, number, ticks};
-use mustlink_kernels::co_association::CoAssociation;
-use mustlink_kernels::contingency::nmi_geometric;
-use mustlink_kernels::imputation::histogram;
+use mustlink_experiments::svg::{self, COLOURS, Frame, Mark, Marks, number, ticks};
+use mustlink_kernels::agreement::contingency::nmi_geometric;
+use mustlink_kernels::ensemble::co_association::CoAssociation;
+use mustlink_kernels::ensemble::imputation::histogram;
 use rayon::prelude::*;
 
 /// Rows and columns of a heat map at most; more objects are averaged.
@@ -25,8 +25,10 @@ const STEPS: usize = 32;
 const LEFT: f64 = 70.0;
 const TOP: f64 = 40.0;
 const SIDE: f64 = 480.0;
-const SAME: &str = "#0072b2";
-const OTHER: &str = "#d55e00";
+const SAME: &str = COLOURS[0];
+const OTHER: &str = COLOURS[1];
+const FRAME: Frame =
+    Frame { left: LEFT, top: TOP, right: LEFT + SIDE, bottom: TOP + SIDE, marks: Marks::Outside };
 
 /// Writes the figures of `ensemble` into `folder`, with objects in the order of `labels`. Members are
 /// judged by the classes, or by the labels without them.
@@ -62,45 +64,14 @@ fn unwritten(path: &Path, e: &std::io::Error) -> Error {
 
 /// The head of a figure with one square of room for what is drawn.
 fn head(title: &str) -> String {
-    let (width, height) = (LEFT + SIDE + 30.0, TOP + SIDE + 50.0);
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\" \
-         fill=\"#222\">\n<title>{t}</title>\n<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n\
-         <text x=\"{LEFT}\" y=\"22\" font-size=\"15\" font-weight=\"600\">{t}</text>\n",
-        t = escape(title)
-    )
+    svg::head(title, LEFT + SIDE + 30.0, TOP + SIDE + 50.0, LEFT)
 }
 
-/// Both axes, with marks at `x` and `y` (where, and what is written there).
-fn axes(s: &mut String, x_name: &str, y_name: &str, x: &[(f64, String)], y: &[(f64, String)]) {
-    let bottom = TOP + SIDE;
-    for (at, text) in x {
-        let _ = writeln!(
-            s,
-            "<path d=\"M{at:.1} {bottom}v5\" stroke=\"#555\"/><text x=\"{at:.1}\" y=\"{:.1}\" \
-             text-anchor=\"middle\">{text}</text>",
-            bottom + 19.0
-        );
-    }
-    for (at, text) in y {
-        let _ = writeln!(
-            s,
-            "<path d=\"M{LEFT} {at:.1}h-5\" stroke=\"#555\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-             text-anchor=\"end\">{text}</text>",
-            LEFT - 8.0,
-            at + 4.0
-        );
-    }
-    let _ = writeln!(
-        s,
-        "<path d=\"M{LEFT} {TOP}V{bottom}h{SIDE}\" fill=\"none\" stroke=\"#555\"/>\n\
-         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x_name}</text>\n\
-         <text transform=\"translate(17 {:.1}) rotate(-90)\" text-anchor=\"middle\">{y_name}</text>",
-        LEFT + SIDE / 2.0,
-        bottom + 40.0,
-        TOP + SIDE / 2.0
-    );
+/// Both axes with their marks.
+fn axes(s: &mut String, x_name: &str, y_name: &str, x: &[Mark], y: &[Mark]) {
+    FRAME.x_marks(s, x);
+    FRAME.y_marks(s, y);
+    FRAME.axes(s, x_name, y_name);
 }
 
 /// Objects by label, within one by falling co-association with all of its objects.
@@ -259,7 +230,7 @@ fn counts(
 
 /// Agreement of the objects that both label.
 fn agreement(a: &[u32], b: &[u32]) -> f64 {
-    let both = a.iter().zip(b).filter(|(a, b)| **a != MISSING && **b != MISSING);
+    let both = a.iter().zip(b).filter(|(a, b)| **a != NONE && **b != NONE);
     let (a, b): (Vec<u32>, Vec<u32>) = both.map(|(a, b)| (*a, *b)).unzip();
     nmi_geometric(&a, &b)
 }
@@ -272,7 +243,7 @@ fn members(
     ctx: &Context,
 ) -> (String, String) {
     let truth: Vec<u32> = match classes {
-        Some(classes) => classes.iter().map(|c| c.unwrap_or(MISSING)).collect(),
+        Some(classes) => classes.iter().map(|c| c.unwrap_or(NONE)).collect(),
         None => labels.to_vec(),
     };
     let tau = ensemble.len();

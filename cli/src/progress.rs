@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mustlink::context::Progress;
-use mustlink_experiments::{RunProgress, Standing};
+use mustlink_experiments::{ProgressSnapshot, RunProgress};
 
 use crate::term;
 
@@ -23,7 +23,7 @@ fn style(template: &str) -> ProgressStyle {
 /// Shows where an experiment stands.
 pub(crate) struct Cells {
     bar: Option<ProgressBar>,
-    last: Arc<Mutex<Option<Standing>>>,
+    last: Arc<Mutex<Option<ProgressSnapshot>>>,
     lines: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
@@ -31,7 +31,7 @@ impl Cells {
     /// Shows nothing when `quiet`.
     pub fn start(quiet: bool) -> Arc<Self> {
         let terminal = std::io::stderr().is_terminal();
-        let last: Arc<Mutex<Option<Standing>>> = Arc::default();
+        let last: Arc<Mutex<Option<ProgressSnapshot>>> = Arc::default();
         let bar = (!quiet && terminal).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
             bar.set_style(style("{bar:30} {pos}/{len} cells, {elapsed}{msg}"));
@@ -45,8 +45,8 @@ impl Cells {
                 let mut wait = FIRST_LINE;
                 while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                     wait = NEXT_LINES;
-                    let standing = *last.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(s) = standing {
+                    let snapshot = *last.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(s) = snapshot {
                         term::tell(&format!("{} of {} cells{}", s.done, s.total, rest(&s)));
                     }
                 }
@@ -71,7 +71,7 @@ impl Cells {
 }
 
 /// What else there is to say about where a run stands.
-fn rest(s: &Standing) -> String {
+fn rest(s: &ProgressSnapshot) -> String {
     let failed = match s.failed {
         0 => String::new(),
         failed => format!(", {failed} failed"),
@@ -94,12 +94,12 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 impl RunProgress for Cells {
-    fn update(&self, standing: &Standing) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*standing);
+    fn update(&self, snapshot: &ProgressSnapshot) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*snapshot);
         if let Some(bar) = &self.bar {
-            bar.set_length(standing.total as u64);
-            bar.set_position(standing.done as u64);
-            bar.set_message(rest(standing));
+            bar.set_length(snapshot.total as u64);
+            bar.set_position(snapshot.done as u64);
+            bar.set_message(rest(snapshot));
         }
     }
 }
@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn where_it_stands() {
-        let s = Standing { done: 3, total: 9, failed: 1, seconds_left: Some(61.0) };
+        let s = ProgressSnapshot { done: 3, total: 9, failed: 1, seconds_left: Some(61.0) };
         assert_eq!(rest(&s), ", 1 failed, about 61 s left");
-        assert_eq!(rest(&Standing { done: 9, failed: 0, ..s }), "");
+        assert_eq!(rest(&ProgressSnapshot { done: 9, failed: 0, ..s }), "");
     }
 }

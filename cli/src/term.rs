@@ -1,4 +1,4 @@
-//! Where do words go? Data to standard output, everything else to standard error.
+//! Output: data to standard output, everything else to standard error.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -28,7 +28,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
-/// Says something to the person at the terminal. Nobody there is no error.
+/// Writes a line to standard error. A closed standard error is no error.
 pub(crate) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

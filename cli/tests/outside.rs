@@ -9,13 +9,10 @@ use mustlink::closure::{Closure, Feasibility, OnConflict};
 use mustlink::prelude::*;
 
 /// One colour per must-link component, so that every constraint holds.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 struct Colouring {}
 
-register!(BaseClusterer, Colouring, "colouring", references: []);
-
-#[typetag::serde(name = "colouring")]
+#[plugin("colouring")]
 impl BaseClusterer for Colouring {
     fn cluster(&self, problem: &Problem, _: &Context) -> Result<Clustering> {
         let k = problem.require_k(None, "colouring")?;
@@ -37,16 +34,13 @@ impl BaseClusterer for Colouring {
 }
 
 /// Breaks its promise.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 struct Liar {
     /// Panic instead.
     panic: bool,
 }
 
-register!(BaseClusterer, Liar, "liar", references: []);
-
-#[typetag::serde(name = "liar")]
+#[plugin("liar")]
 impl BaseClusterer for Liar {
     fn cluster(&self, problem: &Problem, _: &Context) -> Result<Clustering> {
         assert!(!self.panic, "not today");

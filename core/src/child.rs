@@ -1,8 +1,9 @@
 //! How does a program in another language take part?
 //!
-//! As a child process that speaks JSON lines: one object per line, UTF-8, on its standard input and
-//! output. What it writes to its standard error is passed through. A [`Child`] never outlives its
-//! handle, and waiting for it heeds the time limit and the cancel flag of the run.
+//! As a child process that exchanges JSON lines: one object per line, UTF-8, on its standard input
+//! and output. What it writes to its standard error is passed through. A [`Child`] never outlives its
+//! handle, nor do the processes it started (on Unix, where it leads a process group of its own);
+//! waiting for it respects the time limit and the cancel flag of the run.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,23 +20,23 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::error::Error;
 
-/// How often a wait looks at the cancel flag.
-const GLANCE: Duration = Duration::from_millis(20);
-/// How long a child may take to end after it was told to, or to leave its last words.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How often a wait checks the cancel flag.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// How long a child may take to end by itself, and its last lines on standard error to arrive.
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How many of its last lines on standard error are kept for the message.
 const TAIL: usize = 20;
-/// The longest time limit that is one: more seconds than this are no limit.
-const LONGEST: f64 = 1e9;
+/// Time limits of more seconds than this count as none.
+const LONGEST_LIMIT: f64 = 1e9;
 
 /// Why a child gave no usable reply.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Trouble {
+pub enum ChildError {
     /// It could not be started.
     Start {
         /// The command.
         command: String,
-        /// What the system says.
+        /// The message of the system.
         reason: String,
     },
     /// It did not reply in time.
@@ -69,14 +70,16 @@ pub enum Trouble {
     Stopped(Error),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ChildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Start { command, reason } => write!(f, "cannot start `{command}`: {reason}"),
-            Trouble::Silent { command, seconds } => {
+            ChildError::Start { command, reason } => {
+                write!(f, "cannot start `{command}`: {reason}")
+            }
+            ChildError::Silent { command, seconds } => {
                 write!(f, "`{command}` gave no reply within the limit of {seconds} s")
             }
-            Trouble::Ended { command, status, tail } => {
+            ChildError::Ended { command, status, tail } => {
                 match status {
                     Some(status) => write!(f, "`{command}` ended without a reply ({status})")?,
                     None => write!(f, "`{command}` closed its output without a reply")?,
@@ -86,25 +89,25 @@ impl fmt::Display for Trouble {
                     false => write!(f, "; its last words: {tail}"),
                 }
             }
-            Trouble::Protocol { command, line, text, wrong } => {
+            ChildError::Protocol { command, line, text, wrong } => {
                 write!(f, "`{command}`, line {line} of its output: {wrong}; the line reads {text}")
             }
-            Trouble::Stopped(error) => error.fmt(f),
+            ChildError::Stopped(error) => error.fmt(f),
         }
     }
 }
 
-impl Trouble {
+impl ChildError {
     /// The error of the plugin `tag` that runs the child.
     pub fn into_error(self, tag: &str) -> Error {
         match self {
-            Trouble::Stopped(error) => error,
+            ChildError::Stopped(error) => error,
             // The option is the place: the limit of the run itself has none.
-            Trouble::Silent { seconds, .. } => Error::At {
+            ChildError::Silent { seconds, .. } => Error::At {
                 place: "timeout_seconds".into(),
                 source: Box::new(Error::TimedOut { seconds }),
             },
-            Trouble::Start { command, reason } => {
+            ChildError::Start { command, reason } => {
                 Error::bad_param("command", command, format!("a program that starts ({reason})"))
             }
             other => Error::Plugin { tag: tag.into(), message: other.to_string() },
@@ -124,6 +127,7 @@ pub struct Child {
     asked_at: Instant,
     line: usize,
     text: String,
+    ended: bool,
 }
 
 impl fmt::Debug for Child {
@@ -137,18 +141,29 @@ impl Child {
     /// the reply has `timeout_seconds`, 0 = as long as it takes.
     ///
     /// # Errors
-    /// [`Trouble::Start`].
-    pub fn spawn(command: &[String], timeout_seconds: f64) -> Result<Self, Trouble> {
+    /// [`ChildError::Start`].
+    pub fn spawn(command: &[String], timeout_seconds: f64) -> Result<Self, ChildError> {
+        Child::spawn_limited(command, timeout_seconds, u64::MAX)
+    }
+
+    /// As [`Child::spawn`], reading at most `longest_line` bytes of a line at once: more of them
+    /// come as another line.
+    ///
+    /// # Errors
+    /// [`ChildError::Start`].
+    pub fn spawn_limited(
+        command: &[String],
+        timeout_seconds: f64,
+        longest_line: u64,
+    ) -> Result<Self, ChildError> {
         let shown = command.join(" ");
-        let fail = |reason: String| Trouble::Start { command: shown.clone(), reason };
+        let fail = |reason: String| ChildError::Start { command: shown.clone(), reason };
         let (program, arguments) = command.split_first().ok_or_else(|| fail("empty".into()))?;
-        let mut process = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| fail(e.to_string()))?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut process = command.spawn().map_err(|e| fail(e.to_string()))?;
         let streams = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
             return Err(fail("its streams are not open".into()));
@@ -157,9 +172,9 @@ impl Child {
         let (read, output) = sync_channel(16);
         let tail: Arc<Mutex<VecDeque<String>>> = Arc::default();
         let stderr_open = Arc::new(AtomicBool::new(true));
-        // Detached: a grandchild may hold a stream open longer than anyone wants to wait.
+        // Detached: a grandchild may hold a stream open for as long as it likes.
         thread::spawn(move || write_lines(stdin, &to_write));
-        thread::spawn(move || read_lines(stdout, &read));
+        thread::spawn(move || read_lines(stdout, longest_line, &read));
         let (kept, open) = (tail.clone(), stderr_open.clone());
         thread::spawn(move || {
             pass_through(stderr, &kept);
@@ -172,10 +187,12 @@ impl Child {
             output,
             tail,
             stderr_open,
-            limit: (timeout_seconds > 0.0 && timeout_seconds < LONGEST).then_some(timeout_seconds),
+            limit: (timeout_seconds > 0.0 && timeout_seconds < LONGEST_LIMIT)
+                .then_some(timeout_seconds),
             asked_at: Instant::now(),
             line: 0,
             text: String::new(),
+            ended: false,
         })
     }
 
@@ -184,27 +201,43 @@ impl Child {
     pub fn send(&mut self, message: &Value) {
         self.asked_at = Instant::now();
         if let Some(input) = &self.input {
-            // A writer that is gone means a child that is gone, which `receive` tells.
+            // Fails only when the child has ended, which `receive` reports.
             let _ = input.send(format!("{message}\n"));
         }
     }
 
-    /// The next message of the child: an object with a text `type`.
+    /// The next line of its output, as it came.
     ///
     /// # Errors
-    /// All but [`Trouble::Start`].
-    pub fn receive(&mut self, ctx: &Context) -> Result<Value, Trouble> {
-        let bytes = loop {
-            ctx.check().map_err(Trouble::Stopped)?;
-            match self.output.recv_timeout(self.glance()?) {
+    /// `Silent`, `Ended`, `Stopped`.
+    pub fn receive_line(&mut self, ctx: &Context) -> Result<Vec<u8>, ChildError> {
+        loop {
+            ctx.check().map_err(ChildError::Stopped)?;
+            match self.output.recv_timeout(self.next_wait()?) {
                 Ok(bytes) => {
                     self.line += 1;
-                    if !bytes.trim_ascii().is_empty() {
-                        break bytes;
-                    }
+                    return Ok(bytes);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+            }
+        }
+    }
+
+    /// Number of the line received last, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The next message of the child: an object with a text `type`. Empty lines are left out.
+    ///
+    /// # Errors
+    /// All but [`ChildError::Start`].
+    pub fn receive(&mut self, ctx: &Context) -> Result<Value, ChildError> {
+        let bytes = loop {
+            let bytes = self.receive_line(ctx)?;
+            if !bytes.trim_ascii().is_empty() {
+                break bytes;
             }
         };
         let text = String::from_utf8(bytes);
@@ -224,24 +257,24 @@ impl Child {
         }
     }
 
-    /// How long the next look at the output may take.
-    fn glance(&self) -> Result<Duration, Trouble> {
-        let Some(seconds) = self.limit else { return Ok(GLANCE) };
+    /// How long to wait for output before the next check.
+    fn next_wait(&self) -> Result<Duration, ChildError> {
+        let Some(seconds) = self.limit else { return Ok(POLL_INTERVAL) };
         let left = Duration::from_secs_f64(seconds).checked_sub(self.asked_at.elapsed());
         match left {
-            Some(left) if !left.is_zero() => Ok(left.min(GLANCE)),
-            _ => Err(Trouble::Silent { command: self.command.clone(), seconds }),
+            Some(left) if !left.is_zero() => Ok(left.min(POLL_INTERVAL)),
+            _ => Err(ChildError::Silent { command: self.command.clone(), seconds }),
         }
     }
 
     /// What is wrong with the line received last.
-    pub fn protocol(&self, wrong: impl Into<String>) -> Trouble {
+    pub fn protocol(&self, wrong: impl Into<String>) -> ChildError {
         const SHOWN: usize = 160;
         let mut text: String = self.text.chars().take(SHOWN).collect();
         if text.len() < self.text.len() {
             text.push('…');
         }
-        Trouble::Protocol {
+        ChildError::Protocol {
             command: self.command.clone(),
             line: self.line,
             text,
@@ -249,17 +282,22 @@ impl Child {
         }
     }
 
-    /// Exchanges greetings: names the protocol, and refuses a child that speaks another version.
-    /// `more` is added to the greeting. Gives the reply of the child.
+    /// Exchanges `hello`: names the protocol, and refuses a child of another version. `more` is added
+    /// to the message. Gives the reply of the child.
     ///
     /// # Errors
     /// As [`Child::receive`].
-    pub fn hello(&mut self, protocol: &str, more: Value, ctx: &Context) -> Result<Value, Trouble> {
-        let mut greeting = json!({ "v": 1, "type": "hello", "protocol": protocol });
-        if let (Value::Object(greeting), Value::Object(more)) = (&mut greeting, more) {
-            greeting.extend(more);
+    pub fn hello(
+        &mut self,
+        protocol: &str,
+        more: Value,
+        ctx: &Context,
+    ) -> Result<Value, ChildError> {
+        let mut hello = json!({ "v": 1, "type": "hello", "protocol": protocol });
+        if let (Value::Object(hello), Value::Object(more)) = (&mut hello, more) {
+            hello.extend(more);
         }
-        self.send(&greeting);
+        self.send(&hello);
         let reply = self.receive(ctx)?;
         if reply["type"] != "hello" {
             return Err(self.protocol("expected {\"v\":1,\"type\":\"hello\",…}"));
@@ -270,11 +308,11 @@ impl Child {
         Ok(reply)
     }
 
-    /// Says goodbye and gives the child a moment to end by itself.
-    pub fn bye(mut self, reason: &str) {
+    /// Sends `bye`, closes its input and gives the child a moment to end by itself.
+    pub fn bye(&mut self, reason: &str) {
         self.send(&json!({ "v": 1, "type": "bye", "reason": reason }));
         self.input = None;
-        self.wait(FAREWELL);
+        self.wait(EXIT_GRACE);
     }
 
     /// The exit status, if it ends within `patience`.
@@ -282,31 +320,48 @@ impl Child {
         let end = Instant::now() + patience;
         loop {
             match self.process.try_wait() {
-                Ok(Some(status)) => return Some(status),
+                Ok(Some(status)) => {
+                    self.ended = true;
+                    return Some(status);
+                }
                 Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(2)),
                 _ => return None,
             }
         }
     }
 
-    fn ended(&mut self) -> Trouble {
-        let status = self.wait(FAREWELL).map(|s| s.to_string());
-        // The last words may still be on their way.
-        let end = Instant::now() + FAREWELL;
+    /// Ends the child and all it started that did not leave its group.
+    fn kill(&mut self) {
+        // Fails only where nobody is left. Until the child is waited for, its group keeps its number.
+        #[cfg(unix)]
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.process),
+            rustix::process::Signal::KILL,
+        );
+        #[cfg(not(unix))]
+        let _ = self.process.kill();
+    }
+
+    fn ended(&mut self) -> ChildError {
+        let status = self.wait(EXIT_GRACE).map(|s| s.to_string());
+        // Its last lines may still be in the pipe.
+        let end = Instant::now() + EXIT_GRACE;
         while status.is_some() && self.stderr_open.load(Ordering::Acquire) && Instant::now() < end {
             thread::sleep(Duration::from_millis(2));
         }
         let tail = self.tail.lock().map(|t| t.iter().cloned().collect::<Vec<_>>().join(" | "));
-        Trouble::Ended { command: self.command.clone(), status, tail: tail.unwrap_or_default() }
+        ChildError::Ended { command: self.command.clone(), status, tail: tail.unwrap_or_default() }
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
         self.input = None;
-        // Both fail only where the child has ended.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        // A child that ended and was waited for has no number any more: it may be another's.
+        if !self.ended {
+            self.kill();
+            let _ = self.process.wait();
+        }
     }
 }
 
@@ -318,11 +373,12 @@ fn write_lines(mut stdin: ChildStdin, lines: &Receiver<String>) {
     }
 }
 
-fn read_lines(stdout: ChildStdout, lines: &SyncSender<Vec<u8>>) {
+/// Waits while the queue is full: a child that floods its output is held up.
+fn read_lines(stdout: ChildStdout, longest: u64, lines: &SyncSender<Vec<u8>>) {
     let mut reader = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
-        match reader.read_until(b'\n', &mut line) {
+        match (&mut reader).take(longest).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) if lines.send(line).is_err() => return,
             Ok(_) => {}
@@ -344,7 +400,7 @@ fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
         }
     };
     while let Ok(read @ 1..) = stderr.read(&mut buffer) {
-        // Nobody there to read it is no error.
+        // A closed standard error is no error.
         let _ = std::io::stderr().write_all(&buffer[..read]);
         open.extend_from_slice(&buffer[..read]);
         while let Some(end) = open.iter().position(|&b| b == b'\n') {
@@ -383,13 +439,13 @@ mod tests {
         let start = Instant::now();
         let mut child = sh("sleep 60", 0.2);
         child.send(&json!({ "type": "x" }));
-        let trouble = child.receive(&Context::new(1)).unwrap_err();
+        let error = child.receive(&Context::new(1)).unwrap_err();
         drop(child);
         assert!(start.elapsed() < Duration::from_secs(10));
-        let said = "`sh -c sleep 60` gave no reply within the limit of 0.2 s";
-        assert_eq!(trouble.to_string(), said);
+        let expected = "`sh -c sleep 60` gave no reply within the limit of 0.2 s";
+        assert_eq!(error.to_string(), expected);
         assert_eq!(
-            trouble.into_error("t").at("clusterer").to_string(),
+            error.into_error("t").at("clusterer").to_string(),
             "clusterer.timeout_seconds: stopped after the time limit of 0.2 s"
         );
     }
@@ -398,11 +454,11 @@ mod tests {
     fn a_child_that_does_not_read_blocks_nobody() {
         let mut child = sh("sleep 60", 0.2);
         child.send(&json!({ "type": "x", "long": "x".repeat(1 << 20) }));
-        assert!(matches!(child.receive(&Context::new(1)), Err(Trouble::Silent { .. })));
+        assert!(matches!(child.receive(&Context::new(1)), Err(ChildError::Silent { .. })));
     }
 
     #[test]
-    fn cancelling_is_heard_while_waiting() {
+    fn a_wait_ends_when_the_run_is_cancelled() {
         let flag = Arc::new(AtomicBool::new(false));
         let path = crate::random::SeedPath::new(1);
         let ctx = Context::builder(path).cancel(flag.clone()).build();
@@ -416,10 +472,33 @@ mod tests {
     }
 
     #[test]
+    fn what_a_child_started_dies_with_it() {
+        let mut child =
+            sh("sleep 600 & echo \"{\\\"type\\\":\\\"pid\\\",\\\"pid\\\":$!}\"; wait", 0.2);
+        let ctx = Context::new(1);
+        let grandchild = child.receive(&ctx).unwrap()["pid"].to_string();
+        let alive = || {
+            let kill =
+                Command::new("kill").args(["-0", &grandchild]).stderr(Stdio::null()).status();
+            kill.unwrap().success()
+        };
+        assert!(alive());
+        child.send(&json!({ "type": "x" }));
+        assert!(matches!(child.receive(&ctx), Err(ChildError::Silent { .. })));
+        drop(child);
+        // Its new parent may take a moment to reap it.
+        let end = Instant::now() + Duration::from_secs(10);
+        while alive() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!alive(), "process {grandchild} is still there");
+    }
+
+    #[test]
     fn last_words_and_status_are_shown() {
         let mut child = sh("echo 'one' >&2; printf 'two' >&2; exit 3", 10.0);
-        let trouble = child.receive(&Context::new(1)).unwrap_err();
-        let Trouble::Ended { status, tail, .. } = trouble else { panic!("{trouble:?}") };
+        let error = child.receive(&Context::new(1)).unwrap_err();
+        let ChildError::Ended { status, tail, .. } = error else { panic!("{error:?}") };
         assert_eq!((status.as_deref(), tail.as_str()), (Some("exit status: 3"), "one | two"));
     }
 
@@ -429,7 +508,9 @@ mod tests {
             let mut child = sh(script, 10.0);
             let first = child.receive(&Context::new(1));
             let then = first.and_then(|_| child.receive(&Context::new(1)));
-            let Err(Trouble::Protocol { line, text, wrong, .. }) = then else { panic!("{then:?}") };
+            let Err(ChildError::Protocol { line, text, wrong, .. }) = then else {
+                panic!("{then:?}")
+            };
             (line, text, wrong)
         };
         let (line, text, what) = wrong("echo '{\"type\":\"a\"}'; echo 'epoch 1'");

@@ -1,11 +1,12 @@
 //! What does a method give back? Labels, the objective it minimised, and how it got there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// Inside algorithms: not yet assigned.
+/// In place of a label or an index where there is none: an object that a member did not see, one that
+/// is not yet assigned.
 pub const NONE: u32 = u32::MAX;
 
 /// How a run ended.
@@ -84,6 +85,17 @@ pub struct Extras {
 }
 
 /// A partition of all objects, with how it was found.
+///
+/// ```
+/// use mustlink_core::Clustering;
+/// use mustlink_core::clustering::canonical;
+///
+/// let clustering = Clustering::from_labels(vec![2, 0, 2, 2]);
+/// assert_eq!(clustering.sizes(), [1, 0, 3]);
+/// assert_eq!(clustering.empty_clusters(), 1);
+/// // Names of clusters do not matter.
+/// assert_eq!(canonical(&clustering.labels), canonical(&[0, 1, 0, 0]));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Clustering {
     /// One label in `0..k` per object; none is missing.
@@ -120,24 +132,32 @@ impl Clustering {
     }
 }
 
-/// Labels renamed in order of first appearance; two labellings are the same partition iff equal here.
-pub fn canonical(labels: &[u32]) -> Vec<u32> {
-    let mut names: Vec<u32> = Vec::new();
+/// Labels renamed to `0..k` in order of first appearance, and k; [`NONE`] stays.
+pub fn compact(labels: &[u32]) -> (Vec<u32>, usize) {
     let mut next = 0;
-    labels
-        .iter()
-        .map(|&l| {
-            let l = l as usize;
-            if l >= names.len() {
-                names.resize(l + 1, NONE);
-            }
-            if names[l] == NONE {
-                names[l] = next;
-                next += 1;
-            }
-            names[l]
-        })
-        .collect()
+    let mut name = |known: &mut u32| {
+        if *known == NONE {
+            *known = next;
+            next += 1;
+        }
+        *known
+    };
+    let largest = labels.iter().filter(|&&l| l != NONE).max().map_or(0, |&l| l as usize);
+    let renamed = if largest <= 4 * labels.len() {
+        let mut names = vec![NONE; largest + 1];
+        let of = |&l: &u32| if l == NONE { NONE } else { name(&mut names[l as usize]) };
+        labels.iter().map(of).collect()
+    } else {
+        let mut names: HashMap<u32, u32> = HashMap::new();
+        let of = |&l: &u32| if l == NONE { NONE } else { name(names.entry(l).or_insert(NONE)) };
+        labels.iter().map(of).collect()
+    };
+    (renamed, next as usize)
+}
+
+/// The [`compact`] labels alone: two labellings are the same partition iff equal here.
+pub fn canonical(labels: &[u32]) -> Vec<u32> {
+    compact(labels).0
 }
 
 /// A 128-bit hash of the partition.
@@ -152,6 +172,15 @@ pub fn partition_hash(labels: &[u32]) -> [u8; 16] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_are_renamed_by_first_appearance_and_missing_ones_stay() {
+        assert_eq!(compact(&[3, NONE, 1, 3]), (vec![0, NONE, 1, 0], 2));
+        // Far apart: not by a table of all names.
+        assert_eq!(compact(&[NONE - 1, 0, NONE, NONE - 1]), (vec![0, 1, NONE, 0], 2));
+        assert_eq!(compact(&[]), (vec![], 0));
+        assert_eq!(compact(&[NONE]), (vec![NONE], 0));
+    }
 
     #[test]
     fn canonical_forgets_names() {

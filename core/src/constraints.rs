@@ -10,6 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::union_find::UnionFind;
+pub use crate::witness::Witness;
 
 /// Together or apart.
 #[derive(
@@ -122,19 +124,6 @@ pub enum Duplicates {
     Error,
 }
 
-/// A contradiction: a cannot-link whose ends are joined by must-links.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Witness {
-    /// Index of the cannot-link in the canonical list.
-    pub index: usize,
-    /// Its ends.
-    pub cannot: (u32, u32),
-    /// A shortest path of must-links between them, both ends included.
-    pub path: Vec<u32>,
-    /// Indexes of those must-links in the canonical list.
-    pub links: Vec<usize>,
-}
-
 /// Violated constraints of one labelling.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Violations {
@@ -156,6 +145,21 @@ impl Violations {
 }
 
 /// What is known about pairs, in canonical form.
+///
+/// ```
+/// use mustlink_core::{Constraint, Constraints, Kind};
+///
+/// # fn main() -> mustlink_core::Result<()> {
+/// let given = [Constraint::must(3, 1), Constraint::must(1, 3), Constraint::cannot(0, 2).weighing(0.5)];
+/// let constraints = Constraints::new(4, given)?;
+/// // The same statement twice counts once.
+/// assert_eq!((constraints.count(Kind::MustLink), constraints.count(Kind::CannotLink)), (1, 1));
+///
+/// let broken = constraints.violations(&[0, 0, 0, 1]);
+/// assert_eq!((broken.must, broken.cannot, broken.cannot_weight), (1, 1, 0.5));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Constraints {
     pairs: Vec<Constraint>,
@@ -323,7 +327,7 @@ impl Constraints {
         if self.neighbourhoods.is_empty() || more.neighbourhoods.is_empty() {
             return Ok(out.with_neighbourhoods(named));
         }
-        let mut uf = crate::closure::UnionFind::new(n);
+        let mut uf = UnionFind::new(n);
         for set in &named {
             set.windows(2).for_each(|w| {
                 uf.union(w[0], w[1]);
@@ -353,7 +357,7 @@ impl Constraints {
     /// number of pairs that lost an end.
     ///
     /// # Errors
-    /// `SelfCannotLink` (an old index) when the ends of a cannot-link became one row.
+    /// `InconsistentConstraints` (old indexes) when the ends of a cannot-link became one row.
     pub fn renumbered(&self, n: usize, map: &[Option<u32>]) -> Result<(Self, usize)> {
         let mut dropped = 0;
         let mut moved = Vec::with_capacity(self.pairs.len());
@@ -380,7 +384,7 @@ impl Constraints {
         Ok((Constraints::new(n, moved)?.with_neighbourhoods(named), dropped))
     }
 
-    /// The constraints that touch no object with `outside`, and how many did.
+    /// The constraints whose objects are all `inside`, and how many are not.
     pub fn within(&self, inside: impl Fn(usize) -> bool) -> (Self, usize) {
         let mut out = self.clone();
         out.pairs.retain(|c| inside(c.i as usize) && inside(c.j as usize));

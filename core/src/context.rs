@@ -3,16 +3,13 @@
 //! The seed path, a place to report progress and warnings, the cancel flag and the memory limit.
 //! There is no global state: two runs in one process share nothing.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::ensemble::Ensemble;
+pub use crate::ensemble_store::EnsembleStore;
 use crate::error::{Error, Result};
-use crate::problem::Problem;
 use crate::random::{SeedPath, Stream};
-use crate::roles::EnsembleGenerator;
 
 /// Receives progress. Calls may come from any thread.
 pub trait Progress: Send + Sync {
@@ -25,12 +22,6 @@ impl Progress for Silent {
     fn report(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
-type EnsembleKey = [u8; 32];
-
-/// Ensembles of a run, each made once. Cheap to clone.
-#[derive(Clone, Default)]
-pub struct EnsembleStore(Arc<Mutex<HashMap<EnsembleKey, Arc<Ensemble>>>>);
-
 struct Shared {
     cancel: Arc<AtomicBool>,
     deadline: Option<(Instant, f64)>,
@@ -42,6 +33,18 @@ struct Shared {
 }
 
 /// The run around a plugin. Cheap to clone.
+///
+/// ```
+/// use mustlink_core::Context;
+///
+/// let ctx = Context::new(7);
+/// // A stream is named by the place and the purpose: the same names, the same numbers.
+/// let draw = |ctx: &Context| ctx.child("clusterer").index(2).stream("order").below(1000);
+/// assert_eq!(draw(&ctx), draw(&Context::new(7)));
+///
+/// ctx.child("clusterer").warn("two objects are equal");
+/// assert_eq!(ctx.warnings(), ["clusterer: two objects are equal"]);
+/// ```
 #[derive(Clone)]
 pub struct Context {
     shared: Arc<Shared>,
@@ -91,7 +94,7 @@ impl Context {
         &self.path
     }
 
-    /// Tells whoever watches that `done` of `total` steps are over.
+    /// Reports that `done` of `total` steps are over.
     pub fn progress(&self, done: u64, total: Option<u64>) {
         self.shared.progress.report(&self.place, done, total);
     }
@@ -126,74 +129,31 @@ impl Context {
         self.shared.memory_limit
     }
 
-    /// Whether whoever asked for the ensemble under way reads nothing but labels: members then
-    /// need not keep their centres, which for text are much larger.
+    /// Whether the ensemble being made was requested for its labels alone: members then need not
+    /// keep their centres, which for text are much larger.
     pub fn labels_only(&self) -> bool {
         self.labels_only
     }
 
-    /// This context for a generator inside another, which reads all that the members have, whoever
-    /// asked.
+    /// This context for a generator inside another, which needs full members even where labels alone
+    /// were requested.
     pub fn with_extras(&self) -> Self {
         Context { labels_only: false, ..self.clone() }
     }
 
-    /// As [`Context::ensemble`] for who reads nothing but the labels: the members are the same,
-    /// without their extras.
-    pub fn ensemble_labels(
-        &self,
-        generator: &dyn EnsembleGenerator,
-        problem: &Problem,
-    ) -> Result<Arc<Ensemble>> {
-        Context { labels_only: true, ..self.clone() }.ensemble(generator, problem)
+    /// This context for an ensemble requested for its labels alone.
+    pub(crate) fn for_labels(&self) -> Self {
+        Context { labels_only: true, ..self.clone() }
     }
 
-    /// The ensemble of `generator` on `problem`, made once per run and shared.
-    ///
-    /// Always seeded from the root path of the run's ensembles, so that one config gives one
-    /// ensemble wherever it stands. Generators that do not read constraints get none.
-    pub fn ensemble(
-        &self,
-        generator: &dyn EnsembleGenerator,
-        problem: &Problem,
-    ) -> Result<Arc<Ensemble>> {
-        let mut problem = problem.clone();
-        let mut hasher = blake3::Hasher::new();
-        if generator.properties().reads_constraints {
-            hasher.update(&problem.constraints.digest());
-        } else {
-            // Nothing in the tree looks at what may be asked: folds share the ensemble.
-            problem.constraints = Arc::default();
-            problem.eligible = None;
-        }
-        hasher.update(&problem.data.digest());
-        hasher.update(format!("{:?}/{:?}", problem.k, problem.eligible_digest()).as_bytes());
-        let config = serde_json::to_vec(&generator).map_err(|e| Error::Plugin {
-            tag: generator.typetag_name().into(),
-            message: e.to_string(),
-        })?;
-        hasher.update(&config);
-        hasher.update(self.shared.ensemble_root.as_bytes());
-        let key = |labels_only: bool| {
-            *hasher.clone().update(&[u8::from(labels_only)]).finalize().as_bytes()
-        };
-        let store = &self.shared.ensembles.0;
-        // Members with all they have serve as well who reads nothing but labels.
-        let serving = [false, true].into_iter().take(1 + usize::from(self.labels_only));
-        let found = {
-            let store = store.lock().expect("no panic while holding it");
-            serving.map(key).find_map(|k| store.get(&k).cloned())
-        };
-        if let Some(found) = found {
-            return Ok(found);
-        }
-        let key = key(self.labels_only);
-        // Made without holding the lock: nothing waits inside the thread pool. Two makers at
-        // once make the same bits.
-        let root = Context { path: self.shared.ensemble_root.clone(), ..self.clone() };
-        let made = Arc::new(generator.generate(&problem, &root.child("ensemble"))?);
-        let mut store = store.lock().expect("no panic while holding it");
-        Ok(store.entry(key).or_insert(made).clone())
+    /// The ensembles of the run.
+    pub(crate) fn ensembles(&self) -> &EnsembleStore {
+        &self.shared.ensembles
+    }
+
+    /// This context at the root of the run's ensembles, from which all of them are seeded.
+    pub(crate) fn ensemble_root(&self) -> Self {
+        Context { path: self.shared.ensemble_root.clone(), ..self.clone() }
     }
 }
 

@@ -124,6 +124,24 @@ struct Store {
 }
 
 /// The objects a method clusters. Cheap to clone.
+///
+/// ```
+/// use mustlink_core::{Csr, Data, DataKind, Error};
+/// use ndarray::array;
+///
+/// # fn main() -> mustlink_core::Result<()> {
+/// let dense = Data::dense(array![[0.0, 2.0], [3.0, 0.0]])?;
+/// let rows = Csr { indptr: vec![0, 1, 2], indices: vec![1, 0], values: vec![2.0, 3.0], columns: 2 };
+/// let sparse = Data::csr(rows)?;
+/// assert_eq!((dense.kind(), sparse.kind()), (DataKind::Dense, DataKind::Csr));
+/// assert_eq!(dense.row(0).squared_distance(&sparse.row(1)), 13.0);
+///
+/// // A method never meets NaN.
+/// let refused = Data::dense(array![[0.0], [f64::NAN]]).unwrap_err();
+/// assert!(matches!(refused, Error::NonFinite { row: 1, col: 0 }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Data {
     store: Arc<Store>,

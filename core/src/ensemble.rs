@@ -1,15 +1,12 @@
 //! What is a set of base clusterings of the same objects?
 
-use crate::clustering::Extras;
+use crate::clustering::{Extras, NONE, compact};
 use crate::error::{Error, Result};
-
-/// The label of an object a member did not see.
-pub const MISSING: u32 = u32::MAX;
 
 /// One base clustering.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
-    /// Label of each object, in `0..k` without gaps, or [`MISSING`].
+    /// Label of each object, in `0..k` without gaps, or [`NONE`].
     pub labels: Vec<u32>,
     /// Number of non-empty clusters.
     pub k: usize,
@@ -48,23 +45,23 @@ impl Member {
     }
 }
 
-/// Labels renamed to `0..k` in order of first appearance; [`MISSING`] stays.
-pub fn compact(labels: &[u32]) -> (Vec<u32>, usize) {
-    let mut names = std::collections::HashMap::new();
-    let out = labels
-        .iter()
-        .map(|&l| {
-            if l == MISSING {
-                return MISSING;
-            }
-            let next = names.len() as u32;
-            *names.entry(l).or_insert(next)
-        })
-        .collect();
-    (out, names.len())
-}
-
 /// Base clusterings of the same objects.
+///
+/// ```
+/// use mustlink_core::clustering::NONE;
+/// use mustlink_core::ensemble::{Ensemble, Member};
+///
+/// # fn main() -> mustlink_core::Result<()> {
+/// // Any labels will do; the second member did not see the last object.
+/// let members = vec![Member::from_labels(&[7, 7, 2]), Member::from_labels(&[0, 1, NONE])];
+/// let ensemble = Ensemble::new(3, members)?;
+/// assert_eq!(ensemble.members()[0].labels, [0, 0, 1]);
+///
+/// let together = ensemble.members().iter().filter(|m| m.labels[0] == m.labels[1]).count();
+/// assert_eq!(together as f64 / ensemble.len() as f64, 0.5);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ensemble {
     n: usize,
@@ -82,7 +79,7 @@ impl Ensemble {
             return Err(Error::bad_param("members", 0, ">= 1"));
         }
         for (t, m) in members.iter().enumerate() {
-            let largest = m.labels.iter().filter(|&&l| l != MISSING).max();
+            let largest = m.labels.iter().filter(|&&l| l != NONE).max();
             let broken = match largest {
                 _ if m.labels.len() != n => format!("{} labels for {n} objects", m.labels.len()),
                 Some(&l) if l as usize >= m.k => format!("the label {l} in {} clusters", m.k),
@@ -116,78 +113,12 @@ impl Ensemble {
     }
 }
 
-/// Whether the members have what a consensus function needs.
-///
-/// # Errors
-/// `BadParam` naming the function, the missing item and the members that lack it, or the largest
-/// number of objects it takes.
-pub fn check_needs(
-    ensemble: &Ensemble,
-    consensus: &dyn crate::roles::ConsensusFunction,
-) -> Result<()> {
-    let needs = consensus.needs();
-    let tag = consensus.typetag_name();
-    let lacking = |what: &str, has: &dyn Fn(&Member) -> bool| {
-        // Of a member of weight 0 nothing is read.
-        let lacks = |m: &Member| m.weight > 0.0 && !has(m);
-        let without: Vec<usize> =
-            (0..ensemble.len()).filter(|&t| lacks(&ensemble.members[t])).collect();
-        if without.is_empty() {
-            return Ok(());
-        }
-        let shown: Vec<String> = without.iter().take(5).map(ToString::to_string).collect();
-        let more = if without.len() > 5 { ", …" } else { "" };
-        Err(Error::bad_param(
-            "consensus",
-            tag,
-            format!(
-                "used with members that have {what}; members {}{more} have none",
-                shown.join(", ")
-            ),
-        ))
-    };
-    if needs.memberships {
-        lacking("memberships", &|m| m.extras.memberships.is_some())?;
-    }
-    if needs.distances {
-        lacking("distances, centres or memberships", &|m| {
-            let e = &m.extras;
-            e.distances.is_some() || e.centers.is_some() || e.memberships.is_some()
-        })?;
-    }
-    if needs.feature_weights {
-        lacking("feature weights", &|m| m.extras.weights.is_some())?;
-    }
-    if needs.complete {
-        lacking("a label for every object", &|m| !m.labels.contains(&MISSING))?;
-    }
-    check_size(ensemble.n(), consensus)
-}
-
-/// Whether a consensus function takes so many objects; that can be known before there are members.
-///
-/// # Errors
-/// `BadParam` naming the largest number of objects it takes, and what takes more.
-pub fn check_size(n: usize, consensus: &dyn crate::roles::ConsensusFunction) -> Result<()> {
-    let needs = consensus.needs();
-    match needs.max_n {
-        Some(limit) if n > limit => {
-            let mut legal = format!("used with at most {limit} objects ({n} given)");
-            if !needs.instead.is_empty() {
-                legal = format!("{legal}; raise max_n, or take {}", needs.instead);
-            }
-            Err(Error::bad_param("consensus", consensus.typetag_name(), legal))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Per-cluster extras of a clustering with the rows of empty clusters left out and the others in
 /// the order of [`compact`] labels.
 pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
     let mut order: Vec<usize> = Vec::new();
     let mut seen = vec![false; k];
-    for &l in labels.iter().filter(|&&l| l != MISSING) {
+    for &l in labels.iter().filter(|&&l| l != NONE) {
         if !seen[l as usize] {
             seen[l as usize] = true;
             order.push(l as usize);
@@ -214,8 +145,8 @@ mod tests {
 
     #[test]
     fn labels_are_compacted_in_order_of_appearance() {
-        let m = Member::from_labels(&[7, MISSING, 2, 7, 9]);
-        assert_eq!((m.labels, m.k), (vec![0, MISSING, 1, 0, 2], 3));
+        let m = Member::from_labels(&[7, NONE, 2, 7, 9]);
+        assert_eq!((m.labels, m.k), (vec![0, NONE, 1, 0, 2], 3));
     }
 
     #[test]
@@ -228,7 +159,7 @@ mod tests {
 
     #[test]
     fn labels_beyond_the_clusters_are_refused() {
-        let member = Member { labels: vec![0, MISSING, 2], k: 2, ..Member::default() };
+        let member = Member { labels: vec![0, NONE, 2], k: 2, ..Member::default() };
         let refused = Ensemble::new(3, vec![member]).unwrap_err().to_string();
         assert!(refused.contains("member 0 has the label 2 in 2 clusters"), "{refused}");
     }

@@ -1,4 +1,4 @@
-//! What can go wrong, and how is it said?
+//! What can go wrong, and how is it reported?
 //!
 //! One closed list of named cases. A message names the place, the value, what is accepted and,
 //! where one is known, the next step. Objects are row numbers here; whoever prints to a person
@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use crate::constraints::Witness;
+pub use crate::witness::Infeasible;
+use crate::witness::Witness;
 
 /// The result of everything in mustlink that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -40,25 +41,6 @@ impl fmt::Display for Diagnostic {
         }
         write!(f, "{}", self.message)
     }
-}
-
-/// Why a set of cannot-links cannot be satisfied with k clusters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Infeasible {
-    /// More than k objects, all of which must be in different clusters.
-    Clique(Vec<u32>),
-    /// For k = 2: a closed walk of odd length along cannot-links (and must-links).
-    OddCycle(Vec<u32>),
-    /// The objects that found no admissible cluster in any attempt.
-    Blocked(Vec<u32>),
-    /// Objects that belong together and found, in the last attempt, something they must be apart
-    /// from in every cluster.
-    Surrounded {
-        /// The objects.
-        unit: Vec<u32>,
-        /// What stood in their way, with its cluster.
-        by: Vec<(u32, u32)>,
-    },
 }
 
 /// Everything that can go wrong.
@@ -145,6 +127,13 @@ pub enum Error {
         k: usize,
         /// Why.
         witness: Infeasible,
+    },
+    /// Cannot-links of which a search did not find out in time whether k clusters can satisfy them.
+    UndecidedConstraints {
+        /// Number of clusters.
+        k: usize,
+        /// Nodes after which the search ends.
+        node_limit: u64,
     },
     /// More pairs than the caller allowed to enumerate.
     ClosureTooLarge {
@@ -251,7 +240,7 @@ impl Error {
         Error::BadParam { name: name.into(), value: value.to_string(), legal: legal.into() }
     }
 
-    /// The same error, said to have happened in slot `place`.
+    /// The same error, with the slot `place` it happened in.
     pub fn at(self, place: &str) -> Self {
         match self {
             Error::At { place: inner, source } => {
@@ -363,6 +352,12 @@ impl Error {
                     "constraints: {k} clusters cannot satisfy the odd cycle of cannot-links {}",
                     list(objects, "–")
                 ),
+                Infeasible::Exhausted(objects) => format!(
+                    "constraints: {k} clusters cannot hold the cannot-links among {} objects, as a \
+                     complete search shows: {}",
+                    objects.len(),
+                    list(objects, ", ")
+                ),
                 Infeasible::Blocked(objects) => format!(
                     "constraints: no admissible cluster among {k} for {}",
                     list(objects, ", ")
@@ -378,6 +373,11 @@ impl Error {
                     )
                 }
             },
+            Error::UndecidedConstraints { k, node_limit } => format!(
+                "constraints: whether {k} clusters can hold the cannot-links is undecided after \
+                 node_limit = {node_limit} nodes; raise node_limit or choose a method that weighs \
+                 constraints"
+            ),
             Error::ClosureTooLarge { pairs, limit } => format!(
                 "constraints: the closure has {pairs} pairs, more than max_closure_pairs = {limit}; \
                  use the component form or raise the limit"

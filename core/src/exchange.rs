@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::data::{DataKind, Row};
 use crate::error::{Error, Result};
+use crate::npy::{integers, write_header};
 use crate::problem::Problem;
 
 /// A folder for files that are handed to another program, removed when dropped.
@@ -63,14 +64,14 @@ impl Scratch {
         values: impl ExactSizeIterator<Item = u64>,
     ) -> Result<String> {
         self.file(name, |out| {
-            header(out, "<i8", &[values.len()])?;
+            write_header(out, "<i8", &[values.len()])?;
             values.into_iter().try_for_each(|v| out.write_all(&(v as i64).to_le_bytes()))
         })
     }
 
     fn floats(&self, name: &str, values: &[f64]) -> Result<String> {
         self.file(name, |out| {
-            header(out, "<f8", &[values.len()])?;
+            write_header(out, "<f8", &[values.len()])?;
             values.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
         })
     }
@@ -102,7 +103,7 @@ impl Scratch {
         }
         let width = if kind == DataKind::Dense { problem.d() } else { n };
         let path = self.file("data.npy", |out| {
-            header(out, "<f8", &[n, width])?;
+            write_header(out, "<f8", &[n, width])?;
             for i in 0..n {
                 match kind {
                     DataKind::Dense => {
@@ -152,25 +153,6 @@ impl Scratch {
     }
 }
 
-fn header(out: &mut dyn Write, kind: &str, shape: &[usize]) -> io::Result<()> {
-    let shape = match shape {
-        [n] => format!("({n},)"),
-        shape => {
-            format!("({})", shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
-        }
-    };
-    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Magic, version, length and text together are a multiple of 64 bytes.
-    while (10 + text.len() + 1) % 64 != 0 {
-        text.push(' ');
-    }
-    text.push('\n');
-    let length = u16::try_from(text.len()).map_err(io::Error::other)?;
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&length.to_le_bytes())?;
-    out.write_all(text.as_bytes())
-}
-
 /// The labels in a reply: a list of whole numbers, or the path of a NumPy vector of integers (seen
 /// from `scratch`). One in `0..n` for each of `n` objects.
 ///
@@ -201,49 +183,6 @@ fn read_integers(path: &PathBuf) -> Result<Vec<i64>, String> {
     let mut bytes = Vec::new();
     File::open(path).and_then(|mut f| f.read_to_end(&mut bytes)).map_err(|e| e.to_string())?;
     integers(&bytes).ok_or_else(|| "not a NumPy vector of little-endian integers".into())
-}
-
-/// The content of a NumPy file that holds one dimension of integers.
-fn integers(bytes: &[u8]) -> Option<Vec<i64>> {
-    let rest = bytes.strip_prefix(b"\x93NUMPY")?;
-    let (&major, rest) = rest.split_first()?;
-    let rest = rest.get(1..)?;
-    let (length, rest) = match major {
-        1 => (u16::from_le_bytes(rest.get(..2)?.try_into().ok()?) as usize, &rest[2..]),
-        2 | 3 => (u32::from_le_bytes(rest.get(..4)?.try_into().ok()?) as usize, &rest[4..]),
-        _ => return None,
-    };
-    let text = std::str::from_utf8(rest.get(..length)?).ok()?;
-    let body = &rest[length..];
-    let after = |key: &str| Some(text.split_once(key)?.1.trim_start_matches([':', ' ', '\'', '"']));
-    let kind: String = after("descr")?.chars().take_while(|c| !['\'', '"'].contains(c)).collect();
-    let shape = after("shape")?.trim_start_matches('(').split(')').next()?;
-    let mut sizes = shape.split(',').map(str::trim).filter(|s| !s.is_empty());
-    let count: usize = sizes.next()?.parse().ok()?;
-    if sizes.next().is_some() {
-        return None;
-    }
-    let (signed, width) = match kind.as_str() {
-        "|i1" => (true, 1),
-        "|u1" => (false, 1),
-        "<i2" => (true, 2),
-        "<u2" => (false, 2),
-        "<i4" => (true, 4),
-        "<u4" => (false, 4),
-        "<i8" => (true, 8),
-        "<u8" => (false, 8),
-        _ => return None,
-    };
-    if count.checked_mul(width)? != body.len() {
-        return None;
-    }
-    let number = |item: &[u8]| {
-        let negative = signed && item[width - 1] >= 128;
-        let mut wide = [if negative { 255 } else { 0 }; 8];
-        wide[..width].copy_from_slice(item);
-        i64::from_le_bytes(wide)
-    };
-    Some(body.chunks_exact(width).map(number).collect())
 }
 
 #[cfg(test)]

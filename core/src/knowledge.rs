@@ -1,6 +1,6 @@
 //! What does a selection know so far, and what follows from it?
 //!
-//! Union–find over must-links, cannot-link edges between components, unanswerable pairs. Relations
+//! Union–find over must-links, cannot-link edges between components, pairs asked. Relations
 //! are looked up in near-constant time; on union the smaller edge set moves into the larger.
 
 use std::collections::HashSet;
@@ -32,7 +32,6 @@ pub enum Learned {
 pub struct Knowledge {
     uf: UnionFind,
     apart: Vec<HashSet<u32>>,
-    unanswerable: HashSet<(u32, u32)>,
     asked: HashSet<(u32, u32)>,
 }
 
@@ -46,7 +45,6 @@ impl Knowledge {
         let mut knowledge = Knowledge {
             uf: UnionFind::new(n),
             apart: vec![HashSet::new(); n],
-            unanswerable: HashSet::new(),
             asked: HashSet::new(),
         };
         for set in given.neighbourhoods() {
@@ -78,11 +76,6 @@ impl Knowledge {
         self.uf.find(i)
     }
 
-    /// The pair was put and answered with "don't know".
-    pub fn is_unanswerable(&self, i: u32, j: u32) -> bool {
-        self.unanswerable.contains(&key(i, j))
-    }
-
     /// The pair was asked in this selection.
     pub fn was_asked(&self, i: u32, j: u32) -> bool {
         self.asked.contains(&key(i, j))
@@ -94,10 +87,7 @@ impl Knowledge {
         match reply {
             Reply::MustLink => self.must(i, j),
             Reply::CannotLink => self.cannot(i, j),
-            Reply::DontKnow => {
-                self.unanswerable.insert(key(i, j));
-                Learned::New
-            }
+            Reply::DontKnow => Learned::New,
         }
     }
 
@@ -155,7 +145,7 @@ mod tests {
         assert_eq!(k.relation(0, 3), Some(Kind::CannotLink));
         assert_eq!(k.tell(3, 0, Reply::MustLink), Learned::Conflict);
         assert_eq!(k.tell(4, 5, Reply::DontKnow), Learned::New);
-        assert!(k.is_unanswerable(5, 4));
+        assert!(k.was_asked(5, 4));
         assert_eq!(k.relation(4, 5), None);
     }
 }

@@ -13,19 +13,31 @@ pub mod context;
 #[cfg(feature = "contract")]
 pub mod contract;
 pub mod data;
+#[doc(hidden)]
+pub mod declared;
 pub mod ensemble;
+pub mod ensemble_store;
 pub mod error;
 pub mod exchange;
 pub mod knowledge;
 pub mod ledger;
+pub mod lock;
 pub mod method;
+pub mod needs;
+pub mod npy;
+pub mod options;
+mod panic;
 pub mod problem;
 pub mod random;
 pub mod reduce;
 pub mod registry;
+pub mod role;
 pub mod roles;
 pub mod run;
 pub mod selection;
+mod shared_ensemble;
+pub mod union_find;
+pub mod witness;
 
 pub use clustering::{Clustering, Status};
 pub use constraints::{Constraint, Constraints, Kind};
@@ -39,19 +51,28 @@ pub use inventory;
 #[doc(hidden)]
 pub use serde_json;
 
+/// What the attributes `#[options]` and `#[plugin]` refer to; a crate of plugins needs no other.
+#[doc(hidden)]
+pub mod __mustlink {
+    pub use crate::{error, options, register};
+    pub use {schemars, serde, typetag};
+}
+
 /// What a plugin file imports: `use mustlink_core::prelude::*;`
 pub mod prelude {
+    #[doc(hidden)]
+    pub use crate::__mustlink;
     pub use crate::clustering::{Clustering, Extras, Geometry, IterStat, NONE, Status};
     pub use crate::constraints::{Constraint, Constraints, Kind};
     pub use crate::context::Context;
     pub use crate::data::{Csr, Data, DataKind, Row};
-    pub use crate::ensemble::{Ensemble, MISSING, Member};
+    pub use crate::ensemble::{Ensemble, Member};
     pub use crate::error::{Error, Result};
     pub use crate::problem::{Problem, Shape, Start};
     pub use crate::random::Stream;
     pub use crate::register;
-    pub use crate::registry::slot;
     pub use crate::roles::*;
+    pub use mustlink_macros::{options, plugin};
     pub use schemars::{self, JsonSchema};
     pub use serde::{Deserialize, Serialize};
     pub use typetag;

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::roles::{BaseClusterer, Oracle, QuerySelector, Transform};
 use crate::run::{self, Run};
-use crate::selection::View;
+use crate::selection::{ConstraintView, Selection};
 
 /// A method: what changes the data, what selects constraints, what clusters.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub struct Method {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oracle: Option<Box<dyn Oracle>>,
     /// Which constraints of the selection reach the clusterer.
-    pub view: View,
+    pub view: ConstraintView,
 }
 
 impl Method {
@@ -60,6 +60,32 @@ impl Method {
         let run = run::cluster(&**clusterer, &input, &ctx.child("clusterer"))
             .map_err(|e| e.at("clusterer"))?;
         Ok((input, run))
+    }
+
+    /// The clustering after `p` replies of `selection`: the clusterer's, of `under` as in
+    /// [`Method::cluster`]; without a clusterer the one that the selector itself stood at then.
+    ///
+    /// # Errors
+    /// `Contract` when there is no clusterer and the selection holds no clustering; otherwise as
+    /// [`Method::cluster`].
+    pub fn clustering_at(
+        &self,
+        under: &Problem,
+        selection: Option<&Selection>,
+        p: usize,
+        first: usize,
+        ctx: &Context,
+    ) -> Result<(Problem, Run)> {
+        if self.clusterer.is_some() {
+            return self.cluster(under, first, ctx);
+        }
+        let tag = self.selector.as_ref().map_or("selector", |s| s.typetag_name());
+        let own = selection.and_then(|s| s.snapshot(p)).cloned();
+        let own = own.ok_or_else(|| Error::Contract {
+            plugin: tag.into(),
+            broken: "it says that it clusters by itself and gives no clustering".into(),
+        })?;
+        Ok((under.clone(), run::check_and_count(tag, own, under, 0.0)?))
     }
 
     /// The clustering of `seen` that a selector asks for between questions, under the given

@@ -18,6 +18,23 @@ pub enum Start {
 }
 
 /// What to cluster. Cheap to clone. Ground truth is not part of it: only oracles and metrics see that.
+///
+/// ```
+/// use mustlink_core::{Constraint, Constraints, Data, Problem};
+/// use ndarray::array;
+///
+/// # fn main() -> mustlink_core::Result<()> {
+/// let data = Data::dense(array![[0.0, 1.0], [0.1, 0.9], [5.0, 5.0]])?;
+/// let known = Constraints::new(3, [Constraint::must(0, 1), Constraint::cannot(1, 2)])?;
+/// let problem = Problem::new(data).with_k(2).with_constraints(known);
+/// assert_eq!((problem.n(), problem.d(), problem.k), (3, 2, Some(2)));
+///
+/// // Rows 1 and 2 alone, with the constraint between them.
+/// let part = problem.subset(&[1, 2]);
+/// assert_eq!((part.n(), part.constraints.len()), (2, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Problem {
     /// The objects.

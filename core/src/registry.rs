@@ -5,89 +5,14 @@
 //! it. Everything that lists plugins (the command line, the manual, schemas, suggestions, the laws)
 //! reads the catalogue, always sorted.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+pub use crate::role::Role;
 use crate::roles::RoleObject;
-
-/// The eight roles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Groups objects.
-    BaseClusterer,
-    /// Makes many base clusterings.
-    EnsembleGenerator,
-    /// Combines partitions.
-    ConsensusFunction,
-    /// Spreads constraints.
-    ConstraintPropagator,
-    /// Decides what to ask.
-    QuerySelector,
-    /// Answers.
-    Oracle,
-    /// Scores.
-    Metric,
-    /// Changes data.
-    Transform,
-}
-
-impl Role {
-    /// All roles in listing order.
-    pub const ALL: [Role; 8] = [
-        Role::BaseClusterer,
-        Role::EnsembleGenerator,
-        Role::ConsensusFunction,
-        Role::ConstraintPropagator,
-        Role::QuerySelector,
-        Role::Oracle,
-        Role::Metric,
-        Role::Transform,
-    ];
-
-    /// The word in prose: `base clusterer`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::BaseClusterer => "base clusterer",
-            Role::EnsembleGenerator => "ensemble generator",
-            Role::ConsensusFunction => "consensus function",
-            Role::ConstraintPropagator => "constraint propagator",
-            Role::QuerySelector => "query selector",
-            Role::Oracle => "oracle",
-            Role::Metric => "metric",
-            Role::Transform => "transform",
-        }
-    }
-
-    /// The word on the command line and the folder: `base-clusterers`.
-    pub fn plural(self) -> String {
-        format!("{}s", self.name().replace(' ', "-"))
-    }
-
-    /// The usual key in configs: `clusterer`.
-    pub fn key(self) -> &'static str {
-        match self {
-            Role::BaseClusterer => "clusterer",
-            Role::EnsembleGenerator => "generator",
-            Role::ConsensusFunction => "consensus",
-            Role::ConstraintPropagator => "propagator",
-            Role::QuerySelector => "selector",
-            Role::Oracle => "oracle",
-            Role::Metric => "metrics",
-            Role::Transform => "transforms",
-        }
-    }
-
-    /// The role with this config key.
-    pub fn from_key(key: &str) -> Option<Role> {
-        Role::ALL.into_iter().find(|r| r.key() == key)
-    }
-}
 
 /// What the catalogue knows about a plugin.
 pub struct Descriptor {
@@ -110,7 +35,7 @@ pub struct Descriptor {
     /// Crate that holds it.
     pub package: &'static str,
     /// JSON Schema of its options.
-    pub schema: fn() -> Value,
+    pub schema: fn() -> &'static Value,
     /// Its options at their defaults, without the tag.
     pub default: fn() -> Value,
     /// Plain facts at the default options, as JSON.
@@ -133,14 +58,7 @@ impl Descriptor {
 
     /// JSON Schema of its options, computed once.
     pub fn schema_value(&self) -> &'static Value {
-        use std::collections::HashMap;
-        use std::sync::Mutex;
-        static CACHE: OnceLock<Mutex<HashMap<usize, &'static Value>>> = OnceLock::new();
-        let mut cache =
-            CACHE.get_or_init(Mutex::default).lock().expect("no panic while holding it");
-        cache
-            .entry(self as *const Descriptor as usize)
-            .or_insert_with(|| Box::leak(Box::new((self.schema)())))
+        (self.schema)()
     }
 
     /// Its default configuration, tag included.
@@ -246,31 +164,6 @@ pub fn build_default<R: RoleObject + ?Sized>(tag: &str) -> Result<Box<R>> {
         .map_err(|message| Error::Plugin { tag: tag.into(), message })
 }
 
-/// The plugin in an optional slot, or the slot's declared default (`x-default` of its schema).
-///
-/// `P` is the plugin that owns the slot, `option` the name of the slot.
-///
-/// # Errors
-/// `NotLinked` when the default is not in the program.
-pub fn slot<'a, P: JsonSchema, R: RoleObject + ?Sized>(
-    filled: &'a Option<Box<R>>,
-    option: &str,
-) -> Result<Cow<'a, Box<R>>>
-where
-    Box<R>: Clone,
-{
-    if let Some(plugin) = filled {
-        return Ok(Cow::Borrowed(plugin));
-    }
-    let schema = schemars::schema_for!(P);
-    let tag = schema
-        .pointer(&format!("/properties/{option}/x-default"))
-        .and_then(Value::as_str)
-        .map(str::to_string)
-        .ok_or_else(|| Error::bad_param(option, "nothing", format!("a {}", R::ROLE.name())))?;
-    Ok(Cow::Owned(build_default(&tag)?))
-}
-
 /// The schema of a type as JSON.
 #[doc(hidden)]
 pub fn schema_of<T: JsonSchema>() -> Value {
@@ -296,12 +189,19 @@ macro_rules! register {
                 file: file!(),
                 line: line!(),
                 package: env!("CARGO_PKG_NAME"),
-                schema: $crate::registry::schema_of::<$type>,
+                schema: <$type as $crate::declared::Declared>::schema,
                 default: || {
                     $crate::serde_json::to_value(<$type as Default>::default())
                         .expect("plugins serialise to plain tables")
                 },
                 properties: || $crate::register!(@properties $role, $type),
+            }
+        }
+        impl $crate::declared::Declared for $type {
+            fn schema() -> &'static $crate::serde_json::Value {
+                static SCHEMA: ::std::sync::OnceLock<$crate::serde_json::Value> =
+                    ::std::sync::OnceLock::new();
+                SCHEMA.get_or_init($crate::registry::schema_of::<$type>)
             }
         }
     };
@@ -330,7 +230,7 @@ mod tests {
             file: "t.rs",
             line: 1,
             package,
-            schema: || Value::Null,
+            schema: || &Value::Null,
             default: || Value::Null,
             properties: || Value::Null,
         }))

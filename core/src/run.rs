@@ -1,6 +1,6 @@
 //! How is a clusterer run so that its result can be trusted?
 //!
-//! The framework checks what a plugin says about itself before the run and what it returns after:
+//! The framework checks what a plugin declares about itself before the run and what it returns after:
 //! labels, hard promises, violations. It counts; the method does not.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,17 +45,13 @@ fn accepted(plugin: &str, accepts: &[DataKind], data: &Data) -> Result<()> {
     })
 }
 
-/// Turns a panic of a plugin into the error it is.
+/// Runs `work`; a panic of the plugin becomes an error.
 ///
 /// # Errors
 /// `Contract` for a panic; otherwise what `work` returns.
 pub fn guarded<T>(plugin: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic
-            .downcast_ref::<&str>()
-            .map(ToString::to_string)
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "without a message".into());
+        let text = crate::panic::message(&*panic);
         Err(Error::Contract { plugin: plugin.into(), broken: format!("panicked: {text}") })
     })
 }
@@ -98,7 +94,7 @@ fn judge(
     seconds: f64,
 ) -> Result<Run> {
     let properties = clusterer.properties();
-    let run = account(tag, clustering, problem, seconds)?;
+    let run = check_and_count(tag, clustering, problem, seconds)?;
     let promised = |kind: Kind| match kind {
         Kind::MustLink => properties.hard_must,
         Kind::CannotLink => properties.hard_cannot,
@@ -128,7 +124,12 @@ fn judge(
 ///
 /// # Errors
 /// `Contract` for a wrong number of labels or a label out of range.
-pub fn account(tag: &str, clustering: Clustering, problem: &Problem, seconds: f64) -> Result<Run> {
+pub fn check_and_count(
+    tag: &str,
+    clustering: Clustering,
+    problem: &Problem,
+    seconds: f64,
+) -> Result<Run> {
     let broken = |what: String| Error::Contract { plugin: tag.into(), broken: what };
     let n = problem.n();
     if clustering.labels.len() != n {

@@ -22,7 +22,7 @@ use crate::roles::{Event, Outcome, QuerySelector, Question, Refusal, Reply, Resp
 /// Which constraints a selection hands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum View {
+pub enum ConstraintView {
     /// The replies alone.
     Queried,
     /// The replies, what the last-neighbourhood rule inferred, and a must-link from each object to
@@ -33,13 +33,13 @@ pub enum View {
     Closure,
 }
 
-impl View {
+impl ConstraintView {
     /// The word used in results.
     pub fn name(self) -> &'static str {
         match self {
-            View::Queried => "queried",
-            View::Neighbourhood => "neighbourhood",
-            View::Closure => "closure",
+            ConstraintView::Queried => "queried",
+            ConstraintView::Neighbourhood => "neighbourhood",
+            ConstraintView::Closure => "closure",
         }
     }
 }
@@ -149,7 +149,7 @@ impl Selection {
     ///
     /// # Errors
     /// `ClosureTooLarge` for the closure view.
-    pub fn at(&self, p: usize, view: View) -> Result<Constraints> {
+    pub fn at(&self, p: usize, view: ConstraintView) -> Result<Constraints> {
         let mut asked: HashMap<u64, (u32, u32)> = HashMap::new();
         let mut pairs: Vec<Constraint> = Vec::new();
         let mut named: Vec<Vec<u32>> = Vec::new();
@@ -181,21 +181,21 @@ impl Selection {
                 // What the replies entail is left to the closure; what was assumed is no constraint.
                 Event::Inferred { i, j, kind, rule } if rule == LAST_NEIGHBOURHOOD => {
                     inferred.insert(*i);
-                    if view != View::Queried {
+                    if view != ConstraintView::Queried {
                         let c = Constraint::new(*i as usize, *j as usize, *kind);
                         pairs.push(c.from(Origin::Entailed));
                     }
                 }
                 // The replies alone do not say where an inferred member belongs.
                 Event::Joined { object, .. }
-                    if view == View::Queried && inferred.contains(object) => {}
+                    if view == ConstraintView::Queried && inferred.contains(object) => {}
                 Event::Joined { object, neighbourhood, representative } => {
                     let at = *neighbourhood as usize;
                     if named.len() <= at {
                         named.resize(at + 1, Vec::new());
                     }
                     named[at].push(*object);
-                    if view != View::Queried && object != representative {
+                    if view != ConstraintView::Queried && object != representative {
                         let c = Constraint::must(*object as usize, *representative as usize);
                         pairs.push(c.from(Origin::Entailed));
                     }
@@ -205,7 +205,7 @@ impl Selection {
         }
         named.retain(|set| !set.is_empty());
         let constraints = Constraints::new(self.n, pairs)?.with_neighbourhoods(named);
-        if view != View::Closure {
+        if view != ConstraintView::Closure {
             return Ok(constraints);
         }
         let closure = Closure::new(&constraints, self.n, OnConflict::Keep)?;

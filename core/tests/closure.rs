@@ -166,7 +166,9 @@ proptest! {
                             prop_assert_eq!(closure.relation(a as usize, b as usize), Some(Kind::CannotLink));
                         }
                     }
-                    Infeasible::Blocked(_) | Infeasible::Surrounded { .. } => {
+                    Infeasible::Exhausted(_)
+                    | Infeasible::Blocked(_)
+                    | Infeasible::Surrounded { .. } => {
                         prop_assert!(false, "not a witness of colouring");
                     }
                 }

@@ -1,32 +1,24 @@
 //! Which real data sets are part of the program?
 //!
-//! Small ones from UCI that a crate ships, so that the first command on a fresh machine has real
-//! data. The crate stores 32-bit floats; each becomes the decimal it prints, which is the one in
-//! the original file.
+//! Small ones from UCI, so that the first command on a fresh machine has real data: the files in
+//! `data/`, which say where they are from.
 
-use mustlink_core::{Data, Error, Result};
-use ndarray::Array2;
-use smartcore::dataset;
+use mustlink_core::Result;
 
-use crate::bytes::bad;
-use crate::dataset::{Classes, Dataset};
-use crate::open::{Listing, Origin};
+use crate::dataset::Dataset;
+use crate::files;
+use crate::listing::{Listing, Origin};
+use crate::options::OpenOptions;
 
 struct BuiltIn {
     name: &'static str,
     n: usize,
     d: usize,
-    /// By the number of the class.
-    classes: &'static [&'static str],
+    k: usize,
     notes: &'static str,
     provenance: &'static str,
-    load: fn() -> Raw,
-}
-
-struct Raw {
-    values: Vec<f32>,
-    target: Vec<usize>,
-    features: Vec<String>,
+    /// A CSV with a header and, as its last column, the class.
+    content: &'static str,
 }
 
 const ALL: [BuiltIn; 3] = [
@@ -34,58 +26,34 @@ const ALL: [BuiltIn; 3] = [
         name: "digits",
         n: 1797,
         d: 64,
-        classes: &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"],
+        k: 10,
         notes: "8 × 8 counts 0..=16 of handwritten digits, the test part of UCI's",
         provenance: "Alpaydin and Kaynak (1998), Optical Recognition of Handwritten Digits, UCI \
                      Machine Learning Repository, doi:10.24432/C50P49, CC BY 4.0; test part (1797 \
                      of 5620), as shipped in the crate smartcore 0.7",
-        load: || {
-            let set = dataset::digits::load_dataset();
-            Raw {
-                values: set.data,
-                // Whole numbers 0..=9, stored as floats.
-                target: set.target.into_iter().map(|t| t as usize).collect(),
-                features: (0..64).map(|p| format!("pixel_{}_{}", p / 8, p % 8)).collect(),
-            }
-        },
+        content: include_str!("../data/digits.csv"),
     },
     BuiltIn {
         name: "iris",
         n: 150,
         d: 4,
-        classes: &["Iris-setosa", "Iris-versicolor", "Iris-virginica"],
+        k: 3,
         notes: "UCI's file, 147 distinct rows: its rows 35 and 38 differ from Fisher's paper",
         provenance: "Fisher (1936), Iris, UCI Machine Learning Repository, doi:10.24432/C56C76, \
                      CC BY 4.0; UCI's file with 147 distinct rows (Fisher's own table has 149), as \
                      shipped in the crate smartcore 0.7",
-        load: || {
-            let set = dataset::iris::load_dataset();
-            Raw {
-                values: set.data,
-                target: set.target.into_iter().map(|t| t as usize).collect(),
-                features: ["sepal_length", "sepal_width", "petal_length", "petal_width"]
-                    .map(String::from)
-                    .to_vec(),
-            }
-        },
+        content: include_str!("../data/iris.csv"),
     },
     BuiltIn {
         name: "wdbc",
         n: 569,
         d: 30,
-        classes: &["malignant", "benign"],
+        k: 2,
         notes: "Wisconsin diagnostic breast cancer",
         provenance: "Wolberg, Mangasarian, Street and Street (1993), Breast Cancer Wisconsin \
                      (Diagnostic), UCI Machine Learning Repository, doi:10.24432/C5DW2B, CC BY \
                      4.0; as shipped in the crate smartcore 0.7",
-        load: || {
-            let set = dataset::breast_cancer::load_dataset();
-            Raw {
-                values: set.data,
-                target: set.target.into_iter().map(|t| t as usize).collect(),
-                features: set.feature_names.iter().map(|f| f.replace(' ', "_")).collect(),
-            }
-        },
+        content: include_str!("../data/wdbc.csv"),
     },
 ];
 
@@ -102,7 +70,7 @@ pub(crate) fn listings() -> Vec<Listing> {
             kind: "dense".into(),
             n: Some(b.n),
             d: Some(b.d),
-            k: Some(b.classes.len()),
+            k: Some(b.k),
             notes: b.notes.into(),
         })
         .collect()
@@ -110,22 +78,9 @@ pub(crate) fn listings() -> Vec<Listing> {
 
 pub(crate) fn open(name: &str) -> Result<Option<Dataset>> {
     let Some(set) = ALL.iter().find(|b| b.name == name) else { return Ok(None) };
-    let raw = (set.load)();
-    let wrong = |what: String| -> Error { bad(format!("built-in {name}"), what) };
-    let values: Option<Vec<f64>> = raw.values.iter().map(|v| format!("{v}").parse().ok()).collect();
-    let values = values.ok_or_else(|| wrong("a value is not a number".into()))?;
-    let x = Array2::from_shape_vec((set.n, set.d), values)
-        .map_err(|e| wrong(format!("expected {} × {}: {e}", set.n, set.d)))?;
-    let classes: Option<Vec<&str>> =
-        raw.target.iter().map(|&t| set.classes.get(t).copied()).collect();
-    let classes =
-        classes.filter(|c| c.len() == set.n).ok_or_else(|| wrong("a class is not known".into()))?;
-    Ok(Some(Dataset {
-        classes: Some(Classes::from_values(classes.into_iter().map(Some))),
-        feature_names: raw.features,
-        provenance: set.provenance.into(),
-        ..Dataset::new(name, Data::dense(x)?)
-    }))
+    let place = format!("built-in {name}");
+    let read = files::csv_of(set.content.into(), &place, name, &OpenOptions::default())?;
+    Ok(Some(Dataset { provenance: set.provenance.into(), ..read }))
 }
 
 #[cfg(test)]
@@ -141,7 +96,7 @@ mod tests {
     fn shapes_and_classes() {
         for set in ALL {
             let opened = open(set.name).unwrap().unwrap();
-            assert_eq!((opened.n(), opened.d()), (set.n, set.d));
+            assert_eq!((opened.n(), opened.d(), opened.k()), (set.n, set.d, Some(set.k)));
             assert_eq!(opened.feature_names.len(), set.d);
             assert!(opened.provenance.contains("CC BY 4.0"));
         }
@@ -157,6 +112,29 @@ mod tests {
         assert_eq!(sizes("digits").iter().map(|s| s.1).collect::<Vec<_>>(), digits);
         assert!(builtin_names().is_sorted());
         assert!(open("nothing").unwrap().is_none());
+    }
+
+    /// Every bit of the values, the class of every object and the names of features.
+    fn hash(name: &str) -> String {
+        let set = open(name).unwrap().unwrap();
+        let classes = set.classes.as_ref().unwrap();
+        let mut hash = blake3::Hasher::new();
+        set.data.to_dense().iter().for_each(|v| _ = hash.update(&v.to_bits().to_le_bytes()));
+        for i in 0..set.n() {
+            hash.update(format!("{}\n", classes.of(i).unwrap()).as_bytes());
+        }
+        hash.update(set.feature_names.join("\n").as_bytes());
+        hash.finalize().to_string()
+    }
+
+    #[test]
+    fn values_classes_and_names_never_change() {
+        let hashes = [
+            "c5bdc8c1117de7f872975c662fc7652ea85fbe49051cf74831732c31287f94e4",
+            "e3a3a5ef9d8f81ab446b709dcfa0947e9d776f50e82d7acc995f5ef457ece3ea",
+            "8192245ae19a170bab727c12f4995cfc4f1fa1aed1e9c487395320776cbba491",
+        ];
+        assert_eq!(ALL.map(|set| hash(set.name)), hashes);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct Dataset {
     pub name: String,
     /// What methods see.
     pub data: Data,
-    /// One id per object, where the source has them; otherwise row numbers from 0 serve.
+    /// One id per object, where the source has them; otherwise row numbers from 0.
     pub ids: Option<Arc<[String]>>,
     /// Text shown to people, per object.
     pub display: Option<Arc<[String]>>,

@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 
 use crate::bytes::{self, bad, shown};
 use crate::dataset::Dataset;
-use crate::open::{self, Listing, OpenOptions, Origin};
+use crate::files;
+use crate::listing::{Listing, Origin};
+use crate::options::OpenOptions;
 
 /// Name of the manifest in a data directory.
 pub(crate) const MANIFEST: &str = "MANIFEST.csv";
@@ -102,12 +104,12 @@ impl Directory {
                     format!("no column \"{column}\": only a CSV has columns to choose from");
                 return Err(bad(name, message));
             }
-            open::folder(&path, name, &inspect)?
+            files::folder(&path, name, &inspect)?
         } else {
             let raw = bytes::read_raw(&path)?;
             inspect(&path, &raw)?;
             let place = shown(&path);
-            open::csv_of(bytes::unpack(raw, &place)?, &place, name, options)?
+            files::csv_of(bytes::unpack(raw, &place)?, &place, name, options)?
         };
         entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), as_listed)?;
         dataset.provenance = [&entry.source, &entry.notes]

@@ -11,22 +11,27 @@
 
 mod builtin;
 mod bytes;
+mod constraints_csv;
 mod dataset;
 mod directory;
+mod files;
 mod linfa;
-mod links;
+mod listing;
 mod matrix_market;
 mod open;
+mod options;
 mod partition;
 mod partitions;
 mod steps;
 mod table;
 
 pub use builtin::builtin_names;
+pub use constraints_csv::{read_constraints, write_constraints};
 pub use dataset::{Classes, Dataset};
 pub use linfa::LinfaView;
-pub use links::{read_constraints, write_constraints};
-pub use open::{Listing, OpenOptions, Origin, available, open};
+pub use listing::{Listing, Origin};
+pub use open::{available, open};
+pub use options::OpenOptions;
 pub use partition::{LabelColumn, read_labels, write_labels};
 pub use partitions::{Partitions, read_partitions};
 pub use steps::RowMap;

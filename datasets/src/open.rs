@@ -1,73 +1,17 @@
 //! Which data set does a name mean?
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mustlink_core::registry::suggestion;
 use mustlink_core::{Error, Result};
-use serde::Serialize;
 
 use crate::builtin;
-use crate::bytes::{self, bad, place, shown};
-use crate::dataset::{Classes, Dataset};
+use crate::bytes::{bad, shown};
+use crate::dataset::Dataset;
 use crate::directory::Directory;
-use crate::matrix_market;
-use crate::table;
-
-/// How a data set is to be opened.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OpenOptions {
-    /// The data directory, where there is one.
-    pub data_dir: Option<PathBuf>,
-    /// Column of a CSV that holds the classes; absent means a last column named `class`.
-    pub class_column: Option<String>,
-    /// Column of a CSV that holds the ids; absent means row numbers from 0.
-    pub id_column: Option<String>,
-    /// Column of a CSV that holds text to show to people.
-    pub display_column: Option<String>,
-}
-
-impl OpenOptions {
-    /// The data directory that the environment names in `MUSTLINK_DATA`, and nothing else.
-    pub fn from_env() -> Self {
-        let data_dir = std::env::var_os("MUSTLINK_DATA").filter(|v| !v.is_empty());
-        OpenOptions { data_dir: data_dir.map(PathBuf::from), ..OpenOptions::default() }
-    }
-
-    fn wants_columns(&self) -> Option<&str> {
-        [&self.class_column, &self.id_column, &self.display_column]
-            .into_iter()
-            .find_map(|c| c.as_deref())
-    }
-}
-
-/// Where a named data set comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// Part of this program.
-    BuiltIn,
-    /// The data directory.
-    Directory,
-}
-
-/// A data set that can be opened by name, as far as is known without opening it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listing {
-    /// Its name.
-    pub name: String,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// `dense`, `sparse`, or what the manifest says.
-    pub kind: String,
-    /// Objects.
-    pub n: Option<usize>,
-    /// Features.
-    pub d: Option<usize>,
-    /// Classes.
-    pub k: Option<usize>,
-    /// What else there is to know.
-    pub notes: String,
-}
+use crate::files::{csv, folder, matrix};
+use crate::listing::Listing;
+use crate::options::OpenOptions;
 
 /// Every data set that has a name, sorted; one per name, that which [`open`] would take.
 ///
@@ -171,84 +115,4 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
         shown(path),
         "unknown kind of file; accepted are .csv and .mtx, also with .gz, and folders with matrix.mtx",
     ))
-}
-
-fn csv(path: &Path, name: &str, options: &OpenOptions) -> Result<Dataset> {
-    csv_of(bytes::read(path)?, &place(path), name, options)
-}
-
-pub(crate) fn csv_of(
-    content: Vec<u8>,
-    place: &str,
-    name: &str,
-    options: &OpenOptions,
-) -> Result<Dataset> {
-    let table = table::read(&content, place, options)?;
-    Ok(Dataset {
-        name: name.into(),
-        data: table.data,
-        ids: table.ids,
-        display: table.display,
-        classes: table.classes,
-        feature_names: table.feature_names,
-        provenance: place.into(),
-    })
-}
-
-/// A check of the bytes of a file, by its name, before they are read as anything.
-pub(crate) type Inspect<'a> = &'a dyn Fn(&Path, &[u8]) -> Result<()>;
-
-/// The first of `names` that exists in `folder`.
-fn one_of(folder: &Path, names: [&str; 2]) -> Option<PathBuf> {
-    names.into_iter().map(|n| folder.join(n)).find(|p| p.is_file())
-}
-
-pub(crate) fn folder(folder: &Path, name: &str, inspect: Inspect<'_>) -> Result<Dataset> {
-    let found = one_of(folder, ["matrix.mtx.gz", "matrix.mtx"]);
-    let matrix_file = found.ok_or_else(|| {
-        bad(shown(folder), "the folder holds neither matrix.mtx nor matrix.mtx.gz")
-    })?;
-    matrix(&matrix_file, name, inspect)
-}
-
-fn inspected(path: &Path, inspect: Inspect<'_>) -> Result<Vec<u8>> {
-    let raw = bytes::read_raw(path)?;
-    inspect(path, &raw)?;
-    bytes::unpack(raw, &shown(path))
-}
-
-fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Dataset> {
-    let data = matrix_market::read(&inspected(path, inspect)?, &shown(path))?;
-    let beside = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut dataset = Dataset { provenance: shown(path), ..Dataset::new(name, data) };
-    if let Some(file) = one_of(beside, ["labels.txt", "labels.txt.gz"]) {
-        let content = inspected(&file, inspect)?;
-        let labels = one_per(&content, dataset.n(), "labels", "rows of the matrix", &file)?;
-        let values = labels.iter().map(|l| Some(l.trim()).filter(|l| !table::unknown(l)));
-        dataset.classes = Some(Classes::from_values(values));
-    }
-    if let Some(file) = one_of(beside, ["terms.txt.gz", "terms.txt"]) {
-        let content = inspected(&file, inspect)?;
-        let terms = one_per(&content, dataset.d(), "terms", "columns of the matrix", &file)?;
-        dataset.feature_names = terms.iter().map(|t| t.to_string()).collect();
-    }
-    Ok(dataset)
-}
-
-fn one_per<'a>(
-    content: &'a [u8],
-    expected: usize,
-    what: &str,
-    of: &str,
-    file: &Path,
-) -> Result<Vec<&'a str>> {
-    let lines = bytes::lines(content, &shown(file))?;
-    if lines.len() != expected {
-        let message = format!("{} {what} for {expected} {of}", lines.len());
-        return Err(bad(shown(file), message));
-    }
-    Ok(lines)
 }

@@ -29,7 +29,7 @@ impl LabelColumn {
     /// row by row.
     ///
     /// # Errors
-    /// `Data` when the two do not speak about the same objects.
+    /// `Data` when the two are not about the same objects.
     pub fn in_order_of(&self, other: &LabelColumn) -> Result<LabelColumn> {
         if self.labels.len() != other.labels.len() {
             return Err(bad(

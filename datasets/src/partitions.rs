@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use mustlink_core::ensemble::{Ensemble, MISSING, Member};
+use mustlink_core::clustering::NONE;
+use mustlink_core::ensemble::{Ensemble, Member};
 use mustlink_core::{Data, Result};
 use ndarray::Array2;
 
@@ -80,7 +81,7 @@ fn parse(
         if column.k() == 0 {
             return Err(bad(place, format!("column \"{}\" holds no label", &header[c])));
         }
-        let numbers: Vec<u32> = column.labels.iter().map(|l| l.unwrap_or(MISSING)).collect();
+        let numbers: Vec<u32> = column.labels.iter().map(|l| l.unwrap_or(NONE)).collect();
         members.push(Member { provenance: header[c].into(), ..Member::from_labels(&numbers) });
     }
     if members.is_empty() {
@@ -107,7 +108,7 @@ mod tests {
     fn any_text_is_a_label_and_an_empty_cell_is_none() {
         let p = of("id,one,two,class\na,x,7,p\nb,y,,p\nc,x,-1,q\n").unwrap();
         let labels: Vec<&[u32]> = p.ensemble.members().iter().map(|m| &m.labels[..]).collect();
-        assert_eq!(labels, [&[0, 1, 0][..], &[0, MISSING, 1]]);
+        assert_eq!(labels, [&[0, 1, 0][..], &[0, NONE, 1]]);
         assert_eq!(p.ensemble.members()[1].provenance, "two");
         assert_eq!((p.objects.id(2), p.objects.k()), ("c".into(), Some(2)));
         let bare = of("one\n3\n3\n").unwrap();

@@ -9,7 +9,7 @@ use ndarray::Array2;
 
 use crate::bytes::bad;
 use crate::dataset::Classes;
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 
 /// A record with the line it starts on.
 pub(crate) struct Record {
@@ -108,7 +108,7 @@ pub(crate) struct Table {
     pub feature_names: Vec<String>,
 }
 
-/// Whether a cell says that nothing is known.
+/// Whether a cell stands for a missing value.
 pub(crate) fn is_missing(cell: &str) -> bool {
     matches!(
         cell.to_ascii_lowercase().as_str(),
@@ -207,7 +207,7 @@ pub(crate) fn read(content: &[u8], place: &str, options: &OpenOptions) -> Result
     })
 }
 
-/// Whether a class cell says that the class is unknown.
+/// Whether a class cell stands for an unknown class.
 pub(crate) fn unknown(cell: &str) -> bool {
     cell.is_empty() || cell == "?"
 }

@@ -7,20 +7,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mustlink::config;
 use mustlink::constraints::Constraints;
 use mustlink::context::Context;
-use mustlink::roles::Transform;
 use mustlink::{Error, Result};
 use mustlink_datasets::{Dataset, OpenOptions};
 
 use crate::config::{DatasetSpec, Experiment};
-use crate::work::dataset_path;
 
 /// Where data sets are looked for.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
-    /// The data directory; absent: what the environment says.
+    /// The data directory; absent: that of the environment.
     pub data_dir: Option<PathBuf>,
     /// Data sets in memory, by id; they come before any other.
     pub memory: BTreeMap<String, Dataset>,
@@ -60,7 +57,7 @@ fn steps(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result
         None => open(experiment, spec, source)?,
     };
     let digest = raw.digest().iter().map(|b| format!("{b:02x}")).collect();
-    let path = dataset_path(experiment, &spec.id);
+    let path = experiment.dataset_path(&spec.id);
     let balanced = match &spec.class_sizes {
         Some(sizes) => raw.balance(sizes, &path)?,
         None => raw,
@@ -77,9 +74,8 @@ fn steps(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result
         }
         None => Constraints::default(),
     };
-    let mut transforms = spec.transforms.clone();
-    config::substitute_k(&mut transforms, balanced.k());
-    let transforms: Vec<Box<dyn Transform>> = config::instantiate(transforms)
+    let transforms = spec
+        .build_transforms(balanced.k())
         .map_err(|message| Error::Usage(format!("transforms: {message}")))?;
     let ctx = Context::builder(path).build();
     let (set, map) = balanced.transformed(&transforms, &ctx)?;

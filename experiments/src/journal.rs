@@ -1,21 +1,21 @@
-//! How does a run survive being killed?
+//! Files that survive a run being killed.
 //!
 //! Every finished cell is a file of its own under `cells/`, written aside, flushed to disk and then
 //! renamed: a file under a final name is whole. Whether a cell is done depends on nothing else. A
 //! lock keeps two runs out of one directory; shards of one run may share it.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use mustlink::lock::{Sharing, try_lock};
 use mustlink::{Error, Result};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use crate::config::Experiment;
+use crate::config::{Experiment, stored};
+use crate::grid::PlanLine;
 use crate::row::{Row, RowStatus};
-use crate::run::Shard;
+use crate::shard::Shard;
 
 /// A directory with the results of one experiment.
 #[derive(Debug)]
@@ -24,16 +24,6 @@ pub(crate) struct Journal {
     /// Ends the name of files being written, so that shards do not meet.
     part: String,
     _locks: Vec<File>,
-}
-
-/// Which cell a file belongs to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PlanLine {
-    pub dataset: String,
-    pub method: String,
-    pub repeat: usize,
-    pub fold: usize,
-    pub identity: String,
 }
 
 pub(crate) fn io(place: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
@@ -61,28 +51,17 @@ fn sync_directory(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-fn lock(path: &Path, shared: bool) -> Result<File> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .read(true)
-        .open(path)
-        .map_err(io(path))?;
-    let taken = if shared { file.try_lock_shared() } else { file.try_lock() };
-    match taken {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let dir = path.parent().unwrap_or(Path::new("."));
-            Err(Error::Data {
-                place: dir.display().to_string(),
-                message:
-                    "another run is at work in this directory; wait for it, or choose another --out"
-                        .into(),
-            })
-        }
-        Err(TryLockError::Error(e)) => Err(io(path)(e)),
+fn lock(path: &Path, sharing: Sharing) -> Result<File> {
+    let (file, taken) = try_lock(path, sharing)?;
+    if taken {
+        return Ok(file);
     }
+    let dir = path.parent().unwrap_or(Path::new("."));
+    Err(Error::Data {
+        place: dir.display().to_string(),
+        message: "another run is at work in this directory; wait for it, or choose another --out"
+            .into(),
+    })
 }
 
 impl Journal {
@@ -91,38 +70,22 @@ impl Journal {
     pub fn open(dir: &Path, experiment: &Experiment, shard: Option<Shard>) -> Result<Journal> {
         let cells = dir.join("cells");
         fs::create_dir_all(&cells).map_err(io(&cells))?;
-        let mut locks = vec![lock(&dir.join("run.lock"), shard.is_some())?];
+        // Shards of one run share the directory; each is at work once.
+        let sharing = if shard.is_some() { Sharing::Shared } else { Sharing::Exclusive };
+        let mut locks = vec![lock(&dir.join("run.lock"), sharing)?];
         let part = match shard {
             None => ".part".to_string(),
             Some(Shard { number, of }) => {
-                locks.push(lock(&dir.join(format!("shard-{number}-of-{of}.lock")), false)?);
+                locks.push(lock(
+                    &dir.join(format!("shard-{number}-of-{of}.lock")),
+                    Sharing::Exclusive,
+                )?);
                 format!(".part-{number}-of-{of}")
             }
         };
-        let config = dir.join("config.json");
-        match read_config(dir) {
-            Ok((_, resolved)) => {
-                let differs = differences(&resolved, experiment.resolved());
-                if !differs.is_empty() {
-                    return Err(Error::Data {
-                        place: dir.display().to_string(),
-                        message: format!(
-                            "holds the results of another experiment ({}); choose another --out, or remove it",
-                            differs.join("; ")
-                        ),
-                    });
-                }
-            }
-            Err(_) if !config.exists() => {}
-            Err(e) => return Err(e),
-        }
-        let base = fs::canonicalize(match experiment.base() {
-            b if b.as_os_str().is_empty() => Path::new("."),
-            b => b,
-        })
-        .unwrap_or_else(|_| experiment.base().to_path_buf());
-        let content = json!({ "format": 1, "base": base, "config": experiment.resolved() });
-        write_whole(&config, &part, format!("{content:#}\n").as_bytes())?;
+        stored::check_same(dir, experiment.resolved())?;
+        let content = stored::content(experiment.base(), experiment.resolved());
+        write_whole(&dir.join(stored::FILE), &part, content.as_bytes())?;
         write_whole(&dir.join("config.toml"), &part, experiment.resolved_toml().as_bytes())?;
         let journal = Journal { dir: dir.to_path_buf(), part, _locks: locks };
         for entry in fs::read_dir(&cells).map_err(io(&cells))? {
@@ -229,91 +192,9 @@ pub(crate) fn read_plan(dir: &Path) -> Result<Vec<PlanLine>> {
     reader.deserialize().collect::<std::result::Result<_, _>>().map_err(|e| bad(&e))
 }
 
-/// The base directory and the resolved configuration stored in a directory.
-pub(crate) fn read_config(dir: &Path) -> Result<(PathBuf, Value)> {
-    let path = dir.join("config.json");
-    let bad = |e: &dyn std::fmt::Display| Error::Data {
-        place: path.display().to_string(),
-        message: format!("{e}; is this a results directory?"),
-    };
-    let text = fs::read_to_string(&path).map_err(|e| bad(&e))?;
-    let mut value: Value = serde_json::from_str(&text).map_err(|e| bad(&e))?;
-    let base = value["base"].as_str().map(PathBuf::from).ok_or_else(|| bad(&"has no base"))?;
-    Ok((base, value["config"].take()))
-}
-
-/// What differs between two resolved configurations, apart from what changes no row.
-fn differences(there: &Value, here: &Value) -> Vec<String> {
-    let mut out = Vec::new();
-    let strip = |v: &Value| {
-        let mut v = v.clone();
-        if let Some(map) = v.as_object_mut() {
-            map.remove("run");
-            map.remove("stats");
-            map.remove("criterion");
-            if let Some(head) = map.get_mut("experiment").and_then(Value::as_object_mut) {
-                head.remove("description");
-            }
-        }
-        v
-    };
-    compare(&strip(there), &strip(here), "", &mut out);
-    let more = out.len().saturating_sub(3);
-    out.truncate(3);
-    if more > 0 {
-        out.push(format!("and {more} more differences"));
-    }
-    out
-}
-
-fn compare(there: &Value, here: &Value, path: &str, out: &mut Vec<String>) {
-    match (there, here) {
-        (Value::Object(a), Value::Object(b)) => {
-            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-            for key in keys {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                let null = Value::Null;
-                compare(a.get(key).unwrap_or(&null), b.get(key).unwrap_or(&null), &path, out);
-            }
-        }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            for (at, (x, y)) in a.iter().zip(b).enumerate() {
-                compare(x, y, &format!("{path}[{at}]"), out);
-            }
-        }
-        (a, b) if a == b => {}
-        (a, b) => out.push(format!("{path} is {} there and {} here", brief(a), brief(b))),
-    }
-}
-
-fn brief(v: &Value) -> String {
-    match v {
-        Value::Null => "absent".into(),
-        Value::Array(items) if !items.iter().all(Value::is_number) => {
-            format!("a list of {}", items.len())
-        }
-        Value::Object(map) => match map.get("type").and_then(Value::as_str) {
-            Some(tag) => tag.to_string(),
-            None => "a table".into(),
-        },
-        other => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn differences_are_named() {
-        let a = json!({ "method": [{ "w": 1.0, "c": { "type": "a" } }], "run": { "threads": 1 } });
-        let b = json!({ "method": [{ "w": 0.5 }], "run": { "threads": 2 } });
-        assert_eq!(
-            differences(&a, &b),
-            ["method[0].c is a there and absent here", "method[0].w is 1.0 there and 0.5 here"]
-        );
-        assert!(differences(&a, &a).is_empty());
-    }
 
     #[test]
     fn a_file_is_whole_or_absent() {

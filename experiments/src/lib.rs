@@ -1,49 +1,56 @@
 //! How are claims about methods made repeatable?
 //!
-//! An [`Experiment`] is a file: data sets, splits, methods, curve points, metrics. [`plan`] says
+//! An [`Experiment`] is a file: data sets, splits, methods, curve points, metrics. [`plan`] estimates
 //! what running it takes; [`run`] does it, cell by cell into a crash-safe journal, and goes on
 //! where it stopped; [`report`] makes tables and figures from the journal; [`retry`] runs again
 //! what failed. Equal files and equal seeds give equal rows on any number of threads.
 //!
+//! Each module uses only those above it:
+//!
 //! | module | what it holds |
 //! |---|---|
+//! | `statistics`, `svg`, `split`, `row` | means and intervals; axes of figures; which objects are held back; what is written down |
+//! | `verdict` | the language of claims about results |
 //! | `config` | the file and how it is read |
-//! | `split` | which objects are held back |
-//! | `work` | cells, the selections they share, identities |
-//! | `cell` | what happens in a selection and in a cell |
-//! | `run` | tasks, threads, memory, stopping |
-//! | `journal` | files that survive being killed |
-//! | `row` | what is written down |
-//! | `stats`, `summary` | means and intervals |
-//! | `formula`, `verdict` | claims about results, and whether they hold |
-//! | `figure`, `report`, `plan` | what people see |
+//! | `data` | the data sets, opened |
+//! | `identity`, `costs` | what results depend on; what methods take |
+//! | `grid`, `shard` | cells and the selections they share; parts of a run |
+//! | `journal` | files that survive a run being killed |
+//! | `plan`, `report` | what people see before and after |
+//! | `run_env`, `select`, `score`, `cell` | what happens in a selection and in a cell |
+//! | `schedule`, `run` | tasks, threads, memory, stopping |
 
 mod cell;
 mod config;
+mod costs;
 mod data;
-pub mod figure;
-mod formula;
+mod grid;
+mod identity;
 mod journal;
 mod plan;
 mod report;
 mod row;
 mod run;
+mod run_env;
+mod schedule;
+mod score;
+mod select;
+mod shard;
 mod split;
-mod stats;
-mod summary;
+mod statistics;
+pub mod svg;
 mod verdict;
-mod work;
 
 pub use config::{
-    Curve, DatasetEntry, DatasetSpec, Exclude, Experiment, ExperimentFile, Head, MethodEntry,
-    MethodSpec, Points, Range, RunSection, Scope, Scoring, Stats,
+    Criterion, Curve, DatasetEntry, DatasetSpec, Exclude, Experiment, ExperimentFile, Head,
+    MethodEntry, MethodSpec, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance,
 };
+pub use costs::first_generator;
 pub use data::Source;
 pub use plan::{Plan, PlannedDataset, plan};
-pub use report::{Report, report};
+pub use report::{CurveSummary, Finding, Judgement, PointSummary, Report, Verdict, report};
 pub use row::{Row, RowStatus};
-pub use run::{FailedCell, Outcome, RunOptions, RunProgress, Shard, Standing, retry, run};
+pub use run::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, retry, run};
+pub use shard::Shard;
 pub use split::Split;
-pub use stats::{Summary, Unit, critical_t, mean_height};
-pub use summary::{CurveSummary, PointSummary};
-pub use verdict::{Criterion, Finding, Judgement, Tolerance, Verdict};
+pub use statistics::{Summary, Unit, critical_t, mean_height};

@@ -9,8 +9,8 @@ use mustlink::error::bytes;
 
 use crate::config::{EnsemblePer, Experiment};
 use crate::data::{self, Source};
+use crate::grid::Grid;
 use crate::journal;
-use crate::work::Work;
 
 /// One data set of a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Plan {
     pub methods: usize,
     /// Cells.
     pub cells: usize,
-    /// Cells that are done in the directory asked about.
+    /// Cells that are finished in the results directory given.
     pub finished: usize,
     /// Rows.
     pub rows: usize,
@@ -53,7 +53,8 @@ impl Plan {
     }
 }
 
-/// Lays out an experiment without running it; `out` is asked what is done already.
+/// Lays out an experiment without running it; `out` is the results directory whose
+/// finished cells are counted.
 ///
 /// A data set that cannot be read is part of the plan, not an error; then nothing else is known.
 ///
@@ -88,33 +89,34 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     if plan.missing().next().is_some() {
         return Ok(plan);
     }
-    let work = Work::new(experiment, source)?;
+    let grid = Grid::new(experiment, source)?;
     let finished = out.map_or_else(|| Ok(Default::default()), journal::finished)?;
     let queries = experiment.points.numbers().map_or(100, |p| p.last().copied().unwrap_or(0));
-    let left = |c: &usize| !finished.contains(&work.cells[*c].identity);
-    let cells: f64 = (0..work.cells.len()).filter(left).map(|c| work.cell_effort(c, points)).sum();
+    let left = |c: &usize| !finished.contains(&grid.cells[*c].identity);
+    let cells: f64 = (0..grid.cells.len()).filter(left).map(|c| grid.cell_effort(c, points)).sum();
     let selections: f64 =
-        (0..work.selections.len()).map(|s| work.selection_effort(s, queries)).sum();
-    plan.finished = work.cells.iter().filter(|c| finished.contains(&c.identity)).count();
-    plan.selections = work.selections.len();
+        (0..grid.selections.len()).map(|s| grid.selection_effort(s, queries)).sum();
+    plan.finished = grid.cells.iter().filter(|c| finished.contains(&c.identity)).count();
+    plan.selections = grid.selections.len();
     let selections = if plan.finished == plan.cells { 0.0 } else { selections };
     let ensembles = if plan.finished == plan.cells {
         0.0
     } else {
         match experiment.head.ensemble_per {
-            EnsemblePer::Dataset => work.ensemble_effort(),
-            EnsemblePer::Repeat => work.ensemble_effort() * experiment.split.repeats() as f64,
+            EnsemblePer::Dataset => grid.ensemble_effort(),
+            EnsemblePer::Repeat => grid.ensemble_effort() * experiment.split.repeats() as f64,
         }
     };
     plan.seconds = (cells + selections + ensembles) * seconds_per_operation();
-    for (row, set) in work.bound.iter().zip(&work.datasets) {
-        for (bound, method) in row.iter().zip(&experiment.methods) {
+    for (row, set) in grid.methods.iter().zip(&grid.datasets) {
+        for method in row {
             // The values, and the norms of the rows.
             let data = 8 * (set.set.data.entries() + set.set.data.n()) as u64;
-            let memory = bound.memory + data;
+            let memory = method.costs.memory + data;
             if memory > plan.memory {
                 plan.memory = memory;
-                plan.largest = format!("method \"{}\" on data set \"{}\"", method.id, set.id);
+                plan.largest =
+                    format!("method \"{}\" on data set \"{}\"", method.resolved.id, set.id);
             }
         }
     }

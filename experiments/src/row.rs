@@ -91,7 +91,7 @@ pub struct Row {
     pub message: Option<String>,
     /// Version of the program.
     pub version: String,
-    /// What the clusterer tells of itself (journal only).
+    /// What the clusterer reports of itself (journal only).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub diagnostics: BTreeMap<String, f64>,
     /// Labels of all objects, where they are kept (journal only).
@@ -108,134 +108,104 @@ pub struct Row {
     pub scores: BTreeMap<String, Option<f64>>,
 }
 
-/// The numbers of a row that a report can summarise, beside scores and diagnostics.
-pub(crate) const COUNTED: [&str; 14] = [
-    "queries",
-    "cost",
-    "inferred",
-    "dont_know",
-    "constraints_must",
-    "constraints_cannot",
-    "k",
-    "k_found",
-    "violations",
-    "objective",
-    "iterations",
-    "time_select_s",
-    "time_cluster_s",
-    "time_total_s",
+/// Where a field of a row stands in `results.csv`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before the metrics.
+    Before,
+    /// After the metrics.
+    After,
+    /// After everything else: it differs between runs.
+    Last,
+    /// Nowhere: the journal alone holds it.
+    Journal,
+}
+use Place::{After, Before, Journal, Last};
+
+/// A field of a row beside its scores.
+struct Field {
+    name: &'static str,
+    place: Place,
+    /// The number that a report can summarise and a formula can name.
+    number: Option<fn(&Row) -> Option<f64>>,
+}
+
+const fn text(name: &'static str, place: Place) -> Field {
+    Field { name, place, number: None }
+}
+
+const fn number(name: &'static str, place: Place, get: fn(&Row) -> Option<f64>) -> Field {
+    Field { name, place, number: Some(get) }
+}
+
+fn count(value: Option<usize>) -> Option<f64> {
+    value.map(|v| v as f64)
+}
+
+/// Every field of a row beside its scores, in the order of the columns.
+const FIELDS: [Field; 38] = [
+    text("experiment", Before),
+    text("identity", Before),
+    text("dataset", Before),
+    text("target", Before),
+    text("n", Before),
+    text("d", Before),
+    text("classes", Before),
+    text("method", Before),
+    text("clusterer", Before),
+    text("selector", Before),
+    text("oracle", Before),
+    text("ensemble", Before),
+    text("repeat", Before),
+    text("fold", Before),
+    text("p_requested", Before),
+    number("queries", Before, |row| count(row.queries)),
+    number("cost", Before, |row| row.cost),
+    number("inferred", Before, |row| count(row.inferred)),
+    number("dont_know", Before, |row| count(row.dont_know)),
+    number("constraints_must", Before, |row| count(row.constraints_must)),
+    number("constraints_cannot", Before, |row| count(row.constraints_cannot)),
+    text("view", Before),
+    number("k", Before, |row| count(row.k)),
+    number("k_found", Before, |row| count(row.k_found)),
+    number("violations", After, |row| row.violations.map(|v| v as f64)),
+    number("objective", After, |row| row.objective),
+    number("iterations", After, |row| count(row.iterations)),
+    text("converged", After),
+    text("saturated", After),
+    text("test_classes", After),
+    text("status", After),
+    text("message", After),
+    text("version", After),
+    text("diagnostics", Journal),
+    text("labels", Journal),
+    number("time_select_s", Last, |row| row.time_select_s),
+    number("time_cluster_s", Last, |row| row.time_cluster_s),
+    number("time_total_s", Last, |row| row.time_total_s),
 ];
 
+/// Whether a name belongs to every row, so that no metric's column can have it.
+pub(crate) fn is_fixed_column(name: &str) -> bool {
+    FIELDS.iter().any(|f| f.name == name)
+}
+
+/// The numbers of a row that a report can summarise, beside scores and diagnostics.
+pub(crate) fn counted() -> impl Iterator<Item = &'static str> {
+    FIELDS.iter().filter(|f| f.number.is_some()).map(|f| f.name)
+}
+
 impl Row {
-    /// The number in a column: a score, one of [`COUNTED`], or what the clusterer tells.
+    /// The number in a column: a score, one of [`counted`], or what the clusterer reports of itself.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
         if let Some(score) = self.scores.get(column) {
             return *score;
         }
-        let count = |c: Option<usize>| c.map(|c| c as f64);
-        match column {
-            "queries" => count(self.queries),
-            "cost" => self.cost,
-            "inferred" => count(self.inferred),
-            "dont_know" => count(self.dont_know),
-            "constraints_must" => count(self.constraints_must),
-            "constraints_cannot" => count(self.constraints_cannot),
-            "k" => count(self.k),
-            "k_found" => count(self.k_found),
-            "violations" => self.violations.map(|v| v as f64),
-            "objective" => self.objective,
-            "iterations" => count(self.iterations),
-            "time_select_s" => self.time_select_s,
-            "time_cluster_s" => self.time_cluster_s,
-            "time_total_s" => self.time_total_s,
-            other => self.diagnostics.get(other).copied(),
+        match FIELDS.iter().find(|f| f.name == column).and_then(|f| f.number) {
+            Some(get) => get(self),
+            None => self.diagnostics.get(column).copied(),
         }
     }
 }
-
-/// The columns before the metrics.
-const BEFORE: [&str; 24] = [
-    "experiment",
-    "identity",
-    "dataset",
-    "target",
-    "n",
-    "d",
-    "classes",
-    "method",
-    "clusterer",
-    "selector",
-    "oracle",
-    "ensemble",
-    "repeat",
-    "fold",
-    "p_requested",
-    "queries",
-    "cost",
-    "inferred",
-    "dont_know",
-    "constraints_must",
-    "constraints_cannot",
-    "view",
-    "k",
-    "k_found",
-];
-/// The columns after the metrics.
-const AFTER: [&str; 9] = [
-    "violations",
-    "objective",
-    "iterations",
-    "converged",
-    "saturated",
-    "test_classes",
-    "status",
-    "message",
-    "version",
-];
-/// The columns that differ between runs, last.
-pub(crate) const TIMES: [&str; 3] = ["time_select_s", "time_cluster_s", "time_total_s"];
-
-/// Every name a metric column cannot have.
-pub(crate) const FIXED: [&str; 38] = [
-    "experiment",
-    "identity",
-    "dataset",
-    "target",
-    "n",
-    "d",
-    "classes",
-    "method",
-    "clusterer",
-    "selector",
-    "oracle",
-    "ensemble",
-    "repeat",
-    "fold",
-    "p_requested",
-    "queries",
-    "cost",
-    "inferred",
-    "dont_know",
-    "constraints_must",
-    "constraints_cannot",
-    "view",
-    "k",
-    "k_found",
-    "violations",
-    "objective",
-    "iterations",
-    "converged",
-    "saturated",
-    "test_classes",
-    "status",
-    "message",
-    "version",
-    "diagnostics",
-    "labels",
-    "time_select_s",
-    "time_cluster_s",
-    "time_total_s",
-];
 
 /// Rows as CSV, in the order given, time columns last.
 pub(crate) fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
@@ -244,10 +214,9 @@ pub(crate) fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
         message: e.to_string(),
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut columns: Vec<&str> = BEFORE.to_vec();
-    columns.extend(metrics.iter().map(String::as_str));
-    columns.extend(AFTER);
-    columns.extend(TIMES);
+    let at = |place| FIELDS.iter().filter(move |f| f.place == place).map(|f| f.name);
+    let metrics = metrics.iter().map(String::as_str);
+    let columns: Vec<&str> = at(Before).chain(metrics).chain(at(After)).chain(at(Last)).collect();
     writer.write_record(&columns).map_err(|e| fail(&e))?;
     for row in rows {
         let value = serde_json::to_value(row).map_err(|e| fail(&e))?;
@@ -266,21 +235,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_cover_the_row() {
+    fn the_list_of_fields_covers_the_row() {
         let diagnostics = BTreeMap::from([("rounds".to_string(), 2.0)]);
         let row = Row { labels: Some(vec![1]), diagnostics, ..Row::default() };
         assert_eq!(row.number("rounds"), Some(2.0));
-        assert!(COUNTED.iter().all(|c| FIXED.contains(c)));
+        assert!(is_fixed_column("labels") && !is_fixed_column("rounds"));
         let value = serde_json::to_value(&row).unwrap();
         let mut fields: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
         fields.sort_unstable();
-        let mut fixed = FIXED.to_vec();
-        fixed.sort_unstable();
-        assert_eq!(fields, fixed);
-        let mut columns: Vec<&str> =
-            [&BEFORE[..], &AFTER, &TIMES, &["diagnostics", "labels"]].concat();
-        columns.sort_unstable();
-        assert_eq!(columns, fixed);
+        let mut listed: Vec<&str> = FIELDS.iter().map(|f| f.name).collect();
+        listed.sort_unstable();
+        assert_eq!(fields, listed);
+    }
+
+    #[test]
+    fn every_number_of_a_row_is_the_one_in_its_column() {
+        let row = Row {
+            queries: Some(1),
+            cost: Some(2.0),
+            inferred: Some(3),
+            dont_know: Some(4),
+            constraints_must: Some(5),
+            constraints_cannot: Some(6),
+            k: Some(7),
+            k_found: Some(8),
+            violations: Some(9),
+            objective: Some(10.0),
+            iterations: Some(11),
+            time_select_s: Some(12.0),
+            time_cluster_s: Some(13.0),
+            time_total_s: Some(14.0),
+            ..Row::default()
+        };
+        let value = serde_json::to_value(&row).unwrap();
+        for name in counted() {
+            assert_eq!(row.number(name), value[name].as_f64(), "{name}");
+        }
+        assert_eq!(counted().count(), 14);
     }
 
     #[test]

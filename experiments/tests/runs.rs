@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mustlink::prelude::*;
 use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::{
-    Experiment, Outcome, RunOptions, RunProgress, Shard, Source, Standing, plan, report, retry, run,
+    Experiment, Outcome, ProgressSnapshot, RunOptions, RunProgress, Shard, Source, plan, report,
+    retry, run,
 };
 
 /// Fails where it is told to.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct TestTrouble {
     /// `error`, `panic`, or nothing.
     pub what: String,
@@ -54,8 +54,7 @@ impl BaseClusterer for TestTrouble {
 }
 
 /// Asks about objects whether they are eligible or not.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct TestCurious {}
 
 mustlink::register!(QuerySelector, TestCurious, "test_curious", references: []);
@@ -85,8 +84,7 @@ impl QuerySelector for TestCurious {
 }
 
 /// Makes two members and says in a directory that it did.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct TestCounted {
     /// Gets one file per ensemble made.
     pub dir: String,
@@ -110,8 +108,7 @@ impl EnsembleGenerator for TestCounted {
 }
 
 /// Asks along an ensemble.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct TestCommittee {
     /// What makes the ensemble.
     pub generator: Option<Box<dyn EnsembleGenerator>>,
@@ -237,8 +234,8 @@ fn any_number_of_threads_gives_the_same_bytes() {
 
 struct StopAfter(usize, Arc<AtomicBool>);
 impl RunProgress for StopAfter {
-    fn update(&self, standing: &Standing) {
-        if standing.done >= self.0 {
+    fn update(&self, snapshot: &ProgressSnapshot) {
+        if snapshot.done >= self.0 {
             self.1.store(true, Ordering::Relaxed);
         }
     }
@@ -479,8 +476,8 @@ fn a_directory_belongs_to_one_run_of_one_experiment() {
     // Another run at work.
     struct Meanwhile(std::path::PathBuf, std::sync::Mutex<Vec<String>>);
     impl RunProgress for Meanwhile {
-        fn update(&self, standing: &Standing) {
-            if standing.done == 1 {
+        fn update(&self, snapshot: &ProgressSnapshot) {
+            if snapshot.done == 1 {
                 let shard = Some(Shard { number: 1, of: 2 });
                 for shard in [None, shard] {
                     let options = RunOptions { shard, ..options(&self.0) };

@@ -4,7 +4,7 @@
 //! the contingency table of those objects.
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::contingency::{Contingency, PairCounts};
+use mustlink_kernels::agreement::contingency::{Contingency, PairCounts};
 
 /// Rounding beyond the end of a range that is taken back; a larger excess is a defect and stays.
 const ROUNDING: f64 = 1e-12;

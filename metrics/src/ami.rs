@@ -1,7 +1,7 @@
 //! Mutual information, adjusted for chance.
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::contingency::{Average, Contingency};
+use mustlink_kernels::agreement::contingency::{Average, Contingency};
 
 use crate::agreement::{score, within};
 
@@ -13,16 +13,13 @@ use crate::agreement::{score, within};
 /// O(classes · clusters · mean overlap), groups of one size together; not random.
 /// # References
 /// [VinhEppsBailey2010] §3.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Ami {
     /// How the two entropies are averaged.
     pub average: Average,
 }
 
-register!(Metric, Ami, "ami", references: ["VinhEppsBailey2010"]);
-
-#[typetag::serde(name = "ami")]
+#[plugin("ami", cites = ["VinhEppsBailey2010"])]
 impl Metric for Ami {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| {

@@ -11,13 +11,10 @@ use crate::agreement::{score, within};
 /// speaks of all pairs.
 /// # References
 /// [HubertArabie1985]; [Eaton2005] eq. 2.15.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Ari {}
 
-register!(Metric, Ari, "ari", references: ["HubertArabie1985", "Eaton2005"]);
-
-#[typetag::serde(name = "ari")]
+#[plugin("ari", cites = ["HubertArabie1985", "Eaton2005"])]
 impl Metric for Ari {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| within(t.adjusted_rand(), -0.5, 1.0))

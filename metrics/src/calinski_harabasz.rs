@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::points::{Distortion, squared_distance};
+use mustlink_kernels::distance::points::{Distortion, squared_distance};
 
 use crate::geometry::{Clusters, finite};
 
@@ -12,13 +12,10 @@ use crate::geometry::{Clusters, finite};
 /// and where nothing scatters within clusters, singletons included. Dense or sparse data.
 /// # References
 /// [CalinskiHarabasz1974].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct CalinskiHarabasz {}
 
-register!(Metric, CalinskiHarabasz, "calinski_harabasz", references: ["CalinskiHarabasz1974"]);
-
-#[typetag::serde(name = "calinski_harabasz")]
+#[plugin("calinski_harabasz", cites = ["CalinskiHarabasz1974"])]
 impl Metric for CalinskiHarabasz {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let Some(c) = Clusters::new(self.typetag_name(), input, Distortion::SquaredEuclidean)?

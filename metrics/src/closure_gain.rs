@@ -10,13 +10,10 @@ use crate::constraint_set::{closure, facts};
 /// it. Looks at the constraints alone, never at the clusters. Undefined without
 /// constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
 /// objects.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ClosureGain {}
 
-register!(Metric, ClosureGain, "closure_gain", references: []);
-
-#[typetag::serde(name = "closure_gain")]
+#[plugin("closure_gain")]
 impl Metric for ClosureGain {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         Ok(closure(input)?.map(|(closure, stated)| {

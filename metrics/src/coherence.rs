@@ -22,24 +22,14 @@ const ROUNDING: f64 = 1e-12;
 /// with replacement; random in them alone, which `seed` fixes.
 /// # References
 /// [Davidson2006].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Coherence {
     /// Most pairs of a must-link and a cannot-link that are all looked at.
-    #[schemars(range(min = 1))]
+    #[option(default = 10_000_000, min = 1)]
     pub max_pairs: usize,
     /// Seed of the sample.
-    #[schemars(range(min = 0))]
     pub seed: u64,
 }
-
-impl Default for Coherence {
-    fn default() -> Self {
-        Coherence { max_pairs: 10_000_000, seed: 0 }
-    }
-}
-
-register!(Metric, Coherence, "coherence", references: ["Davidson2006"]);
 
 /// The ends of a constraint.
 struct Vector<'a> {
@@ -119,12 +109,9 @@ impl<'a> Entries<'a> {
     }
 }
 
-#[typetag::serde(name = "coherence")]
+#[plugin("coherence", cites = ["Davidson2006"])]
 impl Metric for Coherence {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        if self.max_pairs == 0 {
-            return Err(Error::bad_param("max_pairs", 0, ">= 1"));
-        }
         let data = data(self.typetag_name(), input, &COORDINATES)?;
         let given = inside(input, input.constraints)?;
         let vectors = |kind: Kind| -> Vec<Vector> {

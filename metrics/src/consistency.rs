@@ -8,13 +8,10 @@ use crate::constraint_set::{closure, facts};
 ///
 /// Looks at the constraints alone, never at the clusters. Undefined without constraints. In an
 /// experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Consistency {}
 
-register!(Metric, Consistency, "consistency", references: []);
-
-#[typetag::serde(name = "consistency")]
+#[plugin("consistency")]
 impl Metric for Consistency {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         Ok(closure(input)?.map(|(closure, _)| closure.conflicts().len() as f64))

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::points::Distortion;
+use mustlink_kernels::distance::points::Distortion;
 
 use crate::geometry::{Clusters, finite};
 
@@ -12,13 +12,10 @@ use crate::geometry::{Clusters, finite};
 /// Undefined for fewer than two clusters and where two means coincide. Dense or sparse data.
 /// # References
 /// [DaviesBouldin1979].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct DaviesBouldin {}
 
-register!(Metric, DaviesBouldin, "davies_bouldin", references: ["DaviesBouldin1979"]);
-
-#[typetag::serde(name = "davies_bouldin")]
+#[plugin("davies_bouldin", cites = ["DaviesBouldin1979"])]
 impl Metric for DaviesBouldin {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let Some(c) = Clusters::new(self.typetag_name(), input, Distortion::SquaredEuclidean)?

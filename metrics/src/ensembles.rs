@@ -6,9 +6,9 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
-use mustlink_kernels::co_association::CoAssociation;
-use mustlink_kernels::contingency::{Average, Contingency};
-use mustlink_kernels::imputation::{Imputed, Tally, Thresholds, impute};
+use mustlink_kernels::agreement::contingency::{Average, Contingency};
+use mustlink_kernels::ensemble::co_association::CoAssociation;
+use mustlink_kernels::ensemble::imputation::{Imputed, Tally, Thresholds, impute};
 use rayon::prelude::*;
 
 use crate::agreement::{check_scope, in_scope, within};
@@ -63,7 +63,7 @@ fn judged(input: &MetricInput, with_classes: bool) -> Result<Option<Judged>> {
 /// The contingency table of two labellings over the objects that both label.
 fn table(a: &[u32], b: &[u32]) -> Contingency {
     let both = a.iter().copied().zip(b.iter().copied());
-    Contingency::new(both.filter(|&(a, b)| a != MISSING && b != MISSING))
+    Contingency::new(both.filter(|&(a, b)| a != NONE && b != NONE))
 }
 
 fn nmi(a: &[u32], b: &[u32]) -> f64 {
@@ -80,10 +80,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Mean over pairs of members: all of them up to 500 members, else 100 000 random ones.
-fn over_pairs(
-    ensemble: &Ensemble,
-    value: impl Fn(&[u32], &[u32]) -> f64 + Sync,
-) -> Option<f64> {
+fn over_pairs(ensemble: &Ensemble, value: impl Fn(&[u32], &[u32]) -> f64 + Sync) -> Option<f64> {
     let tau = ensemble.len();
     let pairs: Vec<(usize, usize)> = if tau <= ALL_PAIRS_UP_TO {
         (0..tau).flat_map(|b| (0..b).map(move |a| (a, b))).collect()
@@ -96,28 +93,28 @@ fn over_pairs(
         (0..SAMPLED_PAIRS).map(|_| pair()).collect()
     };
     let members = ensemble.members();
-    let values: Vec<f64> = pairs
-        .into_par_iter()
-        .map(|(a, b)| value(&members[a].labels, &members[b].labels))
-        .collect();
+    let values: Vec<f64> =
+        pairs.into_par_iter().map(|(a, b)| value(&members[a].labels, &members[b].labels)).collect();
     (!values.is_empty()).then(|| mean(&values))
 }
 
 /// What all scores of this file say of themselves.
 fn facts(needs_truth: bool) -> MetricProperties {
-    MetricProperties { needs_truth, needs_ensemble: true, perfect: None, ..MetricProperties::default() }
+    MetricProperties {
+        needs_truth,
+        needs_ensemble: true,
+        perfect: None,
+        ..MetricProperties::default()
+    }
 }
 
 macro_rules! of_ensembles {
     ($($(#[$doc:meta])* $type:ident, $tag:literal, [$($key:literal),*], $truth:literal, $facts:expr, $score:expr;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-        #[serde(default, deny_unknown_fields)]
+        #[options]
         pub struct $type {}
 
-        register!(Metric, $type, $tag, references: [$($key),*]);
-
-        #[typetag::serde(name = $tag)]
+        #[plugin($tag, cites = [$($key),*])]
         impl Metric for $type {
             fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
                 let score: fn(&Judged) -> Option<f64> = $score;
@@ -229,26 +226,17 @@ macro_rules! of_imputed {
         $(#[$doc])*
         /// # References
         /// Equations 2 and 6 and Table 1 of [Greene2007].
-        #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-        #[serde(default, deny_unknown_fields)]
+        #[options]
         pub struct $type {
             /// Share of the members from which on a pair is an imputed must-link (κ_m).
-            #[schemars(range(min = 0.0, max = 1.0))]
+            #[option(default = 0.98, min = 0.0, max = 1.0)]
             pub kappa_must: f64,
             /// Share of the members up to which a pair is an imputed cannot-link (κ_c).
-            #[schemars(range(min = 0.0, max = 1.0))]
+            #[option(min = 0.0, max = 1.0)]
             pub kappa_cannot: f64,
         }
 
-        impl Default for $type {
-            fn default() -> Self {
-                $type { kappa_must: 0.98, kappa_cannot: 0.0 }
-            }
-        }
-
-        register!(Metric, $type, $tag, references: ["Greene2007"]);
-
-        #[typetag::serde(name = $tag)]
+        #[plugin($tag, cites = ["Greene2007"])]
         impl Metric for $type {
             fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
                 let score: fn(&Imputed) -> Option<f64> = $score;
@@ -327,7 +315,10 @@ mod tests {
         assert_eq!(score(&ImputeCountCannot { kappa_must: 0.8, kappa_cannot: 0.2 }), 40.0);
         near(score(&ImputePrMust::default()), 5.0 / 19.0);
         near(score(&ImputePrCannot::default()), 32.0 / 47.0);
-        assert_eq!((score(&ImputePpMust::default()), score(&ImputePpCannot::default())), (1.0, 1.0));
+        assert_eq!(
+            (score(&ImputePpMust::default()), score(&ImputePpCannot::default())),
+            (1.0, 1.0)
+        );
     }
 
     #[test]

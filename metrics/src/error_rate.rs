@@ -11,13 +11,10 @@ use crate::agreement::score;
 /// O(min² · max) in the classes and clusters of each connected part of the table; not random.
 /// # References
 /// [DomeniconiAlRazgan2008] Table 2.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ErrorRate {}
 
-register!(Metric, ErrorRate, "error_rate", references: ["DomeniconiAlRazgan2008"]);
-
-#[typetag::serde(name = "error_rate")]
+#[plugin("error_rate", cites = ["DomeniconiAlRazgan2008"])]
 impl Metric for ErrorRate {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| (t.n() - t.matching()) as f64 / t.n() as f64)
@@ -38,13 +35,10 @@ impl Metric for ErrorRate {
 /// Several clusters may stand for one class, so that many clusters score well.
 /// # References
 /// [ZhaoKarypis2004].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ErrorRateMajority {}
 
-register!(Metric, ErrorRateMajority, "error_rate_majority", references: ["ZhaoKarypis2004"]);
-
-#[typetag::serde(name = "error_rate_majority")]
+#[plugin("error_rate_majority", cites = ["ZhaoKarypis2004"])]
 impl Metric for ErrorRateMajority {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| (t.n() - t.majority()) as f64 / t.n() as f64)

@@ -13,13 +13,10 @@ use crate::violations::tally;
 /// never touch test objects.
 /// # References
 /// [Davidson2006].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Informativeness {}
 
-register!(Metric, Informativeness, "informativeness", references: ["Davidson2006"]);
-
-#[typetag::serde(name = "informativeness")]
+#[plugin("informativeness", cites = ["Davidson2006"])]
 impl Metric for Informativeness {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let n = input.labels.len();

@@ -9,13 +9,10 @@ use crate::agreement::{check_scope, in_scope, score};
 /// Number of clusters with an object in the scope.
 ///
 /// No classes are needed or looked at. Neither end is better.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct KFound {}
 
-register!(Metric, KFound, "k_found", references: []);
-
-#[typetag::serde(name = "k_found")]
+#[plugin("k_found")]
 impl Metric for KFound {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         check_scope(input)?;
@@ -39,13 +36,10 @@ impl Metric for KFound {
 /// Number of clusters minus number of classes, among the objects of known class.
 ///
 /// 0 is best; negative when classes are merged.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct KError {}
 
-register!(Metric, KError, "k_error", references: []);
-
-#[typetag::serde(name = "k_error")]
+#[plugin("k_error")]
 impl Metric for KError {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| t.clusters().len() as f64 - t.classes().len() as f64)

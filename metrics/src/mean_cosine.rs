@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::points::Distortion;
+use mustlink_kernels::distance::points::Distortion;
 
 use crate::agreement::within;
 use crate::geometry::{Clusters, finite};
@@ -14,13 +14,10 @@ use crate::geometry::{Clusters, finite};
 /// Rises as clusters are split: it compares clusterings of one k. Dense or sparse data.
 /// # References
 /// [Basu2004].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct MeanCosine {}
 
-register!(Metric, MeanCosine, "mean_cosine", references: ["Basu2004"]);
-
-#[typetag::serde(name = "mean_cosine")]
+#[plugin("mean_cosine", cites = ["Basu2004"])]
 impl Metric for MeanCosine {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let clusters = Clusters::new(self.typetag_name(), input, Distortion::Cosine)?;

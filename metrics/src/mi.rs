@@ -10,13 +10,10 @@ use crate::agreement::{score, within};
 /// perfect one, so that its best value depends on the data.
 /// # References
 /// [VinhEppsBailey2010] §2.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Mi {}
 
-register!(Metric, Mi, "mi", references: ["VinhEppsBailey2010"]);
-
-#[typetag::serde(name = "mi")]
+#[plugin("mi", cites = ["VinhEppsBailey2010"])]
 impl Metric for Mi {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| within(t.mutual_information(), 0.0, f64::INFINITY))

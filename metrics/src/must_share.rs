@@ -9,13 +9,10 @@ use crate::constraint_set::{facts, inside};
 /// Looks at the constraints alone, never at the clusters. Neither end is better. Undefined without
 /// constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
 /// objects.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct MustShare {}
 
-register!(Metric, MustShare, "must_share", references: []);
-
-#[typetag::serde(name = "must_share")]
+#[plugin("must_share")]
 impl Metric for MustShare {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let given = inside(input, input.constraints)?;

@@ -4,7 +4,7 @@
 //! many small clusters: they do not choose k.
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::contingency::Average;
+use mustlink_kernels::agreement::contingency::Average;
 
 use crate::agreement::{score, within};
 
@@ -13,13 +13,10 @@ use crate::agreement::{score, within};
 /// Equal to `v_measure` at beta = 1. What [Basu2004] reports. Identical partitions score 1; 0/0 is 0.
 /// # References
 /// [Basu2004], [RosenbergHirschberg2007].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct NmiArith {}
 
-register!(Metric, NmiArith, "nmi_arith", references: ["Basu2004", "RosenbergHirschberg2007"]);
-
-#[typetag::serde(name = "nmi_arith")]
+#[plugin("nmi_arith", cites = ["Basu2004", "RosenbergHirschberg2007"])]
 impl Metric for NmiArith {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| {
@@ -37,13 +34,10 @@ impl Metric for NmiArith {
 /// The form of [StrehlGhosh2002], which [Greene2007] uses. Identical partitions score 1; 0/0 is 0.
 /// # References
 /// [StrehlGhosh2002], [Greene2007].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct NmiGeo {}
 
-register!(Metric, NmiGeo, "nmi_geo", references: ["StrehlGhosh2002", "Greene2007"]);
-
-#[typetag::serde(name = "nmi_geo")]
+#[plugin("nmi_geo", cites = ["StrehlGhosh2002", "Greene2007"])]
 impl Metric for NmiGeo {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| {
@@ -61,13 +55,10 @@ impl Metric for NmiGeo {
 /// 1 for every refinement of the classes. Identical partitions score 1; 0/0 is 0.
 /// # References
 /// [VinhEppsBailey2010].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct NmiMin {}
 
-register!(Metric, NmiMin, "nmi_min", references: ["VinhEppsBailey2010"]);
-
-#[typetag::serde(name = "nmi_min")]
+#[plugin("nmi_min", cites = ["VinhEppsBailey2010"])]
 impl Metric for NmiMin {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| {
@@ -85,13 +76,10 @@ impl Metric for NmiMin {
 /// One minus a distance between partitions. Identical partitions score 1; 0/0 is 0.
 /// # References
 /// [VinhEppsBailey2010].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct NmiMax {}
 
-register!(Metric, NmiMax, "nmi_max", references: ["VinhEppsBailey2010"]);
-
-#[typetag::serde(name = "nmi_max")]
+#[plugin("nmi_max", cites = ["VinhEppsBailey2010"])]
 impl Metric for NmiMax {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| {
@@ -109,13 +97,10 @@ impl Metric for NmiMax {
 /// The smallest of the normalised forms. Identical partitions score 1; 0/0 is 0.
 /// # References
 /// [VinhEppsBailey2010].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct NmiJoint {}
 
-register!(Metric, NmiJoint, "nmi_joint", references: ["VinhEppsBailey2010"]);
-
-#[typetag::serde(name = "nmi_joint")]
+#[plugin("nmi_joint", cites = ["VinhEppsBailey2010"])]
 impl Metric for NmiJoint {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| {

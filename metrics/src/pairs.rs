@@ -3,7 +3,7 @@
 //! Pairs named in `exclude` (those with explicit constraints in [Basu2004]) are in none of the counts.
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::contingency::PairCounts;
+use mustlink_kernels::agreement::contingency::PairCounts;
 
 use crate::agreement::pairs;
 
@@ -22,13 +22,10 @@ fn share(counts: &PairCounts, pairs: u64) -> Option<f64> {
 /// one class; 1 when no pair is in either.
 /// # References
 /// [Eaton2005] eq. 2.11; [Basu2004] §5.2.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct PairPrecision {}
 
-register!(Metric, PairPrecision, "pair_precision", references: ["Eaton2005", "Basu2004"]);
-
-#[typetag::serde(name = "pair_precision")]
+#[plugin("pair_precision", cites = ["Eaton2005", "Basu2004"])]
 impl Metric for PairPrecision {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let counts = pairs(self.typetag_name(), input)?;
@@ -42,13 +39,10 @@ impl Metric for PairPrecision {
 /// one cluster; 1 when no pair is in either.
 /// # References
 /// [Eaton2005] eq. 2.12; [Basu2004] §5.2.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct PairRecall {}
 
-register!(Metric, PairRecall, "pair_recall", references: ["Eaton2005", "Basu2004"]);
-
-#[typetag::serde(name = "pair_recall")]
+#[plugin("pair_recall", cites = ["Eaton2005", "Basu2004"])]
 impl Metric for PairRecall {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let counts = pairs(self.typetag_name(), input)?;
@@ -62,13 +56,10 @@ impl Metric for PairRecall {
 /// cluster and none in one class, 0 when only one of the two holds.
 /// # References
 /// [Eaton2005] eq. 2.13; [Basu2004] §5.2.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct PairF {}
 
-register!(Metric, PairF, "pair_f", references: ["Eaton2005", "Basu2004"]);
-
-#[typetag::serde(name = "pair_f")]
+#[plugin("pair_f", cites = ["Eaton2005", "Basu2004"])]
 impl Metric for PairF {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let counts = pairs(self.typetag_name(), input)?;
@@ -89,13 +80,10 @@ impl Metric for PairF {
 /// cluster or one class.
 /// # References
 /// [HubertArabie1985].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct JaccardPairs {}
 
-register!(Metric, JaccardPairs, "jaccard_pairs", references: ["HubertArabie1985"]);
-
-#[typetag::serde(name = "jaccard_pairs")]
+#[plugin("jaccard_pairs", cites = ["HubertArabie1985"])]
 impl Metric for JaccardPairs {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let counts = pairs(self.typetag_name(), input)?;

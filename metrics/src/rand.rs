@@ -9,13 +9,10 @@ use crate::agreement::pairs;
 /// (TP + TN) / C(N,2). High for any clustering when there are many classes. Undefined without a pair.
 /// # References
 /// [Rand1971].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Rand {}
 
-register!(Metric, Rand, "rand", references: ["Rand1971"]);
-
-#[typetag::serde(name = "rand")]
+#[plugin("rand", cites = ["Rand1971"])]
 impl Metric for Rand {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let counts = pairs(self.typetag_name(), input)?;

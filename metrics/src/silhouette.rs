@@ -5,7 +5,7 @@ use std::ops::Range;
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use mustlink_core::reduce;
-use mustlink_kernels::points::{Distortion, Points, row, row_norms, squared_distance};
+use mustlink_kernels::distance::points::{Distortion, Points, row, row_norms, squared_distance};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, Axis, Slice};
 use rayon::prelude::*;
@@ -17,8 +17,7 @@ use crate::geometry::{Groups, data, finite, rows};
 const PARALLEL: f64 = 1e-14;
 
 /// How far apart two objects are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Distance {
     /// √Σ(x − y)².
     #[default]
@@ -37,26 +36,16 @@ pub enum Distance {
 /// cluster with its share; random in the sample alone, which `seed` fixes.
 /// # References
 /// [Rousseeuw1987].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Silhouette {
     /// How far apart two objects are.
     pub distance: Distance,
     /// Most objects that are all compared with each other.
-    #[schemars(range(min = 2))]
+    #[option(default = 5000, min = 2)]
     pub max_n: usize,
     /// Seed of the sample.
-    #[schemars(range(min = 0))]
     pub seed: u64,
 }
-
-impl Default for Silhouette {
-    fn default() -> Self {
-        Silhouette { distance: Distance::Euclidean, max_n: 5000, seed: 0 }
-    }
-}
-
-register!(Metric, Silhouette, "silhouette", references: ["Rousseeuw1987"]);
 
 /// Objects whose distances to all others are taken at once.
 const BLOCK: usize = 64;
@@ -140,11 +129,8 @@ impl Silhouette {
     /// The objects that are scored, with the silhouette of each; `None` where it is not defined.
     ///
     /// # Errors
-    /// `BadParam` for `max_n` below 2 and lengths that differ; `UnsupportedData` for affinities.
+    /// `BadParam` for lengths that differ; `UnsupportedData` for affinities.
     pub fn values(&self, input: &MetricInput) -> Result<Option<Vec<(usize, f64)>>> {
-        if self.max_n < 2 {
-            return Err(Error::bad_param("max_n", self.max_n, ">= 2"));
-        }
         let accepts = [DataKind::Dense, DataKind::Csr, DataKind::Distances];
         let data = data(self.typetag_name(), input, &accepts)?;
         let rows = self.sample(rows(input), input.labels);
@@ -217,7 +203,7 @@ fn value(groups: &Groups, i: usize, distances: &[f64]) -> f64 {
     if scale > 0.0 { (b - a) / scale } else { 0.0 }
 }
 
-#[typetag::serde(name = "silhouette")]
+#[plugin("silhouette", cites = ["Rousseeuw1987"])]
 impl Metric for Silhouette {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         Ok(self.values(input)?.and_then(|values| {

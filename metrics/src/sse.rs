@@ -1,7 +1,7 @@
 //! How far are objects from the mean of their cluster?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::points::Distortion;
+use mustlink_kernels::distance::points::Distortion;
 
 use crate::geometry::{Clusters, finite};
 
@@ -11,13 +11,10 @@ use crate::geometry::{Clusters, finite};
 /// are split: it compares clusterings of one k. Dense or sparse data.
 /// # References
 /// [Basu2004].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Sse {}
 
-register!(Metric, Sse, "sse", references: ["Basu2004"]);
-
-#[typetag::serde(name = "sse")]
+#[plugin("sse", cites = ["Basu2004"])]
 impl Metric for Sse {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let clusters = Clusters::new(self.typetag_name(), input, Distortion::SquaredEuclidean)?;

@@ -1,7 +1,7 @@
 //! Does each cluster hold one class, and is each class in one cluster?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::contingency::Contingency;
+use mustlink_kernels::agreement::contingency::Contingency;
 
 use crate::agreement::{score, within};
 
@@ -24,13 +24,10 @@ fn informed(open: f64, entropy: f64) -> f64 {
 /// 1 when there is one class. Perfect for singletons: it does not choose k.
 /// # References
 /// [RosenbergHirschberg2007].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Homogeneity {}
 
-register!(Metric, Homogeneity, "homogeneity", references: ["RosenbergHirschberg2007"]);
-
-#[typetag::serde(name = "homogeneity")]
+#[plugin("homogeneity", cites = ["RosenbergHirschberg2007"])]
 impl Metric for Homogeneity {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, homogeneity)
@@ -42,13 +39,10 @@ impl Metric for Homogeneity {
 /// 1 when there is one cluster.
 /// # References
 /// [RosenbergHirschberg2007].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Completeness {}
 
-register!(Metric, Completeness, "completeness", references: ["RosenbergHirschberg2007"]);
-
-#[typetag::serde(name = "completeness")]
+#[plugin("completeness", cites = ["RosenbergHirschberg2007"])]
 impl Metric for Completeness {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, completeness)
@@ -62,29 +56,17 @@ impl Metric for Completeness {
 /// `BadParam` for a negative or infinite beta.
 /// # References
 /// [RosenbergHirschberg2007].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct VMeasure {
     /// Weight of completeness against homogeneity (β), >= 0.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1.0, min = 0.0)]
     pub beta: f64,
 }
 
-impl Default for VMeasure {
-    fn default() -> Self {
-        VMeasure { beta: 1.0 }
-    }
-}
-
-register!(Metric, VMeasure, "v_measure", references: ["RosenbergHirschberg2007"]);
-
-#[typetag::serde(name = "v_measure")]
+#[plugin("v_measure", cites = ["RosenbergHirschberg2007"])]
 impl Metric for VMeasure {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let beta = self.beta;
-        if !(beta >= 0.0 && beta.is_finite()) {
-            return Err(Error::bad_param("beta", beta, "finite and >= 0"));
-        }
         score(self.typetag_name(), input, |t| {
             let (h, c) = (homogeneity(t), completeness(t));
             let below = beta * h + c;

@@ -9,16 +9,13 @@ use crate::agreement::score;
 /// H(Y) + H(C) − 2 MI = H(Y|C) + H(C|Y), at most 2 ln N nats. A metric on partitions, 0 for one partition.
 /// # References
 /// [Meila2007].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Vi {
     /// In bits in place of nats.
     pub bits: bool,
 }
 
-register!(Metric, Vi, "vi", references: ["Meila2007"]);
-
-#[typetag::serde(name = "vi")]
+#[plugin("vi", cites = ["Meila2007"])]
 impl Metric for Vi {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| {

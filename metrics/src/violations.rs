@@ -32,18 +32,16 @@ pub(crate) fn tally(
 ///
 /// Must-links with ends in two clusters and cannot-links with ends in one. Undefined without
 /// constraints.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Violations {
     /// Look at `must_link` or `cannot_link` alone; absent: at both.
+    #[option(default = None)]
     pub kind: Option<Kind>,
     /// Sum weights in place of counting.
     pub weighted: bool,
 }
 
-register!(Metric, Violations, "violations", references: []);
-
-#[typetag::serde(name = "violations")]
+#[plugin("violations")]
 impl Metric for Violations {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let tally = tally(input, input.constraints, input.labels, self.kind, self.weighted)?;
@@ -65,18 +63,16 @@ impl Metric for Violations {
 /// Share of the constraints that the clustering breaks.
 ///
 /// Weighted: the weight of the broken ones over the weight of all. Undefined without constraints.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ViolationRate {
     /// Look at `must_link` or `cannot_link` alone; absent: at both.
+    #[option(default = None)]
     pub kind: Option<Kind>,
     /// Sum weights in place of counting.
     pub weighted: bool,
 }
 
-register!(Metric, ViolationRate, "violation_rate", references: []);
-
-#[typetag::serde(name = "violation_rate")]
+#[plugin("violation_rate")]
 impl Metric for ViolationRate {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let tally = tally(input, input.constraints, input.labels, self.kind, self.weighted)?;
@@ -99,18 +95,16 @@ impl Metric for ViolationRate {
 /// As `violation_rate`, on constraints the clusterer was not given: in an experiment the given ones
 /// that touch test objects. On the constraints between all pairs of known class this is 1 − `rand`;
 /// it is meant for people's constraints where no classes are known. Undefined without any.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ViolationRateHeldout {
     /// Look at `must_link` or `cannot_link` alone; absent: at both.
+    #[option(default = None)]
     pub kind: Option<Kind>,
     /// Sum weights in place of counting.
     pub weighted: bool,
 }
 
-register!(Metric, ViolationRateHeldout, "violation_rate_heldout", references: []);
-
-#[typetag::serde(name = "violation_rate_heldout")]
+#[plugin("violation_rate_heldout")]
 impl Metric for ViolationRateHeldout {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let tally = tally(input, input.heldout, input.labels, self.kind, self.weighted)?;

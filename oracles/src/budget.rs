@@ -10,33 +10,24 @@ use crate::wrapping::{open_source, properties_of};
 /// Checked before asking: the source never sees the question that would go over. With both limits
 /// the first to be hit ends; once refused, everything is refused.
 /// # Errors
-/// `BadParam` for a cost that is not positive, or a source that may not stand inside a budget.
+/// `BadParam` for a source that may not stand inside a budget.
 /// # References
 /// [Basu2004] §4: a constant number of queries.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Budget {
-    /// Answers allowed, >= 0; absent: any number.
-    #[schemars(range(min = 0))]
+    /// Answers allowed; absent: any number.
     pub queries: Option<u64>,
-    /// Total cost allowed, > 0; absent: any.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    /// Total cost allowed; absent: any.
+    #[option(above = 0.0)]
     pub cost: Option<f64>,
     /// Who answers.
-    #[schemars(extend("x-default" = "truth"))]
+    #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
 
-register!(Oracle, Budget, "budget", references: ["Basu2004"]);
-
-#[typetag::serde(name = "budget")]
+#[plugin("budget", cites = ["Basu2004"])]
 impl Oracle for Budget {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        if let Some(cost) = self.cost
-            && !(cost > 0.0 && cost.is_finite())
-        {
-            return Err(Error::bad_param("cost", cost, "finite and > 0"));
-        }
         if self.queries.is_none() && self.cost.is_none() {
             scene.ctx.warn("a budget without queries or cost limits nothing");
         }
@@ -47,7 +38,7 @@ impl Oracle for Budget {
             answered: 0,
             spent: 0.0,
             over: false,
-            source: open_source(self, &self.source, scene)?,
+            source: open_source(self, &**self.source()?, scene)?,
         }))
     }
 

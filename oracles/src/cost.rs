@@ -15,12 +15,11 @@ use crate::wrapping::{objects, open_source, properties_of};
 /// in an answer for the first time and `old` afterwards. A table has a price per pair; other pairs
 /// cost `constant`. Replies are left as they are.
 /// # Errors
-/// `BadParam` for a negative price, or for `per_object` beside `table`; `Data` for a wrong table.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// `BadParam` for `per_object` beside `table`; `Data` for a wrong table.
+#[options]
 pub struct Cost {
-    /// Price of a question, >= 0.
-    #[schemars(range(min = 0.0))]
+    /// Price of a question.
+    #[option(default = 1.0, min = 0.0)]
     pub constant: f64,
     /// Prices by object, in place of `constant`.
     pub per_object: Option<PerObject>,
@@ -29,75 +28,52 @@ pub struct Cost {
     /// The table names objects by id, not by row number.
     pub by_id: bool,
     /// Who answers.
-    #[schemars(extend("x-default" = "truth"))]
+    #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
 
 /// What an object costs.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct PerObject {
-    /// The first time, >= 0.
-    #[schemars(range(min = 0.0))]
+    /// The first time.
+    #[option(default = 1.0, min = 0.0)]
     pub new: f64,
-    /// Every later time, >= 0.
-    #[schemars(range(min = 0.0))]
+    /// Every later time.
+    #[option(min = 0.0)]
     pub old: f64,
 }
 
-impl Default for PerObject {
-    fn default() -> Self {
-        PerObject { new: 1.0, old: 0.0 }
-    }
-}
-
-impl Default for Cost {
-    fn default() -> Self {
-        Cost { constant: 1.0, per_object: None, table: None, by_id: false, source: None }
-    }
-}
-
-register!(Oracle, Cost, "cost", references: []);
-
-#[typetag::serde(name = "cost")]
+#[plugin("cost")]
 impl Oracle for Cost {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        let legal = |name: &str, price: f64| match price >= 0.0 && price.is_finite() {
-            true => Ok(price),
-            false => Err(Error::bad_param(name, price, "finite and >= 0")),
-        };
-        let constant = legal("constant", self.constant)?;
         let price = match (&self.per_object, &self.table) {
             (Some(_), Some(_)) => {
                 return Err(Error::bad_param("table", "a file", "absent beside per_object"));
             }
-            (Some(by), None) => Price::PerObject {
-                new: legal("per_object.new", by.new)?,
-                old: legal("per_object.old", by.old)?,
-                seen: vec![false; scene.n],
-            },
-            (None, None) => Price::Pairs { constant, table: HashMap::new() },
+            (Some(by), None) => {
+                Price::PerObject { new: by.new, old: by.old, seen: vec![false; scene.n] }
+            }
+            (None, None) => Price::Pairs { constant: self.constant, table: HashMap::new() },
             (None, Some(file)) => {
                 let file = Table::read(file)?;
                 let column = file.column("cost")?;
                 let mut table = HashMap::new();
                 for (pair, line, cells) in file.pairs(scene, self.by_id)? {
-                    let cost = cells[column].parse().ok().filter(|c: &f64| *c >= 0.0 && c.is_finite());
+                    let cost =
+                        cells[column].parse().ok().filter(|c: &f64| *c >= 0.0 && c.is_finite());
                     let cost = cost.ok_or_else(|| {
-                        let message = format!(
-                            "cost must be a finite number >= 0, got \"{}\"",
-                            cells[column]
-                        );
+                        let message =
+                            format!("cost must be a finite number >= 0, got \"{}\"", cells[column]);
                         file.bad(line, message)
                     })?;
                     if table.insert(pair, cost).is_some_and(|before| before != cost) {
                         return Err(file.bad(line, "the pair has another cost before"));
                     }
                 }
-                Price::Pairs { constant, table }
+                Price::Pairs { constant: self.constant, table }
             }
         };
-        let source = open_source(self, &self.source, scene)?;
+        let source = open_source(self, &**self.source()?, scene)?;
         Ok(Box::new(Charging { n: scene.n, price, source }))
     }
 

@@ -25,13 +25,13 @@ use crate::wrapping::{objects, open_source, properties_of};
 /// source that may not stand inside.
 /// # References
 /// [Dawid1979] estimates rates of error from votes alone; here with one rate per annotator.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Crowd {
     /// Who is asked; absent: three who never err.
+    #[option(default = vec![Annotator::default(); 3])]
     pub annotators: Vec<Annotator>,
     /// Votes per question, at least 1 and at most one per annotator.
-    #[schemars(range(min = 1))]
+    #[option(default = 3, min = 1)]
     pub votes: usize,
     /// Who votes on which pair.
     pub assign: Assign,
@@ -42,54 +42,32 @@ pub struct Crowd {
     /// For `rule = "weighted"`: estimate the rates of error instead of taking the true ones.
     pub estimate: bool,
     /// For `rule = "weighted"`: votes decide when their log-odds reach this, >= 0.
-    #[schemars(range(min = 0.0))]
+    #[option(min = 0.0)]
     pub threshold: f64,
     /// Who knows what the annotators are asked.
-    #[schemars(extend("x-default" = "truth"))]
+    #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
 
 /// One annotator.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Annotator {
     /// Name; absent: `ann-` and the place in the list, from 1.
+    #[option(default = None)]
     pub id: Option<String>,
     /// Share of replies that are turned, in [0, 1].
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(min = 0.0, max = 1.0)]
     pub flip_rate: f64,
     /// Share of pairs left unanswered, in [0, 1].
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(min = 0.0, max = 1.0)]
     pub dont_know_rate: f64,
     /// How much a vote counts, >= 0.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1.0, min = 0.0)]
     pub weight: f64,
 }
 
-impl Default for Annotator {
-    fn default() -> Self {
-        Annotator { id: None, flip_rate: 0.0, dont_know_rate: 0.0, weight: 1.0 }
-    }
-}
-
-impl Default for Crowd {
-    fn default() -> Self {
-        Crowd {
-            annotators: vec![Annotator::default(); 3],
-            votes: 3,
-            assign: Assign::Rotate,
-            rule: Rule::Majority,
-            tie: Tie::DontKnow,
-            estimate: false,
-            threshold: 0.0,
-            source: None,
-        }
-    }
-}
-
 /// Who votes on a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Assign {
     /// `votes` annotators in a row, from one that a hash of the pair picks.
     #[default]
@@ -99,8 +77,7 @@ pub enum Assign {
 }
 
 /// How votes become a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Rule {
     /// More votes win.
     #[default]
@@ -110,8 +87,7 @@ pub enum Rule {
 }
 
 /// What happens when the votes do not decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Tie {
     /// The reply is "don't know".
     #[default]
@@ -122,41 +98,29 @@ pub enum Tie {
     CannotLink,
 }
 
-register!(Oracle, Crowd, "crowd", references: ["Dawid1979"]);
-
 impl Annotator {
     fn name(&self, at: usize) -> String {
         self.id.clone().unwrap_or_else(|| format!("ann-{}", at + 1))
     }
 
-    fn check(&self) -> Result<()> {
-        for (name, rate) in [("flip_rate", self.flip_rate), ("dont_know_rate", self.dont_know_rate)] {
-            if !(0.0..=1.0).contains(&rate) {
-                return Err(Error::bad_param(name, rate, "in 0..=1"));
-            }
-        }
-        match self.weight >= 0.0 && self.weight.is_finite() {
-            true => Ok(()),
-            false => Err(Error::bad_param("weight", self.weight, "finite and >= 0")),
-        }
-    }
-
     /// The annotator as an oracle: doubt around noise around the source, each only where there is any.
     fn open(&self, crowd: &Crowd, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        self.check()?;
-        let mut source = crowd.source.clone();
+        let mut source = crowd.source()?.into_owned();
         if self.flip_rate > 0.0 {
-            source = Some(Box::new(Noisy { flip_rate: self.flip_rate, source, ..Noisy::default() }));
+            let inner = Some(source);
+            source =
+                Box::new(Noisy { flip_rate: self.flip_rate, source: inner, ..Noisy::default() });
         }
         if self.dont_know_rate > 0.0 {
             let rate = self.dont_know_rate;
-            source = Some(Box::new(DontKnow { rate, source, ..DontKnow::default() }));
+            let inner = Some(source);
+            source = Box::new(DontKnow { rate, source: inner, ..DontKnow::default() });
         }
-        open_source(crowd, &source, scene)
+        open_source(crowd, &*source, scene)
     }
 }
 
-#[typetag::serde(name = "crowd")]
+#[plugin("crowd", cites = ["Dawid1979"])]
 impl Oracle for Crowd {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let all = self.annotators.len();
@@ -166,9 +130,6 @@ impl Oracle for Crowd {
         if !(1..=all).contains(&self.votes) {
             let legal = format!("in 1..={all} (the number of annotators)");
             return Err(Error::bad_param("votes", self.votes, legal));
-        }
-        if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
-            return Err(Error::bad_param("threshold", self.threshold, "finite and >= 0"));
         }
         if self.estimate && self.rule == Rule::Majority {
             scene.ctx.warn("estimate changes nothing with rule = \"majority\"");
@@ -257,11 +218,7 @@ impl Log {
 
 /// One rate of error per annotator that makes the votes likely: near those of `before`, or else from
 /// the share of must-links of each pair, so that most annotators are right more often than not.
-fn estimated(
-    pairs: &[Vec<(usize, bool)>],
-    annotators: usize,
-    before: Option<&[f64]>,
-) -> Vec<f64> {
+fn estimated(pairs: &[Vec<(usize, bool)>], annotators: usize, before: Option<&[f64]>) -> Vec<f64> {
     let posterior = |votes: &[(usize, bool)], errors: &[f64]| {
         let odds = |&(a, vote): &(usize, bool)| {
             if vote { log_odds(errors[a]) } else { -log_odds(errors[a]) }
@@ -348,27 +305,27 @@ impl Asking {
 impl Respondent for Asking {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         objects(question, self.n)?;
-        let mut said = Vec::with_capacity(self.votes);
+        let mut cast = Vec::with_capacity(self.votes);
         let mut votes = Vec::with_capacity(self.votes);
         let mut cost = 0.0;
         let (reply, sure) = loop {
-            let a = self.voter(question, said.len());
+            let a = self.voter(question, cast.len());
             let answer = match self.annotators[a].respondent.ask(question)? {
                 Outcome::Answered(answer) => answer,
                 other => return Ok(other),
             };
             cost += answer.cost;
-            said.push(Vote { annotator: self.annotators[a].name.clone(), reply: answer.reply });
+            cast.push(Vote { annotator: self.annotators[a].name.clone(), reply: answer.reply });
             match answer.reply {
                 Reply::MustLink => votes.push((a, true)),
                 Reply::CannotLink => votes.push((a, false)),
                 Reply::DontKnow => {}
             }
-            if said.len() < self.votes {
+            if cast.len() < self.votes {
                 continue;
             }
             let (balance, sure) = self.balance(&votes);
-            let left = said.len() < self.annotators.len();
+            let left = cast.len() < self.annotators.len();
             match (self.decided(balance), self.tie) {
                 (Some(reply), _) => break (reply, Some(sure)),
                 (None, Tie::AskAnother) if left => {}
@@ -379,7 +336,7 @@ impl Respondent for Asking {
         if let Some(log) = &mut self.log {
             log.push(votes);
         }
-        let answer = Answer { cost, confidence: sure, votes: said, ..Answer::of(reply) };
+        let answer = Answer { cost, confidence: sure, votes: cast, ..Answer::of(reply) };
         Ok(Outcome::Answered(answer))
     }
 

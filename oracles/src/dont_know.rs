@@ -12,33 +12,25 @@ use crate::wrapping::{objects, open_source, properties_of};
 /// number below `by_object`; the numbers are hashes of seed and pair or object. With both at 0 the
 /// source is left as it is. An unanswered question costs what its answer would.
 /// # Errors
-/// `BadParam` for a share outside [0, 1], or a source that may not stand inside.
+/// `BadParam` for a source that may not stand inside.
 /// # References
 /// [Basu2004] §4, footnote 2: "don't know" replies are ignored and not posed again.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct DontKnow {
-    /// Share of the pairs that are not answered, in [0, 1].
-    #[schemars(range(min = 0.0, max = 1.0))]
+    /// Share of the pairs that are not answered.
+    #[option(min = 0.0, max = 1.0)]
     pub rate: f64,
-    /// Share of the objects that cannot be told in any pair, in [0, 1].
-    #[schemars(range(min = 0.0, max = 1.0))]
+    /// Share of the objects that cannot be told in any pair.
+    #[option(min = 0.0, max = 1.0)]
     pub by_object: f64,
     /// Who answers the other pairs.
-    #[schemars(extend("x-default" = "truth"))]
+    #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
 
-register!(Oracle, DontKnow, "dont_know", references: ["Basu2004"]);
-
-#[typetag::serde(name = "dont_know")]
+#[plugin("dont_know", cites = ["Basu2004"])]
 impl Oracle for DontKnow {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        for (name, share) in [("rate", self.rate), ("by_object", self.by_object)] {
-            if !(0.0..=1.0).contains(&share) {
-                return Err(Error::bad_param(name, share, "in 0..=1"));
-            }
-        }
         let path = scene.ctx.path();
         Ok(Box::new(Doubting {
             n: scene.n,
@@ -46,7 +38,7 @@ impl Oracle for DontKnow {
             by_object: self.by_object,
             pairs: PairHash::new(path, "dont_know"),
             objects: PairHash::new(path, "dont_know.by_object"),
-            source: open_source(self, &self.source, scene)?,
+            source: open_source(self, &**self.source()?, scene)?,
         }))
     }
 

@@ -13,25 +13,20 @@ use crate::wrapping::{classes, classes_reply};
 /// Each object of known class is, with probability `rate`, put once and for all into another class,
 /// each of the others alike; both draws are hashes of seed and object. At rate 0 it is `truth`.
 /// # Errors
-/// `BadParam` for a rate outside [0, 1]; `Usage` without classes.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// `Usage` without classes.
+#[options]
 pub struct NoisyLabels {
-    /// Share of the objects in a wrong class, in [0, 1].
-    #[schemars(range(min = 0.0, max = 1.0))]
+    /// Share of the objects in a wrong class.
+    #[option(min = 0.0, max = 1.0)]
     pub rate: f64,
 }
 
-register!(Oracle, NoisyLabels, "noisy_labels", references: []);
-
-#[typetag::serde(name = "noisy_labels")]
+#[plugin("noisy_labels")]
 impl Oracle for NoisyLabels {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        if !(0.0..=1.0).contains(&self.rate) {
-            return Err(Error::bad_param("rate", self.rate, "in 0..=1"));
-        }
         let truth = classes(scene, "noisy_labels")?;
-        let names: Vec<u32> = truth.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let names: Vec<u32> =
+            truth.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
         let path = scene.ctx.path();
         let (wrong, other) =
             (PairHash::new(path, "noisy_labels"), PairHash::new(path, "noisy_labels.class"));

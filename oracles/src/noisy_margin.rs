@@ -3,40 +3,34 @@
 use mustlink_core::prelude::*;
 
 use crate::pair_hash::PairHash;
-use crate::wrapping::{objects, open_source, properties_of};
+use crate::wrapping::{flipping, open_source, properties_of};
 
 /// More objects than this have more than half a million pairs; then a sample stands for all.
 const ALL_PAIRS: usize = 1000;
 const SAMPLE: usize = 500_000;
 
-/// Turns replies about pairs of middling distance into their opposite more often than others.
+/// Gives the opposite reply for pairs of middling distance more often than for others.
 ///
 /// # Method
-/// A pair at Euclidean distance d is turned with probability rate · exp(−(d − m)² / (2 s²)), with m
+/// A pair at Euclidean distance d gets the opposite reply with probability rate · exp(−(d − m)² / (2 s²)), with m
 /// the median distance of all pairs and s the median deviation from it; from 1001 objects on, both
-/// come from half a million random pairs. Whether a pair is turned is a hash of seed and pair.
+/// come from half a million random pairs. Which pairs do is a hash of seed and pair.
 /// # Errors
-/// `BadParam` for a rate outside [0, 0.5]; `UnsupportedData` for affinities; `Usage` without data.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// `UnsupportedData` for affinities; `Usage` without data.
+#[options]
 pub struct NoisyMargin {
-    /// Probability of an error at the median distance, in [0, 0.5].
-    #[schemars(range(min = 0.0, max = 0.5))]
+    /// Probability of an error at the median distance.
+    #[option(min = 0.0, max = 0.5)]
     pub rate: f64,
-    /// Whose replies are turned.
-    #[schemars(extend("x-default" = "truth"))]
+    /// Whose replies are flipped.
+    #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
 
-register!(Oracle, NoisyMargin, "noisy_margin", references: []);
-
-#[typetag::serde(name = "noisy_margin")]
+#[plugin("noisy_margin")]
 impl Oracle for NoisyMargin {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        if !(0.0..=0.5).contains(&self.rate) {
-            return Err(Error::bad_param("rate", self.rate, "in 0..=0.5"));
-        }
-        let source = open_source(self, &self.source, scene)?;
+        let source = open_source(self, &**self.source()?, scene)?;
         if self.rate == 0.0 {
             return Ok(source);
         }
@@ -57,7 +51,14 @@ impl Oracle for NoisyMargin {
         distances.iter_mut().for_each(|d| *d = (*d - middle).abs());
         let spread = median(&mut distances);
         let pairs = PairHash::new(scene.ctx.path(), "noisy_margin");
-        Ok(Box::new(Unsure { data, rate: self.rate, middle, spread, pairs, source }))
+        let rate = self.rate;
+        let of_pair = move |question: &Question, _| {
+            let off = distance(&data, question.i as usize, question.j as usize) - middle;
+            // Where half of all distances are the median, only those are hard.
+            let off = if off == 0.0 { 0.0 } else { off / spread };
+            rate * (-0.5 * off * off).exp()
+        };
+        Ok(flipping(scene.n, pairs, source, of_pair))
     }
 
     fn properties(&self) -> OracleProperties {
@@ -108,50 +109,6 @@ fn median(values: &mut [f64]) -> f64 {
     match even {
         true => 0.5 * (below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + upper),
         false => upper,
-    }
-}
-
-struct Unsure {
-    data: Data,
-    rate: f64,
-    middle: f64,
-    spread: f64,
-    pairs: PairHash,
-    source: Box<dyn Respondent>,
-}
-
-impl Unsure {
-    fn probability(&self, i: usize, j: usize) -> f64 {
-        let off = (distance(&self.data, i, j) - self.middle).abs();
-        // Where half of all distances are the median, only those are hard.
-        let off = if off == 0.0 { 0.0 } else { off / self.spread };
-        self.rate * (-0.5 * off * off).exp()
-    }
-}
-
-impl Respondent for Unsure {
-    fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        let (i, j) = objects(question, self.data.n())?;
-        let mut outcome = self.source.ask(question)?;
-        if let Outcome::Answered(answer) = &mut outcome {
-            let opposite = match answer.reply {
-                Reply::MustLink => Reply::CannotLink,
-                Reply::CannotLink => Reply::MustLink,
-                Reply::DontKnow => return Ok(outcome),
-            };
-            if self.pairs.uniform(question.i, question.j) < self.probability(i, j) {
-                answer.reply = opposite;
-            }
-        }
-        Ok(outcome)
-    }
-
-    fn cost(&self, question: &Question) -> f64 {
-        self.source.cost(question)
-    }
-
-    fn recall(&mut self, question: &Question, answer: &Answer) {
-        self.source.recall(question, answer);
     }
 }
 

@@ -1,15 +1,12 @@
-//! The oracle that says nothing.
+//! The oracle that never answers.
 
 use mustlink_core::prelude::*;
 
 /// Refuses every question: an unsupervised run along the same way.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct None {}
 
-register!(Oracle, None, "none", references: []);
-
-#[typetag::serde(name = "none")]
+#[plugin("none")]
 impl Oracle for None {
     fn open(&self, _: &Scene) -> Result<Box<dyn Respondent>> {
         Ok(Box::new(Silent))

@@ -16,8 +16,7 @@ use crate::wrapping::objects;
 /// Where ledger and data have ids, objects are found by id: the rows may stand in another order.
 /// # Errors
 /// `BadParam` without a ledger; `Data` for a file that is none, an unknown id, other data.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Replay {
     /// The file.
     pub ledger: Option<String>,
@@ -26,9 +25,7 @@ pub struct Replay {
     pub missing: Option<Box<dyn Oracle>>,
 }
 
-register!(Oracle, Replay, "replay", references: []);
-
-#[typetag::serde(name = "replay")]
+#[plugin("replay")]
 impl Oracle for Replay {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let Some(path) = self.ledger.as_deref().filter(|path| !path.is_empty()) else {

@@ -16,8 +16,7 @@ use crate::wrapping::objects;
 /// # Errors
 /// `Data` and `BadParam` for objects that do not exist, a pair with itself, two different replies for
 /// one pair.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Scripted {
     /// The replies: `[{ i = 0, j = 3, reply = "must_link" }]`, by row number from 0.
     pub replies: Vec<Scribed>,
@@ -44,8 +43,7 @@ pub struct Scribed {
 }
 
 /// What happens to a pair that is not in the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Missing {
     /// It is answered with "don't know".
     #[default]
@@ -54,9 +52,7 @@ pub enum Missing {
     Refuse,
 }
 
-register!(Oracle, Scripted, "scripted", references: []);
-
-#[typetag::serde(name = "scripted")]
+#[plugin("scripted")]
 impl Oracle for Scripted {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let mut replies = HashMap::new();

@@ -92,11 +92,13 @@ impl Table {
                     let found = ids.get(cell).copied();
                     found.ok_or_else(|| self.bad(*line, format!("no object has the id \"{cell}\"")))
                 }
-                None => cell.parse().ok().filter(|&o: &u32| (o as usize) < scene.n).ok_or_else(|| {
-                    let last = scene.n.saturating_sub(1);
-                    let message = format!("\"{cell}\" is not a row number in 0..={last}");
-                    self.bad(*line, format!("{message}; are these ids? (by_id = true)"))
-                }),
+                None => {
+                    cell.parse().ok().filter(|&o: &u32| (o as usize) < scene.n).ok_or_else(|| {
+                        let last = scene.n.saturating_sub(1);
+                        let message = format!("\"{cell}\" is not a row number in 0..={last}");
+                        self.bad(*line, format!("{message}; are these ids? (by_id = true)"))
+                    })
+                }
             };
             let (a, b) = (find(&cells[i])?, find(&cells[j])?);
             if a == b {

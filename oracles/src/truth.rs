@@ -14,13 +14,10 @@ use crate::wrapping::{classes, classes_reply};
 /// `Usage` without classes, `BadParam` when there is not one per object.
 /// # References
 /// [Basu2004] §4; [Greene2007] §4.2: a natural classification as the oracle.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Truth {}
 
-register!(Oracle, Truth, "truth", references: ["Basu2004", "Greene2007"]);
-
-#[typetag::serde(name = "truth")]
+#[plugin("truth", cites = ["Basu2004", "Greene2007"])]
 impl Oracle for Truth {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         Ok(Box::new(Knowing { labels: classes(scene, "truth")? }))

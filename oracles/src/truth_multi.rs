@@ -16,8 +16,7 @@ use crate::wrapping::{classes, classes_reply};
 /// # Errors
 /// `BadParam` for a `target` that is missing or unknown; `Data` when the file speaks about other
 /// objects; `Usage` without any classes.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct TruthMulti {
     /// CSV with the classifications. Absent: the classes of the data set.
     pub labels: Option<String>,
@@ -25,9 +24,7 @@ pub struct TruthMulti {
     pub target: Option<String>,
 }
 
-register!(Oracle, TruthMulti, "truth_multi", references: []);
-
-#[typetag::serde(name = "truth_multi")]
+#[plugin("truth_multi")]
 impl Oracle for TruthMulti {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let labels = match (&self.labels, &self.target) {

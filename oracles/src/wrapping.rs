@@ -7,21 +7,21 @@
 use std::sync::Arc;
 
 use mustlink_core::prelude::*;
-use mustlink_core::registry::slot;
+
+use crate::pair_hash::PairHash;
 
 /// The order, outermost first.
 pub const ORDER: &str = "budget → cost → crowd → dont_know → noise → source";
 
-/// Opens the oracle in the slot `source` of the wrapper `outer`.
+/// Opens `source`, the oracle that the wrapper `outer` holds.
 ///
 /// # Errors
 /// `BadParam` naming `source` when it may not stand inside `outer`; what the source returns.
-pub fn open_source<P: Oracle + JsonSchema>(
-    outer: &P,
-    source: &Option<Box<dyn Oracle>>,
+pub fn open_source(
+    outer: &dyn Oracle,
+    source: &dyn Oracle,
     scene: &Scene,
 ) -> Result<Box<dyn Respondent>> {
-    let source = slot::<P, dyn Oracle>(source, "source")?;
     if source.properties().layer <= outer.properties().layer {
         return Err(Error::bad_param(
             "source",
@@ -39,6 +39,50 @@ pub fn open_source<P: Oracle + JsonSchema>(
 pub fn properties_of(layer: Layer, source: &Option<Box<dyn Oracle>>) -> OracleProperties {
     let inner = source.as_ref().map(|source| source.properties()).unwrap_or_default();
     OracleProperties { layer, ..inner }
+}
+
+/// A respondent that gives the opposite reply for some pairs of `n` objects: those whose number in
+/// [0, 1) lies below `rate(question, reply)`. A "don't know" stays one.
+pub fn flipping(
+    n: usize,
+    pairs: PairHash,
+    source: Box<dyn Respondent>,
+    rate: impl Fn(&Question, Reply) -> f64 + Send + 'static,
+) -> Box<dyn Respondent> {
+    Box::new(Flipping { n, pairs, source, rate })
+}
+
+struct Flipping<F> {
+    n: usize,
+    pairs: PairHash,
+    source: Box<dyn Respondent>,
+    rate: F,
+}
+
+impl<F: Fn(&Question, Reply) -> f64 + Send> Respondent for Flipping<F> {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        objects(question, self.n)?;
+        let mut outcome = self.source.ask(question)?;
+        if let Outcome::Answered(answer) = &mut outcome {
+            let opposite = match answer.reply {
+                Reply::MustLink => Reply::CannotLink,
+                Reply::CannotLink => Reply::MustLink,
+                Reply::DontKnow => return Ok(outcome),
+            };
+            if self.pairs.uniform(question.i, question.j) < (self.rate)(question, answer.reply) {
+                answer.reply = opposite;
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn cost(&self, question: &Question) -> f64 {
+        self.source.cost(question)
+    }
+
+    fn recall(&mut self, question: &Question, answer: &Answer) {
+        self.source.recall(question, answer);
+    }
 }
 
 /// The two objects of a question, as indexes.

@@ -1,25 +1,27 @@
 //! Which clusters have the smallest diameters when constraints change the space itself?
 
+mod agglomerative;
+
 use mustlink_core::closure::{Closure, OnConflict, UnionFind};
 use mustlink_core::constraints::Strength;
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
-use mustlink_kernels::agglomerative::complete_link;
 use ndarray::Array2;
 
+use agglomerative::complete_link;
+
 /// When merging ends.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[options]
+#[derive(Copy)]
 pub enum Stop {
     /// By a rule.
     Rule(StopRule),
     /// Before the first merge above this height.
-    Height(#[schemars(range(min = 0.0))] f64),
+    Height(#[option(min = 0.0)] f64),
 }
 
 /// Rules that end merging.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum StopRule {
     /// At k clusters.
     K,
@@ -28,8 +30,7 @@ pub enum StopRule {
 }
 
 /// What to do when k clusters cannot be reached without breaking a cannot-link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum OnInfeasible {
     /// Refuse.
     #[default]
@@ -57,45 +58,27 @@ pub enum OnInfeasible {
 /// O(n²) after the propagator; memory 16·n² bytes beside it. Nothing random.
 /// # References
 /// [Klein2002].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ConstrainedCompleteLink {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// When merging ends: "k", "auto" (when only cannot-linked clusters are left), or a height.
+    #[option(default = Stop::Rule(StopRule::K))]
     pub stop: Stop,
     /// What changes the distances.
-    #[schemars(extend("x-default" = "shortest_path"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "shortest_path")]
     pub propagator: Option<Box<dyn ConstraintPropagator>>,
     /// What to do when k clusters cannot be reached without breaking a cannot-link.
     pub on_infeasible: OnInfeasible,
     /// Let distances decide whether must-links hold; contradictions are then legal.
     pub soft_ml: bool,
     /// Most objects; there is a number for every pair.
-    #[schemars(range(min = 1))]
+    #[option(default = 20_000, min = 1)]
     pub max_objects: usize,
 }
 
-impl Default for ConstrainedCompleteLink {
-    fn default() -> Self {
-        ConstrainedCompleteLink {
-            k: None,
-            stop: Stop::Rule(StopRule::K),
-            propagator: None,
-            on_infeasible: OnInfeasible::Error,
-            soft_ml: false,
-            max_objects: 20_000,
-        }
-    }
-}
-
-register!(BaseClusterer, ConstrainedCompleteLink, "constrained_complete_link",
-    references: ["Klein2002"]);
-
-#[typetag::serde(name = "constrained_complete_link")]
+#[plugin("constrained_complete_link", cites = ["Klein2002"])]
 impl BaseClusterer for ConstrainedCompleteLink {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = problem.n();
@@ -104,8 +87,7 @@ impl BaseClusterer for ConstrainedCompleteLink {
                 Some(problem.require_k(self.k, "constrained_complete_link")?)
             }
             Stop::Rule(StopRule::Auto) => None,
-            Stop::Height(height) if height >= 0.0 => None,
-            Stop::Height(height) => return Err(Error::bad_param("stop", height, ">= 0")),
+            Stop::Height(_) => None,
         };
         if n > self.max_objects {
             let legal = format!("at least the number of objects, {n}");
@@ -140,7 +122,7 @@ impl BaseClusterer for ConstrainedCompleteLink {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let n = shape.n.min(self.max_objects) as u64;
-        let propagator = slot::<Self, dyn ConstraintPropagator>(&self.propagator, "propagator");
+        let propagator = self.propagator();
         16 * n * n + propagator.map_or(0, |p| p.memory(shape))
     }
 }
@@ -225,10 +207,7 @@ fn propagated(
     closure: &Closure,
     ctx: &Context,
 ) -> Result<Array2<f64>> {
-    let propagator = slot::<ConstrainedCompleteLink, dyn ConstraintPropagator>(
-        &options.propagator,
-        "propagator",
-    )?;
+    let propagator = options.propagator()?;
     let tag = propagator.typetag_name();
     let unfit =
         || Error::bad_param("propagator", tag, "one that gives distances of the data alone");
@@ -508,7 +487,8 @@ mod tests {
         for seed in 0..5 {
             let p = draw(seed, 8);
             let default = ConstrainedCompleteLink::default();
-            let (one, two) = (default.cluster(&p, &Context::new(1)), ccl().cluster(&p, &Context::new(1)));
+            let (one, two) =
+                (default.cluster(&p, &Context::new(1)), ccl().cluster(&p, &Context::new(1)));
             assert_eq!(one.map(|c| c.labels), two.map(|c| c.labels));
         }
         let p = problem(&[0.0, 1.0, 2.0], 2, &[]);

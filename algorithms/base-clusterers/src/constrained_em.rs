@@ -1,19 +1,26 @@
 //! Which Gaussian components explain the objects best, given which objects share one and which don't?
 
+mod belief_propagation;
+mod cannot_link_mrf;
+mod gaussians;
+
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::Strength;
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::cannot_field::{Blocked, CannotField};
-use mustlink_kernels::gaussians::{Covariance, Gaussians};
-use mustlink_kernels::lloyd::{Stop, ToleranceKind, best_of};
+use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind, best_of};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 
+use belief_propagation::Blocked;
+use cannot_link_mrf::{CannotLinkMrf, MAX_ENTRIES};
+use gaussians::Gaussians;
+
+pub use gaussians::Covariance;
+
 /// How must-linked objects come about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Assumption {
     /// A component is drawn once for a chunklet, then its objects.
     #[default]
@@ -23,8 +30,7 @@ pub enum Assumption {
 }
 
 /// How mixing weights are found under cannot-links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Mixing {
     /// As mean memberships: maximises the likelihood of the objects together with the cannot-links.
     #[default]
@@ -54,18 +60,17 @@ pub enum Mixing {
 /// # References
 /// [Shental2003]. Differs: a floor under the variances in place of a ridge, so that the likelihood
 /// cannot fall.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ConstrainedEm {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// Which covariances components may have.
+    #[option(default = Covariance::Full)]
     pub covariance: Covariance,
     /// Smallest variance of a component in any direction, relative to the mean variance of the
     /// features.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-6, min = 0.0)]
     pub reg_covar: f64,
     /// How must-linked objects come about.
     pub assumption: Assumption,
@@ -73,50 +78,28 @@ pub struct ConstrainedEm {
     pub mixing: Mixing,
     /// Cannot-linked chunklets a chunklet may have to be considered with at once, for exact
     /// probabilities.
+    #[option(default = 6)]
     pub max_width: usize,
     /// What gives the first labels.
-    #[schemars(extend("x-default" = "kmeans"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "kmeans")]
     pub start: Option<Box<dyn BaseClusterer>>,
     /// Starts, of which the best result is kept.
-    #[schemars(range(min = 1))]
+    #[option(default = 5, min = 1)]
     pub restarts: usize,
     /// Iterations of one start.
-    #[schemars(range(min = 1))]
+    #[option(default = 200, min = 1)]
     pub max_iterations: usize,
     /// Smallest change of the mean log-likelihood worth another iteration.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
 }
 
-impl Default for ConstrainedEm {
-    fn default() -> Self {
-        ConstrainedEm {
-            k: None,
-            covariance: Covariance::Full,
-            reg_covar: 1e-6,
-            assumption: Assumption::ChunkletIid,
-            mixing: Mixing::IgnorePartition,
-            max_width: 6,
-            start: None,
-            restarts: 5,
-            max_iterations: 200,
-            tolerance: 1e-6,
-        }
-    }
-}
-
-register!(BaseClusterer, ConstrainedEm, "constrained_em", references: ["Shental2003"]);
-
-#[typetag::serde(name = "constrained_em")]
+#[plugin("constrained_em", cites = ["Shental2003"])]
 impl BaseClusterer for ConstrainedEm {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "constrained_em")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, ToleranceKind::Absolute)?;
-        if !(self.reg_covar >= 0.0 && self.reg_covar.is_finite()) {
-            return Err(Error::bad_param("reg_covar", self.reg_covar, "finite and >= 0"));
-        }
-        let start = slot::<Self, dyn BaseClusterer>(&self.start, "start")?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, ToleranceKind::Absolute);
+        let start = self.start()?;
         let model = Model::new(self, problem, k, ctx)?;
         let easy = first_problem(problem, k)?;
         best_of(self.restarts, |r| {
@@ -140,13 +123,13 @@ impl BaseClusterer for ConstrainedEm {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let (n, d, k) = (shape.n as u64, shape.d as u64, shape.k as u64);
-        let start = slot::<Self, dyn BaseClusterer>(&self.start, "start");
+        let start = self.start();
         let start = start.map_or(0, |s| s.memory(shape));
         let tables = match shape.constraints {
             0 => 0,
             m => {
                 let table = k.saturating_pow(self.max_width as u32 + 1).saturating_mul(m as u64);
-                16 * table.min(mustlink_kernels::cannot_field::MAX_ENTRIES as u64)
+                16 * table.min(MAX_ENTRIES as u64)
             }
         };
         let run = 8 * (5 * n * k + 4 * k * d * d + 4 * reduce::BLOCK as u64 * d) + tables;
@@ -169,9 +152,9 @@ struct Model<'a> {
     k: usize,
     closure: Closure,
     /// Labels of chunklets given the cannot-links.
-    field: CannotField,
+    field: CannotLinkMrf,
     /// The same before any object is seen, as the objective takes it.
-    prior: CannotField,
+    prior: CannotLinkMrf,
     /// What a chunklet counts in the prior: 1, or its size.
     exponents: Vec<f64>,
     /// Smallest variance.
@@ -197,7 +180,7 @@ impl<'a> Model<'a> {
         let closure = Closure::new(&problem.constraints, n, OnConflict::Error)?;
         closure.require_feasible(k)?;
         let nodes = closure.components();
-        let field = CannotField::new(nodes, k, options.max_width, |p| closure.apart(p));
+        let field = CannotLinkMrf::new(nodes, k, options.max_width, |p| closure.apart(p));
         if field.approximate() > 0 {
             ctx.warn(format!(
                 "{} chunklets are too entangled by cannot-links: their probabilities are approximate",
@@ -407,7 +390,7 @@ mod tests {
     use mustlink_core::clustering::canonical;
     use mustlink_core::contract::fixtures;
     use mustlink_core::run;
-    use mustlink_kernels::seeding::Init;
+    use mustlink_kernels::kmeans::seeding::Init;
     use ndarray::{Axis, array};
     use proptest::prelude::*;
 

@@ -1,25 +1,29 @@
 //! Which k centres explain the objects best when no constraint may be broken?
 
+mod complete_search;
+
 use std::collections::HashSet;
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::partition_hash;
 use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
-use mustlink_kernels::assign::assign;
-use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind, lloyd, total_distortion};
-use mustlink_kernels::neighbourhood_start::{MoreThanK, chunklet_start};
-use mustlink_kernels::points::{Distortion, Points};
-use mustlink_kernels::seeding::{Init, means, start};
-use mustlink_kernels::soft::{ConstrainedInit, clustering, distances};
-use mustlink_kernels::sweep::cheapest;
-use mustlink_kernels::units::{UnitOrder, Units, best_attempt};
+use mustlink_kernels::constrained::icm::cheapest;
+use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, UnitOrder, best_attempt};
+use mustlink_kernels::constrained::neighbourhood_seeding::{MoreThanK, chunklet_start};
+use mustlink_kernels::constrained::penalised_kmeans::{ConstrainedInit, clustering, distances};
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, lloyd, total_distortion};
+use mustlink_kernels::kmeans::means::means;
+use mustlink_kernels::kmeans::nearest::assign::assign;
+use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use complete_search::{CompleteSearch, total_distances};
+
 /// What is placed at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Unit {
     /// An object, and with it its whole must-link component, wherever that object belongs.
     #[default]
@@ -28,29 +32,45 @@ pub enum Unit {
     Component,
 }
 
+/// What happens when a component finds something it must be apart from in every cluster.
+#[options]
+pub enum Search {
+    /// A complete search places all components that cannot-links connect with it.
+    #[default]
+    Complete,
+    /// The attempt ends, as published.
+    Greedy,
+}
+
 /// K-means in which an object joins the nearest centre its constraints allow.
 ///
 /// # Method
 /// Each sweep places the must-link components anew, one after the other, in the nearest cluster that
-/// holds nothing they must be apart from; free objects take their nearest centre. A labelling that
-/// comes back ends the run with the best one since.
+/// holds nothing they must be apart from; free objects take their nearest centre. Where a component
+/// finds every cluster taken, a graph colouring (DSATUR with backtracking, cheap clusters first) places
+/// all components that cannot-links connect with it. From then on these keep their clusters, and
+/// those that cannot-links connect within two clusters exchange them (a Kempe chain) while the
+/// distortion falls. A labelling that comes back ends the run with the best one since.
 /// # Input and output
 /// n × d, dense or sparse, constraints (weights are not used). One label per object in `0..k`, k
 /// centres; no must-link or cannot-link is ever broken.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` with the chain of must-links;
-/// `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, or when every
-/// attempt ended with a component that found all clusters taken.
+/// `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, with objects that
+/// show it; `UndecidedConstraints` when the search ends at `node_limit`. With `search = "greedy"`
+/// also `InfeasibleConstraints` when every attempt ended with a component that found all clusters taken.
 /// # Cost and randomness
-/// O(sweeps · (n·k·d + components · k + cannot-linked components)); random: first centres and order.
+/// O(sweeps · (n·k·d + components · k + cannot-linked components)), and where components are exchanged
+/// their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
+/// connect. Random: first centres and order.
 /// # References
-/// [Wagstaff2001] Table 1. Differs: attempts instead of giving up at once, of which the best counts.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// [Wagstaff2001] Table 1. Differs: a search where the published method gives up, so that constraints
+/// that can be met are met; attempts, of which the best counts. `search = "greedy"` and `restarts = 1`
+/// is the published method.
+#[options]
 pub struct CopKMeans {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// How far an object is from a centre.
     pub distortion: Distortion,
@@ -58,60 +78,57 @@ pub struct CopKMeans {
     pub unit: Unit,
     /// In which order.
     pub order: UnitOrder,
+    /// What happens when a component finds every cluster taken; `greedy`: the attempt fails.
+    pub search: Search,
+    /// Nodes of the complete search after which it is undecided whether k clusters can hold the
+    /// cannot-links.
+    #[option(default = 1_000_000, min = 1)]
+    pub node_limit: u64,
     /// How the first centres are chosen; `neighbourhood`: at the means of the must-link components
     /// with cannot-links (seeded COP-KMeans).
+    #[option(default = ConstrainedInit::Plain(Init::default()))]
     pub init: ConstrainedInit,
     /// Which of those when there are more than k.
-    pub lambda_gt_k: MoreThanK,
+    #[option(alias = "lambda_gt_k")]
+    pub when_more_neighbourhoods: MoreThanK,
     /// Attempts, of which the best result is kept.
-    #[schemars(range(min = 1))]
+    #[option(default = 10, min = 1)]
     pub restarts: usize,
     /// Sweeps of one attempt.
-    #[schemars(range(min = 1))]
+    #[option(default = 100, min = 1)]
     pub max_iterations: usize,
     /// Smallest change of the objective worth another sweep.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
     /// How the change is compared with the tolerance.
     pub tolerance_kind: ToleranceKind,
     /// What happens to a cluster without objects; `reseed` moves whole components.
+    #[option(default = Empty::Reseed)]
     pub empty: Empty,
 }
 
-impl Default for CopKMeans {
-    fn default() -> Self {
-        CopKMeans {
-            k: None,
-            distortion: Distortion::default(),
-            unit: Unit::default(),
-            order: UnitOrder::default(),
-            init: ConstrainedInit::Plain(Init::default()),
-            lambda_gt_k: MoreThanK::default(),
-            restarts: 10,
-            max_iterations: 100,
-            tolerance: 1e-6,
-            tolerance_kind: ToleranceKind::default(),
-            empty: Empty::Reseed,
-        }
-    }
-}
-
-register!(BaseClusterer, CopKMeans, "cop_kmeans", references: ["Wagstaff2001"]);
-
-#[typetag::serde(name = "cop_kmeans")]
+#[plugin("cop_kmeans", cites = ["Wagstaff2001"], version = 2)]
 impl BaseClusterer for CopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cop_kmeans")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
         let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Error)?;
-        closure.require_feasible(k)?;
+        let units = MustLinkUnits::new(&closure);
+        let complete = match self.search {
+            Search::Complete => {
+                Some(CompleteSearch::new(&closure, &units, k, self.node_limit, ctx)?)
+            }
+            Search::Greedy => {
+                closure.require_feasible(k)?;
+                None
+            }
+        };
         let pairs = problem.constraints.pairs().iter();
         let soft = pairs.filter(|c| c.strength == Some(Strength::Soft)).count();
         if soft > 0 {
             ctx.warn(format!("{soft} constraints marked soft are enforced as hard ones"));
         }
         let points = Points::new(&problem.data, self.distortion)?;
-        let units = Units::new(&closure);
         let attempt = |r: usize| {
             let ctx = ctx.index(r);
             let centres = match self.init {
@@ -119,13 +136,21 @@ impl BaseClusterer for CopKMeans {
                 ConstrainedInit::Neighbourhood => {
                     ctx.check()?;
                     let mut stream = ctx.stream("start");
-                    chunklet_start(&points, k, &closure, self.lambda_gt_k, &mut stream)
+                    chunklet_start(&points, k, &closure, self.when_more_neighbourhoods, &mut stream)
                 }
             };
             if units.is_empty() {
                 return lloyd(&points, centres, stop, self.empty, &ctx);
             }
-            self.run(&points, &units, centres, stop, &ctx)
+            let run = Run {
+                method: self,
+                points: &points,
+                units: &units,
+                stuck: vec![false; complete.as_ref().map_or(0, CompleteSearch::parts)],
+                complete: complete.as_ref(),
+                ctx: &ctx,
+            };
+            run.sweeps(centres, stop)
         };
         // One start with one order is one attempt, however often it is made.
         let random = self.order == UnitOrder::Random && !units.is_empty();
@@ -149,8 +174,12 @@ impl BaseClusterer for CopKMeans {
     fn memory(&self, shape: &Shape) -> u64 {
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         let constrained = (2 * shape.constraints).min(shape.n);
-        let attempt = 28 * shape.n + 8 * constrained * shape.k + 24 * shape.k * shape.d;
-        (copy + 60 * shape.n + 100 * shape.constraints + self.restarts * attempt) as u64
+        let mut attempt = 32 * shape.n + 8 * constrained * shape.k + 24 * shape.k * shape.d;
+        if self.search == Search::Complete {
+            // Distances of whole components; neighbours by colour, for at most 2 · constraints.
+            attempt += 8 * constrained * shape.k + 80 * constrained + 32 * shape.constraints;
+        }
+        (copy + 60 * shape.n + 140 * shape.constraints + self.restarts * attempt) as u64
     }
 }
 
@@ -161,29 +190,34 @@ struct Sweep {
     objective: f64,
 }
 
-impl CopKMeans {
-    fn run(
-        &self,
-        points: &Points,
-        units: &Units,
-        mut centres: Array2<f64>,
-        stop: Stop,
-        ctx: &Context,
-    ) -> Result<Clustering> {
+/// One attempt.
+struct Run<'a> {
+    method: &'a CopKMeans,
+    points: &'a Points,
+    units: &'a MustLinkUnits<'a>,
+    complete: Option<&'a CompleteSearch<'a>>,
+    ctx: &'a Context,
+    /// Parts of the complete search in which a component has found every cluster taken.
+    stuck: Vec<bool>,
+}
+
+impl Run<'_> {
+    fn sweeps(mut self, mut centres: Array2<f64>, stop: Stop) -> Result<Clustering> {
+        let (points, units) = (self.points, self.units);
         let mut labels = vec![NONE; points.n()];
         let mut history: Vec<IterStat> = Vec::new();
         let mut seen = HashSet::new();
         let mut best: Option<Sweep> = None;
         let mut status = Status::MaxIter;
         for sweep in 0..stop.max_iterations {
-            ctx.check()?;
+            self.ctx.check()?;
             let before = labels.clone();
             assign(points, &centres, &mut labels, Some(units.held()));
-            self.place(points, units, &centres, &mut labels, sweep, ctx)?;
+            self.place(&centres, sweep, &before, &mut labels)?;
             let sizes;
             (centres, sizes) = means(points, &labels, centres);
             if sizes.contains(&0) {
-                units.refill(points, &mut labels, &mut centres, self.empty, &mut ())?;
+                units.refill(points, &mut labels, &mut centres, self.method.empty, &mut ())?;
             }
             let objective = total_distortion(points, &labels, &centres);
             let moved = labels.iter().zip(&before).filter(|(a, b)| a != b).count();
@@ -211,37 +245,45 @@ impl CopKMeans {
         Ok(clustering(labels, centres, history, status, points.distortion()))
     }
 
-    /// Places every unit anew.
+    /// Places every unit anew; `before` are the labels of the sweep before.
     fn place(
-        &self,
-        points: &Points,
-        units: &Units,
+        &mut self,
         centres: &Array2<f64>,
-        labels: &mut [u32],
         sweep: usize,
-        ctx: &Context,
+        before: &[u32],
+        labels: &mut [u32],
     ) -> Result<()> {
-        let k = centres.nrows();
-        let order = units.order(self.order, sweep, ctx);
+        let (units, points, k) = (self.units, self.points, centres.nrows());
+        let mut order = units.order(self.method.order, sweep, self.ctx);
+        order.retain(|&(u, _)| !self.is_stuck(u));
         let costs: Vec<Vec<f64>> = order
             .par_iter()
-            .map(|&(u, first)| match self.unit {
+            .map(|&(u, first)| match self.method.unit {
                 Unit::Object => distances(points, centres, &[first], 1.0),
-                Unit::Component => {
-                    let each = distances(points, centres, units.members(u), 1.0);
-                    (0..k).map(|h| each.iter().skip(h).step_by(k).sum()).collect()
-                }
+                Unit::Component => total_distances(points, centres, units.members(u)),
             })
             .collect();
         (0..units.len()).for_each(|u| units.put(u, NONE, labels));
         for (&(u, _), mut cost) in order.iter().zip(costs) {
+            if self.is_stuck(u) {
+                continue;
+            }
             units.forbid(u, labels, &mut cost);
-            match cheapest(&cost, NONE) {
-                NONE => return Err(units.blocked(u, k, labels)),
-                h => units.put(u, h, labels),
+            match (cheapest(&cost, NONE), self.complete) {
+                (NONE, None) => return Err(units.blocked(u, k, labels)),
+                (NONE, Some(search)) => self.stuck[search.part_of(u)] = true,
+                (h, _) => units.put(u, h, labels),
             }
         }
-        Ok(())
+        let Some(search) = self.complete else { return Ok(()) };
+        (0..self.stuck.len())
+            .filter(|&part| self.stuck[part])
+            .try_for_each(|part| search.place(part, points, centres, before, labels, self.ctx))
+    }
+
+    /// Whether the complete search places unit `u`.
+    fn is_stuck(&self, u: usize) -> bool {
+        self.complete.is_some_and(|search| self.stuck[search.part_of(u)])
     }
 }
 
@@ -263,13 +305,16 @@ mod tests {
 
     fn line(x: &[f64], k: usize, pairs: &[Constraint]) -> Problem {
         let data = Data::dense(Array2::from_shape_vec((x.len(), 1), x.to_vec()).unwrap()).unwrap();
-        Problem::new(data).with_k(k).with_constraints(Constraints::new(x.len(), pairs.iter().copied()).unwrap())
+        Problem::new(data)
+            .with_k(k)
+            .with_constraints(Constraints::new(x.len(), pairs.iter().copied()).unwrap())
     }
 
     #[test]
     fn worked_example() {
         // 1 is nearest to 0, but must be apart from it and together with 11.
-        let p = line(&[0.0, 1.0, 10.0, 11.0], 2, &[Constraint::cannot(0, 1), Constraint::must(1, 3)]);
+        let p =
+            line(&[0.0, 1.0, 10.0, 11.0], 2, &[Constraint::cannot(0, 1), Constraint::must(1, 3)]);
         for unit in [Unit::Object, Unit::Component] {
             let c = run(&CopKMeans { unit, ..CopKMeans::default() }, &p, 1);
             assert_eq!(mustlink_core::clustering::canonical(&c.labels), [0, 1, 1, 1]);
@@ -310,7 +355,8 @@ mod tests {
     #[test]
     fn a_clique_larger_than_k_is_infeasible() {
         let clique = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-        let pairs: Vec<Constraint> = clique.iter().map(|&(i, j)| Constraint::cannot(i, j)).collect();
+        let pairs: Vec<Constraint> =
+            clique.iter().map(|&(i, j)| Constraint::cannot(i, j)).collect();
         let p = line(&[0.0, 1.0, 2.0, 3.0, 4.0], 3, &pairs);
         match CopKMeans::default().cluster(&p, &Context::new(1)) {
             Err(Error::InfeasibleConstraints { k: 3, witness: Infeasible::Clique(c) }) => {
@@ -350,12 +396,93 @@ mod tests {
         let p = line(&[0.0, 0.5, 8.0, 4.0], 2, &pairs);
         let p = p.with_start(Start::Centroids(array![[0.0], [9.0]]));
         // 0 → 0, 1 → 0, 2 → 1, and 3 is apart from both.
+        let method = CopKMeans { search: Search::Greedy, ..method };
         let error = method.cluster(&p, &Context::new(1)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "constraints: no attempt found an admissible cluster among 2 for 3, apart from 1 in 0, \
              2 in 1; more restarts may"
         );
+        // {0, 4} and {0.5, 8} is the only partition; their sums of squares are 8 and 28.125.
+        let method = CopKMeans { search: Search::Complete, ..method };
+        let found = run(&method, &p, 1);
+        assert_eq!(found.labels, [0, 1, 1, 0]);
+        assert_eq!(found.objective, Some(36.125));
+    }
+
+    #[test]
+    fn chains_stars_and_cycles_that_fit_are_placed() {
+        let n = 2_000;
+        let x: Vec<f64> = (0..n).map(|i| f64::from(i * 37 % 101)).collect();
+        let n = n as usize;
+        let chain = (1..n).map(|i| (i - 1, i)).collect::<Vec<_>>();
+        let star = (1..n).map(|i| (0, i)).collect();
+        let even = (0..n).map(|i| (i, (i + 1) % n)).collect();
+        let odd = (0..n - 1).map(|i| (i, (i + 1) % (n - 1))).collect();
+        let cliques = (0..n)
+            .flat_map(|i| (1..3 - i % 3).map(move |j| (i, i + j)))
+            .filter(|p| p.1 < n)
+            .collect();
+        for (pairs, least) in [(chain, 2), (star, 2), (even, 2), (odd, 3), (cliques, 3)] {
+            let pairs: Vec<Constraint> =
+                pairs.iter().map(|&(i, j)| Constraint::cannot(i, j)).collect();
+            for k in [least, least + 1] {
+                let p = line(&x, k, &pairs);
+                let c = run(&CopKMeans { restarts: 2, ..CopKMeans::default() }, &p, 1);
+                assert_eq!(p.constraints.violations(&c.labels).total(), 0);
+            }
+            let p = line(&x, least - 1, &pairs);
+            let error = CopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
+            let Error::InfeasibleConstraints { witness, .. } = error else { panic!("{error}") };
+            assert!(matches!(witness, Infeasible::Clique(_) | Infeasible::OddCycle(_)));
+        }
+    }
+
+    #[test]
+    fn what_no_clique_shows_a_complete_search_does() {
+        // A cycle of five and a hub need four clusters, though no four of them are all apart; 7 must
+        // be together with the hub, and 8 and 9 are apart from nothing that matters.
+        let rim = (0..5).map(|i| Constraint::cannot(i, (i + 1) % 5));
+        let spokes = (0..5).map(|i| Constraint::cannot(i, 5 + 2 * (i % 2)));
+        let rest = [Constraint::must(5, 7), Constraint::cannot(8, 9), Constraint::cannot(8, 5)];
+        let pairs: Vec<Constraint> = rim.chain(spokes).chain(rest).collect();
+        let x: Vec<f64> = (0..10).map(f64::from).collect();
+        let error = |method: &CopKMeans| {
+            method.cluster(&line(&x, 3, &pairs), &Context::new(1)).unwrap_err().to_string()
+        };
+        assert_eq!(
+            error(&CopKMeans::default()),
+            "constraints: 3 clusters cannot hold the cannot-links among 6 objects, as a complete \
+             search shows: 0, 1, 2, 3, 4, 5"
+        );
+        assert_eq!(
+            error(&CopKMeans { node_limit: 2, ..CopKMeans::default() }),
+            "constraints: whether 3 clusters can hold the cannot-links is undecided after \
+             node_limit = 2 nodes; raise node_limit or choose a method that weighs constraints"
+        );
+        let c = run(&CopKMeans::default(), &line(&x, 4, &pairs), 1);
+        assert_eq!(line(&x, 4, &pairs).constraints.violations(&c.labels).total(), 0);
+    }
+
+    /// One sweep of Table 1, object by object.
+    fn published(p: &Problem, centres: &Array2<f64>) -> Option<Vec<u32>> {
+        let (x, n) = (p.data.to_dense(), p.n());
+        let closure = Closure::new(&p.constraints, n, OnConflict::Error).unwrap();
+        let mut labels = vec![NONE; n];
+        for i in 0..n {
+            if labels[i] != NONE {
+                continue;
+            }
+            let distance = |h: usize| (&x.row(i) - &centres.row(h)).mapv(|v| v * v).sum();
+            let mut near: Vec<usize> = (0..centres.nrows()).collect();
+            near.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+            let other = |&q: &u32| labels[closure.members(q as usize)[0] as usize];
+            let c = closure.component(i);
+            let allowed = |h: &usize| closure.apart(c).iter().all(|q| other(q) != *h as u32);
+            let h = near.into_iter().find(allowed)?;
+            closure.members(c).iter().for_each(|&j| labels[j as usize] = h as u32);
+        }
+        Some(labels)
     }
 
     #[test]
@@ -405,7 +532,11 @@ mod tests {
         let nightly = std::env::var("MUSTLINK_NIGHTLY").is_ok_and(|v| v == "1");
         let cases = if nightly { 100_000 } else { 2_000 };
         let mut runner = TestRunner::new(Config { cases, ..Config::default() });
-        let order = prop_oneof![Just(UnitOrder::Random), Just(UnitOrder::Index), Just(UnitOrder::DegreeDesc)];
+        let order = prop_oneof![
+            Just(UnitOrder::Random),
+            Just(UnitOrder::Index),
+            Just(UnitOrder::DegreeDesc)
+        ];
         let init = prop_oneof![
             Just(ConstrainedInit::Neighbourhood),
             Just(ConstrainedInit::Plain(Init::Random)),
@@ -413,23 +544,32 @@ mod tests {
         ];
         let empty = prop_oneof![Just(Empty::Reseed), Just(Empty::Keep)];
         let shape = (any::<u64>(), 4usize..30, 1usize..5, 0usize..60);
-        let cases = (shape, order, init, empty, any::<bool>());
+        let cases = (shape, order, init, empty, any::<(bool, bool)>());
         runner
-            .run(&cases, |((seed, n, k, pairs), order, init, empty, component)| {
+            .run(&cases, |((seed, n, k, pairs), order, init, empty, (component, greedy))| {
                 let p = feasible(seed, n, k, pairs);
                 let unit = if component { Unit::Component } else { Unit::Object };
+                let search = if greedy { Search::Greedy } else { Search::Complete };
                 let method = CopKMeans {
-                    order, init, empty, unit, restarts: 3, max_iterations: 10, ..CopKMeans::default()
+                    order,
+                    init,
+                    empty,
+                    unit,
+                    search,
+                    restarts: 3,
+                    max_iterations: 10,
+                    ..CopKMeans::default()
                 };
                 match method.cluster(&p, &Context::new(seed)) {
                     Ok(c) => {
                         prop_assert_eq!(p.constraints.violations(&c.labels).total(), 0);
                         prop_assert!(c.labels.iter().all(|&l| (l as usize) < k));
                     }
-                    Err(Error::InfeasibleConstraints { .. }) => {
+                    Err(Error::InfeasibleConstraints { .. }) if greedy => {
                         // Greedy placing may fail, but never where every component has a free cluster.
                         let closure = Closure::new(&p.constraints, n, OnConflict::Error).unwrap();
-                        let crowded = (0..closure.components()).any(|c| closure.apart(c).len() >= k);
+                        let crowded =
+                            (0..closure.components()).any(|c| closure.apart(c).len() >= k);
                         prop_assert!(crowded);
                         prop_assert!(!matches!(closure.feasibility(k), Feasibility::Infeasible(_)));
                     }
@@ -455,20 +595,43 @@ mod tests {
         #[test]
         fn the_objective_is_the_distortion_to_the_means(seed: u64, pairs in 0usize..40) {
             let p = feasible(seed, 30, 4, pairs);
-            if let Ok(c) = CopKMeans::default().cluster(&p, &Context::new(seed)) {
-                let x = p.data.to_dense();
-                let centres = c.extras.centers.unwrap();
-                let slow: f64 = (0..30).map(|i| {
-                    (&x.row(i) - &centres.row(c.labels[i] as usize)).mapv(|v| v * v).sum()
-                }).sum();
-                prop_assert!((slow - c.objective.unwrap()).abs() <= 1e-9 * slow.max(1.0));
-                for h in 0..4u32 {
-                    let of: Vec<usize> = (0..30).filter(|&i| c.labels[i] == h).collect();
-                    if !of.is_empty() {
-                        let mean = x.select(ndarray::Axis(0), &of).mean_axis(ndarray::Axis(0)).unwrap();
-                        prop_assert!((&mean - &centres.row(h as usize)).iter().all(|v| v.abs() < 1e-9));
-                    }
+            let c = run(&CopKMeans::default(), &p, seed);
+            let x = p.data.to_dense();
+            let centres = c.extras.centers.unwrap();
+            let slow: f64 = (0..30).map(|i| {
+                (&x.row(i) - &centres.row(c.labels[i] as usize)).mapv(|v| v * v).sum()
+            }).sum();
+            prop_assert!((slow - c.objective.unwrap()).abs() <= 1e-9 * slow.max(1.0));
+            for h in 0..4u32 {
+                let of: Vec<usize> = (0..30).filter(|&i| c.labels[i] == h).collect();
+                if !of.is_empty() {
+                    let mean = x.select(ndarray::Axis(0), &of).mean_axis(ndarray::Axis(0)).unwrap();
+                    prop_assert!((&mean - &centres.row(h as usize)).iter().all(|v| v.abs() < 1e-9));
                 }
+            }
+        }
+
+        #[test]
+        fn greedy_is_the_published_sweep(seed: u64, k in 2usize..5, pairs in 0usize..40) {
+            let p = feasible(seed, 30, k, pairs);
+            let centres = p.data.to_dense().select(ndarray::Axis(0), &Vec::from_iter(0..k));
+            let expected = published(&p, &centres);
+            let p = p.with_start(Start::Centroids(centres));
+            let method = CopKMeans {
+                init: ConstrainedInit::Plain(Init::Given),
+                order: UnitOrder::Index,
+                search: Search::Greedy,
+                empty: Empty::Keep,
+                restarts: 1,
+                max_iterations: 1,
+                ..CopKMeans::default()
+            };
+            let made = method.cluster(&p, &Context::new(seed)).map(|c| c.labels).ok();
+            prop_assert_eq!(&made, &expected);
+            // Where greedy placing succeeds, nothing is searched.
+            if expected.is_some() {
+                let complete = CopKMeans { search: Search::Complete, ..method };
+                prop_assert_eq!(run(&complete, &p, seed).labels, expected.unwrap());
             }
         }
     }

@@ -1,17 +1,22 @@
 //! Which split of a graph has the smallest balanced cut among those that keep the constraints?
 
-use std::collections::BTreeMap;
+mod one_spectral;
+mod reduced;
+mod split;
+mod starts;
+mod two_clusters;
 
-use mustlink_core::closure::{Closure, Feasibility, OnConflict};
+use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::canonical;
 use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
-use mustlink_kernels::eigen::laplacian;
-use mustlink_kernels::graph::Graph;
-use mustlink_kernels::knn_graph::Neighbours;
-use mustlink_kernels::one_spectral::{Side, TwoWay};
-use mustlink_kernels::points::{Distortion, Points};
-use rayon::prelude::*;
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::graph::adjacency::Graph;
+use mustlink_kernels::graph::knn::Neighbours;
+
+use reduced::{Reduced, coloured, multi_cut, scaled};
+use split::Splitting;
+use two_clusters::TwoClusters;
 
 /// Constrained 1-spectral clustering: the balanced cut of a neighbour graph under constraints.
 ///
@@ -37,49 +42,47 @@ use rayon::prelude::*;
 /// # References
 /// [RangapuramHein2012]. Differs: a step that can gain less than 1e-3 of the cut ends a descent, and
 /// weights are divided by the largest, so that γ has a scale.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Cosc {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// What clusters are balanced by.
     pub balance: Balance,
     /// How far objects are apart, for the neighbour graph.
     pub distortion: Distortion,
     /// Neighbours of an object in the graph; all others where there are fewer.
-    #[schemars(range(min = 1))]
+    #[option(default = 10, min = 1)]
     pub knn: usize,
     /// Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the last.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 4.0, above = 0.0)]
     pub scale: f64,
     /// Starts of each split; absent: 10 for two clusters, 2 for more. The first is an eigenvector,
     /// for two clusters the second obeys the cannot-links, the others are random.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub starts: Option<usize>,
     /// Repetitions of the recursive splitting, for more than two clusters.
-    #[schemars(range(min = 1))]
+    #[option(default = 5, min = 1)]
     pub outer_runs: usize,
     /// Largest number of inner iterations of a step; absent: 10 000 for two clusters, 1000 for more.
-    #[schemars(range(min = 10))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 10)]
     pub inner_max: Option<usize>,
     /// Cost of a broken cannot-link (γ), in units of the largest weight of the graph, or "schedule":
     /// raised until enough of them hold.
+    #[option(default = Gamma::Rule(Schedule::Schedule))]
     pub gamma: Gamma,
     /// Start again from perturbed solutions, for two clusters.
+    #[option(default = true)]
     pub perturb: bool,
     /// Which of the repetitions is kept.
     pub prefer: Prefer,
     /// What to do with cannot-links inside must-link components.
+    #[option(default = OnConflict::Error)]
     pub on_conflict: OnConflict,
 }
 
 /// What clusters are balanced by (b).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Balance {
     /// The sum of the weights at their objects: normalised cut.
     #[default]
@@ -89,26 +92,33 @@ pub enum Balance {
 }
 
 /// A number, or the rule that finds one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[options]
+#[derive(Copy)]
 pub enum Gamma {
     /// The cost itself.
-    Fixed(#[schemars(range(min = 0.0))] f64),
+    Fixed(#[option(min = 0.0)] f64),
     /// Raised until enough cannot-links hold.
     Rule(Schedule),
 }
 
+impl Gamma {
+    fn fixed(self) -> Option<f64> {
+        match self {
+            Gamma::Fixed(gamma) => Some(gamma),
+            Gamma::Rule(_) => None,
+        }
+    }
+}
+
 /// The word "schedule".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Schedule {
     /// Raised until enough cannot-links hold.
     Schedule,
 }
 
 /// Which of several results is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Prefer {
     /// The fewest broken cannot-links, then the smallest multi-cut.
     #[default]
@@ -117,32 +127,10 @@ pub enum Prefer {
     Cut,
 }
 
-impl Default for Cosc {
-    fn default() -> Self {
-        Cosc {
-            k: None,
-            balance: Balance::default(),
-            distortion: Distortion::default(),
-            knn: 10,
-            scale: 4.0,
-            starts: None,
-            outer_runs: 5,
-            inner_max: None,
-            gamma: Gamma::Rule(Schedule::Schedule),
-            perturb: true,
-            prefer: Prefer::default(),
-            on_conflict: OnConflict::Error,
-        }
-    }
-}
-
-register!(BaseClusterer, Cosc, "cosc", references: ["RangapuramHein2012"]);
-
-#[typetag::serde(name = "cosc")]
+#[plugin("cosc", cites = ["RangapuramHein2012"])]
 impl BaseClusterer for Cosc {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cosc")?;
-        self.check()?;
         let n = problem.n();
         let closure = Closure::new(&problem.constraints, n, self.on_conflict)?;
         closure.require_feasible(k)?;
@@ -166,11 +154,26 @@ impl BaseClusterer for Cosc {
             match k {
                 1 => vec![0; reduced.n()],
                 2 => {
-                    let best = self.two_clusters(&reduced, ctx)?;
+                    let search = TwoClusters {
+                        starts: self.starts.unwrap_or(10),
+                        inner_max: self.inner_max.unwrap_or(10_000),
+                        gamma: self.gamma.fixed(),
+                        perturb: self.perturb,
+                    };
+                    let best = search.search(&reduced, ctx)?;
                     gamma = best.gamma;
                     best.inside.iter().map(|&s| u32::from(s)).collect()
                 }
-                _ => self.more_clusters(&reduced, k, ctx)?,
+                _ => {
+                    let search = Splitting {
+                        outer_runs: self.outer_runs,
+                        starts: self.starts.unwrap_or(2),
+                        inner_max: self.inner_max.unwrap_or(1000),
+                        gamma: self.gamma.fixed(),
+                        violations_first: self.prefer == Prefer::ViolationsThenCut,
+                    };
+                    search.search(&reduced, k, ctx)?
+                }
             }
         };
         let labels: Vec<u32> = reduced.vertex.iter().map(|&v| side[v as usize]).collect();
@@ -191,12 +194,7 @@ impl BaseClusterer for Cosc {
 
     fn properties(&self) -> Properties {
         Properties {
-            accepts: vec![
-                DataKind::Dense,
-                DataKind::Csr,
-                DataKind::Distances,
-                DataKind::Affinity,
-            ],
+            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances, DataKind::Affinity],
             needs_k: self.k.is_none(),
             reads_constraints: true,
             hard_must: true,
@@ -213,186 +211,7 @@ impl BaseClusterer for Cosc {
     }
 }
 
-/// The graph with weights divided by the largest, and that.
-fn scaled(graph: &Graph) -> Result<(Graph, f64)> {
-    if graph.edges().any(|e| !e.2.is_finite()) {
-        let place = "cosc: the weights of the graph are not finite".into();
-        return Err(Error::NumericalFailure { place });
-    }
-    let largest = graph.edges().map(|e| e.2).fold(0.0, f64::max);
-    let edges = graph.edges().map(|(i, j, w)| (i, j, w / largest));
-    Ok((Graph::from_edges(graph.n(), edges, f64::max), largest))
-}
-
-/// The cuts of the parts of a partition, each over its mass, all added.
-fn multi_cut(graph: &Graph, mass: &[f64], labels: &[u32], k: usize) -> f64 {
-    let (mut cut, mut volume) = (vec![0.0; k], vec![0.0; k]);
-    for (i, j, w) in graph.edges() {
-        let (a, b) = (labels[i as usize] as usize, labels[j as usize] as usize);
-        if a != b {
-            cut[a] += w;
-            cut[b] += w;
-        }
-    }
-    labels.iter().zip(mass).for_each(|(&l, b)| volume[l as usize] += b);
-    cut.iter().zip(&volume).map(|(c, v)| c / v).sum()
-}
-
-/// For two clusters: which components become one vertex. Components of one colour of a connected set
-/// of cannot-links are together in every split that keeps those.
-fn coloured(closure: &Closure) -> Vec<u32> {
-    let Feasibility::Feasible(colour) = closure.feasibility(2) else {
-        return (0..closure.components() as u32).collect();
-    };
-    let mut class = vec![NONE; closure.components()];
-    let mut count = 0;
-    for start in 0..class.len() {
-        if class[start] != NONE {
-            continue;
-        }
-        let mut names = [NONE; 2];
-        let mut open = vec![start as u32];
-        while let Some(p) = open.pop() {
-            let p = p as usize;
-            if class[p] != NONE {
-                continue;
-            }
-            let name = &mut names[colour[p] as usize];
-            if *name == NONE {
-                *name = count;
-                count += 1;
-            }
-            class[p] = *name;
-            open.extend(closure.apart(p));
-        }
-    }
-    class
-}
-
-/// The problem on what must stay together.
-struct Reduced {
-    graph: Graph,
-    mass: Vec<f64>,
-    apart: Vec<(u32, u32, f64)>,
-    /// Vertex of each object.
-    vertex: Vec<u32>,
-}
-
-impl Reduced {
-    fn new(graph: &Graph, mass: &[f64], closure: &Closure, class: &[u32]) -> Self {
-        let count = class.iter().max().map_or(0, |&c| c as usize + 1);
-        let vertex: Vec<u32> = (0..closure.n()).map(|i| class[closure.component(i)]).collect();
-        let mut total = vec![0.0; count];
-        vertex.iter().zip(mass).for_each(|(&v, b)| total[v as usize] += b);
-        // Repeated cannot-links between two vertices say nothing new: the largest weight counts.
-        let mut apart: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-        for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
-            let (a, b) = (vertex[c.i as usize], vertex[c.j as usize]);
-            if a != b {
-                let weight = apart.entry((a.min(b), a.max(b))).or_insert(0.0);
-                *weight = weight.max(c.weight);
-            }
-        }
-        Reduced {
-            graph: graph.contracted(&vertex, count),
-            mass: total,
-            apart: apart.into_iter().map(|((a, b), w)| (a, b, w)).collect(),
-            vertex,
-        }
-    }
-
-    fn n(&self) -> usize {
-        self.mass.len()
-    }
-
-    /// The problem of splitting some of the vertices in two, and its graph.
-    fn two_way(&self, vertices: &[u32]) -> (TwoWay, Graph) {
-        let graph = self.graph.induced(vertices);
-        let mut place = vec![NONE; self.n()];
-        vertices.iter().enumerate().for_each(|(at, &v)| place[v as usize] = at as u32);
-        let apart = self.apart.iter().filter_map(|&(a, b, w)| {
-            let (a, b) = (place[a as usize], place[b as usize]);
-            (a != NONE && b != NONE).then_some((a, b, w))
-        });
-        let mass = vertices.iter().map(|&v| self.mass[v as usize]).collect();
-        (TwoWay::new(&graph, mass, apart.collect()), graph)
-    }
-
-    /// Cut of a set from everything else, over its mass.
-    fn cost(&self, inside: &[u32]) -> f64 {
-        let mut member = vec![false; self.n()];
-        inside.iter().for_each(|&v| member[v as usize] = true);
-        let mut cut = 0.0;
-        for &v in inside {
-            let (targets, weights) = self.graph.neighbours(v as usize);
-            for (&t, w) in targets.iter().zip(weights) {
-                if !member[t as usize] {
-                    cut += w;
-                }
-            }
-        }
-        cut / inside.iter().map(|&v| self.mass[v as usize]).sum::<f64>()
-    }
-
-    /// Cannot-links with one end in each of two sets.
-    fn parted(&self, a: &[u32], b: &[u32]) -> usize {
-        let mut side = vec![0u8; self.n()];
-        a.iter().for_each(|&v| side[v as usize] = 1);
-        b.iter().for_each(|&v| side[v as usize] = 2);
-        // 1 · 2: one end on each side.
-        self.apart.iter().filter(|c| side[c.0 as usize] * side[c.1 as usize] == 2).count()
-    }
-}
-
-/// A split of all vertices in two.
-struct Best {
-    /// What is compared: smaller is better.
-    score: f64,
-    inside: Vec<bool>,
-    f: Vec<f64>,
-    gamma: f64,
-}
-
-/// A way to split a part.
-#[derive(Clone)]
-struct Split {
-    sides: [Vec<u32>; 2],
-    costs: [f64; 2],
-    /// Cannot-links it satisfies.
-    gained: usize,
-}
-
-/// A part of the vertices and, once sought, the ways to split it.
-struct Part {
-    vertices: Vec<u32>,
-    cost: f64,
-    splits: Option<Vec<Split>>,
-}
-
 impl Cosc {
-    fn check(&self) -> Result<()> {
-        let positive = |name: &str, value: usize, least: usize| {
-            if value >= least {
-                Ok(())
-            } else {
-                Err(Error::bad_param(name, value, format!(">= {least}")))
-            }
-        };
-        positive("knn", self.knn, 1)?;
-        positive("starts", self.starts.unwrap_or(1), 1)?;
-        positive("outer_runs", self.outer_runs, 1)?;
-        positive("inner_max", self.inner_max.unwrap_or(10), 10)?;
-        if !(self.scale > 0.0 && self.scale.is_finite()) {
-            return Err(Error::bad_param("scale", self.scale, "finite and > 0"));
-        }
-        match self.gamma {
-            Gamma::Fixed(gamma) if !(gamma >= 0.0 && gamma.is_finite()) => {
-                Err(Error::bad_param("gamma", gamma, "finite and >= 0, or \"schedule\""))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn graph(&self, data: &Data, ctx: &Context) -> Result<Graph> {
         let neighbours = match data.kind() {
             DataKind::Affinity => return Graph::from_affinity(data),
@@ -420,454 +239,6 @@ impl Cosc {
             None => Ok(degrees),
         }
     }
-
-    /// The second eigenvector of the graph, mapped back to vertices; a random point where it cannot
-    /// be had: it is only a start.
-    fn eigenvector(graph: &Graph, mass: &[f64], ctx: &Context) -> Result<Vec<f64>> {
-        let mut stream = ctx.stream("eigenvector");
-        match laplacian(graph, mass, 2, &mut stream, ctx) {
-            Ok(pairs) if pairs.values.len() == 2 => {
-                let mut f = pairs.vector(1);
-                f.iter_mut().zip(mass).for_each(|(v, b)| *v /= b.sqrt());
-                Ok(f)
-            }
-            Ok(_) | Err(Error::NumericalFailure { .. }) => Ok(random(graph.n(), &mut stream)),
-            Err(e) => Err(e),
-        }
-    }
-
-    fn two_clusters(&self, reduced: &Reduced, ctx: &Context) -> Result<Best> {
-        let all: Vec<u32> = (0..reduced.n() as u32).collect();
-        let (two, graph) = reduced.two_way(&all);
-        let inner_max = self.inner_max.unwrap_or(10_000);
-        let eigenvector = Cosc::eigenvector(&graph, &reduced.mass, ctx)?;
-        let feasible = keeping(&two, &eigenvector);
-        let mut points: Vec<Vec<f64>> = vec![eigenvector];
-        for t in 1..self.starts.unwrap_or(10) {
-            let mut stream = ctx.index(t).stream("start");
-            points.push(if t == 1 && !two.apart().is_empty() {
-                obeying(&two, &graph, &reduced.mass, random(two.n(), &mut stream), ctx)?
-            } else {
-                random(two.n(), &mut stream)
-            });
-        }
-        if let Gamma::Fixed(gamma) = self.gamma {
-            let mut best = None;
-            stage(&two, &mut points, gamma, inner_max, &mut best, |side, _| Some(side.value), ctx)?;
-            return self.perturbed(&two, best, inner_max, |side, _| Some(side.value), ctx);
-        }
-        // Among sets that break nothing the cut decides.
-        let score = |side: &Side, two: &TwoWay| {
-            (two.violated(&side.inside).0 == 0).then(|| two.set_value(&side.inside, 0.0))
-        };
-        let mut best: Option<Best> = None;
-        if !two.apart().is_empty() {
-            // A set that breaks nothing is always among the starts, so one is always found.
-            let f: Vec<f64> = feasible.iter().map(|&s| f64::from(u8::from(s))).collect();
-            let value = two.set_value(&feasible, 0.0);
-            best = Some(Best { score: value, inside: feasible, f: f.clone(), gamma: 0.0 });
-            points.push(f);
-        }
-        if !stage(&two, &mut points, 0.0, inner_max, &mut best, score, ctx)? {
-            // From here on every set below the cut of a set that breaks nothing breaks nothing.
-            let lightest = two.apart().iter().map(|c| c.2).fold(f64::INFINITY, f64::min);
-            let known = best.as_ref().map_or(f64::INFINITY, |b| b.score);
-            let cap = 2.0 * known * reduced.mass.iter().sum::<f64>() / 4.0 / lightest;
-            let (mut low, mut high) = (0.0, cap.min(0.2));
-            while !stage(&two, &mut points, high, inner_max, &mut best, score, ctx)? && high < cap {
-                (low, high) = (high, (2.0 * high).min(cap));
-            }
-            while (high - low) / high >= 0.01 {
-                let middle = f64::midpoint(low, high);
-                if stage(&two, &mut points, middle, inner_max, &mut best, score, ctx)? {
-                    high = middle;
-                } else {
-                    low = middle;
-                }
-            }
-        }
-        self.perturbed(&two, best, inner_max, score, ctx)
-    }
-
-    /// Starts again near the best solution, as long as that helps now and then.
-    fn perturbed(
-        &self,
-        two: &TwoWay,
-        best: Option<Best>,
-        inner_max: usize,
-        score: impl Fn(&Side, &TwoWay) -> Option<f64> + Sync,
-        ctx: &Context,
-    ) -> Result<Best> {
-        let Some(mut best) = best else {
-            return Err(Error::NumericalFailure { place: "cosc: no start leads to a split".into() });
-        };
-        if !self.perturb {
-            return Ok(best);
-        }
-        let mut failures = 0;
-        for t in 0..10 {
-            let mut stream = ctx.index(t).stream("perturb");
-            let low = best.f.iter().fold(f64::INFINITY, |m, &v| m.min(v));
-            let high = best.f.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
-            let by = (0.001 + 0.01 * t as f64) * (high - low);
-            let f = best.f.iter().map(|v| v + by * stream.normal()).collect();
-            let d = two.descend(f, best.gamma, inner_max, ctx)?;
-            let side = two.threshold(&d.f, best.gamma);
-            match score(&side, two).filter(|s| *s < best.score * (1.0 - 1e-12)) {
-                Some(score) => {
-                    best = Best { score, inside: side.inside, f: d.f, gamma: best.gamma };
-                }
-                None => failures += 1,
-            }
-            if failures == 5 {
-                break;
-            }
-        }
-        Ok(best)
-    }
-
-    /// Splits parts in two until there are k, several times; gives the part of each vertex.
-    fn more_clusters(&self, reduced: &Reduced, k: usize, ctx: &Context) -> Result<Vec<u32>> {
-        let runs: Vec<Result<Partition>> = (0..self.outer_runs)
-            .into_par_iter()
-            .map(|run| self.recursive(reduced, k, &ctx.index(run)))
-            .collect();
-        let mut best: Option<Partition> = None;
-        for run in runs {
-            let run = run?;
-            let better = best.as_ref().is_none_or(|b| match self.prefer {
-                Prefer::ViolationsThenCut if run.satisfied != b.satisfied => {
-                    run.satisfied > b.satisfied
-                }
-                _ => run.cost < b.cost,
-            });
-            if better {
-                best = Some(run);
-            }
-        }
-        let mut part = vec![0; reduced.n()];
-        for (at, vertices) in best.into_iter().flat_map(|b| b.parts).enumerate() {
-            vertices.iter().for_each(|&v| part[v as usize] = at as u32);
-        }
-        Ok(part)
-    }
-
-    fn recursive(&self, reduced: &Reduced, k: usize, ctx: &Context) -> Result<Partition> {
-        let all: Vec<u32> = (0..reduced.n() as u32).collect();
-        let links = reduced.apart.len();
-        let mut parts = vec![Part { vertices: all, cost: 0.0, splits: None }];
-        let mut satisfied = 0;
-        let mut sought = 0;
-        while parts.len() < k {
-            for part in parts.iter_mut().filter(|p| p.splits.is_none()) {
-                let among = self.clusters_of(part, reduced, k);
-                part.splits = Some(self.splits(part, reduced, among, &ctx.index(sought))?);
-                sought += 1;
-            }
-            let total: f64 = parts.iter().map(|p| p.cost).sum();
-            let goal = parts.len() + 1;
-            // (part, split, cannot-links gained, multi-cut afterwards, whether it gains enough)
-            let mut candidates = Vec::new();
-            for (p, part) in parts.iter().enumerate() {
-                let among = self.clusters_of(part, reduced, k);
-                let needed = 2 * (among - 1) * links / (k * (k - 1));
-                for (s, split) in part.splits.iter().flatten().enumerate() {
-                    let after = total - part.cost + split.costs[0] + split.costs[1];
-                    candidates.push((p, s, split.gained, after, split.gained >= needed));
-                }
-            }
-            let (p, s) = chosen(&candidates, |gained| {
-                // Satisfied in all: (2k − l)(l − 1)|CL| / (k(k − 1)) is what is expected by now.
-                goal < k
-                    && (satisfied + gained) * k * (k - 1) >= (2 * k - goal) * (goal - 1) * links
-            }, goal == k);
-            let part = parts.swap_remove(p);
-            let split = part.splits.into_iter().flatten().nth(s);
-            if let Some(Split { sides, costs, gained }) = split {
-                satisfied += gained;
-                for (vertices, cost) in sides.into_iter().zip(costs) {
-                    parts.push(Part { vertices, cost, splits: None });
-                }
-            }
-        }
-        Ok(Partition {
-            cost: parts.iter().map(|p| p.cost).sum(),
-            satisfied,
-            parts: parts.into_iter().map(|p| p.vertices).collect(),
-        })
-    }
-
-    /// How many clusters a part may be expected to hold (k_m).
-    fn clusters_of(&self, part: &Part, reduced: &Reduced, k: usize) -> usize {
-        (part.vertices.len() * k / reduced.n()).max(2)
-    }
-
-    /// The ways to split a part: one that is connected, by its best cut; otherwise one connected
-    /// component against the rest, or a component split, with the rest where it costs less.
-    fn splits(
-        &self,
-        part: &Part,
-        reduced: &Reduced,
-        among: usize,
-        ctx: &Context,
-    ) -> Result<Vec<Split>> {
-        let vertices = &part.vertices;
-        if vertices.len() < 2 {
-            return Ok(Vec::new());
-        }
-        let made = |a: Vec<u32>, b: Vec<u32>| Split {
-            costs: [reduced.cost(&a), reduced.cost(&b)],
-            gained: reduced.parted(&a, &b),
-            sides: [a, b],
-        };
-        let (component, count) = reduced.graph.induced(vertices).components();
-        if count == 1 {
-            let [a, b] = self.bisect(vertices, reduced, among, ctx)?;
-            return Ok(vec![made(a, b)]);
-        }
-        let mut found = Vec::new();
-        for c in 0..count as u32 {
-            let of = |inside: bool| -> Vec<u32> {
-                let kept = vertices.iter().zip(&component).filter(|(_, x)| (**x == c) == inside);
-                kept.map(|(&v, _)| v).collect()
-            };
-            let (own, rest) = (of(true), of(false));
-            if own.len() > 1 {
-                let [a, b] = self.bisect(&own, reduced, among, &ctx.index(c as usize))?;
-                let joined = |x: &[u32]| {
-                    let mut x = [x, &rest].concat();
-                    x.sort_unstable();
-                    x
-                };
-                let first = made(joined(&a), b.clone());
-                let second = made(a.clone(), joined(&b));
-                let cost = |s: &Split| s.costs[0] + s.costs[1];
-                found.push(if cost(&second) < cost(&first) { second } else { first });
-            }
-            found.push(made(own, rest));
-        }
-        Ok(found)
-    }
-
-    /// The best cut of a connected part, with γ raised until it may break no more than its share.
-    fn bisect(
-        &self,
-        vertices: &[u32],
-        reduced: &Reduced,
-        among: usize,
-        ctx: &Context,
-    ) -> Result<[Vec<u32>; 2]> {
-        let apart_of = |inside: &[bool]| {
-            let of = |side: bool| -> Vec<u32> {
-                let kept = vertices.iter().zip(inside).filter(|(_, s)| **s == side);
-                kept.map(|(&v, _)| v).collect()
-            };
-            [of(true), of(false)]
-        };
-        if let [a, b] = vertices {
-            return Ok([vec![*a], vec![*b]]);
-        }
-        let (two, graph) = reduced.two_way(vertices);
-        let inner_max = self.inner_max.unwrap_or(1000);
-        let mass: Vec<f64> = vertices.iter().map(|&v| reduced.mass[v as usize]).collect();
-        let mut points = vec![Cosc::eigenvector(&graph, &mass, ctx)?];
-        for t in 1..self.starts.unwrap_or(2) {
-            points.push(random(two.n(), &mut ctx.index(t).stream("start")));
-        }
-        let allowed = (among - 2) * two.apart().len() / among;
-        let (mut gamma, mut raise) = match self.gamma {
-            Gamma::Fixed(gamma) => (gamma, None),
-            Gamma::Rule(_) => (0.0, Some(0.1)),
-        };
-        // The smallest cut from the first admissible γ on; until then, the fewest broken.
-        let mut best: Option<(bool, usize, f64, Vec<bool>)> = None;
-        let mut before = f64::NAN;
-        for _ in 0..5 {
-            let mut lowest: Option<Side> = None;
-            for side in descend_all(&two, &mut points, gamma, inner_max, ctx)? {
-                if lowest.as_ref().is_none_or(|l| side.value < l.value) {
-                    lowest = Some(side);
-                }
-            }
-            let Some(side) = lowest.filter(|s| s.value.is_finite()) else { break };
-            let (cut, broken) = (two.set_value(&side.inside, 0.0), two.violated(&side.inside).0);
-            let admitted = best.as_ref().is_some_and(|b| b.0) || broken <= allowed;
-            let better = best.as_ref().is_none_or(|b| match (admitted, b.0) {
-                (true, true) => cut < b.2,
-                (true, false) => true,
-                _ => (broken, cut) < (b.1, b.2),
-            });
-            if better {
-                best = Some((admitted, broken, cut, side.inside));
-            }
-            let Some(step) = raise.as_mut().filter(|_| broken > 0) else { break };
-            if cut == before {
-                *step *= 2.0;
-            }
-            before = cut;
-            gamma += *step;
-        }
-        Ok(match best {
-            Some((.., inside)) => apart_of(&inside),
-            // Weights too far apart for arithmetic: any split is as good.
-            None => apart_of(&(0..vertices.len()).map(|i| i == 0).collect::<Vec<_>>()),
-        })
-    }
-}
-
-/// A result of recursive splitting.
-struct Partition {
-    parts: Vec<Vec<u32>>,
-    satisfied: usize,
-    cost: f64,
-}
-
-/// The candidate to take, of (part, split, gained, multi-cut afterwards, whether it gains enough).
-///
-/// Of those that gain enough: for the last split the one that gains most; before, the smallest
-/// multi-cut of those that gain most or keep up with what is expected. If none gains enough, the one
-/// that gains most. Ties: the smaller multi-cut, then the first.
-fn chosen(
-    candidates: &[(usize, usize, usize, f64, bool)],
-    keeps_up: impl Fn(usize) -> bool,
-    last: bool,
-) -> (usize, usize) {
-    let any = candidates.iter().any(|c| c.4);
-    let enough = |c: &&(usize, usize, usize, f64, bool)| c.4 || !any;
-    let most = candidates.iter().filter(enough).map(|c| c.2).max().unwrap_or(0);
-    let best = candidates
-        .iter()
-        .filter(enough)
-        .filter(|c| c.2 == most || (any && !last && keeps_up(c.2)))
-        .min_by(|a, b| a.3.total_cmp(&b.3));
-    best.map_or((0, 0), |c| (c.0, c.1))
-}
-
-fn random(n: usize, stream: &mut Stream) -> Vec<f64> {
-    (0..n).map(|_| stream.normal()).collect()
-}
-
-/// Vertices from which on starts run in parallel.
-const PARALLEL: usize = 100;
-
-/// Descends from every point and leaves each where it ended; gives their best thresholds.
-fn descend_all(
-    two: &TwoWay,
-    points: &mut [Vec<f64>],
-    gamma: f64,
-    inner_max: usize,
-    ctx: &Context,
-) -> Result<Vec<Side>> {
-    // Small descents are over before another thread is awake.
-    let together = if two.n() < PARALLEL { points.len().max(1) } else { 1 };
-    points
-        .par_iter_mut()
-        .with_min_len(together)
-        .map(|f| {
-            let d = two.descend(std::mem::take(f), gamma, inner_max, ctx)?;
-            let side = two.threshold(&d.f, gamma);
-            *f = d.f;
-            Ok(side)
-        })
-        .collect()
-}
-
-/// One value of γ: continues every start and keeps the best set seen, where it has a score. Says
-/// whether the set of smallest F̂ has one.
-fn stage(
-    two: &TwoWay,
-    points: &mut [Vec<f64>],
-    gamma: f64,
-    inner_max: usize,
-    best: &mut Option<Best>,
-    score: impl Fn(&Side, &TwoWay) -> Option<f64>,
-    ctx: &Context,
-) -> Result<bool> {
-    let sides = descend_all(two, points, gamma, inner_max, ctx)?;
-    let mut lowest = (f64::INFINITY, false);
-    for (side, f) in sides.into_iter().zip(points.iter()) {
-        let score = score(&side, two).filter(|s| s.is_finite());
-        if side.value < lowest.0 || (side.value == lowest.0 && score.is_some()) {
-            lowest = (side.value, score.is_some());
-        }
-        if let Some(score) = score.filter(|s| best.as_ref().is_none_or(|b| *s < b.score)) {
-            *best = Some(Best { score, inside: side.inside, f: f.clone(), gamma });
-        }
-    }
-    Ok(lowest.1)
-}
-
-/// A set that parts every cannot-link (no vertex has two): of a pair the end with the larger value,
-/// of the other vertices those with positive values.
-fn keeping(two: &TwoWay, f: &[f64]) -> Vec<bool> {
-    let mut inside: Vec<bool> = f.iter().map(|&v| v > 0.0).collect();
-    for &(i, j, _) in two.apart() {
-        let (i, j) = (i as usize, j as usize);
-        inside[i] = f[i] > f[j];
-        inside[j] = !inside[i];
-    }
-    inside
-}
-
-/// Steps of the power iteration of [`obeying`].
-const POWER: usize = 300;
-
-/// The vector of smallest Rayleigh quotient among those with opposite values at the ends of every
-/// cannot-link (no vertex has two) and mean 0, by projected power iteration.
-fn obeying(
-    two: &TwoWay,
-    graph: &Graph,
-    mass: &[f64],
-    start: Vec<f64>,
-    ctx: &Context,
-) -> Result<Vec<f64>> {
-    let root: Vec<f64> = mass.iter().map(|b| b.sqrt()).collect();
-    let degrees = graph.degrees();
-    let bound = degrees.iter().zip(mass).map(|(d, b)| 2.0 * d / b).fold(0.0, f64::max);
-    // Over w = √b·v: v_i + v_j = 0 for each pair, and ⟨√b, w⟩ = 0. Pairs are disjoint, so these
-    // directions are orthogonal once the last is made so.
-    let part = |w: &mut [f64]| {
-        for &(i, j, _) in two.apart() {
-            let (i, j) = (i as usize, j as usize);
-            let (a, b) = (1.0 / root[i], 1.0 / root[j]);
-            let along = (a * w[i] + b * w[j]) / (a * a + b * b);
-            w[i] -= a * along;
-            w[j] -= b * along;
-        }
-    };
-    let mut mean = root.clone();
-    part(&mut mean);
-    let length: f64 = mean.iter().map(|v| v * v).sum();
-    let project = |w: &mut [f64]| {
-        part(w);
-        if length > 0.0 {
-            let along = w.iter().zip(&mean).map(|(a, b)| a * b).sum::<f64>() / length;
-            w.iter_mut().zip(&mean).for_each(|(w, m)| *w -= along * m);
-        }
-    };
-    let mut w = start.clone();
-    project(&mut w);
-    for _ in 0..POWER {
-        ctx.check()?;
-        // w ← (bound − L) w
-        let mut next: Vec<f64> = (0..w.len())
-            .map(|i| {
-                let (targets, weights) = graph.neighbours(i);
-                let sum = targets.iter().zip(weights).map(|(&j, e)| e * w[j as usize] / root[j as usize]);
-                (bound - degrees[i] / mass[i]) * w[i] + sum.sum::<f64>() / root[i]
-            })
-            .collect();
-        project(&mut next);
-        let length = next.iter().map(|v| v * v).sum::<f64>().sqrt();
-        if !(length > 0.0 && length.is_finite()) {
-            // The conditions leave nothing: a random start does as well.
-            return Ok(start);
-        }
-        next.iter_mut().for_each(|v| *v /= length);
-        w = next;
-    }
-    w.iter_mut().zip(&root).for_each(|(w, r)| *w /= r);
-    Ok(w)
 }
 
 #[cfg(test)]
@@ -916,8 +287,13 @@ mod tests {
         assert_eq!(c.labels, [0, 1, 0, 1, 1, 1]);
         assert!((c.objective.unwrap() - (2.5 / 4.5 + 2.5 / 8.5)).abs() < 1e-12);
         // Every pair apart leaves nothing to choose.
-        let pairs = [Constraint::cannot(0, 5), Constraint::must(0, 1), Constraint::must(1, 2),
-            Constraint::must(3, 4), Constraint::must(4, 5)];
+        let pairs = [
+            Constraint::cannot(0, 5),
+            Constraint::must(0, 1),
+            Constraint::must(1, 2),
+            Constraint::must(3, 4),
+            Constraint::must(4, 5),
+        ];
         let c = run(&Cosc::default(), &linked(&triangles(), &pairs)).unwrap();
         assert_eq!(c.labels, [0, 0, 0, 1, 1, 1]);
     }
@@ -988,9 +364,9 @@ mod tests {
         let pairs = problem.constraints.pairs();
         (1u32..1 << (n - 1))
             .filter(|bits| {
-                pairs.iter().all(|c| {
-                    (bits >> c.i & 1 == bits >> c.j & 1) == (c.kind == Kind::MustLink)
-                })
+                pairs
+                    .iter()
+                    .all(|c| (bits >> c.i & 1 == bits >> c.j & 1) == (c.kind == Kind::MustLink))
             })
             .map(|bits| {
                 let parted = edges.iter().filter(|e| bits >> e.0 & 1 != bits >> e.1 & 1);
@@ -1056,7 +432,10 @@ mod tests {
             other => panic!("{other:?}"),
         }
         let dropped = Cosc { on_conflict: OnConflict::DropCl, ..cosc.clone() };
-        assert_eq!(run(&dropped, &linked(&triangles(), &chain)).unwrap().labels, [0, 0, 0, 1, 1, 1]);
+        assert_eq!(
+            run(&dropped, &linked(&triangles(), &chain)).unwrap().labels,
+            [0, 0, 0, 1, 1, 1]
+        );
         let all: Vec<Constraint> = (1..6).map(|i| Constraint::must(0, i)).collect();
         let joined = linked(&triangles(), &all);
         assert_eq!(run(&cosc, &joined), Err(Error::TooManyClusters { k: 2, n: 1 }));
@@ -1097,7 +476,8 @@ mod tests {
         assert_eq!(of(6).labels, six);
         assert_eq!(of(18).labels, (0..18).collect::<Vec<u32>>());
         // Cannot-links across components cost nothing.
-        let pairs = [Constraint::cannot(0, 6), Constraint::cannot(6, 12), Constraint::cannot(0, 12)];
+        let pairs =
+            [Constraint::cannot(0, 6), Constraint::cannot(6, 12), Constraint::cannot(0, 12)];
         let c = run(&Cosc::default(), &linked(&problem, &pairs).with_k(3)).unwrap();
         assert_eq!(c.objective, Some(0.0));
     }

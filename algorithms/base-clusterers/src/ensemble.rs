@@ -1,6 +1,6 @@
 //! Which partition do many partitions agree on?
 
-use mustlink_core::ensemble::{check_needs, check_size};
+use mustlink_core::needs::{check_needs, check_size};
 use mustlink_core::prelude::*;
 
 /// An ensemble as one clusterer: a generator makes many partitions, a consensus function one.
@@ -15,30 +15,24 @@ use mustlink_core::prelude::*;
 /// The sum of both; the ensemble is seeded from the run, not from this place.
 /// # References
 /// [StrehlGhosh2002].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Ensemble {
     /// Number of clusters; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// What makes the members.
-    #[schemars(extend("x-default" = "random_init"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "random_init")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// What combines them.
-    #[schemars(extend("x-default" = "voting"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "voting")]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
 }
 
-register!(BaseClusterer, Ensemble, "ensemble", references: ["StrehlGhosh2002"]);
-
-#[typetag::serde(name = "ensemble")]
+#[plugin("ensemble", cites = ["StrehlGhosh2002"])]
 impl BaseClusterer for Ensemble {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
-        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus")?;
+        let generator = self.generator()?;
+        let consensus = self.consensus()?;
         // What is refused for its size is refused before any member is made.
         check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
         let mut problem = problem.clone();
@@ -55,8 +49,8 @@ impl BaseClusterer for Ensemble {
     }
 
     fn properties(&self) -> Properties {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
-        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
+        let generator = self.generator();
+        let consensus = self.consensus();
         // A default that is not linked is reported by `cluster`.
         let (Ok(generator), Ok(consensus)) = (generator, consensus) else {
             return Properties::default();
@@ -71,8 +65,8 @@ impl BaseClusterer for Ensemble {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
-        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
+        let generator = self.generator();
+        let consensus = self.consensus();
         let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let members = generator.as_ref().map_or(1, |g| members(&***g));
         let labels_only = consensus.as_ref().is_ok_and(|c| c.needs().labels_only);

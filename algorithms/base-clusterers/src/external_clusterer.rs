@@ -1,6 +1,6 @@
 //! How does a clusterer in another language take part?
 
-use mustlink_core::child::{Child, Trouble};
+use mustlink_core::child::{Child, ChildError};
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::error::Infeasible;
 use mustlink_core::exchange::{self, Scratch};
@@ -30,17 +30,18 @@ const TAG: &str = "external_clusterer";
 /// With hard promises, `InconsistentConstraints` before the command starts.
 /// # Cost and randomness
 /// One process and a copy of the data on disk per clustering. The seed, below 2³², is handed over.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ExternalClusterer {
     /// The program and its arguments: `["python3", "my_method.py"]`.
     pub command: Vec<String>,
     /// Seconds for each reply; 0: as long as it takes.
-    #[schemars(range(min = 0.0))]
+    #[option(min = 0.0)]
     pub timeout_seconds: f64,
     /// Kinds of data it takes.
+    #[option(default = vec![DataKind::Dense])]
     pub accepts: Vec<DataKind>,
     /// Whether it cannot run without k.
+    #[option(default = true)]
     pub needs_k: bool,
     /// Whether it looks at constraints at all.
     pub reads_constraints: bool,
@@ -52,24 +53,7 @@ pub struct ExternalClusterer {
     pub soft_weights: bool,
 }
 
-impl Default for ExternalClusterer {
-    fn default() -> Self {
-        ExternalClusterer {
-            command: Vec::new(),
-            timeout_seconds: 0.0,
-            accepts: vec![DataKind::Dense],
-            needs_k: true,
-            reads_constraints: false,
-            hard_must: false,
-            hard_cannot: false,
-            soft_weights: false,
-        }
-    }
-}
-
-register!(BaseClusterer, ExternalClusterer, "external_clusterer", references: []);
-
-#[typetag::serde(name = "external_clusterer")]
+#[plugin("external_clusterer")]
 impl BaseClusterer for ExternalClusterer {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         self.check()?;
@@ -145,20 +129,13 @@ impl ExternalClusterer {
             let legal = "a program and its arguments, such as [\"python3\", \"my_method.py\"]";
             return Err(Error::bad_param("command", "[]", legal));
         }
-        if !self.timeout_seconds.is_finite() || self.timeout_seconds < 0.0 {
-            return Err(Error::bad_param(
-                "timeout_seconds",
-                self.timeout_seconds,
-                "finite and >= 0",
-            ));
-        }
         match self.accepts.is_empty() {
             true => Err(Error::bad_param("accepts", "[]", "at least one kind of data")),
             false => Ok(()),
         }
     }
 
-    fn talk<T>(&self, said: Result<T, Trouble>) -> Result<T> {
+    fn talk<T>(&self, said: Result<T, ChildError>) -> Result<T> {
         said.map_err(|trouble| trouble.into_error(TAG))
     }
 }

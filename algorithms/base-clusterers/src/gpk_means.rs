@@ -32,48 +32,30 @@ use ndarray::Array2;
 /// [Eaton2005] fig. 3.1. Differs: comparing objectives of rounds with different constraints, as
 /// printed, is kept, and a clustering that comes back ends the loop too. Metrics start from the
 /// identity in every round, as in the authors' program.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct GpkMeans {
     /// Number of clusters; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// What clusters. One that uses no weights gets every propagated pair with weight 1.
-    #[schemars(extend("x-default" = "mpck_means"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "mpck_means")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// What spreads the constraints.
-    #[schemars(extend("x-default" = "gaussian"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "gaussian")]
     pub propagator: Option<Box<dyn ConstraintPropagator>>,
     /// Rounds of propagation after the first clustering.
-    #[schemars(range(min = 1))]
+    #[option(default = 20, min = 1)]
     pub max_rounds: usize,
     /// Smallest relative change of the clusterer's objective worth another round.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
 }
 
-impl Default for GpkMeans {
-    fn default() -> Self {
-        GpkMeans { k: None, clusterer: None, propagator: None, max_rounds: 20, tolerance: 1e-6 }
-    }
-}
-
-register!(BaseClusterer, GpkMeans, "gpk_means", references: ["Eaton2005"]);
-
-#[typetag::serde(name = "gpk_means")]
+#[plugin("gpk_means", cites = ["Eaton2005"])]
 impl BaseClusterer for GpkMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        if self.max_rounds == 0 {
-            return Err(Error::bad_param("max_rounds", 0, ">= 1"));
-        }
-        if self.tolerance.is_nan() || self.tolerance < 0.0 {
-            return Err(Error::bad_param("tolerance", self.tolerance, ">= 0"));
-        }
-        let base = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
-        let propagator = slot::<Self, dyn ConstraintPropagator>(&self.propagator, "propagator")?;
+        let base = self.clusterer()?;
+        let propagator = self.propagator()?;
         let mut problem = problem.clone();
         problem.k = self.k.or(problem.k);
         let parts = Parts {
@@ -90,8 +72,8 @@ impl BaseClusterer for GpkMeans {
     }
 
     fn properties(&self) -> Properties {
-        let base = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
-        let propagator = slot::<Self, dyn ConstraintPropagator>(&self.propagator, "propagator");
+        let base = self.clusterer();
+        let propagator = self.propagator();
         // A default that is not linked is reported by `cluster`.
         let (Ok(base), Ok(propagator)) = (base, propagator) else { return Properties::default() };
         let (facts, spread) = (base.properties(), propagator.properties());
@@ -109,8 +91,8 @@ impl BaseClusterer for GpkMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let base = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer");
-        let propagator = slot::<Self, dyn ConstraintPropagator>(&self.propagator, "propagator");
+        let base = self.clusterer();
+        let propagator = self.propagator();
         base.map_or(0, |b| b.memory(shape)) + propagator.map_or(0, |p| p.memory(shape))
     }
 }

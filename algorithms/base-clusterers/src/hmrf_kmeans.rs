@@ -1,32 +1,27 @@
 //! Which k centres explain objects and constraints best under a distance that is learned with them?
 
+mod measure;
+
 use std::sync::Arc;
 
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind};
-use mustlink_kernels::neighbourhood_start::{FewerThanK, MoreThanK, Rules};
-use mustlink_kernels::penalties::{Entail, Links};
-use mustlink_kernels::points::{Distortion, Points, row};
-use mustlink_kernels::seeding::{Init, Perturb, by_label};
-use mustlink_kernels::soft::{SoftInit, Soft, SoftOptions, Weight, clustering};
-use mustlink_kernels::sweep::{Coupling, Order, cheapest, visit};
+use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
+use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest, visit};
+use mustlink_kernels::constrained::penalised_kmeans::{
+    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, clustering,
+};
+use mustlink_kernels::distance::points::{Distortion, Points, row};
+use mustlink_kernels::distance::rows_by_label::by_label;
+use mustlink_kernels::kmeans::lloyd::Empty;
+use mustlink_kernels::kmeans::seeding::Perturb;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// What is learned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// Σ a (x − µ)².
-    #[default]
-    Mahalanobis,
-    /// 1 − Σ a x µ / (‖x‖ ‖µ‖), lengths weighted by a too.
-    Cosine,
-    /// Σ a (x log(x/µ) − x + µ), for values that are not negative.
-    IDivergence,
-}
+use measure::products;
+
+pub use measure::Measure;
 
 /// K-means on a hidden Markov random field: constraints and a learned distance in one objective.
 ///
@@ -47,88 +42,35 @@ pub enum Measure {
 /// [BasuBilenkoMooney2004]. Differs: no log-partition terms, as they recommend where intractable;
 /// the rate is relative to the objective, so that it does not depend on the units of the data;
 /// cosine centres are sums of rows of length 1, which minimise the objective.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct HmrfKMeans {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// The distance whose feature weights are learned.
     pub measure: Measure,
     /// First rate of a gradient step (η): share by which a feature of average cost changes.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 0.01, above = 0.0)]
     pub rate: f64,
     /// Cost of a broken must-link of weight 1 (w), times the distance of its pair.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1.0, min = 0.0)]
     pub weight: f64,
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
-    #[schemars(range(min = 0.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 0.0)]
     pub weight_cannot: Option<f64>,
-    /// Weight of constraints marked hard; absent: they are refused.
-    #[schemars(range(min = 0.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hard_as_soft: Option<f64>,
     /// How the first centres are chosen.
+    #[option(default = SoftInit::Neighbourhood)]
     pub init: SoftInit,
-    /// How they are chosen when no neighbourhood is known.
-    pub init_without_constraints: Init,
-    /// Which neighbourhoods start clusters when there are more than k (λ > k).
-    pub lambda_gt_k: MoreThanK,
-    /// Where the other clusters start when there are fewer than k (λ < k).
-    pub lambda_lt_k: FewerThanK,
-    /// In which order objects are visited.
-    pub order: Order,
-    /// What to do with cannot-links inside must-link components.
-    pub on_conflict: OnConflict,
-    /// Starts, of which the best result is kept; absent: 10 for random starts, 1 from neighbourhoods.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub restarts: Option<usize>,
-    /// Rounds of one start.
-    #[schemars(range(min = 1))]
-    pub max_iterations: usize,
-    /// Smallest change of the objective worth another round.
-    #[schemars(range(min = 0.0))]
-    pub tolerance: f64,
-    /// How the change is compared with the tolerance.
-    pub tolerance_kind: ToleranceKind,
+    /// What all methods share in which a broken constraint costs something.
+    #[option(flatten)]
+    pub shared: PenaltyOptions,
 }
 
-impl Default for HmrfKMeans {
-    fn default() -> Self {
-        HmrfKMeans {
-            k: None,
-            measure: Measure::default(),
-            rate: 0.01,
-            weight: 1.0,
-            weight_cannot: None,
-            hard_as_soft: None,
-            init: SoftInit::Neighbourhood,
-            init_without_constraints: Init::default(),
-            lambda_gt_k: MoreThanK::default(),
-            lambda_lt_k: FewerThanK::default(),
-            order: Order::default(),
-            on_conflict: OnConflict::Keep,
-            restarts: None,
-            max_iterations: 100,
-            tolerance: 1e-6,
-            tolerance_kind: ToleranceKind::default(),
-        }
-    }
-}
-
-register!(BaseClusterer, HmrfKMeans, "hmrf_kmeans", references: ["BasuBilenkoMooney2004"]);
-
-#[typetag::serde(name = "hmrf_kmeans")]
+#[plugin("hmrf_kmeans", cites = ["BasuBilenkoMooney2004"])]
 impl BaseClusterer for HmrfKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "hmrf_kmeans")?;
-        if !(self.rate.is_finite() && self.rate > 0.0) {
-            return Err(Error::bad_param("rate", self.rate, "finite and > 0"));
-        }
-        let soft = Soft::new(self.soft()?, problem)?;
+        let soft = PenalisedKMeans::new(self.soft(), problem)?;
         let distortion = match self.measure {
             Measure::Cosine => Distortion::Cosine,
             _ => Distortion::SquaredEuclidean,
@@ -137,7 +79,7 @@ impl BaseClusterer for HmrfKMeans {
         let points = Points::new(&problem.data, distortion)?;
         let field = Field::new(self, problem, &soft)?;
         let start = |ctx: &Context| soft.start(&points, k, problem, ctx);
-        soft.best(|ctx| field.run(start(ctx)?, soft.options, ctx), ctx)
+        soft.best(|ctx| field.run(start(ctx)?, self.shared, ctx), ctx)
     }
 
     fn properties(&self) -> Properties {
@@ -152,106 +94,27 @@ impl BaseClusterer for HmrfKMeans {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let constrained = (2 * shape.constraints).min(shape.n);
-        (8 * shape.entries + 64 * shape.n + 8 * constrained * shape.k
-            + 40 * constrained * constrained + 48 * shape.k * shape.d) as u64
+        (8 * shape.entries
+            + 64 * shape.n
+            + 8 * constrained * shape.k
+            + 40 * constrained * constrained
+            + 48 * shape.k * shape.d) as u64
     }
 }
 
 impl HmrfKMeans {
-    fn soft(&self) -> Result<SoftOptions> {
-        Ok(SoftOptions {
+    fn soft(&self) -> SoftOptions {
+        SoftOptions {
             weight: Weight::Number(self.weight),
             weight_cannot: self.weight_cannot.map(Weight::Number),
-            hard_as_soft: self.hard_as_soft,
             entail: Entail::Full,
             init: Some(self.init),
-            init_without_constraints: self.init_without_constraints,
-            rules: Rules {
-                more: self.lambda_gt_k,
-                fewer: self.lambda_lt_k,
-                perturb: Perturb::Additive,
-                rho: 0.7,
-            },
-            order: self.order,
-            on_conflict: self.on_conflict,
-            restarts: self.restarts,
-            stop: Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?,
+            perturb: Perturb::Additive,
+            perturb_rho: 0.7,
             empty: Empty::Keep,
-        })
-    }
-}
-
-impl Measure {
-    /// D_A(x, µ).
-    fn distance(self, a: &[f64], x: &[f64], m: &[f64]) -> f64 {
-        let each = a.iter().zip(x.iter().zip(m));
-        match self {
-            Measure::Mahalanobis => each.map(|(a, (x, m))| a * (x - m) * (x - m)).sum(),
-            Measure::IDivergence => each.map(|(a, (x, m))| a * divergence(*x, *m)).sum(),
-            Measure::Cosine => {
-                let (dot, xx, mm) = products(a, x, m);
-                if xx * mm > 0.0 { 1.0 - dot / (xx * mm).sqrt() } else { 1.0 }
-            }
+            shared: self.shared,
         }
     }
-
-    /// φ_A(x, y), symmetric: for divergences from both to the point between.
-    fn pair(self, a: &[f64], x: &[f64], y: &[f64]) -> f64 {
-        match self {
-            Measure::IDivergence => {
-                let each = a.iter().zip(x.iter().zip(y));
-                each.map(|(a, (x, y))| a * between(*x, *y)).sum()
-            }
-            _ => self.distance(a, x, y),
-        }
-    }
-
-    /// Adds `scale` times the gradient of D_A(x, µ) by A.
-    fn gradient(self, a: &[f64], x: &[f64], m: &[f64], scale: f64, to: &mut [f64]) {
-        let each = to.iter_mut().zip(x.iter().zip(m));
-        match self {
-            Measure::Mahalanobis => each.for_each(|(g, (x, m))| *g += scale * (x - m) * (x - m)),
-            Measure::IDivergence => each.for_each(|(g, (x, m))| *g += scale * divergence(*x, *m)),
-            Measure::Cosine => {
-                let (dot, xx, mm) = products(a, x, m);
-                if xx * mm > 0.0 {
-                    let length = (xx * mm).sqrt();
-                    each.for_each(|(g, (x, m))| {
-                        let turn = x * m - 0.5 * dot * (x * x / xx + m * m / mm);
-                        *g -= scale * turn / length;
-                    });
-                }
-            }
-        }
-    }
-
-    /// Adds `scale` times the gradient of φ_A(x, y) by A.
-    fn pair_gradient(self, a: &[f64], x: &[f64], y: &[f64], scale: f64, to: &mut [f64]) {
-        match self {
-            Measure::IDivergence => {
-                let each = to.iter_mut().zip(x.iter().zip(y));
-                each.for_each(|(g, (x, y))| *g += scale * between(*x, *y));
-            }
-            _ => self.gradient(a, x, y, scale, to),
-        }
-    }
-}
-
-/// x log(x/m) − x + m, with 0 log 0 = 0.
-fn divergence(x: f64, m: f64) -> f64 {
-    if x > 0.0 { x * (x / m).ln() - x + m } else { m }
-}
-
-/// Divergence of two values from their mean.
-fn between(x: f64, y: f64) -> f64 {
-    let m = 0.5 * (x + y);
-    if m > 0.0 { divergence(x, m) + divergence(y, m) } else { 0.0 }
-}
-
-/// Σ a x m, Σ a x², Σ a m².
-fn products(a: &[f64], x: &[f64], m: &[f64]) -> (f64, f64, f64) {
-    let each = a.iter().zip(x.iter().zip(m));
-    each.fold((0.0, 0.0, 0.0), |(p, q, r), (a, (x, m))| (p + a * x * m, q + a * x * x, r + a * m * m))
 }
 
 /// Halvings of the rate before the weights stay as they are.
@@ -264,7 +127,7 @@ struct Field {
     measure: Measure,
     rate: f64,
     x: Array2<f64>,
-    links: Arc<Links>,
+    links: Arc<ConstraintGroups>,
     /// Centres of I-divergence are not below this: a feature absent from a cluster stays possible.
     least: Vec<f64>,
     /// Given or entailed cannot-links, whose largest distance is φ_max.
@@ -281,7 +144,7 @@ struct Pairs<'a> {
 }
 
 impl Field {
-    fn new(method: &HmrfKMeans, problem: &Problem, soft: &Soft) -> Result<Self> {
+    fn new(method: &HmrfKMeans, problem: &Problem, soft: &PenalisedKMeans) -> Result<Self> {
         let (n, d) = (problem.n(), problem.d());
         let x = problem.data.to_dense();
         if method.measure == Measure::IDivergence
@@ -293,16 +156,11 @@ impl Field {
         // Distances differ from pair to pair, so the closure is written out.
         let pairs = soft.closure.pairs(EntailedWeight::Bottleneck, MAX_CLOSURE_PAIRS)?;
         let listed = Closure::new(&Constraints::new(n, pairs)?, n, OnConflict::Keep)?;
-        let number = |w: f64, name: &str| match w.is_finite() && w >= 0.0 {
-            true => Ok(w),
-            false => Err(Error::bad_param(name, w, "finite and >= 0")),
-        };
-        let must = number(method.weight, "weight")?;
-        let cannot = number(method.weight_cannot.unwrap_or(must), "weight_cannot")?;
-        let links = Arc::new(Links::new(&listed, must, cannot, Entail::Off)?);
+        let must = method.weight;
+        let cannot = method.weight_cannot.unwrap_or(must);
+        let links = Arc::new(ConstraintGroups::new(&listed, must, cannot, Entail::Off)?);
         let kinds = links.explicit().iter();
-        let apart =
-            kinds.filter(|c| c.kind == Kind::CannotLink).map(|c| (c.i, c.j)).collect();
+        let apart = kinds.filter(|c| c.kind == Kind::CannotLink).map(|c| (c.i, c.j)).collect();
         let least = (0..d).map(|s| 1e-9 * x.column(s).sum() / n as f64).collect();
         Ok(Field { measure: method.measure, rate: method.rate, x, links, least, apart })
     }
@@ -314,7 +172,7 @@ impl Field {
     fn run(
         &self,
         start: (Array2<f64>, Vec<u32>),
-        options: SoftOptions,
+        options: PenaltyOptions,
         ctx: &Context,
     ) -> Result<Clustering> {
         let (mut centres, mut labels) = start;
@@ -322,7 +180,7 @@ impl Field {
         let mut a = vec![1.0; d];
         let mut history: Vec<IterStat> = Vec::new();
         let mut status = Status::MaxIter;
-        for round in 0..options.stop.max_iterations {
+        for round in 0..options.max_iterations {
             ctx.check()?;
             let mut pairs = Pairs::new(self, &a);
             let (mut moved, own) = self.assign(&centres, &a, &mut labels);
@@ -334,14 +192,13 @@ impl Field {
             }
             let before = history.last().map(|s| s.objective);
             history.push(IterStat { objective, moved, violations: Some(violations) });
-            let stands = before.is_some_and(|b| options.stop.is_over(b, objective));
+            let stands = before.is_some_and(|b| options.stop().is_over(b, objective));
             if stands || (moved == 0 && before == Some(objective)) {
                 status = Status::Converged;
                 break;
             }
         }
-        let mut made =
-            clustering(labels, centres, history, status, Distortion::SquaredEuclidean);
+        let mut made = clustering(labels, centres, history, status, Distortion::SquaredEuclidean);
         made.extras.geometry = match self.measure {
             Measure::Cosine => Geometry::Cosine,
             _ => Geometry::Weighted,
@@ -411,8 +268,14 @@ impl Field {
 
     /// The farthest cannot-linked pair and its distance.
     fn farthest(&self, a: &[f64]) -> (Option<(u32, u32)>, f64) {
-        let each = self.apart.iter().map(|&(i, j)| ((i, j), self.measure.pair(a, self.row(i), self.row(j))));
-        each.fold((None, 0.0), |best, (pair, far)| if far > best.1 { (Some(pair), far) } else { best })
+        let each = self
+            .apart
+            .iter()
+            .map(|&(i, j)| ((i, j), self.measure.pair(a, self.row(i), self.row(j))));
+        each.fold(
+            (None, 0.0),
+            |best, (pair, far)| if far > best.1 { (Some(pair), far) } else { best },
+        )
     }
 
     /// J, and the number of broken pairs.
@@ -426,10 +289,11 @@ impl Field {
         for c in self.links.explicit().iter().filter(|c| c.is_violated(labels)) {
             let far = self.measure.pair(a, self.row(c.i), self.row(c.j));
             broken += 1;
-            cost += c.weight * match c.kind {
-                Kind::MustLink => must * far,
-                Kind::CannotLink => cannot * (largest - far),
-            };
+            cost += c.weight
+                * match c.kind {
+                    Kind::MustLink => must * far,
+                    Kind::CannotLink => cannot * (largest - far),
+                };
         }
         (spread + cost, broken)
     }
@@ -509,8 +373,8 @@ impl<'a> Pairs<'a> {
     }
 }
 
-impl Coupling for Pairs<'_> {
-    fn links(&self) -> &Links {
+impl PairwiseCosts for Pairs<'_> {
+    fn links(&self) -> &ConstraintGroups {
         &self.field.links
     }
 
@@ -565,9 +429,10 @@ mod tests {
     #[test]
     fn illegal_options_are_named() {
         let (p, _) = fixtures::dense(1);
-        let fails = |m: HmrfKMeans, p: &Problem| m.cluster(p, &Context::new(1)).unwrap_err().to_string();
+        let fails =
+            |m: HmrfKMeans, p: &Problem| m.cluster(p, &Context::new(1)).unwrap_err().to_string();
         let rate = HmrfKMeans { rate: 0.0, ..HmrfKMeans::default() };
-        assert_eq!(fails(rate, &p), "rate: must be finite and > 0, got 0");
+        assert_eq!(fails(rate, &p), "rate: must be > 0, got 0");
         let p = Problem::new(Data::dense(array![[1.0, 2.0], [1.0, -2.0]]).unwrap()).with_k(1);
         let negative = HmrfKMeans { measure: Measure::IDivergence, ..HmrfKMeans::default() };
         assert_eq!(
@@ -607,7 +472,7 @@ mod tests {
                 c.kind = if c.kind == Kind::MustLink { Kind::CannotLink } else { Kind::MustLink };
             }
             let p = p.with_constraints(Constraints::new(45, all).unwrap());
-            let method = HmrfKMeans { measure: MEASURES[which], tolerance: 0.0, max_iterations: 30, ..HmrfKMeans::default() };
+            let method = HmrfKMeans { measure: MEASURES[which], shared: PenaltyOptions { tolerance: 0.0, max_iterations: 30, ..PenaltyOptions::default() }, ..HmrfKMeans::default() };
             let c = run(&method, &p, seed);
             for w in c.history.windows(2) {
                 // The farthest cannot-linked pair may change with the weights; J counts it as it is.
@@ -620,7 +485,7 @@ mod tests {
         #[test]
         fn the_first_round_without_constraints_is_that_of_kmeans(seed: u64) {
             let (p, _) = fixtures::dense(seed);
-            let once = HmrfKMeans { max_iterations: 1, restarts: Some(1), ..HmrfKMeans::default() };
+            let once = HmrfKMeans { shared: PenaltyOptions { max_iterations: 1, restarts: Some(1), ..PenaltyOptions::default() }, ..HmrfKMeans::default() };
             let kmeans = KMeans { max_iterations: 1, restarts: 1, empty: Empty::Keep, ..KMeans::default() };
             let expected = kmeans.cluster(&p, &Context::new(seed)).unwrap().labels;
             prop_assert_eq!(run(&once, &p, seed).labels, expected);

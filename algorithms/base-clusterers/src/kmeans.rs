@@ -1,16 +1,16 @@
 //! Which k centres explain the objects best?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::incremental;
-use mustlink_kernels::lloyd::{
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::precision::Precision;
+use mustlink_kernels::kmeans::lloyd::{
     Algorithm, Empty, Stop, ToleranceKind, best_in_turn, best_of, lloyd_by,
 };
-use mustlink_kernels::points::{Distortion, Points, Precision};
-use mustlink_kernels::seeding::{Init, start};
+use mustlink_kernels::kmeans::seeding::{Init, start};
+use mustlink_kernels::kmeans::single_moves;
 
 /// What happens once no object is nearer to another centre.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Refine {
     /// That is the result.
     #[default]
@@ -36,39 +36,39 @@ pub enum Refine {
 /// # References
 /// [Lloyd1982]; starts: [ArthurVassilvitskii2007] (greedy variant), [Bahmani2012]; cosine:
 /// [DhillonModha2001]; bounds: [Hamerly2010], [Ding2015].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct KMeans {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// How far an object is from a centre.
     pub distortion: Distortion,
     /// How the first centres are chosen.
     pub init: Init,
     /// Starts, of which the best result is kept; a given start is run once.
-    #[schemars(range(min = 1))]
+    #[option(default = 10, min = 1)]
     pub restarts: usize,
     /// Sweeps of one start.
-    #[schemars(range(min = 1))]
+    #[option(default = 300, min = 1)]
     pub max_iterations: usize,
     /// Smallest change of the objective worth another sweep.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
     /// How the change is compared with the tolerance.
     pub tolerance_kind: ToleranceKind,
     /// What happens to a cluster without objects.
+    #[option(default = Empty::Reseed)]
     pub empty: Empty,
     /// How nearest centres are found; the labels are the same.
+    #[option(default = Algorithm::Auto)]
     pub algorithm: Algorithm,
     /// What nearest centres are pre-selected in (dense data); the labels are the same.
+    #[option(default = Precision::F64)]
     pub precision: Precision,
     /// What happens once no object is nearer to another centre.
     pub refine: Refine,
     /// Sweeps of the refinement; absent: as many as of a start.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub refine_iterations: Option<usize>,
 }
 
@@ -82,37 +82,12 @@ impl KMeans {
     }
 }
 
-impl Default for KMeans {
-    fn default() -> Self {
-        KMeans {
-            k: None,
-            distortion: Distortion::default(),
-            init: Init::default(),
-            restarts: 10,
-            max_iterations: 300,
-            tolerance: 1e-6,
-            tolerance_kind: ToleranceKind::default(),
-            empty: Empty::Reseed,
-            algorithm: Algorithm::Auto,
-            precision: Precision::F64,
-            refine: Refine::None,
-            refine_iterations: None,
-        }
-    }
-}
-
-register!(BaseClusterer, KMeans, "kmeans",
-    references: ["Lloyd1982", "ArthurVassilvitskii2007", "Bahmani2012", "DhillonModha2001", "Hamerly2010", "Ding2015"]);
-
-#[typetag::serde(name = "kmeans")]
+#[plugin("kmeans", cites = ["Lloyd1982", "ArthurVassilvitskii2007", "Bahmani2012", "DhillonModha2001", "Hamerly2010", "Ding2015"])]
 impl BaseClusterer for KMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "kmeans")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
         let sweeps = self.refine_iterations.unwrap_or(self.max_iterations);
-        if sweeps == 0 {
-            return Err(Error::bad_param("refine_iterations", 0, ">= 1"));
-        }
         let refining = Stop { max_iterations: sweeps, ..stop };
         let points = Points::new(&problem.data, self.distortion)?.with_precision(self.precision, k);
         let restarts = if self.init.is_random() { self.restarts } else { 1 };
@@ -122,7 +97,7 @@ impl BaseClusterer for KMeans {
             let found = lloyd_by(self.algorithm, &points, centres, stop, self.empty, &ctx)?;
             match self.refine {
                 Refine::None => Ok(found),
-                Refine::Incremental => incremental::refine(&points, found, refining, &ctx),
+                Refine::Incremental => single_moves::refine(&points, found, refining, &ctx),
             }
         };
         let mut best = match self.in_turn(problem.n(), problem.d(), k) {
@@ -216,7 +191,8 @@ mod tests {
     #[test]
     fn a_zero_row_under_cosine_is_legal_and_counted() {
         let x = array![[1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [0.0, 0.0]];
-        let c = run(&KMeans { distortion: Distortion::Cosine, ..KMeans::default() }, &problem(x, 2));
+        let c =
+            run(&KMeans { distortion: Distortion::Cosine, ..KMeans::default() }, &problem(x, 2));
         assert_eq!(c.extras.diagnostics["zero_rows"], 1.0);
         assert_eq!(c.labels[0], c.labels[1]);
         assert_ne!(c.labels[0], c.labels[2]);
@@ -226,7 +202,14 @@ mod tests {
     #[test]
     fn every_start_runs() {
         let (p, _) = fixtures::dense(3);
-        for init in [Init::KmeansPlusPlus, Init::KmeansParallel, Init::Random, Init::RandomPartition, Init::FarthestFirst, Init::Perturb] {
+        for init in [
+            Init::KmeansPlusPlus,
+            Init::KmeansParallel,
+            Init::Random,
+            Init::RandomPartition,
+            Init::FarthestFirst,
+            Init::Perturb,
+        ] {
             for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
                 let c = run(&KMeans { init, distortion, ..KMeans::default() }, &p);
                 assert_eq!(c.k, 3, "{init:?}");
@@ -234,7 +217,10 @@ mod tests {
         }
         let given = KMeans { init: Init::Given, ..KMeans::default() };
         let missing = given.cluster(&p, &Context::new(1)).unwrap_err();
-        assert_eq!(missing.to_string(), "init: must be used with a start, got \"given\" without a start");
+        assert_eq!(
+            missing.to_string(),
+            "init: must be used with a start, got \"given\" without a start"
+        );
         let centres = run(&KMeans::default(), &p).extras.centers.unwrap();
         let again = run(&given, &p.clone().with_start(Start::Centroids(centres.clone())));
         assert_eq!(again.extras.centers, Some(centres));
@@ -243,10 +229,10 @@ mod tests {
     #[test]
     fn every_form_has_the_defined_outcome_of_degenerate_input() {
         let mut s = mustlink_core::random::SeedPath::new(1).stream("degenerate");
-        let line = Array2::from_shape_fn((40, 1), |(i, _)| (i / 20) as f64 * 100.0 + (i % 20) as f64);
+        let line =
+            Array2::from_shape_fn((40, 1), |(i, _)| (i / 20) as f64 * 100.0 + (i % 20) as f64);
         let long = Array2::from_shape_fn((12, 10_000), |(i, _)| (i / 6) as f64 + 0.1 * s.unit());
-        for algorithm in
-            [Algorithm::Auto, Algorithm::Lloyd, Algorithm::Hamerly, Algorithm::Yinyang]
+        for algorithm in [Algorithm::Auto, Algorithm::Lloyd, Algorithm::Hamerly, Algorithm::Yinyang]
         {
             for precision in [Precision::F64, Precision::F32] {
                 let kmeans = KMeans { algorithm, precision, ..KMeans::default() };
@@ -280,7 +266,8 @@ mod tests {
         let (large, _) = fixtures::groups(900, 5, 2.0, 2);
         // Restarts side by side, and one after the other.
         for (x, k, in_turn) in [(small, 7, false), (large, 320, true)] {
-            let kmeans = KMeans { restarts: 3, max_iterations: 4, init: Init::Random, ..KMeans::default() };
+            let kmeans =
+                KMeans { restarts: 3, max_iterations: 4, init: Init::Random, ..KMeans::default() };
             assert_eq!(kmeans.in_turn(x.nrows(), x.ncols(), k), in_turn);
             let p = problem(x, k);
             let at = |threads: usize| {

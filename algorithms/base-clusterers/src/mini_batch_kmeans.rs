@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use mustlink_core::npy::{self, NpyRows};
 use mustlink_core::prelude::*;
-use mustlink_kernels::assign::assign;
-use mustlink_kernels::lloyd::{best_of, total_distortion};
-use mustlink_kernels::npy::{self, NpyRows};
-use mustlink_kernels::points::{Distortion, Points, normalise};
-use mustlink_kernels::seeding::{Init, by_label, start};
+use mustlink_kernels::distance::points::{Distortion, Points, normalise};
+use mustlink_kernels::distance::rows_by_label::by_label;
+use mustlink_kernels::kmeans::lloyd::{best_of, total_distortion};
+use mustlink_kernels::kmeans::nearest::assign::assign;
+use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
@@ -27,51 +28,31 @@ use rayon::prelude::*;
 /// O(batches · batch_size · k · d + n·k·d); random in the sample and the batches.
 /// # References
 /// [Sculley2010]. Differs: a batch moves a centre once, by the mean of what it brings.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct MiniBatchKMeans {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// How far an object is from a centre.
     pub distortion: Distortion,
     /// How the first centres are chosen, from a sample of three batches or of 3k objects.
     pub init: Init,
     /// Starts, of which the best result is kept; a given start is run once.
-    #[schemars(range(min = 1))]
+    #[option(default = 3, min = 1)]
     pub restarts: usize,
     /// Objects of a batch, drawn with replacement.
-    #[schemars(range(min = 1))]
+    #[option(default = 1024, min = 1)]
     pub batch_size: usize,
     /// Most batches, counted in passes over as many objects as there are.
-    #[schemars(range(min = 1))]
+    #[option(default = 100, min = 1)]
     pub max_iterations: usize,
     /// Batches in a row without a new least smoothed distortion, after which it ends.
-    #[schemars(range(min = 1))]
+    #[option(default = 10, min = 1)]
     pub patience: usize,
     /// NPY file with one row per object, of little-endian f8 or f4 in C order, to be clustered in
     /// place of the data of the problem.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<PathBuf>,
 }
-
-impl Default for MiniBatchKMeans {
-    fn default() -> Self {
-        MiniBatchKMeans {
-            k: None,
-            distortion: Distortion::default(),
-            init: Init::default(),
-            restarts: 3,
-            batch_size: 1024,
-            max_iterations: 100,
-            patience: 10,
-            rows: None,
-        }
-    }
-}
-
-register!(BaseClusterer, MiniBatchKMeans, "mini_batch_kmeans", references: ["Sculley2010"]);
 
 /// Entries of the rows that the last pass holds at a time.
 const BLOCK_ENTRIES: usize = 1 << 20;
@@ -233,7 +214,14 @@ impl MiniBatchKMeans {
             extras.diagnostics.insert("zero_rows".into(), zero_rows as f64);
         }
         let k = extras.centers.as_ref().map_or(0, Array2::nrows);
-        Ok(Clustering { labels, k, objective: Some(objective), status, extras, ..Default::default() })
+        Ok(Clustering {
+            labels,
+            k,
+            objective: Some(objective),
+            status,
+            extras,
+            ..Default::default()
+        })
     }
 }
 
@@ -251,19 +239,10 @@ fn distinct(n: usize, m: usize, ctx: &Context) -> Vec<usize> {
     chosen.into_iter().collect()
 }
 
-#[typetag::serde(name = "mini_batch_kmeans")]
+#[plugin("mini_batch_kmeans", cites = ["Sculley2010"])]
 impl BaseClusterer for MiniBatchKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "mini_batch_kmeans")?;
-        for (name, value) in [
-            ("batch_size", self.batch_size),
-            ("max_iterations", self.max_iterations),
-            ("patience", self.patience),
-        ] {
-            if value == 0 {
-                return Err(Error::bad_param(name, 0, ">= 1"));
-            }
-        }
         let restarts = if self.init.is_random() { self.restarts } else { 1 };
         best_of(restarts, |r| self.run(problem, k, &ctx.index(r)))
     }
@@ -353,13 +332,17 @@ mod tests {
         let inside = problem(x.clone(), 3);
         let outside = problem(Array2::zeros((1500, 1)), 3);
         for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
-            let memory = MiniBatchKMeans { distortion, batch_size: 64, ..MiniBatchKMeans::default() };
+            let memory =
+                MiniBatchKMeans { distortion, batch_size: 64, ..MiniBatchKMeans::default() };
             let file = MiniBatchKMeans { rows: Some(path.clone()), ..memory.clone() };
             assert_eq!(run(&memory, &inside), run(&file, &outside));
         }
         let file = MiniBatchKMeans { rows: Some(path), ..MiniBatchKMeans::default() };
         let few = file.cluster(&problem(Array2::zeros((7, 1)), 3), &Context::new(1)).unwrap_err();
-        assert_eq!(few.to_string(), "rows: must be a file with 7 rows, one per object, got 1500 rows");
+        assert_eq!(
+            few.to_string(),
+            "rows: must be a file with 7 rows, one per object, got 1500 rows"
+        );
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! Which k centres explain the objects best when breaking a constraint costs something?
 
-use mustlink_core::closure::OnConflict;
 use mustlink_core::prelude::*;
-use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind};
-use mustlink_kernels::neighbourhood_start::{FewerThanK, MoreThanK, Rules};
-use mustlink_kernels::penalties::Entail;
-use mustlink_kernels::points::{Distortion, Points};
-use mustlink_kernels::seeding::{Init, Perturb};
-use mustlink_kernels::soft::{SoftInit, Soft, SoftOptions, Weight, fitted_weight};
-use mustlink_kernels::sweep::Order;
+use mustlink_kernels::constrained::constraint_groups::Entail;
+use mustlink_kernels::constrained::penalised_kmeans::{
+    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, fitted_weight,
+};
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::lloyd::Empty;
+use mustlink_kernels::kmeans::seeding::Perturb;
 
 /// Pairwise-constrained k-means: broken constraints cost their weight, neighbourhoods start clusters.
 ///
@@ -29,99 +28,45 @@ use mustlink_kernels::sweep::Order;
 /// # References
 /// [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted
 /// farthest-first, the later rule; `largest` is the paper's.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct PckMeans {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// How far an object is from a centre.
     pub distortion: Distortion,
     /// Cost of a broken must-link of weight 1 (w), or "auto": the geometric mean of what an object
     /// pays on average in clusters found without constraints and around the common centre, so that
     /// penalties have the scale of the data.
+    #[option(default = Weight::Number(1.0))]
     pub weight: Weight,
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_cannot: Option<Weight>,
     /// Halve the squared Euclidean distortion, as the SDM paper's objective does.
     pub half_distortion: bool,
-    /// Weight of constraints marked hard; absent: they are refused.
-    #[schemars(range(min = 0.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hard_as_soft: Option<f64>,
     /// How far constraints are extended before they cost anything.
     pub entail: Entail,
     /// How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
     /// `constrained_objects`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub init: Option<SoftInit>,
-    /// How they are chosen when no neighbourhood is known.
-    pub init_without_constraints: Init,
-    /// Which neighbourhoods start clusters when there are more than k (λ > k).
-    pub lambda_gt_k: MoreThanK,
-    /// Where the other clusters start when there are fewer than k (λ < k).
-    pub lambda_lt_k: FewerThanK,
     /// How a global mean is perturbed.
     pub perturb: Perturb,
     /// By how much a global mean is perturbed (ρ).
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 0.7, above = 0.0)]
     pub perturb_rho: f64,
-    /// In which order objects are visited.
-    pub order: Order,
-    /// What to do with cannot-links inside must-link components.
-    pub on_conflict: OnConflict,
-    /// Starts, of which the best result is kept; absent: 10 for random starts, 1 from neighbourhoods.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub restarts: Option<usize>,
-    /// Sweeps of one start.
-    #[schemars(range(min = 1))]
-    pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
-    #[schemars(range(min = 0.0))]
-    pub tolerance: f64,
-    /// How the change is compared with the tolerance.
-    pub tolerance_kind: ToleranceKind,
     /// What happens to a cluster without objects.
+    #[option(default = Empty::Keep)]
     pub empty: Empty,
+    /// What all methods share in which a broken constraint costs something.
+    #[option(flatten)]
+    pub shared: PenaltyOptions,
 }
 
-impl Default for PckMeans {
-    fn default() -> Self {
-        PckMeans {
-            k: None,
-            distortion: Distortion::default(),
-            weight: Weight::Number(1.0),
-            weight_cannot: None,
-            half_distortion: false,
-            hard_as_soft: None,
-            entail: Entail::default(),
-            init: None,
-            init_without_constraints: Init::default(),
-            lambda_gt_k: MoreThanK::default(),
-            lambda_lt_k: FewerThanK::default(),
-            perturb: Perturb::default(),
-            perturb_rho: 0.7,
-            order: Order::default(),
-            on_conflict: OnConflict::Keep,
-            restarts: None,
-            max_iterations: 100,
-            tolerance: 1e-6,
-            tolerance_kind: ToleranceKind::default(),
-            empty: Empty::Keep,
-        }
-    }
-}
-
-register!(BaseClusterer, PckMeans, "pck_means", references: ["Basu2004", "Greene2007"]);
-
-#[typetag::serde(name = "pck_means")]
+#[plugin("pck_means", cites = ["Basu2004", "Greene2007"])]
 impl BaseClusterer for PckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "pck_means")?;
-        let soft = Soft::new(self.soft()?, problem)?;
+        let soft = PenalisedKMeans::new(self.soft(), problem)?;
         let points = Points::new(&problem.data, self.distortion)?;
         let scale = self.scale();
         let links = soft.links(|| {
@@ -146,37 +91,35 @@ impl BaseClusterer for PckMeans {
     fn memory(&self, shape: &Shape) -> u64 {
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         let constrained = (2 * shape.constraints).min(shape.n);
-        (copy + 64 * shape.n + 100 * shape.constraints + 24 * constrained * shape.k
+        (copy
+            + 64 * shape.n
+            + 100 * shape.constraints
+            + 24 * constrained * shape.k
             + 24 * shape.k * shape.d) as u64
     }
 }
 
 impl PckMeans {
-    fn soft(&self) -> Result<SoftOptions> {
-        Ok(SoftOptions {
+    fn soft(&self) -> SoftOptions {
+        SoftOptions {
             weight: self.weight,
             weight_cannot: self.weight_cannot,
-            hard_as_soft: self.hard_as_soft,
             entail: self.entail,
             init: self.init,
-            init_without_constraints: self.init_without_constraints,
-            rules: Rules {
-                more: self.lambda_gt_k,
-                fewer: self.lambda_lt_k,
-                perturb: self.perturb,
-                rho: self.perturb_rho,
-            },
-            order: self.order,
-            on_conflict: self.on_conflict,
-            restarts: self.restarts,
-            stop: Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?,
+            perturb: self.perturb,
+            perturb_rho: self.perturb_rho,
             empty: self.empty,
-        })
+            shared: self.shared,
+        }
     }
 
     /// The factor of the distortion in the objective.
     fn scale(&self) -> f64 {
-        if self.half_distortion && self.distortion == Distortion::SquaredEuclidean { 0.5 } else { 1.0 }
+        if self.half_distortion && self.distortion == Distortion::SquaredEuclidean {
+            0.5
+        } else {
+            1.0
+        }
     }
 }
 
@@ -184,11 +127,15 @@ impl PckMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
+    use mustlink_core::closure::OnConflict;
     use mustlink_core::closure::{Closure, EntailedWeight};
     use mustlink_core::constraints::Strength;
     use mustlink_core::contract::fixtures;
-    use mustlink_kernels::points::squared_distance;
-    use mustlink_kernels::soft::Auto;
+    use mustlink_kernels::constrained::icm::Order;
+    use mustlink_kernels::constrained::neighbourhood_seeding::{FewerThanK, MoreThanK};
+    use mustlink_kernels::constrained::penalised_kmeans::Auto;
+    use mustlink_kernels::distance::points::squared_distance;
+    use mustlink_kernels::kmeans::seeding::Init;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 
@@ -202,7 +149,8 @@ mod tests {
         let closure = Closure::new(&problem.constraints, n, OnConflict::Keep).unwrap();
         let pairs = closure.pairs(EntailedWeight::Bottleneck, 1_000_000).unwrap();
         let large = |i: u32| closure.members(closure.component(i as usize)).len() >= 2;
-        let given: Vec<(u32, u32)> = problem.constraints.pairs().iter().map(|c| (c.i, c.j)).collect();
+        let given: Vec<(u32, u32)> =
+            problem.constraints.pairs().iter().map(|c| (c.i, c.j)).collect();
         let kept = pairs.into_iter().filter(|c| {
             entail == Entail::Full
                 || c.kind == Kind::MustLink
@@ -237,14 +185,22 @@ mod tests {
         let constraints =
             Constraints::new(3, [Constraint::must(0, 1), Constraint::cannot(0, 2)]).unwrap();
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2).with_constraints(constraints);
-        let strong = run(&PckMeans { weight: Weight::Number(1000.0), ..PckMeans::default() }, &p, 1);
+        let strong =
+            run(&PckMeans { weight: Weight::Number(1000.0), ..PckMeans::default() }, &p, 1);
         assert_eq!(strong.labels[0], strong.labels[1]);
         assert_ne!(strong.labels[0], strong.labels[2]);
         assert_eq!(strong.objective, Some(50.0));
-        let weak = PckMeans { weight: Weight::Number(0.1), init: Some(SoftInit::Plain(Init::FarthestFirst)), ..PckMeans::default() };
+        let weak = PckMeans {
+            weight: Weight::Number(0.1),
+            init: Some(SoftInit::Plain(Init::FarthestFirst)),
+            ..PckMeans::default()
+        };
         let weak = run(&weak, &p, 1);
         assert_eq!(weak.labels[0], weak.labels[2]);
-        assert!((weak.objective.unwrap() - 0.7).abs() < 1e-12, "two broken cannot-links would be .2, one must-link .1");
+        assert!(
+            (weak.objective.unwrap() - 0.7).abs() < 1e-12,
+            "two broken cannot-links would be .2, one must-link .1"
+        );
     }
 
     #[test]
@@ -254,17 +210,41 @@ mod tests {
         let p = p.with_constraints(Constraints::new(45, [hard]).unwrap());
         let refused = PckMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
         assert_eq!(refused, Error::HardNotSupported { i: 0, j: 1 });
-        run(&PckMeans { hard_as_soft: Some(5.0), ..PckMeans::default() }, &p, 1);
+        run(
+            &PckMeans {
+                shared: PenaltyOptions { hard_as_soft: Some(5.0), ..PenaltyOptions::default() },
+                ..PckMeans::default()
+            },
+            &p,
+            1,
+        );
     }
 
     #[test]
     fn options_are_read_and_written() {
-        let text = r#"{"type":"pck_means","weight":"auto","init":"farthest_first","weight_cannot":2}"#;
+        let text =
+            r#"{"type":"pck_means","weight":"auto","init":"farthest_first","weight_cannot":2}"#;
         let plugin: Box<dyn BaseClusterer> = serde_json_from(text);
         assert!(format!("{plugin:?}").contains("Plain(FarthestFirst)"));
         fn serde_json_from(text: &str) -> Box<dyn BaseClusterer> {
             mustlink_core::serde_json::from_str(text).unwrap()
         }
+    }
+
+    #[test]
+    fn renamed_options_keep_their_old_names() {
+        use mustlink_core::config::{Node, build, resolve};
+        use mustlink_core::serde_json::json;
+        let old = Node::synthetic(&json!({ "lambda_gt_k": "largest" }));
+        let built: PckMeans = build(&old, "clusterer").unwrap();
+        assert_eq!(built.shared.when_more_neighbourhoods, MoreThanK::Largest);
+        let resolved = resolve::<PckMeans>(&old).unwrap();
+        assert_eq!(resolved["when_more_neighbourhoods"], "largest");
+        assert!(resolved.get("lambda_gt_k").is_none());
+        let twice = json!({ "lambda_gt_k": "largest", "when_more_neighbourhoods": "largest" });
+        assert!(build::<PckMeans>(&Node::synthetic(&twice), "clusterer").is_err());
+        let wrong = Node::synthetic(&json!({ "lambda_gt_k": "smallest" }));
+        assert!(build::<PckMeans>(&wrong, "clusterer").is_err());
     }
 
     #[test]
@@ -333,23 +313,46 @@ mod tests {
         (
             prop_oneof![Just(0.0), Just(0.3), Just(2.0), Just(50.0)],
             prop_oneof![Just(Entail::Full), Just(Entail::NeighbourhoodsOnly)],
-            prop_oneof![Just(Order::Random), Just(Order::RandomFixed), Just(Order::Index), Just(Order::Sorted)],
+            prop_oneof![
+                Just(Order::Random),
+                Just(Order::RandomFixed),
+                Just(Order::Index),
+                Just(Order::Sorted)
+            ],
             prop_oneof![Just(MoreThanK::WeightedFarthestFirst), Just(MoreThanK::Largest)],
-            prop_oneof![Just(FewerThanK::ClPointThenPerturb), Just(FewerThanK::Perturb), Just(FewerThanK::FarthestFirst), Just(FewerThanK::Random)],
+            prop_oneof![
+                Just(FewerThanK::ClPointThenPerturb),
+                Just(FewerThanK::Perturb),
+                Just(FewerThanK::FarthestFirst),
+                Just(FewerThanK::Random)
+            ],
             prop_oneof![Just(Empty::Keep), Just(Empty::Reseed)],
             any::<bool>(),
         )
-            .prop_map(|(w, entail, order, lambda_gt_k, lambda_lt_k, empty, half_distortion)| PckMeans {
-                weight: Weight::Number(w),
-                entail,
-                order,
-                lambda_gt_k,
-                lambda_lt_k,
-                empty,
-                half_distortion,
-                tolerance: 0.0,
-                ..PckMeans::default()
-            })
+            .prop_map(
+                |(
+                    w,
+                    entail,
+                    order,
+                    when_more_neighbourhoods,
+                    when_fewer_neighbourhoods,
+                    empty,
+                    half_distortion,
+                )| PckMeans {
+                    weight: Weight::Number(w),
+                    entail,
+                    empty,
+                    half_distortion,
+                    shared: PenaltyOptions {
+                        order,
+                        when_more_neighbourhoods,
+                        when_fewer_neighbourhoods,
+                        tolerance: 0.0,
+                        ..PenaltyOptions::default()
+                    },
+                    ..PckMeans::default()
+                },
+            )
     }
 
     #[test]
@@ -362,7 +365,7 @@ mod tests {
             .with_constraints(Constraints::new(7, links).unwrap());
         let start = |init, p: &Problem| {
             let pck = PckMeans { init, ..PckMeans::default() };
-            let soft = Soft::new(pck.soft().unwrap(), p).unwrap();
+            let soft = PenalisedKMeans::new(pck.soft(), p).unwrap();
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
             let (centres, labels) = soft.start(&points, 2, p, &Context::new(1)).unwrap();
             (centres.column(0).to_vec(), labels)
@@ -404,7 +407,7 @@ mod tests {
             let weighted: Vec<Constraint> = p.constraints.pairs().iter().enumerate()
                 .map(|(at, c)| c.weighing(1.0 + (at % 4) as f64)).collect();
             let p = p.clone().with_constraints(Constraints::new(45, weighted).unwrap());
-            let method = PckMeans { tolerance: 0.0, ..PckMeans::default() };
+            let method = PckMeans { shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..PckMeans::default() };
             let c = run(&method, &p, seed);
             let slow = slow_objective(&method, &p, &c);
             prop_assert!((slow - c.objective.unwrap()).abs() <= 1e-9 * slow.max(1.0));
@@ -460,7 +463,7 @@ mod tests {
         fn scaling_data_and_weight_keeps_labels(seed in 0u64..500, pairs in 1usize..40) {
             let p = random_problem(seed, pairs, 1);
             let larger = Problem { data: Data::dense(p.data.to_dense().mapv(|v| 2.0 * v)).unwrap(), ..p.clone() };
-            let method = |w: f64| PckMeans { weight: Weight::Number(w), tolerance: 0.0, ..PckMeans::default() };
+            let method = |w: f64| PckMeans { weight: Weight::Number(w), shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..PckMeans::default() };
             prop_assert_eq!(run(&method(1.5), &p, seed).labels, run(&method(6.0), &larger, seed).labels);
         }
 
@@ -469,7 +472,7 @@ mod tests {
             let p = random_problem(seed, pairs, 1);
             let larger = Problem { data: Data::dense(p.data.to_dense().mapv(|v| 1024.0 * v)).unwrap(), ..p.clone() };
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
-            let auto = PckMeans { weight: AUTO, distortion, tolerance: 0.0, ..PckMeans::default() };
+            let auto = PckMeans { weight: AUTO, distortion, shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..PckMeans::default() };
             prop_assert_eq!(run(&auto, &p, seed).labels, run(&auto, &larger, seed).labels);
         }
 

@@ -6,15 +6,17 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::assign::assign;
-use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind, lloyd, total_distortion};
-use mustlink_kernels::neighbourhood_start::{MoreThanK, chunklet_start};
-use mustlink_kernels::penalties::{Entail, Links, Penalties};
-use mustlink_kernels::points::{Distortion, Points};
-use mustlink_kernels::seeding::{Init, means, start};
-use mustlink_kernels::soft::{ConstrainedInit, clustering, distances};
-use mustlink_kernels::sweep::{CouplingRest, Order, visit_groups};
-use mustlink_kernels::units::{Units, best_attempt};
+use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
+use mustlink_kernels::constrained::icm::{Order, PairwiseTerm, visit_groups};
+use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, best_attempt};
+use mustlink_kernels::constrained::neighbourhood_seeding::{MoreThanK, chunklet_start};
+use mustlink_kernels::constrained::penalised_kmeans::{ConstrainedInit, clustering, distances};
+use mustlink_kernels::constrained::violation_costs::Penalties;
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, lloyd, total_distortion};
+use mustlink_kernels::kmeans::means::means;
+use mustlink_kernels::kmeans::nearest::assign::assign;
+use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::Array2;
 
 /// K-means with soft constraints: variance and violations are weighed on one scale.
@@ -34,83 +36,66 @@ use ndarray::Array2;
 /// O(sweeps · (n·k·d + constraints + constrained objects · k)); random: first centres and order.
 /// # References
 /// [Wagstaff2002] chapter 5; [Wagstaff2004].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ScopKMeans {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// How far an object is from a centre.
     pub distortion: Distortion,
     /// Share of the constraints in the objective (ω); 0 is k-means.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(default = 0.5, min = 0.0, max = 1.0)]
     pub omega: f64,
     /// In which order objects are visited.
     pub order: Order,
     /// How the first centres are chosen; `neighbourhood`: at the means of the must-link components
     /// with cannot-links.
+    #[option(default = ConstrainedInit::Plain(Init::default()))]
     pub init: ConstrainedInit,
     /// Which of those when there are more than k.
-    pub lambda_gt_k: MoreThanK,
+    #[option(alias = "lambda_gt_k")]
+    pub when_more_neighbourhoods: MoreThanK,
     /// Attempts, of which the best result is kept.
-    #[schemars(range(min = 1))]
+    #[option(default = 10, min = 1)]
     pub restarts: usize,
     /// Sweeps of one attempt.
-    #[schemars(range(min = 1))]
+    #[option(default = 100, min = 1)]
     pub max_iterations: usize,
     /// Smallest change of the objective worth another sweep.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
     /// How the change is compared with the tolerance.
     pub tolerance_kind: ToleranceKind,
     /// What happens to a cluster without objects.
+    #[option(default = Empty::Reseed)]
     pub empty: Empty,
 }
 
-impl Default for ScopKMeans {
-    fn default() -> Self {
-        ScopKMeans {
-            k: None,
-            distortion: Distortion::default(),
-            omega: 0.5,
-            order: Order::default(),
-            init: ConstrainedInit::Plain(Init::default()),
-            lambda_gt_k: MoreThanK::default(),
-            restarts: 10,
-            max_iterations: 100,
-            tolerance: 1e-6,
-            tolerance_kind: ToleranceKind::default(),
-            empty: Empty::Reseed,
-        }
-    }
-}
-
-register!(BaseClusterer, ScopKMeans, "scop_kmeans", references: ["Wagstaff2002", "Wagstaff2004"]);
-
-#[typetag::serde(name = "scop_kmeans")]
+#[plugin("scop_kmeans", cites = ["Wagstaff2002", "Wagstaff2004"])]
 impl BaseClusterer for ScopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "scop_kmeans")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
-        if !(0.0..=1.0).contains(&self.omega) {
-            return Err(Error::bad_param("omega", self.omega, "in [0, 1]"));
-        }
+        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
         let points = Points::new(&problem.data, self.distortion)?;
         let split = Split::new(problem, k)?;
-        let units = Units::new(&split.hard);
+        let units = MustLinkUnits::new(&split.hard);
         let scales = self.scales(&points, &split);
-        let links =
-            Arc::new(Links::new(&split.soft, scales.violation, scales.violation, Entail::Off)?);
+        let links = Arc::new(ConstraintGroups::new(
+            &split.soft,
+            scales.violation,
+            scales.violation,
+            Entail::Off,
+        )?);
         best_attempt(self.restarts, |r| {
             let ctx = ctx.index(r);
             let centres = match self.init {
                 ConstrainedInit::Plain(init) => start(&points, k, init, problem, &ctx)?,
                 ConstrainedInit::Neighbourhood => {
                     ctx.check()?;
-                    let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Keep)?;
+                    let closure =
+                        Closure::new(&problem.constraints, problem.n(), OnConflict::Keep)?;
                     let mut stream = ctx.stream("start");
-                    chunklet_start(&points, k, &closure, self.lambda_gt_k, &mut stream)
+                    chunklet_start(&points, k, &closure, self.when_more_neighbourhoods, &mut stream)
                 }
             };
             let idle = links.objects().is_empty() || self.omega == 0.0;
@@ -164,7 +149,8 @@ impl Split {
         let hard = Constraints::new(n, hard.into_iter().copied())?;
         let hard = Closure::new(&hard, n, OnConflict::Error)?;
         hard.require_feasible(k)?;
-        let joined = |c: &Constraint| hard.relation(c.i as usize, c.j as usize) == Some(Kind::MustLink);
+        let joined =
+            |c: &Constraint| hard.relation(c.i as usize, c.j as usize) == Some(Kind::MustLink);
         let square = |c: &Constraint| c.weight * c.weight;
         let inside = soft.iter().filter(|c| joined(c) && c.kind == Kind::CannotLink);
         let always = inside.map(|c| square(c)).sum();
@@ -218,8 +204,8 @@ impl ScopKMeans {
     fn run(
         &self,
         points: &Points,
-        units: &Units,
-        links: &Arc<Links>,
+        units: &MustLinkUnits,
+        links: &Arc<ConstraintGroups>,
         scales: &Scales,
         mut centres: Array2<f64>,
         stop: Stop,
@@ -257,13 +243,23 @@ impl ScopKMeans {
             };
             let order = self.order;
             moved += visit_groups(
-                &mut penalties, &groups, &own, k, &mut labels, order, sweep, ctx, forbid,
+                &mut penalties,
+                &groups,
+                &own,
+                k,
+                &mut labels,
+                order,
+                sweep,
+                ctx,
+                forbid,
             )
-            .map_err(|at| units.blocked(unit_of[at].expect("only units are forbidden anything"), k, &labels))?;
+            .map_err(|at| {
+                units.blocked(unit_of[at].expect("only units are forbidden anything"), k, &labels)
+            })?;
             let sizes;
             (centres, sizes) = means(points, &labels, centres);
             if sizes.contains(&0) {
-                let mut rest = CouplingRest::new(&mut penalties, k, scales.distortion);
+                let mut rest = PairwiseTerm::new(&mut penalties, k, scales.distortion);
                 moved += units.refill(points, &mut labels, &mut centres, self.empty, &mut rest)?;
             }
             let (cost, violations) = penalties.total(&labels);
@@ -315,7 +311,9 @@ mod tests {
     #[test]
     fn strengths_above_one_are_refused() {
         let (p, _) = fixtures::dense(1);
-        let p = p.with_constraints(Constraints::new(45, [Constraint::must(0, 1).weighing(2.0)]).unwrap());
+        let p = p.with_constraints(
+            Constraints::new(45, [Constraint::must(0, 1).weighing(2.0)]).unwrap(),
+        );
         let error = ScopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err().to_string();
         assert_eq!(error, "constraints: must be of strength at most 1, got weight 2 of (0, 1)");
     }
@@ -323,11 +321,13 @@ mod tests {
     #[test]
     fn hard_contradictions_and_cliques_are_named() {
         let (p, _) = fixtures::dense(1);
-        let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)].map(hard);
+        let pairs =
+            [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)].map(hard);
         let p = p.with_constraints(Constraints::new(45, pairs).unwrap());
         let error = ScopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
         assert!(matches!(error, Error::InconsistentConstraints(_)));
-        let pairs = [Constraint::cannot(0, 1), Constraint::cannot(1, 2), Constraint::cannot(0, 2)].map(hard);
+        let pairs = [Constraint::cannot(0, 1), Constraint::cannot(1, 2), Constraint::cannot(0, 2)]
+            .map(hard);
         let p = p.with_k(2).with_constraints(Constraints::new(45, pairs).unwrap());
         let error = ScopKMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
         assert!(matches!(error, Error::InfeasibleConstraints { .. }));
@@ -339,10 +339,15 @@ mod tests {
         let all = fixtures::true_constraints(&classes, pairs, seed).pairs().to_vec();
         let marked = all.iter().enumerate().map(|(at, c)| match at {
             _ if at < count => hard(*c),
-            _ if at % 5 == 0 => Constraint::new(c.i as usize, c.j as usize, match c.kind {
-                Kind::MustLink => Kind::CannotLink,
-                Kind::CannotLink => Kind::MustLink,
-            }).weighing(0.5),
+            _ if at % 5 == 0 => Constraint::new(
+                c.i as usize,
+                c.j as usize,
+                match c.kind {
+                    Kind::MustLink => Kind::CannotLink,
+                    Kind::CannotLink => Kind::MustLink,
+                },
+            )
+            .weighing(0.5),
             _ => c.weighing([1.0, 0.5, 0.25][at % 3]),
         });
         p.with_constraints(Constraints::new(45, marked).unwrap())

@@ -1,9 +1,9 @@
 //! Which k centres explain the objects best, starting from objects known to belong together?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
-use mustlink_kernels::points::{Distortion, Points};
-use mustlink_kernels::seeding::Perturb;
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
+use mustlink_kernels::kmeans::seeding::Perturb;
 
 use crate::seeds::{SeedRules, Unseeded, seeds};
 
@@ -20,12 +20,10 @@ use crate::seeds::{SeedRules, Unseeded, seeds};
 /// That of k-means; random only where a cluster has no seed.
 /// # References
 /// [Basu2002] figure 1; [Basu2004] feeds it neighbourhoods.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct SeededKMeans {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// How far an object is from a centre.
     pub distortion: Distortion,
@@ -34,48 +32,29 @@ pub struct SeededKMeans {
     /// How a global mean is perturbed.
     pub perturb: Perturb,
     /// By how much a global mean is perturbed (ρ).
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 0.7, above = 0.0)]
     pub perturb_rho: f64,
     /// Starts, of which the best result is kept; absent: 1 with seeds, 10 without.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub restarts: Option<usize>,
     /// Sweeps of one start.
-    #[schemars(range(min = 1))]
+    #[option(default = 100, min = 1)]
     pub max_iterations: usize,
     /// Smallest change of the objective worth another sweep.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
     /// How the change is compared with the tolerance.
     pub tolerance_kind: ToleranceKind,
     /// What happens to a cluster without objects.
+    #[option(default = Empty::Reseed)]
     pub empty: Empty,
 }
 
-impl Default for SeededKMeans {
-    fn default() -> Self {
-        SeededKMeans {
-            k: None,
-            distortion: Distortion::default(),
-            unseeded: Unseeded::default(),
-            perturb: Perturb::default(),
-            perturb_rho: 0.7,
-            restarts: None,
-            max_iterations: 100,
-            tolerance: 1e-6,
-            tolerance_kind: ToleranceKind::default(),
-            empty: Empty::Reseed,
-        }
-    }
-}
-
-register!(BaseClusterer, SeededKMeans, "seeded_kmeans", references: ["Basu2002", "Basu2004"]);
-
-#[typetag::serde(name = "seeded_kmeans")]
+#[plugin("seeded_kmeans", cites = ["Basu2002", "Basu2004"])]
 impl BaseClusterer for SeededKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "seeded_kmeans")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
         let points = Points::new(&problem.data, self.distortion)?;
         let rules = SeedRules {
             unseeded: self.unseeded,
@@ -113,7 +92,7 @@ mod tests {
     use super::*;
     use crate::kmeans::KMeans;
     use mustlink_core::contract::fixtures;
-    use mustlink_kernels::seeding::Init;
+    use mustlink_kernels::kmeans::seeding::Init;
     use ndarray::array;
     use proptest::prelude::*;
 

@@ -2,14 +2,17 @@
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
-use mustlink_kernels::neighbourhood_start::{FewerThanK, MoreThanK, Rules, complete};
-use mustlink_kernels::points::Points;
-use mustlink_kernels::seeding::{self, Init, Perturb, by_label, means};
+use mustlink_kernels::constrained::neighbourhood_seeding::{
+    FewerThanK, MoreThanK, Rules, complete,
+};
+use mustlink_kernels::distance::points::Points;
+use mustlink_kernels::distance::rows_by_label::by_label;
+use mustlink_kernels::kmeans::means::means;
+use mustlink_kernels::kmeans::seeding::{self, Init, Perturb};
 use ndarray::Array2;
 
 /// Where clusters without a seed start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Unseeded {
     /// At perturbed global means.
     #[default]
@@ -81,9 +84,6 @@ impl SeedRules {
         ctx: &Context,
     ) -> Result<Array2<f64>> {
         ctx.check()?;
-        if self.rho.is_nan() || self.rho <= 0.0 {
-            return Err(Error::bad_param("perturb_rho", self.rho, "> 0"));
-        }
         let (offsets, _) = by_label(seeds, k);
         let have: Vec<bool> = offsets.windows(2).map(|w| w[1] > w[0]).collect();
         let missing = have.iter().filter(|&&h| !h).count();
@@ -100,8 +100,7 @@ impl SeedRules {
             Unseeded::FarthestFirst => FewerThanK::FarthestFirst,
             Unseeded::Perturb | Unseeded::Error => FewerThanK::Perturb,
         };
-        let rules =
-            Rules { more: MoreThanK::Largest, fewer, perturb: self.perturb, rho: self.rho };
+        let rules = Rules { more: MoreThanK::Largest, fewer, perturb: self.perturb, rho: self.rho };
         let mut centres = means(points, seeds, Array2::zeros((k, points.d()))).0;
         complete(points, &mut centres, &have, rules, &mut ctx.stream("start"));
         Ok(centres)

@@ -1,8 +1,9 @@
 //! Which member agrees best with all others?
 
+use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 
-use crate::members::{View, Weights, compact, mean_nmi, without_missing};
+use crate::members::{CanonicalEnsemble, Weights, mean_nmi, without_missing};
 
 /// The member with the highest mean normalised mutual information with the others: a baseline.
 ///
@@ -17,13 +18,10 @@ use crate::members::{View, Weights, compact, mean_nmi, without_missing};
 /// O(τ²n). Nothing random.
 /// # References
 /// [StrehlGhosh2002].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct BestMember {}
 
-register!(ConsensusFunction, BestMember, "best_member", references: ["StrehlGhosh2002"]);
-
-#[typetag::serde(name = "best_member")]
+#[plugin("best_member", cites = ["StrehlGhosh2002"])]
 impl ConsensusFunction for BestMember {
     fn combine(
         &self,
@@ -33,7 +31,7 @@ impl ConsensusFunction for BestMember {
     ) -> Result<Clustering> {
         // Without k the member decides; any legal k lets the ensemble be read.
         let read = Problem { k: problem.k.or(Some(1)), ..problem.clone() };
-        let view = View::new(ensemble, &read, &Weights::default(), "best_member")?;
+        let view = CanonicalEnsemble::new(ensemble, &read, &Weights::default(), "best_member")?;
         if let Some(trivial) = view.trivial().filter(|_| problem.k.is_some()) {
             return Ok(trivial);
         }

@@ -1,12 +1,12 @@
 //! How are objects and the clusters they are in cut together?
 
 use mustlink_core::prelude::*;
-use mustlink_partitioners::{Graph, GraphBuilder};
+use mustlink_partitioners::{CutGraph, GraphBuilder};
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::cutting::{Cutting, Units, clustering};
-use crate::members::View;
+use crate::members::CanonicalEnsemble;
 
 /// Objects on one side, the clusters of all members on the other, cut into parts together.
 pub(crate) struct Cut {
@@ -19,12 +19,12 @@ pub(crate) struct Cut {
 /// The graph of the units of objects and all clusters. `fill(i, row)` adds the clusters of object i
 /// with the weights of their edges.
 pub(crate) fn graph(
-    view: &View,
+    view: &CanonicalEnsemble,
     units: &Units,
     cluster_vertex_weight: u32,
     scale: f64,
     fill: impl Fn(usize, &mut Vec<(u32, f64)>),
-) -> Result<Graph> {
+) -> Result<CutGraph> {
     let (m, columns) = (units.len(), view.clusters());
     let builder = GraphBuilder::bipartite(m, columns, |u, row| {
         fill(units.first[u] as usize, row);
@@ -38,7 +38,7 @@ pub(crate) fn graph(
 
 /// Cuts that graph. Memberships are the shares of an object's edges that lead into each part.
 pub(crate) fn cut(
-    view: &View,
+    view: &CanonicalEnsemble,
     units: &Units,
     cutting: &Cutting,
     cluster_vertex_weight: u32,

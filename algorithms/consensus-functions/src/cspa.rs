@@ -1,11 +1,11 @@
 //! Which objects belong together when the members that put two together are their similarity?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::signatures::Signatures;
+use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_partitioners::Engine;
 
 use crate::cutting::{Cutting, Units};
-use crate::members::{View, Weights};
+use crate::members::{CanonicalEnsemble, Weights};
 use crate::pairwise;
 
 /// CSPA: the graph of co-associations between all pairs of objects, cut into k parts.
@@ -22,25 +22,23 @@ use crate::pairwise;
 /// O(n²τ) time, 8 n² bytes for the graph and as much and more for cutting it. Random in the partitioner.
 /// # References
 /// [StrehlGhosh2002].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Cspa {
     /// What cuts the graph.
     pub partitioner: Engine,
     /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.03, min = 0.0)]
     pub imbalance: f64,
     /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
     /// than half a million ends of edges.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub trials: Option<usize>,
     /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
     /// would pass 2³¹ - 1.
-    #[schemars(range(min = 1.0, max = 1e9))]
+    #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
     /// More objects than this are refused.
-    #[schemars(range(min = 1))]
+    #[option(default = 5000, min = 1)]
     pub max_n: usize,
     /// How much each member counts.
     pub weights: Weights,
@@ -49,23 +47,6 @@ pub struct Cspa {
     /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
     pub respect_cannot_link: bool,
 }
-
-impl Default for Cspa {
-    fn default() -> Self {
-        Cspa {
-            partitioner: Engine::default(),
-            imbalance: 0.03,
-            trials: None,
-            weight_scale: 1e6,
-            max_n: 5000,
-            weights: Weights::default(),
-            respect_must_link: false,
-            respect_cannot_link: false,
-        }
-    }
-}
-
-register!(ConsensusFunction, Cspa, "cspa", references: ["StrehlGhosh2002", "KarypisKumar1998"]);
 
 const INSTEAD: &str = "consensus = \"hbgf\", which cuts the same ensemble without a table of pairs";
 
@@ -82,11 +63,11 @@ impl Cspa {
     }
 }
 
-#[typetag::serde(name = "cspa")]
+#[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"])]
 impl ConsensusFunction for Cspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
-        let view = View::new(ensemble, problem, &self.weights, "cspa")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "cspa")?;
         let cutting = self.cutting();
         cutting.check(view.k)?;
         if let Some(trivial) = view.trivial() {
@@ -105,7 +86,7 @@ impl ConsensusFunction for Cspa {
             for (labels, weight) in view.labels.iter().zip(&view.weights) {
                 let own = labels[units.first[u] as usize];
                 for (sum, &j) in sums.iter_mut().zip(&units.first) {
-                    if own != MISSING && labels[j as usize] == own {
+                    if own != NONE && labels[j as usize] == own {
                         *sum += weight;
                     }
                 }

@@ -1,11 +1,12 @@
 //! How does an ensemble become a graph, and parts of a graph clusters?
 
 use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
-use mustlink_kernels::signatures::Signatures;
-use mustlink_partitioners::{Apart, Engine, Graph, Partition, Task};
+use mustlink_kernels::ensemble::signatures::Signatures;
+use mustlink_partitioners::{Apart, CutGraph, Engine, Partition, Task};
 
-use crate::members::{View, compact};
+use crate::members::CanonicalEnsemble;
 
 /// What every graph-based consensus function is told about cutting.
 #[derive(Debug, Clone, Copy)]
@@ -24,15 +25,9 @@ impl Cutting {
     /// # Errors
     /// `BadParam`.
     pub fn check(&self, k: usize) -> Result<()> {
-        if !(1.0..=1e9).contains(&self.weight_scale) {
-            return Err(Error::bad_param("weight_scale", self.weight_scale, "in 1..=1e9"));
-        }
-        if !(0.0..=(k.max(2) - 1) as f64).contains(&self.imbalance) {
+        if self.imbalance > (k.max(2) - 1) as f64 {
             let legal = format!("in 0..={} (k - 1)", k.max(2) - 1);
             return Err(Error::bad_param("imbalance", self.imbalance, legal));
-        }
-        if self.trials == Some(0) {
-            return Err(Error::bad_param("trials", 0, ">= 1"));
         }
         Ok(())
     }
@@ -41,7 +36,7 @@ impl Cutting {
     /// other vertex.
     pub fn cut(
         &self,
-        graph: &Graph,
+        graph: &CutGraph,
         units: &Units,
         k: usize,
         ctx: &Context,
@@ -98,18 +93,18 @@ const GRAIN: usize = 20;
 
 impl Units {
     /// The units of an ensemble under the constraints that `cutting` respects.
-    pub fn new(view: &View, cutting: &Cutting, problem: &Problem) -> Result<Self> {
+    pub fn new(view: &CanonicalEnsemble, cutting: &Cutting, problem: &Problem) -> Result<Self> {
         let signatures = Signatures::new(&view.ensemble());
         Units::within(view, cutting, problem, |i| signatures.group_of(i) as u32)
     }
 
     /// One unit per object, where no two are alike.
-    pub fn single(view: &View, cutting: &Cutting, problem: &Problem) -> Result<Self> {
+    pub fn single(view: &CanonicalEnsemble, cutting: &Cutting, problem: &Problem) -> Result<Self> {
         Units::within(view, cutting, problem, |i| i as u32)
     }
 
     fn within(
-        view: &View,
+        view: &CanonicalEnsemble,
         cutting: &Cutting,
         problem: &Problem,
         group_of: impl Fn(usize) -> u32,

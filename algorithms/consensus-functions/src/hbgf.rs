@@ -5,7 +5,7 @@ use mustlink_partitioners::Engine;
 
 use crate::bipartite;
 use crate::cutting::{Cutting, Units};
-use crate::members::{View, Weights};
+use crate::members::{CanonicalEnsemble, Weights};
 
 /// HBGF: the graph of objects and the clusters they are in, cut into k parts.
 ///
@@ -22,25 +22,23 @@ use crate::members::{View, Weights};
 /// O(nτ) edges, 16 bytes each, and the partitioner. Random in the partitioner.
 /// # References
 /// [FernBrodley2004].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Hbgf {
     /// What cuts the graph.
     pub partitioner: Engine,
     /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.03, min = 0.0)]
     pub imbalance: f64,
     /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
     /// than half a million ends of edges.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub trials: Option<usize>,
     /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
     /// would pass 2³¹ - 1.
-    #[schemars(range(min = 1.0, max = 1e9))]
+    #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
     /// Weight of a cluster in the balance; an object weighs 1.
-    #[schemars(range(min = 0, max = 1))]
+    #[option(default = 1, max = 1)]
     pub cluster_vertex_weight: u32,
     /// How much each member counts.
     pub weights: Weights,
@@ -49,23 +47,6 @@ pub struct Hbgf {
     /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
     pub respect_cannot_link: bool,
 }
-
-impl Default for Hbgf {
-    fn default() -> Self {
-        Hbgf {
-            partitioner: Engine::default(),
-            imbalance: 0.03,
-            trials: None,
-            weight_scale: 1e6,
-            cluster_vertex_weight: 1,
-            weights: Weights::default(),
-            respect_must_link: false,
-            respect_cannot_link: false,
-        }
-    }
-}
-
-register!(ConsensusFunction, Hbgf, "hbgf", references: ["FernBrodley2004", "KarypisKumar1998"]);
 
 impl Hbgf {
     fn cutting(&self) -> Cutting {
@@ -81,7 +62,7 @@ impl Hbgf {
 }
 
 /// The clusters of object `i`, each with the weight of its member.
-fn row(view: &View, i: usize, out: &mut Vec<(u32, f64)>) {
+fn row(view: &CanonicalEnsemble, i: usize, out: &mut Vec<(u32, f64)>) {
     for t in 0..view.len() {
         if let Some(c) = view.cluster(i, t) {
             out.push((c as u32, view.weights[t]));
@@ -89,16 +70,12 @@ fn row(view: &View, i: usize, out: &mut Vec<(u32, f64)>) {
     }
 }
 
-#[typetag::serde(name = "hbgf")]
+#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"])]
 impl ConsensusFunction for Hbgf {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = View::new(ensemble, problem, &self.weights, "hbgf")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf")?;
         let cutting = self.cutting();
         cutting.check(view.k)?;
-        if self.cluster_vertex_weight > 1 {
-            let given = self.cluster_vertex_weight;
-            return Err(Error::bad_param("cluster_vertex_weight", given, "0 or 1"));
-        }
         if let Some(trivial) = view.trivial() {
             return Ok(trivial);
         }
@@ -129,13 +106,14 @@ mod tests {
     use super::*;
     use crate::members::tests::{blank, e12};
     use mustlink_core::random::SeedPath;
-    use mustlink_kernels::contingency::adjusted_rand;
+    use mustlink_kernels::agreement::contingency::adjusted_rand;
     use mustlink_partitioners::embed;
 
     #[test]
     fn singular_values_of_e12() {
         let (ensemble, problem) = e12();
-        let view = View::new(&ensemble, &problem, &Weights::default(), "hbgf").unwrap();
+        let view =
+            CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "hbgf").unwrap();
         let cutting = Hbgf::default().cutting();
         let units = Units::single(&view, &cutting, &problem).unwrap();
         let graph = bipartite::graph(&view, &units, 1, 1e6, |i, out| row(&view, i, out)).unwrap();
@@ -204,7 +182,7 @@ mod tests {
         let (ensemble, classes) = noisy(120, 3, 12, 0.9, 3);
         let mut s = SeedPath::new(3).stream("missing");
         let members = ensemble.members().iter().map(|m| {
-            let hide = |&l: &u32| if s.unit() < 0.3 { MISSING } else { l };
+            let hide = |&l: &u32| if s.unit() < 0.3 { NONE } else { l };
             let labels: Vec<u32> = m.labels.iter().map(hide).collect();
             Member::from_labels(&labels)
         });

@@ -1,11 +1,12 @@
 //! Into which parts of equal size do objects fall if as few clusters as possible are torn?
 
+use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_partitioners::{Engine, HyperTask, Hypergraph};
 
 use crate::bipartite;
 use crate::cutting::{Cutting, Units};
-use crate::members::{View, compact};
+use crate::members::CanonicalEnsemble;
 
 /// HGPA: the hypergraph whose hyperedges are the clusters of all members, cut into k parts.
 ///
@@ -22,14 +23,13 @@ use crate::members::{View, compact};
 /// O(starts · sweeps · nτk), starts in parallel. Random in the starts.
 /// # References
 /// [StrehlGhosh2002]. Differs: no hMETIS.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Hgpa {
     /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.05, min = 0.0)]
     pub imbalance: f64,
     /// Starts, of which the one that tears fewest clusters is kept.
-    #[schemars(range(min = 1))]
+    #[option(default = 20, min = 1)]
     pub starts: usize,
     /// Objects joined by must-links stay together.
     pub respect_must_link: bool,
@@ -37,18 +37,10 @@ pub struct Hgpa {
     pub respect_cannot_link: bool,
 }
 
-impl Default for Hgpa {
-    fn default() -> Self {
-        Hgpa { imbalance: 0.05, starts: 20, respect_must_link: false, respect_cannot_link: false }
-    }
-}
-
-register!(ConsensusFunction, Hgpa, "hgpa", references: ["StrehlGhosh2002", "FiducciaMattheyses1982"]);
-
-#[typetag::serde(name = "hgpa")]
+#[plugin("hgpa", cites = ["StrehlGhosh2002", "FiducciaMattheyses1982"])]
 impl ConsensusFunction for Hgpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = View::unweighted(ensemble, problem, "hgpa", ctx)?;
+        let view = CanonicalEnsemble::unweighted(ensemble, problem, "hgpa", ctx)?;
         let cutting = Cutting {
             partitioner: Engine::default(),
             imbalance: self.imbalance,
@@ -58,9 +50,6 @@ impl ConsensusFunction for Hgpa {
             respect_cannot_link: self.respect_cannot_link,
         };
         cutting.check(view.k)?;
-        if self.starts == 0 {
-            return Err(Error::bad_param("starts", 0, ">= 1"));
-        }
         if let Some(trivial) = view.trivial() {
             return Ok(trivial);
         }

@@ -1,13 +1,14 @@
 //! Which k distributions over the clusters of all members describe the objects best?
 
+use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_core::random::Stream;
 use mustlink_core::reduce;
-use mustlink_kernels::lloyd::best_of;
-use mustlink_kernels::signatures::Signatures;
+use mustlink_kernels::ensemble::signatures::Signatures;
+use mustlink_kernels::kmeans::lloyd::best_of;
 use rayon::prelude::*;
 
-use crate::members::{View, Weights, compact};
+use crate::members::{CanonicalEnsemble, Weights};
 
 /// KCC: k-means on the rows of labels, with centres that say how often each label occurs.
 ///
@@ -22,27 +23,25 @@ use crate::members::{View, Weights, compact};
 /// O(restarts · sweeps · nτk), memory O(nτ + τk_t k). Random in the first centres.
 /// # References
 /// [WuLiuXiongCaoChen2015].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Kcc {
     /// How well a label fits a centre.
     pub utility: Utility,
     /// Exponent of the utility `lp`.
-    #[schemars(extend("exclusiveMinimum" = 1.0))]
+    #[option(default = 5.0, above = 1.0)]
     pub p: f64,
     /// Starts, of which the best result is kept.
-    #[schemars(range(min = 1))]
+    #[option(default = 10, min = 1)]
     pub restarts: usize,
     /// Sweeps of one start.
-    #[schemars(range(min = 1))]
+    #[option(default = 100, min = 1)]
     pub max_iterations: usize,
     /// How much each member counts.
     pub weights: Weights,
 }
 
 /// The distance of a label to the shares of labels in a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Utility {
     /// Squared Euclidean: the category utility.
     #[default]
@@ -54,20 +53,6 @@ pub enum Utility {
     /// 1 − (share / p-norm of the shares)^(p − 1).
     Lp,
 }
-
-impl Default for Kcc {
-    fn default() -> Self {
-        Kcc {
-            utility: Utility::Category,
-            p: 5.0,
-            restarts: 10,
-            max_iterations: 100,
-            weights: Weights::default(),
-        }
-    }
-}
-
-register!(ConsensusFunction, Kcc, "kcc", references: ["WuLiuXiongCaoChen2015"]);
 
 /// What each label of a member costs under shares `m` of that member's labels in a cluster.
 fn costs(utility: Utility, p: f64, m: &[f64]) -> Vec<f64> {
@@ -88,7 +73,7 @@ fn costs(utility: Utility, p: f64, m: &[f64]) -> Vec<f64> {
 
 /// Labels object by object, and what they cost under each centre.
 struct Table<'a> {
-    view: &'a View<'a>,
+    view: &'a CanonicalEnsemble<'a>,
     /// Clusters of each object, counted through all members; `NONE` where missing.
     rows: Vec<u32>,
     kcc: &'a Kcc,
@@ -111,7 +96,7 @@ impl Table<'_> {
                 let width = view.first[t + 1] - view.first[t];
                 let mut counts = vec![0.0; width * k];
                 for (&l, &c) in view.labels[t].iter().zip(labels) {
-                    if l != MISSING {
+                    if l != NONE {
                         counts[c as usize * width + l as usize] += 1.0;
                     }
                 }
@@ -164,7 +149,7 @@ impl Table<'_> {
                 for (c, &i) in start.iter().enumerate() {
                     let mut m = vec![0.0; width];
                     let l = self.view.labels[t][i as usize];
-                    if l != MISSING {
+                    if l != NONE {
                         m[l as usize] = 1.0;
                     }
                     let priced = costs(self.kcc.utility, self.kcc.p, &m);
@@ -255,16 +240,10 @@ fn seeds(signatures: &Signatures, k: usize, stream: &mut Stream) -> Vec<u32> {
     fresh.take(k).collect()
 }
 
-#[typetag::serde(name = "kcc")]
+#[plugin("kcc", cites = ["WuLiuXiongCaoChen2015"])]
 impl ConsensusFunction for Kcc {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        if self.max_iterations == 0 {
-            return Err(Error::bad_param("max_iterations", 0, ">= 1"));
-        }
-        if self.p.is_nan() || self.p <= 1.0 {
-            return Err(Error::bad_param("p", self.p, "> 1"));
-        }
-        let view = View::new(ensemble, problem, &self.weights, "kcc")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "kcc")?;
         if let Some(trivial) = view.trivial() {
             return Ok(trivial);
         }
@@ -304,7 +283,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn value(kcc: &Kcc, ensemble: &Ensemble, problem: &Problem, labels: &[u32], k: usize) -> f64 {
-        let view = View::new(ensemble, problem, &kcc.weights, "kcc").unwrap();
+        let view = CanonicalEnsemble::new(ensemble, problem, &kcc.weights, "kcc").unwrap();
         let row = |i: usize| {
             (0..view.len())
                 .map(|t| view.cluster(i, t).map_or(NONE, |c| c as u32))
@@ -346,7 +325,7 @@ mod tests {
             let mut s = SeedPath::new(seed).stream("members");
             let members: Vec<Member> = (0..5).map(|_| {
                 let labels: Vec<u32> = (0..n).map(|_| {
-                    if s.unit() < missing { MISSING } else { s.below(3) as u32 }
+                    if s.unit() < missing { NONE } else { s.below(3) as u32 }
                 }).collect();
                 Member::from_labels(&labels)
             }).collect();

@@ -1,12 +1,13 @@
 //! Which clusters of different members mean the same?
 
+use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_partitioners::{Engine, GraphBuilder, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::cutting::Cutting;
-use crate::members::{View, compact};
+use crate::members::CanonicalEnsemble;
 
 /// MCLA: clusters of all members are grouped into k meta-clusters, which the objects then join.
 ///
@@ -24,30 +25,27 @@ use crate::members::{View, compact};
 /// ties where asked for.
 /// # References
 /// [StrehlGhosh2002].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Mcla {
     /// What cuts the graph of clusters.
     pub partitioner: Engine,
     /// No meta-cluster is heavier than 1 + this times its share; at most k - 1.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.03, min = 0.0)]
     pub imbalance: f64,
     /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
     /// than half a million ends of edges.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub trials: Option<usize>,
     /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
     /// would pass 2³¹ - 1.
-    #[schemars(range(min = 1.0, max = 1e9))]
+    #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
     /// Which of several meta-clusters an object joins that is as much in each of them.
     pub tie: Tie,
 }
 
 /// Which of several equally good meta-clusters an object joins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Tie {
     /// The one met first.
     #[default]
@@ -56,25 +54,11 @@ pub enum Tie {
     Random,
 }
 
-impl Default for Mcla {
-    fn default() -> Self {
-        Mcla {
-            partitioner: Engine::default(),
-            imbalance: 0.03,
-            trials: None,
-            weight_scale: 1e6,
-            tie: Tie::Lowest,
-        }
-    }
-}
-
-register!(ConsensusFunction, Mcla, "mcla", references: ["StrehlGhosh2002", "KarypisKumar1998"]);
-
 /// Number of objects in each cluster of all members.
-fn sizes(view: &View) -> Vec<u32> {
+fn sizes(view: &CanonicalEnsemble) -> Vec<u32> {
     let mut out = vec![0; view.clusters()];
     for t in 0..view.len() {
-        for &l in view.labels[t].iter().filter(|&&l| l != MISSING) {
+        for &l in view.labels[t].iter().filter(|&&l| l != NONE) {
             out[view.first[t] + l as usize] += 1;
         }
     }
@@ -82,14 +66,14 @@ fn sizes(view: &View) -> Vec<u32> {
 }
 
 /// For every cluster of member `t` its Jaccard similarity with all clusters of all members.
-fn jaccard(view: &View, t: usize, sizes: &[u32]) -> Vec<f32> {
+fn jaccard(view: &CanonicalEnsemble, t: usize, sizes: &[u32]) -> Vec<f32> {
     let (columns, own) = (view.clusters(), view.first[t + 1] - view.first[t]);
     let mut out = vec![0f32; own * columns];
     for s in (0..view.len()).filter(|&s| s != t) {
         let width = view.first[s + 1] - view.first[s];
         let mut both = vec![0u32; own * width];
         for (&a, &b) in view.labels[t].iter().zip(&view.labels[s]) {
-            if a != MISSING && b != MISSING {
+            if a != NONE && b != NONE {
                 both[a as usize * width + b as usize] += 1;
             }
         }
@@ -102,10 +86,10 @@ fn jaccard(view: &View, t: usize, sizes: &[u32]) -> Vec<f32> {
     out
 }
 
-#[typetag::serde(name = "mcla")]
+#[plugin("mcla", cites = ["StrehlGhosh2002", "KarypisKumar1998"])]
 impl ConsensusFunction for Mcla {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = View::unweighted(ensemble, problem, "mcla", ctx)?;
+        let view = CanonicalEnsemble::unweighted(ensemble, problem, "mcla", ctx)?;
         let cutting = Cutting {
             partitioner: self.partitioner,
             imbalance: self.imbalance,
@@ -142,7 +126,7 @@ impl ConsensusFunction for Mcla {
         parts.iter().for_each(|&p| held[p as usize] += 1.0);
         let mut association: Array2<f64> = Array2::zeros((n, k));
         for t in 0..view.len() {
-            for (i, &l) in view.labels[t].iter().enumerate().filter(|(_, l)| **l != MISSING) {
+            for (i, &l) in view.labels[t].iter().enumerate().filter(|(_, l)| **l != NONE) {
                 association[[i, parts[view.first[t] + l as usize] as usize]] += 1.0;
             }
         }
@@ -200,7 +184,7 @@ impl ConsensusFunction for Mcla {
 mod tests {
     use super::*;
     use crate::members::tests::{E12_CLASSES, blank, e12};
-    use mustlink_kernels::contingency::adjusted_rand;
+    use mustlink_kernels::agreement::contingency::adjusted_rand;
 
     #[test]
     fn printed_similarities() {
@@ -211,7 +195,8 @@ mod tests {
         // As the members name their clusters: P5 names object 4's cluster by first appearance.
         let one = |t: usize| ensemble.members()[t].labels[5];
         let problem = blank(12, 3);
-        let view = View::unweighted(&ensemble, &problem, "mcla", &Context::new(1)).unwrap();
+        let view =
+            CanonicalEnsemble::unweighted(&ensemble, &problem, "mcla", &Context::new(1)).unwrap();
         let sizes = sizes(&view);
         let place = |t: usize| {
             let labels = &ensemble.members()[t].labels;

@@ -1,13 +1,13 @@
 //! In which order, under which names and with which weight do the members of an ensemble count?
 
+use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_core::registry;
-use mustlink_kernels::contingency::nmi_geometric;
+use mustlink_kernels::agreement::contingency::nmi_geometric;
 use rayon::prelude::*;
 
 /// How much each member counts, times the weight it has of its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[options]
 pub enum Weights {
     /// By a rule.
     Scheme(Scheme),
@@ -16,8 +16,7 @@ pub enum Weights {
 }
 
 /// A rule for the weights of members.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Scheme {
     /// All the same.
     Uniform,
@@ -100,12 +99,12 @@ impl Weights {
 
 /// The two labels of every object that both members saw.
 pub(crate) fn shared(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    a.iter().zip(b).filter(|(x, y)| **x != MISSING && **y != MISSING).map(|(x, y)| (*x, *y)).unzip()
+    a.iter().zip(b).filter(|(x, y)| **x != NONE && **y != NONE).map(|(x, y)| (*x, *y)).unzip()
 }
 
 /// Normalised mutual information of two members on the objects both saw.
 pub(crate) fn nmi(a: &[u32], b: &[u32]) -> f64 {
-    if a.contains(&MISSING) || b.contains(&MISSING) {
+    if a.contains(&NONE) || b.contains(&NONE) {
         let (a, b) = shared(a, b);
         return nmi_geometric(&a, &b);
     }
@@ -161,9 +160,9 @@ fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec
             .members()
             .iter()
             .map(|m| {
-                let scope: Vec<bool> = m.labels.iter().map(|&l| l != MISSING).collect();
+                let scope: Vec<bool> = m.labels.iter().map(|&l| l != NONE).collect();
                 let labels: Vec<u32> =
-                    m.labels.iter().map(|&l| if l == MISSING { 0 } else { l }).collect();
+                    m.labels.iter().map(|&l| if l == NONE { 0 } else { l }).collect();
                 let input = MetricInput {
                     labels: &labels,
                     scope: scope.contains(&false).then_some(&scope[..]),
@@ -184,12 +183,12 @@ fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec
 
 /// An ensemble as consensus functions read it: without members of weight 0, clusters named by first
 /// appearance, members in an order of their own. So neither names nor order leave a trace in a result.
-pub(crate) struct View<'a> {
+pub(crate) struct CanonicalEnsemble<'a> {
     /// Number of objects.
     pub n: usize,
     /// Number of clusters wanted.
     pub k: usize,
-    /// Labels of each member, in `0..clusters` or [`MISSING`].
+    /// Labels of each member, in `0..clusters` or [`NONE`].
     pub labels: Vec<Vec<u32>>,
     /// The members themselves.
     pub members: Vec<&'a Member>,
@@ -202,30 +201,7 @@ pub(crate) struct View<'a> {
     pub first: Vec<usize>,
 }
 
-/// Labels renamed by first appearance, and how many names there are.
-pub(crate) fn compact(labels: &[u32]) -> (Vec<u32>, usize) {
-    let largest = labels.iter().filter(|&&l| l != MISSING).max().map_or(0, |&l| l as usize);
-    if largest > 4 * labels.len() {
-        return mustlink_core::ensemble::compact(labels);
-    }
-    let mut names = vec![NONE; largest + 1];
-    let mut next = 0;
-    let mut name = |l: u32| {
-        if l == MISSING {
-            return MISSING;
-        }
-        let known = &mut names[l as usize];
-        if *known == NONE {
-            *known = next;
-            next += 1;
-        }
-        *known
-    };
-    let out = labels.iter().map(|&l| name(l)).collect();
-    (out, next as usize)
-}
-
-impl<'a> View<'a> {
+impl<'a> CanonicalEnsemble<'a> {
     /// The ensemble as the plugin `tag` reads it.
     ///
     /// # Errors
@@ -248,7 +224,7 @@ impl<'a> View<'a> {
         all.sort_by(|a, b| {
             a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)).then_with(|| by_extras(a.3, b.3))
         });
-        let mut view = View {
+        let mut view = CanonicalEnsemble {
             n: ensemble.n(),
             k,
             labels: Vec::with_capacity(all.len()),
@@ -274,14 +250,14 @@ impl<'a> View<'a> {
     /// they weigh differently.
     ///
     /// # Errors
-    /// As [`View::new`].
+    /// As [`CanonicalEnsemble::new`].
     pub fn unweighted(
         ensemble: &'a Ensemble,
         problem: &Problem,
         tag: &str,
         ctx: &Context,
     ) -> Result<Self> {
-        let view = View::new(ensemble, problem, &Weights::default(), tag)?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &Weights::default(), tag)?;
         if !view.is_uniform() {
             ctx.warn(format!("{tag} counts all members the same, whatever they weigh"));
         }
@@ -314,7 +290,7 @@ impl<'a> View<'a> {
 
     /// No label is missing.
     pub fn is_complete(&self) -> bool {
-        self.labels.par_iter().all(|l| !l.contains(&MISSING))
+        self.labels.par_iter().all(|l| !l.contains(&NONE))
     }
 
     /// The members as an ensemble of labels and weights.
@@ -332,7 +308,7 @@ impl<'a> View<'a> {
     /// The cluster of object `i` in member `t`, counted through all members.
     pub fn cluster(&self, i: usize, t: usize) -> Option<usize> {
         let l = self.labels[t][i];
-        (l != MISSING).then(|| self.first[t] + l as usize)
+        (l != NONE).then(|| self.first[t] + l as usize)
     }
 }
 
@@ -349,31 +325,30 @@ fn by_extras(a: &Member, b: &Member) -> std::cmp::Ordering {
 /// Labels of all objects: one that has none goes where its mean co-association is largest, ties to
 /// the lower label; an object no member saw goes to label 0.
 pub(crate) fn without_missing(labels: &[u32], ensemble: &Ensemble) -> Vec<u32> {
-    if !labels.contains(&MISSING) {
+    if !labels.contains(&NONE) {
         return labels.to_vec();
     }
-    let k = labels.iter().filter(|&&l| l != MISSING).max().map_or(1, |&l| l as usize + 1);
+    let k = labels.iter().filter(|&&l| l != NONE).max().map_or(1, |&l| l as usize + 1);
     let mut sizes = vec![0.0f64; k];
-    labels.iter().filter(|&&l| l != MISSING).for_each(|&l| sizes[l as usize] += 1.0);
+    labels.iter().filter(|&&l| l != NONE).for_each(|&l| sizes[l as usize] += 1.0);
     let mut sums = vec![0u64; labels.len() * k];
     for m in ensemble.members() {
-        let clusters =
-            m.labels.iter().filter(|&&l| l != MISSING).max().map_or(0, |&l| l as usize + 1);
+        let clusters = m.labels.iter().filter(|&&l| l != NONE).max().map_or(0, |&l| l as usize + 1);
         let mut table = vec![0u64; clusters * k];
         for (&l, &own) in m.labels.iter().zip(labels) {
-            if l != MISSING && own != MISSING {
+            if l != NONE && own != NONE {
                 table[l as usize * k + own as usize] += 1;
             }
         }
-        for (i, &l) in m.labels.iter().enumerate().filter(|(i, _)| labels[*i] == MISSING) {
-            if l != MISSING {
+        for (i, &l) in m.labels.iter().enumerate().filter(|(i, _)| labels[*i] == NONE) {
+            if l != NONE {
                 let row = &table[l as usize * k..(l as usize + 1) * k];
                 sums[i * k..(i + 1) * k].iter_mut().zip(row).for_each(|(s, r)| *s += r);
             }
         }
     }
     let of = |i: usize, l: u32| {
-        if l != MISSING {
+        if l != NONE {
             return l;
         }
         let mean = |c: usize| if sizes[c] > 0.0 { sums[i * k + c] as f64 / sizes[c] } else { 0.0 };
@@ -419,7 +394,7 @@ pub(crate) mod tests {
         for s in 0..5 {
             for t in 0..s {
                 let (a, b) = (&members[s].labels, &members[t].labels);
-                ari.push(mustlink_kernels::contingency::adjusted_rand(a, b));
+                ari.push(mustlink_kernels::agreement::contingency::adjusted_rand(a, b));
             }
         }
         assert!((ari.iter().sum::<f64>() / 10.0 - 0.478804).abs() < 1e-6);
@@ -456,7 +431,7 @@ pub(crate) mod tests {
 
     #[test]
     fn an_object_without_a_label_joins_those_it_meets() {
-        let labels = [[0, 0, MISSING, 1], [0, 0, 1, 1], [0, 0, 1, 1]];
+        let labels = [[0, 0, NONE, 1], [0, 0, 1, 1], [0, 0, 1, 1]];
         let members: Vec<Member> = labels.iter().map(|l| Member::from_labels(l)).collect();
         let ensemble = Ensemble::new(4, members).unwrap();
         assert_eq!(without_missing(&labels[0], &ensemble), [0, 0, 1, 1]);

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::points::inner_product;
+use mustlink_kernels::distance::points::inner_product;
 use rayon::prelude::*;
 
-use crate::members::View;
+use crate::members::CanonicalEnsemble;
 use crate::soft::order;
 
 /// Objects whose rows are held near while they are compared with a batch of others.
@@ -28,7 +28,7 @@ impl Memberships {
     /// # Errors
     /// `BadParam` for members without memberships, or with others than finite numbers >= 0 for each
     /// object and cluster.
-    pub fn new(view: &View, tag: &str) -> Result<Self> {
+    pub fn new(view: &CanonicalEnsemble, tag: &str) -> Result<Self> {
         let refused = |what: String| {
             let legal = format!("used with memberships >= 0 in each cluster; a member has {what}");
             Error::bad_param("consensus", tag, legal)
@@ -57,7 +57,7 @@ impl Memberships {
         let mut rows = vec![0.0; view.n * width];
         rows.par_chunks_mut(width.max(1)).enumerate().for_each(|(i, row)| {
             for (t, (table, columns, place)) in tables.iter().enumerate() {
-                if view.labels[t][i] != MISSING {
+                if view.labels[t][i] != NONE {
                     let own = columns.iter().map(|&l| table[[i, l]]);
                     row[place.clone()].iter_mut().zip(own).for_each(|(to, u)| *to = u);
                 }

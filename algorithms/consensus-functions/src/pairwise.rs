@@ -5,7 +5,7 @@ use mustlink_partitioners::GraphBuilder;
 use rayon::prelude::*;
 
 use crate::cutting::{Cutting, Units, clustering};
-use crate::members::View;
+use crate::members::CanonicalEnsemble;
 
 /// Rows of the table that are held before they go into the graph.
 const BATCH: usize = 64;
@@ -15,9 +15,6 @@ const BATCH: usize = 64;
 /// # Errors
 /// `BadParam`.
 pub(crate) fn limit(n: usize, max_n: usize, instead: &str) -> Result<()> {
-    if max_n == 0 {
-        return Err(Error::bad_param("max_n", 0, ">= 1"));
-    }
     if n > max_n {
         let legal = format!(">= {n} for {n} objects (a table of all pairs), or {instead}");
         return Err(Error::bad_param("max_n", max_n, legal));
@@ -28,7 +25,7 @@ pub(crate) fn limit(n: usize, max_n: usize, instead: &str) -> Result<()> {
 /// Cuts the complete graph of the units. `row(u)` gives the similarity of an object of unit u to one
 /// of every unit; pairs without similarity have no edge.
 pub(crate) fn cut(
-    view: &View,
+    view: &CanonicalEnsemble,
     units: &Units,
     cutting: &Cutting,
     row: impl Fn(usize) -> Vec<f64> + Sync,

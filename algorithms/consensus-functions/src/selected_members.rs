@@ -1,9 +1,9 @@
 //! What do the better members of an ensemble agree on?
 
-use mustlink_core::ensemble::check_needs;
+use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
 
-use crate::members::{Scheme, View, Weights, mean_nmi, nmi};
+use crate::members::{CanonicalEnsemble, Scheme, Weights, mean_nmi, nmi};
 
 /// Another consensus function on some of the members only.
 ///
@@ -18,25 +18,22 @@ use crate::members::{Scheme, View, Weights, mean_nmi, nmi};
 /// O(τ²n) and the other function. Nothing random here.
 /// # References
 /// [FernLin2008].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct SelectedMembers {
     /// Share of the members that is kept, at least one of them.
-    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    #[option(default = 0.5, above = 0.0, max = 1.0)]
     pub fraction: f64,
     /// The score of a member.
     pub score: Score,
     /// How members are chosen by it.
     pub strategy: Strategy,
     /// What combines those kept.
-    #[schemars(extend("x-default" = "voting"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "voting")]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
 }
 
 /// The score of a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Score {
     /// Mean normalised mutual information with the other members.
     #[default]
@@ -46,8 +43,7 @@ pub enum Score {
 }
 
 /// How members are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Strategy {
     /// The best.
     #[default]
@@ -56,22 +52,14 @@ pub enum Strategy {
     JointDiversity,
 }
 
-impl Default for SelectedMembers {
-    fn default() -> Self {
-        SelectedMembers {
-            fraction: 0.5,
-            score: Score::default(),
-            strategy: Strategy::default(),
-            consensus: None,
-        }
-    }
-}
-
-register!(ConsensusFunction, SelectedMembers, "selected_members", references: ["FernLin2008"]);
-
 impl SelectedMembers {
     /// The members kept, in the order of the view.
-    fn kept(&self, view: &View, ensemble: &Ensemble, problem: &Problem) -> Result<Vec<usize>> {
+    fn kept(
+        &self,
+        view: &CanonicalEnsemble,
+        ensemble: &Ensemble,
+        problem: &Problem,
+    ) -> Result<Vec<usize>> {
         let tau = ensemble.len();
         let count = ((self.fraction * tau as f64).round() as usize).clamp(1, tau);
         let scores = match self.score {
@@ -116,15 +104,13 @@ impl SelectedMembers {
     }
 }
 
-#[typetag::serde(name = "selected_members")]
+#[plugin("selected_members", cites = ["FernLin2008"])]
 impl ConsensusFunction for SelectedMembers {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        if self.fraction.is_nan() || self.fraction <= 0.0 || self.fraction > 1.0 {
-            return Err(Error::bad_param("fraction", self.fraction, "in (0, 1]"));
-        }
-        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus")?;
+        let consensus = self.consensus()?;
         let read = Problem { k: problem.k.or(Some(1)), ..problem.clone() };
-        let view = View::new(ensemble, &read, &Weights::default(), "selected_members")?;
+        let view =
+            CanonicalEnsemble::new(ensemble, &read, &Weights::default(), "selected_members")?;
         let kept = self.kept(&view, &view.ensemble(), problem)?;
         let members = kept.iter().map(|&t| view.members[t].clone()).collect();
         let some = Ensemble::new(ensemble.n(), members)?;
@@ -137,12 +123,12 @@ impl ConsensusFunction for SelectedMembers {
     }
 
     fn needs(&self) -> Needs {
-        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
+        let consensus = self.consensus();
         consensus.map_or_else(|_| Needs::default(), |c| c.needs())
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        let consensus = slot::<Self, dyn ConsensusFunction>(&self.consensus, "consensus");
+        let consensus = self.consensus();
         let kept = ((self.fraction * members as f64).round() as usize).clamp(1, members.max(1));
         let own = 8 * shape.n * (members + kept) + 8 * members * members;
         own as u64 + consensus.map_or(0, |c| c.memory(shape, kept))
@@ -168,7 +154,9 @@ mod tests {
     fn the_best_are_kept_and_the_joint_choice_is_diverse() {
         let ensemble = ensemble();
         let problem = blank(8, 2);
-        let view = View::new(&ensemble, &problem, &Weights::default(), "selected_members").unwrap();
+        let view =
+            CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "selected_members")
+                .unwrap();
         let names = |kept: Vec<usize>| -> Vec<Vec<u32>> {
             kept.into_iter().map(|t| view.labels[t].clone()).collect()
         };

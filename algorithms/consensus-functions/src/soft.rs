@@ -5,11 +5,10 @@ use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
 
-use crate::members::View;
+use crate::members::CanonicalEnsemble;
 
 /// What distances are divided by before they become probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum DistanceUnit {
     /// Nothing, as printed: on data in [0, 1] all clusters of a member become almost equally probable.
     #[default]
@@ -35,7 +34,7 @@ pub(crate) fn probabilities(distances: &[f64]) -> Vec<f64> {
 /// # Errors
 /// `BadParam` naming what the members lack; `NumericalFailure` for values that are not finite.
 pub(crate) fn rows(
-    view: &View,
+    view: &CanonicalEnsemble,
     problem: &Problem,
     unit: DistanceUnit,
     tag: &str,
@@ -85,7 +84,12 @@ pub(crate) fn rows(
 }
 
 /// The probabilities of one member, n × its clusters, clusters in the order of the view.
-fn member(view: &View, t: usize, problem: &Problem, unit: DistanceUnit) -> Result<Array2<f64>> {
+fn member(
+    view: &CanonicalEnsemble,
+    t: usize,
+    problem: &Problem,
+    unit: DistanceUnit,
+) -> Result<Array2<f64>> {
     let m = view.members[t];
     let distances = match (&m.extras.distances, &m.extras.centers) {
         (Some(d), _) => d.clone(),
@@ -150,7 +154,7 @@ fn distances_to_centres(m: &Member, problem: &Problem) -> Result<Array2<f64>> {
             let row = problem.data.row(i);
             row.add_to(&mut x, 1.0);
             if m.extras.geometry == Geometry::Cosine {
-                mustlink_kernels::points::normalise(&mut x);
+                mustlink_kernels::distance::points::normalise(&mut x);
             }
             let distance = |h: usize| {
                 let difference: Vec<f64> =

@@ -1,6 +1,6 @@
 //! Which of several consensus functions agrees best with the members?
 
-use mustlink_core::ensemble::check_needs;
+use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
 use rayon::prelude::*;
 
@@ -23,28 +23,14 @@ use crate::members::{nmi, weighted_mean};
 /// The sum of all functions.
 /// # References
 /// [StrehlGhosh2002].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Supra {
     /// The functions to try, in order.
+    #[option(default = vec![ Box::new(Cspa::default()), Box::new(Hgpa::default()), Box::new(Mcla::default()), ])]
     pub functions: Vec<Box<dyn ConsensusFunction>>,
 }
 
-impl Default for Supra {
-    fn default() -> Self {
-        Supra {
-            functions: vec![
-                Box::new(Cspa::default()),
-                Box::new(Hgpa::default()),
-                Box::new(Mcla::default()),
-            ],
-        }
-    }
-}
-
-register!(ConsensusFunction, Supra, "supra", references: ["StrehlGhosh2002"]);
-
-#[typetag::serde(name = "supra")]
+#[plugin("supra", cites = ["StrehlGhosh2002"])]
 impl ConsensusFunction for Supra {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         if self.functions.is_empty() {

@@ -1,9 +1,10 @@
 //! Which cluster do most members put an object in, once their labels mean the same?
 
-use mustlink_core::ensemble::{compact, without_empty};
+use mustlink_core::clustering::compact;
+use mustlink_core::ensemble::without_empty;
 use mustlink_core::prelude::*;
-use mustlink_kernels::contingency::adjusted_rand;
-use mustlink_kernels::linear_assignment::maximise_counts;
+use mustlink_kernels::agreement::contingency::adjusted_rand;
+use mustlink_kernels::agreement::linear_assignment::maximise_counts;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -22,8 +23,7 @@ use crate::members::{Weights, shared};
 /// O(τ(n + k³)), and O(τ²n) for the medoid. Nothing random.
 /// # References
 /// [DudoitFridlyand2003].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Voting {
     /// What the labels of members are matched to.
     pub reference: Reference,
@@ -36,8 +36,7 @@ pub struct Voting {
 }
 
 /// What the labels of members are matched to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Reference {
     /// The member with the highest mean adjusted Rand index to the others.
     #[default]
@@ -48,9 +47,7 @@ pub enum Reference {
     Labels,
 }
 
-register!(ConsensusFunction, Voting, "voting", references: ["DudoitFridlyand2003"]);
-
-#[typetag::serde(name = "voting")]
+#[plugin("voting", cites = ["DudoitFridlyand2003"])]
 impl ConsensusFunction for Voting {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
@@ -135,12 +132,12 @@ impl Voting {
         members: &[(&Member, f64)],
         reference: &[u32],
     ) -> Result<(Vec<u32>, Array2<f64>)> {
-        let k = reference.iter().filter(|&&l| l != MISSING).max().map_or(1, |&m| m as usize + 1);
+        let k = reference.iter().filter(|&&l| l != NONE).max().map_or(1, |&m| m as usize + 1);
         let mut votes: Array2<f64> = Array2::zeros((n, k));
         for &(member, weight) in members {
             let mut overlap = vec![0u64; member.k * k];
             for (&l, &c) in member.labels.iter().zip(reference) {
-                if l != MISSING && c != MISSING {
+                if l != NONE && c != NONE {
                     overlap[l as usize * k + c as usize] += 1;
                 }
             }
@@ -157,7 +154,7 @@ impl Voting {
                 .memberships
                 .as_ref()
                 .filter(|table| self.memberships && table.dim() == (n, member.k));
-            for (i, &l) in member.labels.iter().enumerate().filter(|(_, l)| **l != MISSING) {
+            for (i, &l) in member.labels.iter().enumerate().filter(|(_, l)| **l != NONE) {
                 match soft {
                     Some(table) => {
                         let row = table.row(i);
@@ -172,7 +169,7 @@ impl Voting {
                 let row = votes.row(i);
                 let most = row.iter().copied().fold(0.0, f64::max);
                 let own = reference[i];
-                if own != MISSING && row[own as usize] == most {
+                if own != NONE && row[own as usize] == most {
                     return own;
                 }
                 row.iter().position(|&v| v == most).expect("some count is the largest") as u32
@@ -253,7 +250,7 @@ mod tests {
 
     #[test]
     fn members_that_miss_an_object_do_not_vote_on_it() {
-        let labels = [[0, 0, MISSING, 1], [0, 0, 1, 1], [0, 0, 1, 1]];
+        let labels = [[0, 0, NONE, 1], [0, 0, 1, 1], [0, 0, 1, 1]];
         let members =
             labels.iter().map(|l| Member { labels: l.to_vec(), k: 2, ..Member::default() });
         let ensemble = Ensemble::new(4, members.collect()).unwrap();

@@ -6,7 +6,7 @@ use ndarray::Array2;
 
 use crate::bipartite::{self, Cut};
 use crate::cutting::{Cutting, Units};
-use crate::members::{View, Weights};
+use crate::members::{CanonicalEnsemble, Weights};
 use crate::soft::{self, DistanceUnit};
 
 /// WBPA: the graph of objects and all clusters, joined by how probable they are, cut into k parts.
@@ -24,27 +24,26 @@ use crate::soft::{self, DistanceUnit};
 /// O(n Σk_t) edges, 16 bytes each, and the partitioner. Random in the partitioner.
 /// # References
 /// [AlRazganDomeniconi2006]; used by [DomeniconiAlRazgan2008].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Wbpa {
     /// What cuts the graph.
     pub partitioner: Engine,
     /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.03, min = 0.0)]
     pub imbalance: f64,
     /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
     /// than half a million ends of edges.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub trials: Option<usize>,
     /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
     /// would pass 2³¹ - 1.
-    #[schemars(range(min = 1.0, max = 1e9))]
+    #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
     /// Weight of a cluster in the balance; an object weighs 1.
-    #[schemars(range(min = 0, max = 1))]
+    #[option(default = 1, max = 1)]
     pub cluster_vertex_weight: u32,
     /// What distances are divided by.
+    #[option(default = DistanceUnit::Raw)]
     pub distance_unit: DistanceUnit,
     /// How much each member counts.
     pub weights: Weights,
@@ -53,25 +52,6 @@ pub struct Wbpa {
     /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
     pub respect_cannot_link: bool,
 }
-
-impl Default for Wbpa {
-    fn default() -> Self {
-        Wbpa {
-            partitioner: Engine::default(),
-            imbalance: 0.03,
-            trials: None,
-            weight_scale: 1e6,
-            cluster_vertex_weight: 1,
-            distance_unit: DistanceUnit::Raw,
-            weights: Weights::default(),
-            respect_must_link: false,
-            respect_cannot_link: false,
-        }
-    }
-}
-
-register!(ConsensusFunction, Wbpa, "wbpa",
-    references: ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"]);
 
 impl Wbpa {
     pub(crate) fn cutting(&self) -> Cutting {
@@ -88,17 +68,13 @@ impl Wbpa {
     /// The consensus of `view` with the part of every cluster; `None` for k = 1 and k = n.
     pub(crate) fn cut(
         &self,
-        view: &View,
+        view: &CanonicalEnsemble,
         problem: &Problem,
         tag: &str,
         ctx: &Context,
     ) -> Result<Option<Cut>> {
         let cutting = self.cutting();
         cutting.check(view.k)?;
-        if self.cluster_vertex_weight > 1 {
-            let given = self.cluster_vertex_weight;
-            return Err(Error::bad_param("cluster_vertex_weight", given, "0 or 1"));
-        }
         let rows = soft::rows(view, problem, self.distance_unit, tag, ctx)?;
         if view.trivial().is_some() {
             return Ok(None);
@@ -109,7 +85,7 @@ impl Wbpa {
     }
 }
 
-fn row(view: &View, rows: &Array2<f32>, i: usize, out: &mut Vec<(u32, f64)>) {
+fn row(view: &CanonicalEnsemble, rows: &Array2<f32>, i: usize, out: &mut Vec<(u32, f64)>) {
     for t in 0..view.len() {
         for c in view.first[t]..view.first[t + 1] {
             out.push((c as u32, view.weights[t] * f64::from(rows[[i, c]])));
@@ -117,10 +93,10 @@ fn row(view: &View, rows: &Array2<f32>, i: usize, out: &mut Vec<(u32, f64)>) {
     }
 }
 
-#[typetag::serde(name = "wbpa")]
+#[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"])]
 impl ConsensusFunction for Wbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = View::new(ensemble, problem, &self.weights, "wbpa")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa")?;
         let cut = self.cut(&view, problem, "wbpa", ctx)?;
         Ok(cut.map(|c| c.clustering).or_else(|| view.trivial()).expect("one of the two"))
     }
@@ -167,7 +143,7 @@ mod tests {
     fn with_certain_memberships_it_is_hbgf() {
         let (ensemble, problem) = e12();
         let soft = one_hot(&ensemble);
-        let view = View::new(&soft, &problem, &Weights::default(), "wbpa").unwrap();
+        let view = CanonicalEnsemble::new(&soft, &problem, &Weights::default(), "wbpa").unwrap();
         let wbpa = Wbpa::default();
         let units = Units::single(&view, &wbpa.cutting(), &problem).unwrap();
         let rows =
@@ -189,7 +165,9 @@ mod tests {
         let c = Wbpa { imbalance: 0.5, ..Wbpa::default() };
         let c = c.combine(&soft, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.k, 3);
-        assert!(mustlink_kernels::contingency::adjusted_rand(&E12_CLASSES, &c.labels) > 0.5);
+        assert!(
+            mustlink_kernels::agreement::contingency::adjusted_rand(&E12_CLASSES, &c.labels) > 0.5
+        );
     }
 
     #[test]
@@ -208,7 +186,8 @@ mod tests {
         };
         let rows = |extras: Extras, unit| {
             let ensemble = Ensemble::new(3, vec![member(extras)]).unwrap();
-            let view = View::new(&ensemble, &problem, &Weights::default(), "wbpa").unwrap();
+            let view =
+                CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "wbpa").unwrap();
             soft::rows(&view, &problem, unit, "wbpa", &Context::new(1)).unwrap()
         };
         assert_eq!(rows(weighted, DistanceUnit::Raw), rows(given.clone(), DistanceUnit::Raw));

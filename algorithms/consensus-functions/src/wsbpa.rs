@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_partitioners::Engine;
 use ndarray::{Array1, Array2};
 
-use crate::members::{View, Weights};
+use crate::members::{CanonicalEnsemble, Weights};
 use crate::soft::{self, DistanceUnit};
 use crate::wbpa::Wbpa;
 
@@ -21,29 +21,28 @@ use crate::wbpa::Wbpa;
 /// As `wbpa`.
 /// # References
 /// [DomeniconiAlRazgan2009]; the mean is this project's reading.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Wsbpa {
     /// How the weights of the clusters of a part are averaged.
     pub aggregate: Aggregate,
     /// What cuts the graph.
     pub partitioner: Engine,
     /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.03, min = 0.0)]
     pub imbalance: f64,
     /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
     /// than half a million ends of edges.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub trials: Option<usize>,
     /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
     /// would pass 2³¹ - 1.
-    #[schemars(range(min = 1.0, max = 1e9))]
+    #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
     /// Weight of a cluster in the balance; an object weighs 1.
-    #[schemars(range(min = 0, max = 1))]
+    #[option(default = 1, max = 1)]
     pub cluster_vertex_weight: u32,
     /// What distances are divided by.
+    #[option(default = DistanceUnit::Raw)]
     pub distance_unit: DistanceUnit,
     /// How much each member counts.
     pub weights: Weights,
@@ -54,8 +53,7 @@ pub struct Wsbpa {
 }
 
 /// How the feature weights of the clusters of a part are averaged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Aggregate {
     /// Each cluster counts the same.
     #[default]
@@ -63,26 +61,6 @@ pub enum Aggregate {
     /// Each cluster counts as often as it has objects.
     SizeWeighted,
 }
-
-impl Default for Wsbpa {
-    fn default() -> Self {
-        Wsbpa {
-            aggregate: Aggregate::Mean,
-            partitioner: Engine::default(),
-            imbalance: 0.03,
-            trials: None,
-            weight_scale: 1e6,
-            cluster_vertex_weight: 1,
-            distance_unit: DistanceUnit::Raw,
-            weights: Weights::default(),
-            respect_must_link: false,
-            respect_cannot_link: false,
-        }
-    }
-}
-
-register!(ConsensusFunction, Wsbpa, "wsbpa",
-    references: ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"]);
 
 impl Wsbpa {
     fn wbpa(&self) -> Wbpa {
@@ -100,7 +78,13 @@ impl Wsbpa {
     }
 
     /// Weights of the `k` clusters of the consensus, and how many of them hold no cluster.
-    fn describe(&self, view: &View, clusters: &[u32], k: usize, d: usize) -> (Array2<f64>, usize) {
+    fn describe(
+        &self,
+        view: &CanonicalEnsemble,
+        clusters: &[u32],
+        k: usize,
+        d: usize,
+    ) -> (Array2<f64>, usize) {
         let mut sums: Array2<f64> = Array2::zeros((k, d));
         for t in 0..view.len() {
             let m = view.members[t];
@@ -133,10 +117,10 @@ impl Wsbpa {
     }
 }
 
-#[typetag::serde(name = "wsbpa")]
+#[plugin("wsbpa", cites = ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"])]
 impl ConsensusFunction for Wsbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = View::new(ensemble, problem, &self.weights, "wsbpa")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wsbpa")?;
         let width = view.members[0].extras.weights.as_ref().map(Array2::ncols);
         let lacking = view
             .members

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_partitioners::Engine;
 
 use crate::cutting::{Cutting, Units};
-use crate::members::{View, Weights};
+use crate::members::{CanonicalEnsemble, Weights};
 use crate::pairwise;
 use crate::soft::{self, DistanceUnit};
 
@@ -22,50 +22,32 @@ use crate::soft::{self, DistanceUnit};
 /// partitioner.
 /// # References
 /// [AlRazganDomeniconi2006].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Wspa {
     /// What cuts the graph.
     pub partitioner: Engine,
     /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.03, min = 0.0)]
     pub imbalance: f64,
     /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
     /// than half a million ends of edges.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub trials: Option<usize>,
     /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
     /// would pass 2³¹ - 1.
-    #[schemars(range(min = 1.0, max = 1e9))]
+    #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
     /// What distances are divided by.
+    #[option(default = DistanceUnit::Raw)]
     pub distance_unit: DistanceUnit,
     /// More objects than this are refused.
-    #[schemars(range(min = 1))]
+    #[option(default = 8000, min = 1)]
     pub max_n: usize,
     /// Objects joined by must-links stay together.
     pub respect_must_link: bool,
     /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
     pub respect_cannot_link: bool,
 }
-
-impl Default for Wspa {
-    fn default() -> Self {
-        Wspa {
-            partitioner: Engine::default(),
-            imbalance: 0.03,
-            trials: None,
-            weight_scale: 1e6,
-            distance_unit: DistanceUnit::Raw,
-            max_n: 8000,
-            respect_must_link: false,
-            respect_cannot_link: false,
-        }
-    }
-}
-
-register!(ConsensusFunction, Wspa, "wspa", references: ["AlRazganDomeniconi2006", "KarypisKumar1998"]);
 
 const INSTEAD: &str = "consensus = \"wbpa\", which cuts the same members without a table of pairs";
 
@@ -82,11 +64,11 @@ impl Wspa {
     }
 }
 
-#[typetag::serde(name = "wspa")]
+#[plugin("wspa", cites = ["AlRazganDomeniconi2006", "KarypisKumar1998"])]
 impl ConsensusFunction for Wspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
-        let view = View::new(ensemble, problem, &Weights::default(), "wspa")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &Weights::default(), "wspa")?;
         let cutting = self.cutting();
         cutting.check(view.k)?;
         let mut rows = soft::rows(&view, problem, self.distance_unit, "wspa", ctx)?;
@@ -170,7 +152,7 @@ mod tests {
         let member = Member { extras, ..Member::from_labels(&classes) };
         let ensemble = Ensemble::new(45, vec![member; 2]).unwrap();
         let c = Wspa::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
-        assert!(mustlink_kernels::contingency::adjusted_rand(&classes, &c.labels) > 0.9);
+        assert!(mustlink_kernels::agreement::contingency::adjusted_rand(&classes, &c.labels) > 0.9);
         assert!(c.sizes().iter().all(|&s| s <= 16));
         let small = Wspa { max_n: 44, ..Wspa::default() };
         let e = small.combine(&ensemble, &problem, &Context::new(1)).unwrap_err().to_string();

@@ -61,7 +61,7 @@ fn a_member_of_weight_zero_is_as_if_it_were_not_there() {
     let silent = |labels: &[u32]| Member { weight: 0.0, ..Member::from_labels(labels) };
     let mut members = whole.members().to_vec();
     members.insert(3, silent(&(0..45).collect::<Vec<u32>>()));
-    members.insert(0, silent(&[vec![MISSING; 5], vec![0; 40]].concat()));
+    members.insert(0, silent(&[vec![NONE; 5], vec![0; 40]].concat()));
     let with = Ensemble::new(45, members).unwrap();
     let catalogue = Catalogue::get().unwrap();
     let mut functions: Vec<Box<dyn ConsensusFunction>> = catalogue
@@ -74,7 +74,7 @@ fn a_member_of_weight_zero_is_as_if_it_were_not_there() {
     functions.push(Box::new(Voting { reference: Reference::First, ..Voting::default() }));
     for f in functions {
         let of = |e: &Ensemble| {
-            mustlink_core::ensemble::check_needs(e, &*f).unwrap();
+            mustlink_core::needs::check_needs(e, &*f).unwrap();
             f.combine(e, &problem, &Context::new(3)).unwrap()
         };
         assert_eq!(of(&with), of(&whole), "{}", f.tag());

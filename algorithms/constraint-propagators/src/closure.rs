@@ -16,31 +16,19 @@ use mustlink_core::prelude::*;
 /// O(n + constraints + pairs of the closure); nothing random.
 /// # References
 /// [Wagstaff2001] §3; [Basu2004] §3.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Closure {
     /// Weights of the pairs that are not given.
     pub weight: EntailedWeight,
     /// What to do with cannot-links inside must-link components; those kept are not extended.
+    #[option(default = OnConflict::Keep)]
     pub on_conflict: OnConflict,
     /// Most pairs to make.
-    #[schemars(range(min = 1))]
+    #[option(default = mustlink_core::closure::MAX_CLOSURE_PAIRS, min = 1)]
     pub max_pairs: u64,
 }
 
-impl Default for Closure {
-    fn default() -> Self {
-        Closure {
-            weight: EntailedWeight::default(),
-            on_conflict: OnConflict::Keep,
-            max_pairs: mustlink_core::closure::MAX_CLOSURE_PAIRS,
-        }
-    }
-}
-
-register!(ConstraintPropagator, Closure, "closure", references: ["Wagstaff2001", "Basu2004"]);
-
-#[typetag::serde(name = "closure")]
+#[plugin("closure", cites = ["Wagstaff2001", "Basu2004"])]
 impl ConstraintPropagator for Closure {
     fn propagate(
         &self,
@@ -50,16 +38,11 @@ impl ConstraintPropagator for Closure {
         ctx: &Context,
     ) -> Result<Propagated> {
         ctx.check()?;
-        if self.max_pairs == 0 {
-            return Err(Error::bad_param("max_pairs", 0, ">= 1"));
-        }
         let n = problem.n();
         let closed = Closed::new(constraints, n, self.on_conflict)?;
         let pairs = closed.pairs(self.weight, self.max_pairs)?;
         let all = Constraints::new(n, pairs)?;
-        Ok(Propagated::Constraints(
-            all.with_neighbourhoods(constraints.neighbourhoods().to_vec()),
-        ))
+        Ok(Propagated::Constraints(all.with_neighbourhoods(constraints.neighbourhoods().to_vec())))
     }
 
     fn properties(&self) -> PropagatorProperties {

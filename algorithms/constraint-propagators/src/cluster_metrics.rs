@@ -7,12 +7,11 @@ use linfa_linalg::cholesky::Cholesky;
 use linfa_linalg::eigh::Eigh;
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::neighbours::{KdTree, gaps};
+use mustlink_kernels::distance::kd_tree::{KdTree, gaps};
 use ndarray::Array2;
 
 /// Where the metrics of the clusters come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum MetricSource {
     /// Those of the clustering; without any, as `cluster_cov`.
     #[default]
@@ -26,8 +25,7 @@ pub enum MetricSource {
 }
 
 /// How the size of a cluster becomes the width of its Gaussians (n_h).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum ScaleRule {
     /// radius / (3 σ) as printed: depends on the unit of the data.
     #[default]
@@ -188,9 +186,7 @@ impl<'a> ClusterMetrics<'a> {
             other => other,
         };
         let (metrics, metric_of): (Vec<Option<Metric>>, Vec<usize>) = match source {
-            MetricSource::Identity => {
-                (vec![Metric::of_weights(vec![1.0; data.d()])], vec![0; k])
-            }
+            MetricSource::Identity => (vec![Metric::of_weights(vec![1.0; data.d()])], vec![0; k]),
             MetricSource::Base => own_metrics(extras, &members),
             MetricSource::ClusterCov | MetricSource::PooledCov => {
                 let pooled = source == MetricSource::PooledCov;
@@ -310,7 +306,8 @@ fn centres(
 fn own_metrics(extras: &Extras, members: &[Vec<u32>]) -> (Vec<Option<Metric>>, Vec<usize>) {
     let k = members.len();
     let of = |count: usize| (0..k).map(|h| h.min(count.saturating_sub(1))).collect();
-    let used = |at: usize, count: usize| count == 1 || members.get(at).is_some_and(|m| !m.is_empty());
+    let used =
+        |at: usize, count: usize| count == 1 || members.get(at).is_some_and(|m| !m.is_empty());
     match (&extras.metrics, &extras.weights) {
         (Some(all), _) => {
             let metric =
@@ -400,7 +397,12 @@ impl Reach<'_> {
     }
 
     /// Objects with an exponent of at most `tau`, with it, smallest first, ties by index.
-    pub fn within(&self, tau: f64, rows: &ClusterMetrics, tree: Option<&KdTree>) -> Vec<(f64, u32)> {
+    pub fn within(
+        &self,
+        tau: f64,
+        rows: &ClusterMetrics,
+        tree: Option<&KdTree>,
+    ) -> Vec<(f64, u32)> {
         let mut inside = Vec::new();
         let mut look = |i: u32, x: &[f64]| {
             let q = self.exponent(x);
@@ -408,7 +410,8 @@ impl Reach<'_> {
                 inside.push((q, i));
             }
         };
-        let exact = !matches!(self.metric, Metric::Full { condition, .. } if *condition > TREE_CONDITION);
+        let exact =
+            !matches!(self.metric, Metric::Full { condition, .. } if *condition > TREE_CONDITION);
         match tree.filter(|_| exact) {
             Some(tree) => {
                 let mut gap = vec![0.0; self.at.len()];

@@ -2,13 +2,12 @@
 
 use mustlink_core::constraints::Origin;
 use mustlink_core::prelude::*;
-use mustlink_kernels::neighbours::KdTree;
+use mustlink_kernels::distance::kd_tree::KdTree;
 use ndarray::{Array2, Axis, Slice};
 use rayon::prelude::*;
 
 /// What comes out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Output {
     /// The graph with its affinities raised and lowered.
     #[default]
@@ -36,45 +35,28 @@ pub enum Output {
 /// # References
 /// [LuIp2010]; [ZelnikManorPerona2004] for the local scale. Constraint weights above 1 are divided
 /// by the largest.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct E2cp {
     /// How far constraints flow (α).
-    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+    #[option(default = 0.8, above = 0.0, below = 1.0)]
     pub alpha: f64,
     /// Neighbours of an object in the graph, at most n − 1.
-    #[schemars(range(min = 1))]
+    #[option(default = 20, min = 1)]
     pub knn: usize,
     /// What comes out.
     pub output: Output,
     /// Smallest strength of a pair that becomes a constraint, or with `densify` an edge.
-    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 0.5, above = 0.0, max = 1.0)]
     pub g: f64,
     /// Add edges between objects that are no neighbours and have F ≥ `g`.
     pub densify: bool,
     /// Most pairs to make.
-    #[schemars(range(min = 1))]
+    #[option(default = 50_000_000, min = 1)]
     pub max_pairs: u64,
     /// Most objects of an affinity matrix, which holds a number for every pair.
-    #[schemars(range(min = 1))]
+    #[option(default = 20_000, min = 1)]
     pub max_objects: usize,
 }
-
-impl Default for E2cp {
-    fn default() -> Self {
-        E2cp {
-            alpha: 0.8,
-            knn: 20,
-            output: Output::default(),
-            g: 0.5,
-            densify: false,
-            max_pairs: 50_000_000,
-            max_objects: 20_000,
-        }
-    }
-}
-
-register!(ConstraintPropagator, E2cp, "e2cp", references: ["LuIp2010", "ZelnikManorPerona2004"]);
 
 /// Rows of F made at once.
 const BLOCK: usize = 256;
@@ -83,7 +65,7 @@ const SOLVED: f64 = 1e-10;
 /// With more features a tree rules out too little.
 const TREE_FEATURES: usize = 15;
 
-#[typetag::serde(name = "e2cp")]
+#[plugin("e2cp", cites = ["LuIp2010", "ZelnikManorPerona2004"])]
 impl ConstraintPropagator for E2cp {
     fn propagate(
         &self,
@@ -127,18 +109,6 @@ type Graph = Vec<Vec<(u32, f64)>>;
 
 impl E2cp {
     fn check(&self, n: usize) -> Result<()> {
-        if self.alpha.is_nan() || self.alpha <= 0.0 || self.alpha >= 1.0 {
-            return Err(Error::bad_param("alpha", self.alpha, "> 0 and < 1"));
-        }
-        if self.g.is_nan() || self.g <= 0.0 || self.g > 1.0 {
-            return Err(Error::bad_param("g", self.g, "> 0 and <= 1"));
-        }
-        if self.knn == 0 {
-            return Err(Error::bad_param("knn", 0, ">= 1"));
-        }
-        if self.max_pairs == 0 {
-            return Err(Error::bad_param("max_pairs", 0, ">= 1"));
-        }
         if self.output == Output::Affinity && n > self.max_objects {
             let legal = format!("at least the number of objects, {n}");
             return Err(Error::bad_param("max_objects", self.max_objects, legal));
@@ -233,7 +203,13 @@ impl E2cp {
         Ok(out)
     }
 
-    fn pairs(&self, given: &Constraints, flow: &Flow, n: usize, ctx: &Context) -> Result<Constraints> {
+    fn pairs(
+        &self,
+        given: &Constraints,
+        flow: &Flow,
+        n: usize,
+        ctx: &Context,
+    ) -> Result<Constraints> {
         let mut all = given.pairs().to_vec();
         let most = self.max_pairs;
         flow.each_row(ctx, |i, row| {
@@ -283,7 +259,8 @@ impl Flow {
         // I − αL̄, row by row.
         let times = |x: &[f64]| -> Vec<f64> {
             let row = |i: usize| {
-                let sum: f64 = graph[i].iter().map(|&(j, w)| w * root[j as usize] * x[j as usize]).sum();
+                let sum: f64 =
+                    graph[i].iter().map(|&(j, w)| w * root[j as usize] * x[j as usize]).sum();
                 x[i] - alpha * root[i] * sum
             };
             (0..n).map(row).collect()
@@ -330,9 +307,8 @@ impl Flow {
 
     /// max |F|, or a bound on it that is at most 1.
     fn largest(&self, ctx: &Context) -> Result<f64> {
-        let longest = |x: &Array2<f64>| {
-            x.outer_iter().map(|row| row.dot(&row)).fold(0.0, f64::max).sqrt()
-        };
+        let longest =
+            |x: &Array2<f64>| x.outer_iter().map(|row| row.dot(&row)).fold(0.0, f64::max).sqrt();
         let bound = longest(&self.left) * longest(&self.right);
         if bound <= 1.0 {
             return Ok(bound);

@@ -3,14 +3,13 @@
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::constraints::{Duplicates, Origin};
 use mustlink_core::prelude::*;
-use mustlink_kernels::neighbours::KdTree;
+use mustlink_kernels::distance::kd_tree::KdTree;
 use rayon::prelude::*;
 
 use crate::cluster_metrics::{ClusterMetrics, MetricSource, ScaleRule};
 
 /// What becomes of several constraints on one pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Mode {
     /// All are kept; their weights add up.
     #[default]
@@ -20,8 +19,7 @@ pub enum Mode {
 }
 
 /// Which pairs near a source are passed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum EndpointRule {
     /// The source itself, which is there with its own weight.
     #[default]
@@ -31,8 +29,7 @@ pub enum EndpointRule {
 }
 
 /// How the pairs are found. The result is the same to the bit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Search {
     /// Objects near each end by a tree, then only pairs that pass: time grows with the result.
     #[default]
@@ -61,11 +58,10 @@ pub enum Search {
 /// # References
 /// [Eaton2005] ch. 3, App. A, B. Differs: a pair that shares one end with its source is kept
 /// (`endpoint_rule`), of two equal constraints one survives the reduction.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Gaussian {
     /// Smallest Gaussian factor that propagates.
-    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 0.5, above = 0.0, max = 1.0)]
     pub g: f64,
     /// What becomes of several constraints on one pair.
     pub mode: Mode,
@@ -74,42 +70,25 @@ pub struct Gaussian {
     /// How the size of a cluster becomes the width of its Gaussians.
     pub scale_rule: ScaleRule,
     /// Narrow the Gaussians of ends away from the centre of their cluster.
+    #[option(default = true)]
     pub centrality: bool,
     /// Which pairs near a source are passed over.
     pub endpoint_rule: EndpointRule,
     /// Propagate the pairs that the constraints entail, too.
     pub propagate_closure: bool,
     /// Most pairs to make.
-    #[schemars(range(min = 1))]
+    #[option(default = 50_000_000, min = 1)]
     pub max_pairs: u64,
     /// How the pairs are found; changes no result.
     pub search: Search,
 }
-
-impl Default for Gaussian {
-    fn default() -> Self {
-        Gaussian {
-            g: 0.5,
-            mode: Mode::default(),
-            metric_source: MetricSource::default(),
-            scale_rule: ScaleRule::default(),
-            centrality: true,
-            endpoint_rule: EndpointRule::default(),
-            propagate_closure: false,
-            max_pairs: 50_000_000,
-            search: Search::default(),
-        }
-    }
-}
-
-register!(ConstraintPropagator, Gaussian, "gaussian", references: ["Eaton2005"]);
 
 /// With more features a tree rules out too little.
 const TREE_FEATURES: usize = 15;
 /// Below this, looking at all objects is as quick.
 const TREE_OBJECTS: usize = 2000;
 
-#[typetag::serde(name = "gaussian")]
+#[plugin("gaussian", cites = ["Eaton2005"])]
 impl ConstraintPropagator for Gaussian {
     fn propagate(
         &self,
@@ -139,9 +118,7 @@ impl ConstraintPropagator for Gaussian {
         // The canonical form reserves what it is told to expect.
         let all = Expected { items: sources.iter().copied().chain(new), total };
         let all = Constraints::with_duplicates(n, all, duplicates)?;
-        Ok(Propagated::Constraints(
-            all.with_neighbourhoods(constraints.neighbourhoods().to_vec()),
-        ))
+        Ok(Propagated::Constraints(all.with_neighbourhoods(constraints.neighbourhoods().to_vec())))
     }
 
     fn properties(&self) -> PropagatorProperties {
@@ -202,12 +179,6 @@ impl Gaussian {
         problem: &Problem,
         ctx: &Context,
     ) -> Result<Vec<Vec<Made>>> {
-        if self.g.is_nan() || self.g <= 0.0 || self.g > 1.0 {
-            return Err(Error::bad_param("g", self.g, "> 0 and <= 1"));
-        }
-        if self.max_pairs == 0 {
-            return Err(Error::bad_param("max_pairs", 0, ">= 1"));
-        }
         ctx.check()?;
         if sources.is_empty() {
             return Ok(Vec::new());
@@ -239,13 +210,12 @@ impl Gaussian {
         ctx: &Context,
     ) -> Result<Vec<Vec<Made>>> {
         let (n, d) = (problem.n(), problem.d());
-        let tree = (problem.data.kind() == DataKind::Dense
-            && d <= TREE_FEATURES
-            && n >= TREE_OBJECTS)
-            .then(|| match problem.data.as_array() {
-                Some(x) => KdTree::new(x),
-                None => KdTree::new(&problem.data.to_dense()),
-            });
+        let tree =
+            (problem.data.kind() == DataKind::Dense && d <= TREE_FEATURES && n >= TREE_OBJECTS)
+                .then(|| match problem.data.as_array() {
+                    Some(x) => KdTree::new(x),
+                    None => KdTree::new(&problem.data.to_dense()),
+                });
         let mut ends: Vec<u32> = sources.iter().flat_map(|c| [c.i, c.j]).collect();
         ends.sort_unstable();
         ends.dedup();

@@ -6,8 +6,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 /// How far apart cannot-linked objects are put.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum ClValue {
     /// The largest distance + 1: above every other pair.
     #[default]
@@ -31,25 +30,16 @@ pub enum ClValue {
 /// objects are contracted to one node. Nothing random.
 /// # References
 /// [Klein2002] §3. [Eaton2005] puts cannot-links at the largest distance (`cl_value = "max"`).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ShortestPath {
     /// How far apart cannot-linked objects are put.
     pub cl_value: ClValue,
     /// Most objects; the result holds a number for every pair.
-    #[schemars(range(min = 1))]
+    #[option(default = 20_000, min = 1)]
     pub max_objects: usize,
 }
 
-impl Default for ShortestPath {
-    fn default() -> Self {
-        ShortestPath { cl_value: ClValue::default(), max_objects: 20_000 }
-    }
-}
-
-register!(ConstraintPropagator, ShortestPath, "shortest_path", references: ["Klein2002", "Eaton2005"]);
-
-#[typetag::serde(name = "shortest_path")]
+#[plugin("shortest_path", cites = ["Klein2002", "Eaton2005"])]
 impl ConstraintPropagator for ShortestPath {
     fn propagate(
         &self,
@@ -112,9 +102,7 @@ fn through_links(closure: &Closure, data: &Data, ctx: &Context) -> Result<Array2
             // Measured from the lower component, so that both directions agree to the bit.
             let (a, b) = (closure.members(p.min(q)), closure.members(p.max(q)));
             let pairs = a.iter().flat_map(|&i| b.iter().map(move |&j| (i, j)));
-            *to = pairs
-                .map(|(i, j)| between(i as usize, j as usize))
-                .fold(f64::INFINITY, f64::min);
+            *to = pairs.map(|(i, j)| between(i as usize, j as usize)).fold(f64::INFINITY, f64::min);
         }
         Ok(())
     };

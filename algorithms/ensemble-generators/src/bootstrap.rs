@@ -2,8 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, OutOfSample, Settings, Single};
-use crate::views::View;
+use crate::members::{MemberK, OutOfSample, Settings, SingleClusterer};
+use crate::sampling::Sampling;
 
 /// Many runs of one clusterer, each on n objects drawn with replacement; the others are classified.
 ///
@@ -20,61 +20,45 @@ use crate::views::View;
 /// `members` runs, in parallel; random in samples and starts.
 /// # References
 /// [DudoitFridlyand2003].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Bootstrap {
     /// Number of members (τ).
-    #[schemars(range(min = 1, max = 65535))]
+    #[option(default = 100, min = 1, max = 65535)]
     pub members: usize,
     /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<MemberK>,
     /// What makes a member.
-    #[schemars(extend("x-default" = "kmeans"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// What happens to the objects a member did not draw.
     pub out_of_sample: OutOfSample,
     /// How many failed members are made again before giving up.
-    #[schemars(range(min = 0))]
     pub max_failures: usize,
 }
 
-impl Default for Bootstrap {
-    fn default() -> Self {
-        Bootstrap { members: 100, k: None, clusterer: None, out_of_sample: OutOfSample::default(), max_failures: 0 }
-    }
-}
-
-register!(EnsembleGenerator, Bootstrap, "bootstrap",
-    references: ["DudoitFridlyand2003"]);
-
 impl Bootstrap {
-    fn single(&self) -> Single<'_> {
-        Single {
-            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
-            view: Some(View::Bootstrap { out_of_sample: self.out_of_sample }),
-            settings: Settings {
-                members: self.members,
-                k: self.k.as_ref(),
-                max_failures: self.max_failures,
-            },
+    fn recipe(&self) -> SingleClusterer<'_> {
+        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
+        SingleClusterer {
+            clusterer: self.clusterer(),
+            sampling: Some(Sampling::Bootstrap { out_of_sample: self.out_of_sample }),
+            settings,
         }
     }
 }
 
-#[typetag::serde(name = "bootstrap")]
+#[plugin("bootstrap", cites = ["DudoitFridlyand2003"])]
 impl EnsembleGenerator for Bootstrap {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.single().generate(problem, ctx)
+        self.recipe().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.single().properties()
+        self.recipe().properties()
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.single().memory(shape, labels_only)
+        self.recipe().memory(shape, labels_only)
     }
 }
 
@@ -87,9 +71,10 @@ mod tests {
     #[test]
     fn about_a_third_is_left_out() {
         let (p, _) = fixtures::dense(1);
-        let g = Bootstrap { members: 20, out_of_sample: OutOfSample::LeaveOut, ..Bootstrap::default() };
+        let g =
+            Bootstrap { members: 20, out_of_sample: OutOfSample::LeaveOut, ..Bootstrap::default() };
         let e = g.generate(&p, &Context::new(3)).unwrap();
-        let missing = |m: &Member| m.labels.iter().filter(|l| **l == MISSING).count();
+        let missing = |m: &Member| m.labels.iter().filter(|l| **l == NONE).count();
         let all: usize = e.members().iter().map(missing).sum();
         // 45 · 20 · e⁻¹ ≈ 331.
         assert!((260..400).contains(&all), "{all}");

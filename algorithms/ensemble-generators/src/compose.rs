@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::members::{MOST_MEMBERS, Settings, extend, members_memory};
 use crate::random_init::RandomInit;
-use crate::views::View;
+use crate::sampling::Sampling;
 
 /// The most views that may lie around one another.
 pub const MOST_NESTED: usize = 4;
@@ -26,41 +26,24 @@ pub const MOST_NESTED: usize = 4;
 /// `members` ensembles, in parallel; random in views and in what the generator draws.
 /// # References
 /// [StrehlGhosh2002]: object- and feature-distributed clustering.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Compose {
     /// Number of views.
-    #[schemars(range(min = 1, max = 65535))]
+    #[option(default = 100, min = 1, max = MOST_MEMBERS)]
     pub members: usize,
     /// What each shows: `subsample`, `bootstrap`, `feature_subspace` or `random_projection`.
-    pub view: View,
+    #[option(default = Sampling::FeatureSubspace { fraction: 0.5 })]
+    pub view: Sampling,
     /// What makes members of it.
+    #[option(default = Box::new(RandomInit { members: 1, ..RandomInit::default() }))]
     pub generator: Box<dyn EnsembleGenerator>,
     /// How many failed members are made again before giving up.
-    #[schemars(range(min = 0))]
     pub max_failures: usize,
 }
 
-impl Default for Compose {
-    fn default() -> Self {
-        Compose {
-            members: 100,
-            view: View::FeatureSubspace { fraction: 0.5 },
-            generator: Box::new(RandomInit { members: 1, ..RandomInit::default() }),
-            max_failures: 0,
-        }
-    }
-}
-
-register!(EnsembleGenerator, Compose, "compose", references: ["StrehlGhosh2002"]);
-
 impl Compose {
     fn settings(&self) -> Settings<'_> {
-        Settings {
-            members: self.members,
-            k: None,
-            max_failures: self.max_failures,
-        }
+        Settings { members: self.members, k: None, max_failures: self.max_failures }
     }
 }
 
@@ -70,7 +53,7 @@ fn depth(config: &Value) -> usize {
     own + config.get("generator").map_or(0, depth)
 }
 
-#[typetag::serde(name = "compose")]
+#[plugin("compose", cites = ["StrehlGhosh2002"])]
 impl EnsembleGenerator for Compose {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let nested = 1 + depth(&RoleObject::to_value(&*self.generator));
@@ -79,7 +62,7 @@ impl EnsembleGenerator for Compose {
             return Err(Error::bad_param("generator", nested, legal));
         }
         let k = problem.k.unwrap_or(1);
-        let members = self.settings().side_by_side(ctx, |_, ctx| {
+        let members = self.settings().in_parallel(ctx, |_, ctx| {
             let seen = self.view.draw(problem, k, &ctx.child("view")).map_err(|e| e.at("view"))?;
             // What lies outside a view is classified by all that the inner members have.
             let own = ctx.child("generator").with_extras();
@@ -122,9 +105,12 @@ mod tests {
     #[test]
     fn samples_of_subspaces() {
         let (p, classes) = fixtures::dense(1);
-        let subspaces =
-            Compose { members: 2, view: View::FeatureSubspace { fraction: 0.75 }, ..Compose::default() };
-        let view = View::Subsample { rate: 0.8, out_of_sample: OutOfSample::NearestCentroid };
+        let subspaces = Compose {
+            members: 2,
+            view: Sampling::FeatureSubspace { fraction: 0.75 },
+            ..Compose::default()
+        };
+        let view = Sampling::Subsample { rate: 0.8, out_of_sample: OutOfSample::NearestCentroid };
         let g = Compose { members: 5, view, generator: Box::new(subspaces), ..Compose::default() };
         let e = g.generate(&p, &Context::new(2)).unwrap();
         assert_eq!(e.len(), 10);
@@ -140,10 +126,18 @@ mod tests {
     #[test]
     fn every_member_of_a_sweep_sees_the_view() {
         let (p, _) = fixtures::dense(1);
-        let view = View::Bootstrap { out_of_sample: OutOfSample::LeaveOut };
-        let g = Compose { members: 2, view, generator: Box::new(Sweep::default()), ..Compose::default() };
+        let view = Sampling::Bootstrap { out_of_sample: OutOfSample::LeaveOut };
+        let g = Compose {
+            members: 2,
+            view,
+            generator: Box::new(Sweep::default()),
+            ..Compose::default()
+        };
         let e = g.generate(&p, &Context::new(2)).unwrap();
-        assert_eq!(e.members().iter().map(|m| m.k).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 2, 3, 4, 5, 6]);
+        assert_eq!(
+            e.members().iter().map(|m| m.k).collect::<Vec<_>>(),
+            [2, 3, 4, 5, 6, 2, 3, 4, 5, 6]
+        );
         assert_eq!(e.members()[0].in_sample, e.members()[4].in_sample);
         assert_ne!(e.members()[0].in_sample, e.members()[5].in_sample);
     }
@@ -159,7 +153,7 @@ mod tests {
         let cosine = serde_json::json!({ "type": "kmeans", "distortion": "cosine" });
         let clusterer = <dyn BaseClusterer as RoleObject>::from_value(cosine).unwrap();
         let inner = RandomInit { members: 1, clusterer: Some(clusterer), ..RandomInit::default() };
-        let view = View::Subsample { rate: 0.3, out_of_sample: OutOfSample::NearestCentroid };
+        let view = Sampling::Subsample { rate: 0.3, out_of_sample: OutOfSample::NearestCentroid };
         let g = Compose { members: 10, view, generator: Box::new(inner), ..Compose::default() };
         let (whole, bare) =
             (Context::new(1).ensemble(&g, &p), Context::new(1).ensemble_labels(&g, &p));

@@ -2,8 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, Settings, Single};
-use crate::views::View;
+use crate::members::{MemberK, Settings, SingleClusterer};
+use crate::sampling::Sampling;
 
 /// Many runs of one clusterer, each on a random share of the features.
 ///
@@ -20,62 +20,46 @@ use crate::views::View;
 /// `members` runs, in parallel, each with a copy of its features.
 /// # References
 /// [StrehlGhosh2002] §4.4.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct FeatureSubspace {
     /// Number of members (τ).
-    #[schemars(range(min = 1, max = 65535))]
+    #[option(default = 100, min = 1, max = 65535)]
     pub members: usize,
     /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<MemberK>,
     /// What makes a member.
-    #[schemars(extend("x-default" = "kmeans"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// The share of the features a member sees.
-    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 0.5, above = 0.0, max = 1.0)]
     pub fraction: f64,
     /// How many failed members are made again before giving up.
-    #[schemars(range(min = 0))]
     pub max_failures: usize,
 }
 
-impl Default for FeatureSubspace {
-    fn default() -> Self {
-        FeatureSubspace { members: 100, k: None, clusterer: None, fraction: 0.5, max_failures: 0 }
-    }
-}
-
-register!(EnsembleGenerator, FeatureSubspace, "feature_subspace",
-    references: ["StrehlGhosh2002"]);
-
 impl FeatureSubspace {
-    fn single(&self) -> Single<'_> {
-        Single {
-            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
-            view: Some(View::FeatureSubspace { fraction: self.fraction }),
-            settings: Settings {
-                members: self.members,
-                k: self.k.as_ref(),
-                max_failures: self.max_failures,
-            },
+    fn recipe(&self) -> SingleClusterer<'_> {
+        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
+        SingleClusterer {
+            clusterer: self.clusterer(),
+            sampling: Some(Sampling::FeatureSubspace { fraction: self.fraction }),
+            settings,
         }
     }
 }
 
-#[typetag::serde(name = "feature_subspace")]
+#[plugin("feature_subspace", cites = ["StrehlGhosh2002"])]
 impl EnsembleGenerator for FeatureSubspace {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.single().generate(problem, ctx)
+        self.recipe().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.single().properties()
+        self.recipe().properties()
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.single().memory(shape, labels_only)
+        self.recipe().memory(shape, labels_only)
     }
 }
 
@@ -96,7 +80,8 @@ mod tests {
             // Each object lies nearest to the centre of its label, in its features.
             for (i, &l) in m.labels.iter().enumerate() {
                 let Row::Dense(x) = p.data.row(i) else { panic!() };
-                let far = |h: usize| (0..4).map(|s| w[[h, s]] * (x[s] - c[[h, s]]).powi(2)).sum::<f64>();
+                let far =
+                    |h: usize| (0..4).map(|s| w[[h, s]] * (x[s] - c[[h, s]]).powi(2)).sum::<f64>();
                 assert!((0..3).all(|h| far(l as usize) <= far(h) + 1e-12));
             }
         }

@@ -2,29 +2,21 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{Seen, Settings};
+use crate::members::{MemberInput, Settings};
 
 /// Some members of a heterogeneous ensemble.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Part {
     /// What makes them.
-    #[schemars(extend("x-default" = "kmeans"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// How many.
-    #[schemars(range(min = 1, max = 65535))]
+    #[option(default = 10, min = 1, max = 65535)]
     pub count: usize,
     /// How much each of them counts in a consensus (selectors count all members alike); of weight 0:
     /// as if it were not there.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1.0, min = 0.0)]
     pub weight: f64,
-}
-
-impl Default for Part {
-    fn default() -> Self {
-        Part { clusterer: None, count: 10, weight: 1.0 }
-    }
 }
 
 /// Several clusterers, each run some times on all objects.
@@ -41,38 +33,20 @@ impl Default for Part {
 /// One run for each member, in parallel; random as the clusterers are.
 /// # References
 /// [StrehlGhosh2002] §4.5.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Heterogeneous {
     /// The parts: `{ clusterer, count, weight }` each.
+    #[option(default = vec![Part::default()])]
     #[schemars(length(min = 1))]
     pub parts: Vec<Part>,
     /// How many failed members are made again before giving up.
-    #[schemars(range(min = 0))]
     pub max_failures: usize,
 }
-
-impl Default for Heterogeneous {
-    fn default() -> Self {
-        Heterogeneous { parts: vec![Part::default()], max_failures: 0 }
-    }
-}
-
-register!(EnsembleGenerator, Heterogeneous, "heterogeneous", references: ["StrehlGhosh2002"]);
-
 
 impl Heterogeneous {
     /// The clusterer of each part.
     fn clusterers(&self) -> Result<Vec<Box<dyn BaseClusterer>>> {
-        let part = |p: &Part| {
-            if p.count == 0 {
-                return Err(Error::bad_param("count", 0, ">= 1"));
-            }
-            if !p.weight.is_finite() || p.weight < 0.0 {
-                return Err(Error::bad_param("weight", p.weight, ">= 0"));
-            }
-            Ok(slot::<Part, dyn BaseClusterer>(&p.clusterer, "clusterer")?.into_owned())
-        };
+        let part = |p: &Part| Ok(p.clusterer()?.into_owned());
         let at = |i: usize, e: Error| e.at(&format!("parts[{i}]"));
         self.parts.iter().enumerate().map(|(i, p)| part(p).map_err(|e| at(i, e))).collect()
     }
@@ -86,7 +60,7 @@ impl Heterogeneous {
     }
 }
 
-#[typetag::serde(name = "heterogeneous")]
+#[plugin("heterogeneous", cites = ["StrehlGhosh2002"])]
 impl EnsembleGenerator for Heterogeneous {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;
@@ -99,8 +73,8 @@ impl EnsembleGenerator for Heterogeneous {
         let parts = clusterers.iter().zip(&self.parts);
         let of_member: Vec<(&dyn BaseClusterer, f64)> =
             parts.flat_map(|(c, p)| std::iter::repeat_n((&**c, p.weight), p.count)).collect();
-        let seen = Seen::whole(problem);
-        let members = self.settings().side_by_side(ctx, |t, ctx| {
+        let seen = MemberInput::whole(problem);
+        let members = self.settings().in_parallel(ctx, |t, ctx| {
             let (clusterer, weight) = of_member[t];
             let member = seen.member(clusterer, problem, t, ctx)?;
             Ok(vec![Member { weight, ..member }])
@@ -142,7 +116,7 @@ mod tests {
         assert!(!g.properties().needs_k);
         let none = Heterogeneous { parts: vec![part(2, 3), part(5, 0)], ..g };
         let message = none.generate(&p, &Context::new(1)).unwrap_err().to_string();
-        assert_eq!(message, "parts[1].count: must be >= 1, got 0");
+        assert_eq!(message, "parts[1].count: must be in 1..=65535, got 0");
     }
 
     #[test]
@@ -165,7 +139,7 @@ mod tests {
             g.generate(&p, &Context::new(1)).unwrap_err().to_string()
         };
         assert_eq!(fails([1.0, -2.0]), "parts[1].weight: must be >= 0, got -2");
-        assert_eq!(fails([f64::NAN, 1.0]), "parts[0].weight: must be >= 0, got NaN");
+        assert_eq!(fails([f64::NAN, 1.0]), "parts[0].weight: must be >= 0, got NaN or an infinity");
         assert_eq!(fails([0.0, 0.0]), "parts: must be some weight > 0, got only weights of 0");
     }
 }

@@ -1,37 +1,37 @@
 //! How is a member made, and what becomes of the objects it did not see?
 //!
-//! Every generator says what a member sees of the data ([`Seen`], see [`crate::views`]); what is
-//! common to all is here: the number of clusters, making failed members again, running members side
-//! by side, labels for left-out objects.
+//! Every generator says what a member sees of the data ([`MemberInput`], see [`crate::sampling`]); what is
+//! common to all is here: the number of clusters, making failed members again, running members in
+//! parallel, labels for left-out objects.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mustlink_core::ensemble::{compact, without_empty};
+use mustlink_core::clustering::compact;
+use mustlink_core::ensemble::without_empty;
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::assign::assign;
-use mustlink_kernels::points::{Distortion, Points};
-use mustlink_kernels::seeding::means;
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::means::means;
+use mustlink_kernels::kmeans::nearest::assign::assign;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::views::View;
+pub use crate::member_input::{MemberInput, OutOfSample, Space};
+use crate::sampling::Sampling;
 
 /// The most members an ensemble may have.
 pub const MOST_MEMBERS: usize = 65_535;
 
 /// A number of clusters between two bounds, both included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
+#[derive(Copy, PartialEq, Eq)]
 pub struct Uniform {
     /// The smallest; absent: 2.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub min: Option<usize>,
     /// The largest; absent: √n rounded up.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub max: Option<usize>,
 }
 
@@ -45,11 +45,11 @@ pub struct List {
 }
 
 /// The number of clusters of each member: `3`, `{ min = 2, max = 20 }` or `{ list = [3, 5, 8] }`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[options]
+#[derive(Eq)]
 pub enum MemberK {
     /// This number.
-    Fixed(#[schemars(range(min = 1))] usize),
+    Fixed(#[option(min = 1)] usize),
     /// One drawn from a list.
     List(List),
     /// One drawn between two bounds.
@@ -85,57 +85,7 @@ impl MemberK {
     }
 }
 
-/// What happens to objects that a member did not see.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OutOfSample {
-    /// They join the nearest cluster in the member's own geometry: its centres with their weights
-    /// or metric, else the means of its clusters. For distances and affinities: as `nearest_object`.
-    #[default]
-    NearestCentroid,
-    /// They join the cluster of the nearest object the member saw (Euclidean).
-    NearestObject,
-    /// They get no label.
-    LeaveOut,
-}
-
-/// In which features a member saw the objects.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Space {
-    /// All of them, as they are.
-    Whole,
-    /// These.
-    Features(Vec<usize>),
-    /// Mixtures; what the member says about them means nothing outside.
-    Mixtures,
-}
-
-/// What a member sees of a problem.
-pub struct Seen {
-    /// The problem as the member sees it.
-    pub problem: Problem,
-    /// Its objects in the whole problem, in order, some perhaps more than once; absent: all.
-    pub rows: Option<Vec<usize>>,
-    /// Its features.
-    pub space: Space,
-    /// What to do with the other objects.
-    pub out_of_sample: OutOfSample,
-    /// How it was drawn, for the record.
-    pub note: String,
-}
-
-impl Seen {
-    /// The whole problem.
-    pub fn whole(problem: &Problem) -> Self {
-        Seen {
-            problem: problem.clone(),
-            rows: None,
-            space: Space::Whole,
-            out_of_sample: OutOfSample::default(),
-            note: "all objects".into(),
-        }
-    }
-
+impl MemberInput {
     /// Member `t`: what `clusterer` makes of what is seen, extended to all objects of `problem`. What
     /// it says of itself is equal for two members only if they are equal.
     ///
@@ -170,31 +120,31 @@ impl Seen {
 }
 
 /// A generator whose members are all made by one clusterer.
-pub struct Single<'a> {
+pub struct SingleClusterer<'a> {
     /// What makes a member.
     pub clusterer: Result<Cow<'a, Box<dyn BaseClusterer>>>,
     /// What a member is shown; absent: everything.
-    pub view: Option<View>,
+    pub sampling: Option<Sampling>,
     /// The rest.
     pub settings: Settings<'a>,
 }
 
-impl Single<'_> {
-    /// Makes the members side by side.
+impl SingleClusterer<'_> {
+    /// Makes the members in parallel.
     ///
     /// # Errors
     /// A default clusterer that is not linked; a number of clusters out of range; as
-    /// [`Settings::side_by_side`].
+    /// [`Settings::in_parallel`].
     pub fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterer = self.clusterer.as_ref().map_err(Clone::clone)?;
-        let members = self.settings.side_by_side(ctx, |t, ctx| {
+        let members = self.settings.in_parallel(ctx, |t, ctx| {
             let mut problem = problem.clone();
             let drawn = ctx.child("view");
             if let Some(k) = self.settings.k {
                 problem.k = Some(k.draw(problem.n(), &mut drawn.stream("k"))?);
             }
-            let seen = match &self.view {
-                None => Seen::whole(&problem),
+            let seen = match &self.sampling {
+                None => MemberInput::whole(&problem),
                 Some(view) => view.draw(&problem, problem.k.unwrap_or(1), &drawn)?,
             };
             seen.member(&***clusterer, &problem, t, ctx).map(|m| vec![m])
@@ -208,7 +158,7 @@ impl Single<'_> {
         let Ok(clusterer) = &self.clusterer else { return GeneratorProperties::default() };
         let facts = clusterer.properties();
         GeneratorProperties {
-            accepts: match &self.view {
+            accepts: match &self.sampling {
                 None => facts.accepts,
                 Some(view) => view.accepts(facts.accepts),
             },
@@ -220,7 +170,7 @@ impl Single<'_> {
     /// Bytes: the ensemble, and one view and one run of the clusterer for each thread.
     pub fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let threads = rayon::current_num_threads().min(self.settings.members) as u64;
-        let views = self.view.as_ref().map_or(0, |view| threads * view.memory(shape));
+        let views = self.sampling.as_ref().map_or(0, |view| threads * view.memory(shape));
         let made = self.clusterer.as_ref();
         views + made.map_or(0, |c| self.settings.memory(&***c, shape, labels_only))
     }
@@ -242,7 +192,12 @@ pub struct Settings<'a> {
     pub max_failures: usize,
 }
 
-impl Settings<'_> {
+impl<'a> Settings<'a> {
+    /// So many members of `k` clusters, of which `max_failures` in all may be made again.
+    pub fn new(members: usize, k: Option<&'a MemberK>, max_failures: usize) -> Self {
+        Settings { members, k, max_failures }
+    }
+
     /// Bytes: the ensemble, and one run of `clusterer` for each thread.
     pub fn memory(&self, clusterer: &dyn BaseClusterer, shape: &Shape, labels_only: bool) -> u64 {
         let k = match self.k {
@@ -263,12 +218,12 @@ impl Settings<'_> {
     /// # Errors
     /// `BadParam` for the number of members; the first error in order that is left once
     /// `max_failures` members were made again.
-    pub fn side_by_side(
+    pub fn in_parallel(
         &self,
         ctx: &Context,
         one: impl Fn(usize, &Context) -> Result<Vec<Member>> + Sync,
     ) -> Result<Vec<Member>> {
-        if !(1..=MOST_MEMBERS).contains(&self.members) {
+        if self.members > MOST_MEMBERS {
             let legal = format!("in 1..={MOST_MEMBERS}");
             return Err(Error::bad_param("members", self.members, legal));
         }
@@ -339,14 +294,14 @@ pub fn properties<'a>(
 ///
 /// # Errors
 /// None for a member that fits what was seen.
-pub fn extend(problem: &Problem, seen: &Seen, member: Member) -> Result<Member> {
+pub fn extend(problem: &Problem, seen: &MemberInput, member: Member) -> Result<Member> {
     let Member { labels, k, objective, extras, in_sample, weight, provenance } = member;
     let extras = in_whole_space(extras, &seen.space, problem.d());
     let n = problem.n();
     let (labels, extras, in_sample) = match &seen.rows {
         None => (labels, extras, in_sample),
         Some(rows) => {
-            let mut all = vec![MISSING; n];
+            let mut all = vec![NONE; n];
             let mut known = vec![false; n];
             // Of an object drawn twice the first copy counts.
             for (at, &i) in rows.iter().enumerate().rev() {
@@ -372,7 +327,8 @@ pub fn extend(problem: &Problem, seen: &Seen, member: Member) -> Result<Member> 
 
 /// Centres and weights over some features as centres and weights over all of them.
 fn in_whole_space(extras: Extras, space: &Space, d: usize) -> Extras {
-    let clueless = |extras: Extras| Extras { centers: None, weights: None, metrics: None, ..extras };
+    let clueless =
+        |extras: Extras| Extras { centers: None, weights: None, metrics: None, ..extras };
     let features = match space {
         Space::Whole => return extras,
         Space::Mixtures => return clueless(extras),
@@ -405,14 +361,14 @@ fn in_whole_space(extras: Extras, space: &Space, d: usize) -> Extras {
 /// Labels for the objects a member did not see. `rows`, `labels`: those it did.
 fn classify(
     problem: &Problem,
-    seen: &Seen,
+    seen: &MemberInput,
     rows: &[usize],
     labels: &[u32],
     k: usize,
     extras: &Extras,
     unseen: &[usize],
 ) -> Result<Vec<u32>> {
-    let mut out = vec![MISSING; unseen.len()];
+    let mut out = vec![NONE; unseen.len()];
     let rows_of_features = matches!(problem.data.kind(), DataKind::Dense | DataKind::Csr);
     match seen.out_of_sample {
         _ if unseen.is_empty() => {}
@@ -426,7 +382,7 @@ fn classify(
             let mut candidates: Vec<(usize, u32)> =
                 rows.iter().copied().zip(labels.iter().copied()).rev().collect();
             candidates.sort_by_key(|c| c.0);
-            candidates.retain(|c| c.1 != MISSING);
+            candidates.retain(|c| c.1 != NONE);
             let far = |i: usize, j: usize| match problem.data.kind() {
                 DataKind::Affinity => -problem.data.pair(i, j),
                 DataKind::Distances => problem.data.pair(i, j),
@@ -435,7 +391,7 @@ fn classify(
             reduce::fill(&mut out, |at| {
                 let keyed = candidates.iter().map(|&(j, l)| (far(unseen[at], j), l));
                 // `min_by` keeps the first of equals.
-                keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(MISSING, |c| c.1)
+                keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(NONE, |c| c.1)
             });
         }
     }
@@ -459,7 +415,7 @@ fn nearest_centre(
             let mut x = vec![0.0; d];
             rest.row(at).add_to(&mut x, 1.0);
             let keyed = (0..k).map(|h| (far(&x, h), h as u32));
-            keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(MISSING, |c| c.1)
+            keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(NONE, |c| c.1)
         });
     };
     match (centres, extras.geometry, &extras.weights, &extras.metrics) {

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, Settings, Single, Uniform};
+use crate::members::{MemberK, Settings, SingleClusterer, Uniform};
 
 /// Many runs of one clusterer on all objects, each with its own start and number of clusters.
 ///
@@ -17,59 +17,40 @@ use crate::members::{MemberK, Settings, Single, Uniform};
 /// `members` runs, in parallel; random in their k and their starts.
 /// # References
 /// [FredJain2005].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct RandomK {
     /// Number of members (τ).
-    #[schemars(range(min = 1, max = 65535))]
+    #[option(default = 100, min = 1, max = 65535)]
     pub members: usize,
     /// Number of clusters of each member: `{ min, max }` (absent: 2 and √n) or `{ list }`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(default = Some(MemberK::Uniform(Uniform::default())))]
     pub k: Option<MemberK>,
     /// What makes a member.
-    #[schemars(extend("x-default" = "kmeans"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// How many failed members are made again before giving up.
-    #[schemars(range(min = 0))]
     pub max_failures: usize,
 }
 
-impl Default for RandomK {
-    fn default() -> Self {
-        RandomK { members: 100, k: Some(MemberK::Uniform(Uniform::default())), clusterer: None,  max_failures: 0 }
-    }
-}
-
-register!(EnsembleGenerator, RandomK, "random_k",
-    references: ["FredJain2005"]);
-
 impl RandomK {
-    fn single(&self) -> Single<'_> {
-        Single {
-            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
-            view: None,
-            settings: Settings {
-                members: self.members,
-                k: self.k.as_ref(),
-                max_failures: self.max_failures,
-            },
-        }
+    fn recipe(&self) -> SingleClusterer<'_> {
+        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
+        SingleClusterer { clusterer: self.clusterer(), sampling: None, settings }
     }
 }
 
-#[typetag::serde(name = "random_k")]
+#[plugin("random_k", cites = ["FredJain2005"])]
 impl EnsembleGenerator for RandomK {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.single().generate(problem, ctx)
+        self.recipe().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.single().properties()
+        self.recipe().properties()
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.single().memory(shape, labels_only)
+        self.recipe().memory(shape, labels_only)
     }
 }
 

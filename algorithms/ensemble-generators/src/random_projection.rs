@@ -2,8 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, Settings, Single};
-use crate::views::{Projection, View};
+use crate::members::{MemberK, Settings, SingleClusterer};
+use crate::sampling::{Projection, Sampling};
 
 /// Many runs of one clusterer, each on random mixtures of the features.
 ///
@@ -18,65 +18,51 @@ use crate::views::{Projection, View};
 /// `members` runs, in parallel, and O(entries · m) each.
 /// # References
 /// [FernBrodley2003]; `sparse`: [Achlioptas2003].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct RandomProjection {
     /// Number of members (τ).
-    #[schemars(range(min = 1, max = 65535))]
+    #[option(default = 100, min = 1, max = 65535)]
     pub members: usize,
     /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<MemberK>,
     /// What makes a member.
-    #[schemars(extend("x-default" = "kmeans"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// How the mixtures are drawn.
     pub kind: Projection,
     /// Number of mixtures (m), at most d; absent: twice the logarithm of n rounded up, at least 2.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub dimensions: Option<usize>,
     /// How many failed members are made again before giving up.
-    #[schemars(range(min = 0))]
     pub max_failures: usize,
 }
 
-impl Default for RandomProjection {
-    fn default() -> Self {
-        RandomProjection { members: 100, k: None, clusterer: None, kind: Projection::default(), dimensions: None, max_failures: 0 }
-    }
-}
-
-register!(EnsembleGenerator, RandomProjection, "random_projection",
-    references: ["FernBrodley2003", "Achlioptas2003"]);
-
 impl RandomProjection {
-    fn single(&self) -> Single<'_> {
-        Single {
-            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
-            view: Some(View::RandomProjection { kind: self.kind, dimensions: self.dimensions }),
-            settings: Settings {
-                members: self.members,
-                k: self.k.as_ref(),
-                max_failures: self.max_failures,
-            },
+    fn recipe(&self) -> SingleClusterer<'_> {
+        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
+        SingleClusterer {
+            clusterer: self.clusterer(),
+            sampling: Some(Sampling::RandomProjection {
+                kind: self.kind,
+                dimensions: self.dimensions,
+            }),
+            settings,
         }
     }
 }
 
-#[typetag::serde(name = "random_projection")]
+#[plugin("random_projection", cites = ["FernBrodley2003", "Achlioptas2003"])]
 impl EnsembleGenerator for RandomProjection {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.single().generate(problem, ctx)
+        self.recipe().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.single().properties()
+        self.recipe().properties()
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.single().memory(shape, labels_only)
+        self.recipe().memory(shape, labels_only)
     }
 }
 
@@ -92,7 +78,7 @@ mod tests {
     fn lengths_are_kept_on_average() {
         let (p, _) = fixtures::dense(1);
         for kind in [Projection::Gaussian, Projection::Sparse] {
-            let view = View::RandomProjection { kind, dimensions: Some(4) };
+            let view = Sampling::RandomProjection { kind, dimensions: Some(4) };
             let mut ratio = 0.0;
             for t in 0..400 {
                 let ctx = Context::builder(SeedPath::new(t)).build();

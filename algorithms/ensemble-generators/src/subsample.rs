@@ -2,8 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, OutOfSample, Settings, Single};
-use crate::views::View;
+use crate::members::{MemberK, OutOfSample, Settings, SingleClusterer};
+use crate::sampling::Sampling;
 
 /// Many runs of one clusterer, each on a random share of the objects; the others are classified.
 ///
@@ -21,64 +21,51 @@ use crate::views::View;
 /// `members` runs, in parallel, and O(k d) for each object left out; random in samples and starts.
 /// # References
 /// [Greene2007] Fig. 3: 2000 members, rate 0.8, spherical k-means from random starts.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Subsample {
     /// Number of members (τ).
-    #[schemars(range(min = 1, max = 65535))]
+    #[option(default = 100, min = 1, max = 65535)]
     pub members: usize,
     /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<MemberK>,
     /// What makes a member.
-    #[schemars(extend("x-default" = "kmeans"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// The share of the objects a member sees; never fewer than k.
-    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 0.8, above = 0.0, max = 1.0)]
     pub rate: f64,
     /// What happens to the objects a member did not see.
     pub out_of_sample: OutOfSample,
     /// How many failed members are made again before giving up.
-    #[schemars(range(min = 0))]
     pub max_failures: usize,
 }
 
-impl Default for Subsample {
-    fn default() -> Self {
-        Subsample { members: 100, k: None, clusterer: None, rate: 0.8, out_of_sample: OutOfSample::default(), max_failures: 0 }
-    }
-}
-
-register!(EnsembleGenerator, Subsample, "subsample",
-    references: ["Greene2007"]);
-
 impl Subsample {
-    fn single(&self) -> Single<'_> {
-        Single {
-            clusterer: slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer"),
-            view: Some(View::Subsample { rate: self.rate, out_of_sample: self.out_of_sample }),
-            settings: Settings {
-                members: self.members,
-                k: self.k.as_ref(),
-                max_failures: self.max_failures,
-            },
+    fn recipe(&self) -> SingleClusterer<'_> {
+        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
+        SingleClusterer {
+            clusterer: self.clusterer(),
+            sampling: Some(Sampling::Subsample {
+                rate: self.rate,
+                out_of_sample: self.out_of_sample,
+            }),
+            settings,
         }
     }
 }
 
-#[typetag::serde(name = "subsample")]
+#[plugin("subsample", cites = ["Greene2007"])]
 impl EnsembleGenerator for Subsample {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.single().generate(problem, ctx)
+        self.recipe().generate(problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.single().properties()
+        self.recipe().properties()
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.single().memory(shape, labels_only)
+        self.recipe().memory(shape, labels_only)
     }
 }
 
@@ -112,7 +99,7 @@ mod tests {
         for (t, m) in make(&out, &p).members().iter().enumerate() {
             for i in 0..20 {
                 let seen = m.in_sample.as_ref().unwrap()[i];
-                assert_eq!(m.labels[i] == MISSING, !seen, "member {t} object {i}");
+                assert_eq!(m.labels[i] == NONE, !seen, "member {t} object {i}");
             }
         }
     }
@@ -120,7 +107,15 @@ mod tests {
     #[test]
     fn cosine_members_classify_by_cosine() {
         // By angle the last object belongs to the first group, by distance to the second.
-        let x = array![[1.0, 0.1], [2.0, 0.1], [3.0, 0.2], [0.1, 1.0], [0.2, 2.0], [0.1, 1.5], [0.01, 0.0]];
+        let x = array![
+            [1.0, 0.1],
+            [2.0, 0.1],
+            [3.0, 0.2],
+            [0.1, 1.0],
+            [0.2, 2.0],
+            [0.1, 1.5],
+            [0.01, 0.0]
+        ];
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
         let cosine = serde_json::json!({ "type": "kmeans", "distortion": "cosine" });
         let clusterer = <dyn BaseClusterer as RoleObject>::from_value(cosine).unwrap();
@@ -145,11 +140,16 @@ mod tests {
     fn constraints_outside_the_sample_are_dropped_and_counted() {
         let (p, classes) = fixtures::dense(2);
         let p = p.with_constraints(fixtures::true_constraints(&classes, 30, 1));
-        let pck = <dyn BaseClusterer as RoleObject>::from_value(serde_json::json!({ "type": "pck_means" }));
+        let pck = <dyn BaseClusterer as RoleObject>::from_value(
+            serde_json::json!({ "type": "pck_means" }),
+        );
         let g = Subsample { members: 3, clusterer: Some(pck.unwrap()), ..Subsample::default() };
         assert!(g.properties().reads_constraints);
         let said = make(&g, &p).members()[0].provenance.clone();
-        assert!(said.contains("36 of 45 objects") && said.contains("constraints dropped"), "{said}");
+        assert!(
+            said.contains("36 of 45 objects") && said.contains("constraints dropped"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use serde_json::Value;
 
-use crate::members::{Seen, Settings};
+use crate::members::{MemberInput, Settings};
 
 /// One run of a clusterer for each value of one of its options.
 ///
@@ -19,51 +19,32 @@ use crate::members::{Seen, Settings};
 /// One run for each value, in parallel; random in the starts.
 /// # References
 /// [DomeniconiAlRazgan2008]: `lac` over `h` = 1, 3, 5, 7, 10.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Sweep {
     /// What makes a member.
-    #[schemars(extend("x-default" = "kmeans"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// The option that varies; a dot leads into a plugin it holds (`clusterer.h`).
+    #[option(default = "k".into())]
     pub param: String,
     /// Its values, one member each.
     #[schemars(length(min = 1))]
+    #[option(default = (2..=6).map(Value::from).collect())]
     pub values: Vec<Value>,
     /// Whether all members draw the same random numbers, so that only the option differs.
     pub same_start: bool,
     /// How many failed members are made again before giving up.
-    #[schemars(range(min = 0))]
     pub max_failures: usize,
 }
 
-impl Default for Sweep {
-    fn default() -> Self {
-        Sweep {
-            clusterer: None,
-            param: "k".into(),
-            values: (2..=6).map(Value::from).collect(),
-            same_start: false,
-            max_failures: 0,
-        }
-    }
-}
-
-register!(EnsembleGenerator, Sweep, "sweep", references: ["DomeniconiAlRazgan2008"]);
-
 impl Sweep {
     fn settings(&self, members: usize) -> Settings<'_> {
-        Settings {
-            members,
-            k: None,
-            max_failures: self.max_failures,
-        }
+        Settings { members, k: None, max_failures: self.max_failures }
     }
 
     /// The clusterer once for each value.
     fn clusterers(&self) -> Result<Vec<Box<dyn BaseClusterer>>> {
-        let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
+        let clusterer = self.clusterer()?;
         if self.values.is_empty() {
             return Err(Error::bad_param("values", "an empty list", "at least one value"));
         }
@@ -90,17 +71,17 @@ impl Sweep {
     }
 }
 
-#[typetag::serde(name = "sweep")]
+#[plugin("sweep", cites = ["DomeniconiAlRazgan2008"])]
 impl EnsembleGenerator for Sweep {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;
         let settings = self.settings(clusterers.len());
-        let members = settings.side_by_side(ctx, |t, own| {
+        let members = settings.in_parallel(ctx, |t, own| {
             // With one start for all, failed members would fail again: they draw their own numbers.
             let first = own.path() == ctx.child("member").index(t).path();
             let shared = ctx.child("member").index(0);
             let ctx = if self.same_start && first { &shared } else { own };
-            Seen::whole(problem).member(&*clusterers[t], problem, t, ctx).map(|m| vec![m])
+            MemberInput::whole(problem).member(&*clusterers[t], problem, t, ctx).map(|m| vec![m])
         })?;
         Ensemble::new(problem.n(), members)
     }
@@ -137,7 +118,8 @@ mod tests {
     fn one_start_for_all_if_asked() {
         let (p, _) = fixtures::dense(1);
         let labels = |same_start| {
-            let kmeans = json!({ "type": "kmeans", "init": "random", "restarts": 1, "max_iterations": 1 });
+            let kmeans =
+                json!({ "type": "kmeans", "init": "random", "restarts": 1, "max_iterations": 1 });
             let clusterer = <dyn BaseClusterer as RoleObject>::from_value(kmeans).unwrap();
             let g = Sweep {
                 clusterer: Some(clusterer),
@@ -162,8 +144,14 @@ mod tests {
             let g = Sweep { param: param.into(), values: vec![value], ..Sweep::default() };
             g.generate(&p, &Context::new(1)).unwrap_err().to_string()
         };
-        assert!(fails("h", json!(1)).starts_with("values: must be a value of option h of kmeans (unknown field"));
-        assert!(fails("k", json!("x")).starts_with("values: must be a value of option k of kmeans (invalid type"));
+        assert!(
+            fails("h", json!(1))
+                .starts_with("values: must be a value of option h of kmeans (unknown field")
+        );
+        assert!(
+            fails("k", json!("x"))
+                .starts_with("values: must be a value of option k of kmeans (invalid type")
+        );
         assert_eq!(fails("seed.k", json!(1)), "param: must be an option of kmeans, got seed.k");
         assert!(fails("k", json!(0)).contains("k"), "{}", fails("k", json!(0)));
     }

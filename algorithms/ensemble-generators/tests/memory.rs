@@ -8,9 +8,10 @@ use mustlink_core::data::Csr;
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use mustlink_ensemble_generators::random_init::RandomInit;
-use mustlink_kernels::lloyd::Algorithm;
-use mustlink_kernels::points::{Distortion, Precision};
-use mustlink_kernels::seeding::Init;
+use mustlink_kernels::distance::points::Distortion;
+use mustlink_kernels::distance::precision::Precision;
+use mustlink_kernels::kmeans::lloyd::Algorithm;
+use mustlink_kernels::kmeans::seeding::Init;
 use ndarray::Array2;
 
 const CASES: usize = 8;

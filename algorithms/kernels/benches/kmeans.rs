@@ -7,8 +7,8 @@
 use divan::{Bencher, black_box};
 use mustlink_core::random::SeedPath;
 use mustlink_core::{Context, Data};
-use mustlink_kernels::lloyd::{Algorithm, Empty, Stop, ToleranceKind, lloyd_by};
-use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::lloyd::{Algorithm, Empty, Stop, ToleranceKind, lloyd_by};
 use ndarray::Array2;
 
 fn main() {
@@ -46,7 +46,7 @@ fn run(bencher: Bencher, (n, d, k): Size, algorithm: Algorithm) {
     }
     let data = Data::dense(x).expect("finite");
     let points = Points::new(&data, Distortion::SquaredEuclidean).expect("prepared");
-    let stop = Stop::new(30, 0.0, ToleranceKind::Relative).expect("legal");
+    let stop = Stop::new(30, 0.0, ToleranceKind::Relative);
     let ctx = Context::new(1);
     bencher.bench(|| {
         lloyd_by(algorithm, black_box(&points), centres.clone(), stop, Empty::Reseed, &ctx)

@@ -19,8 +19,9 @@ use linfa::traits::Fit;
 use linfa_clustering::{KMeans, KMeansInit};
 use linfa_nn::distance::L2Dist;
 use mustlink_core::{Context, Data};
-use mustlink_kernels::lloyd::{Algorithm, Empty, Stop, ToleranceKind, lloyd_by};
-use mustlink_kernels::points::{Distortion, Points, Precision};
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::precision::Precision;
+use mustlink_kernels::kmeans::lloyd::{Algorithm, Empty, Stop, ToleranceKind, lloyd_by};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, Axis};
 use rand08::SeedableRng;
@@ -41,7 +42,7 @@ fn main() -> Result<()> {
         let line = line?;
         let answer = match line.split_whitespace().collect::<Vec<_>>().as_slice() {
             ["lloyd", algorithm, precision, sweeps] => {
-                let stop = Stop::new(sweeps.parse()?, 0.0, ToleranceKind::Relative)?;
+                let stop = Stop::new(sweeps.parse()?, 0.0, ToleranceKind::Relative);
                 run(&x, &centres, word(algorithm)?, word(precision)?, stop)?
             }
             ["linfa", sweeps] => linfa(&x, &centres, sweeps.parse()?)?,

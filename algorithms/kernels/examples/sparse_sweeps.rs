@@ -12,8 +12,8 @@ use std::time::Instant;
 use mustlink_core::clustering::Clustering;
 use mustlink_core::data::{Csr, Data};
 use mustlink_core::{Context, Error, Result};
-use mustlink_kernels::lloyd::{Empty, Stop, ToleranceKind, lloyd};
-use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, lloyd};
 use ndarray::Array2;
 
 fn bad(place: &Path, message: impl ToString) -> Error {

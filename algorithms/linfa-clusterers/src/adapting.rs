@@ -6,8 +6,7 @@ use mustlink_core::prelude::*;
 use ndarray::Array2;
 
 /// What becomes of objects that belong to no cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Noise {
     /// Each is a cluster of its own.
     #[default]
@@ -29,7 +28,7 @@ pub(crate) fn with_noise(groups: &[Option<usize>], noise: Noise) -> Clustering {
             (None, Noise::OneCluster) => base as u32,
         })
         .collect();
-    let (labels, k) = mustlink_core::ensemble::compact(&named);
+    let (labels, k) = mustlink_core::clustering::compact(&named);
     let mut clustering = Clustering { labels, k, ..Clustering::default() };
     let count = groups.iter().filter(|g| g.is_none()).count();
     clustering.extras.diagnostics.insert("noise_objects".into(), count as f64);
@@ -55,17 +54,6 @@ pub(crate) fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = (share * values.len() as f64).ceil() as usize;
     values.get(at.saturating_sub(1)).copied().unwrap_or(0.0)
-}
-
-/// The options DBSCAN and OPTICS share, checked.
-pub(crate) fn check_density(min_points: usize, radius: Option<f64>) -> Result<()> {
-    if min_points < 2 {
-        return Err(Error::bad_param("min_points", min_points, ">= 2"));
-    }
-    match radius {
-        Some(r) if !r.is_finite() || r <= 0.0 => Err(Error::bad_param("radius", r, "> 0, finite")),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -24,33 +24,22 @@ use crate::adapting::{self, Noise};
 /// n searches in a k-d tree, in the worst case O(n²·d); nothing is random.
 /// # References
 /// [Ester1996]. Differs: absent, the radius is chosen from the data.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Dbscan {
     /// Neighbours within the radius that make an object a core, itself among them (MinPts).
-    #[schemars(range(min = 2))]
+    #[option(default = 5, min = 2)]
     pub min_points: usize,
     /// The radius of a neighbourhood (Eps, in feature units); absent: the smallest that makes nine
     /// in ten objects a core.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(above = 0.0)]
     pub radius: Option<f64>,
     /// What becomes of objects in no dense region.
     pub noise: Noise,
 }
 
-impl Default for Dbscan {
-    fn default() -> Self {
-        Dbscan { min_points: 5, radius: None, noise: Noise::default() }
-    }
-}
-
-register!(BaseClusterer, Dbscan, "dbscan", references: ["Ester1996"]);
-
-#[typetag::serde(name = "dbscan")]
+#[plugin("dbscan", cites = ["Ester1996"])]
 impl BaseClusterer for Dbscan {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        adapting::check_density(self.min_points, self.radius)?;
         ctx.check()?;
         let (x, factor) = adapting::bounded(&problem.data);
         let radius = match self.radius {
@@ -60,7 +49,8 @@ impl BaseClusterer for Dbscan {
         // Duplicates are neighbours at any radius, and linfa takes none of 0.
         let radius = radius.max(f64::MIN_POSITIVE);
         let params = linfa_clustering::Dbscan::params::<f64>(self.min_points).tolerance(radius);
-        let params = params.check().map_err(|e| Error::bad_param("radius", radius, e.to_string()))?;
+        let params =
+            params.check().map_err(|e| Error::bad_param("radius", radius, e.to_string()))?;
         let groups = params.transform(&*x);
         let mut clustering = adapting::with_noise(&groups.to_vec(), self.noise);
         clustering.extras.diagnostics.insert("radius".into(), radius * factor);
@@ -137,8 +127,7 @@ mod tests {
         assert_eq!(run(&Dbscan::default(), Array2::from_elem((100, 3), 2.5)).k, 1);
         let x = array![[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [50.0]];
         for scale in [1e-250, 1e250] {
-            let dbscan =
-                Dbscan { min_points: 2, radius: Some(1.5 * scale), ..Dbscan::default() };
+            let dbscan = Dbscan { min_points: 2, radius: Some(1.5 * scale), ..Dbscan::default() };
             assert_eq!(run(&dbscan, x.mapv(|v| v * scale)).k, 3, "{scale}");
         }
     }

@@ -23,31 +23,21 @@ use rand08::RngCore;
 /// O(iterations · k · (n·d² + d³)); random in the start.
 /// # References
 /// [Dempster1977].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct GaussianMixture {
     /// Number of components, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// Iterations.
-    #[schemars(range(min = 1))]
+    #[option(default = 100, min = 1)]
     pub max_iterations: usize,
     /// Smallest change of the mean log-likelihood worth another iteration.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 1e-3, above = 0.0)]
     pub tolerance: f64,
     /// Added to every variance, in units of the mean variance of the features.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 1e-6, above = 0.0)]
     pub regularisation: f64,
 }
-
-impl Default for GaussianMixture {
-    fn default() -> Self {
-        GaussianMixture { k: None, max_iterations: 100, tolerance: 1e-3, regularisation: 1e-6 }
-    }
-}
-
-register!(BaseClusterer, GaussianMixture, "gaussian_mixture", references: ["Dempster1977"]);
 
 /// Our stream of random numbers as linfa takes them.
 #[derive(Clone)]
@@ -77,36 +67,26 @@ impl RngCore for Numbers {
 /// Times the tolerance is made ten times larger before giving up.
 const LOOSER: usize = 6;
 
-#[typetag::serde(name = "gaussian_mixture")]
+#[plugin("gaussian_mixture", cites = ["Dempster1977"])]
 impl BaseClusterer for GaussianMixture {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let wanted = problem.require_k(self.k, "gaussian_mixture")?;
-        if self.max_iterations == 0 {
-            return Err(Error::bad_param("max_iterations", 0, ">= 1"));
-        }
-        for (name, value) in
-            [("tolerance", self.tolerance), ("regularisation", self.regularisation)]
-        {
-            if !value.is_finite() || value <= 0.0 {
-                return Err(Error::bad_param(name, value, "> 0, finite"));
-            }
-        }
         ctx.check()?;
         let units = Units::of(problem.data.to_dense());
         let k = distinct(&units.x, wanted, ctx)?;
         let records = DatasetBase::from(units.x.view());
-        let failed = |e: GmmError| Error::NumericalFailure { place: format!("gaussian mixture: {e}") };
+        let failed =
+            |e: GmmError| Error::NumericalFailure { place: format!("gaussian mixture: {e}") };
         let mut tolerance = self.tolerance;
         let mut status = Status::Converged;
         for _ in 0..=LOOSER {
             ctx.check()?;
-            let params =
-                GaussianMixtureModel::params_with_rng(k, Numbers(ctx.stream("start")))
-                    .max_n_iterations(self.max_iterations as u64)
-                    .tolerance(tolerance)
-                    .reg_covariance(self.regularisation)
-                    .check()
-                    .map_err(failed)?;
+            let params = GaussianMixtureModel::params_with_rng(k, Numbers(ctx.stream("start")))
+                .max_n_iterations(self.max_iterations as u64)
+                .tolerance(tolerance)
+                .reg_covariance(self.regularisation)
+                .check()
+                .map_err(failed)?;
             match params.fit(&records) {
                 Ok(model) => return clustering(&model, &units, status),
                 Err(GmmError::NotConverged(_)) => {
@@ -226,15 +206,24 @@ mod tests {
 
     fn run(x: Array2<f64>, k: usize) -> Result<Clustering> {
         let problem = Problem::new(Data::dense(x).unwrap()).with_k(k);
-        let run = mustlink_core::run::cluster(&GaussianMixture::default(), &problem, &Context::new(1));
+        let run =
+            mustlink_core::run::cluster(&GaussianMixture::default(), &problem, &Context::new(1));
         run.map(|r| r.clustering)
     }
 
     #[test]
     fn worked_example() {
         // Two groups far apart: their means, and each object surely of its own.
-        let x = array![[0.0, 0.0], [0.0, 2.0], [2.0, 0.0], [2.0, 2.0], [50.0, 50.0], [50.0, 52.0],
-            [52.0, 50.0], [52.0, 52.0]];
+        let x = array![
+            [0.0, 0.0],
+            [0.0, 2.0],
+            [2.0, 0.0],
+            [2.0, 2.0],
+            [50.0, 50.0],
+            [50.0, 52.0],
+            [52.0, 50.0],
+            [52.0, 52.0]
+        ];
         let c = run(x, 2).unwrap();
         assert_eq!(mustlink_core::clustering::canonical(&c.labels), [0, 0, 0, 0, 1, 1, 1, 1]);
         let centres = c.extras.centers.unwrap();

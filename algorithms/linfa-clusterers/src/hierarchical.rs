@@ -23,25 +23,21 @@ use rayon::prelude::*;
 /// O(n²) time and memory, `centroid` and `median` O(n² log n) time; nothing is random.
 /// # References
 /// [LanceWilliams1967]; [Mullner2011].
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Hierarchical {
     /// Number of clusters, at most n; absent: that of the problem.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// How far apart two clusters are.
     pub linkage: Linkage,
     /// Merge only clusters that are nearer than this (in the units of the distances), whatever k is;
     /// absent: until k are left.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(above = 0.0)]
     pub max_distance: Option<f64>,
 }
 
 /// The distance of two clusters, from those of their objects or their centres.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Linkage {
     /// The smallest distance of two objects.
     Single,
@@ -60,23 +56,14 @@ pub enum Linkage {
     Median,
 }
 
-register!(BaseClusterer, Hierarchical, "hierarchical",
-    references: ["LanceWilliams1967", "Mullner2011"]);
-
 /// −ln of the smallest similarity handed to linfa, which cuts off at 13.8.
 const SPAN: f64 = 13.0;
 
-#[typetag::serde(name = "hierarchical")]
+#[plugin("hierarchical", cites = ["LanceWilliams1967", "Mullner2011"])]
 impl BaseClusterer for Hierarchical {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let data = &problem.data;
         let n = data.n();
-        match self.max_distance {
-            Some(m) if !m.is_finite() || m <= 0.0 => {
-                return Err(Error::bad_param("max_distance", m, "> 0, finite"));
-            }
-            _ => {}
-        }
         let k = match self.max_distance {
             Some(_) => None,
             None => Some(problem.require_k(self.k, "hierarchical")?),
@@ -106,15 +93,13 @@ impl BaseClusterer for Hierarchical {
             .check()
             .map_err(|e| Error::NumericalFailure { place: format!("hierarchical: {e}") })?;
         let similarities = distances.mapv_into(|d| (-d * scale).exp());
-        let kernel: Kernel<f64> = Kernel {
-            inner: KernelInner::Dense(similarities),
-            method: KernelMethod::Gaussian(1.0),
-        };
+        let kernel: Kernel<f64> =
+            Kernel { inner: KernelInner::Dense(similarities), method: KernelMethod::Gaussian(1.0) };
         let groups = merging.transform(kernel);
         ctx.check()?;
         // linfa numbers clusters as a hash map gives them.
         let names: Vec<u32> = groups.targets().iter().map(|&g| g as u32).collect();
-        let (labels, k) = mustlink_core::ensemble::compact(&names);
+        let (labels, k) = mustlink_core::clustering::compact(&names);
         debug_assert_eq!(labels.len(), n);
         Ok(Clustering { labels, k, ..Clustering::default() })
     }

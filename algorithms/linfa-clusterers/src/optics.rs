@@ -22,38 +22,28 @@ use crate::adapting::{self, Noise};
 /// other. Nothing is random.
 /// # References
 /// [Ankerst1999]. Differs: absent, the radius is chosen from the data.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Optics {
     /// Neighbours that make an object a core, itself among them (MinPts).
-    #[schemars(range(min = 2))]
+    #[option(default = 5, min = 2)]
     pub min_points: usize,
     /// Distance at which the order is cut (ε′, in feature units); absent: the smallest at which nine
     /// in ten objects are cores.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(above = 0.0)]
     pub radius: Option<f64>,
     /// What becomes of objects in no dense region.
     pub noise: Noise,
 }
 
-impl Default for Optics {
-    fn default() -> Self {
-        Optics { min_points: 5, radius: None, noise: Noise::default() }
-    }
-}
-
-register!(BaseClusterer, Optics, "optics", references: ["Ankerst1999"]);
-
-#[typetag::serde(name = "optics")]
+#[plugin("optics", cites = ["Ankerst1999"])]
 impl BaseClusterer for Optics {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        adapting::check_density(self.min_points, self.radius)?;
         ctx.check()?;
         let (x, factor) = adapting::bounded(&problem.data);
         let params = linfa_clustering::Optics::params::<f64>(self.min_points);
-        let params =
-            params.check().map_err(|e| Error::bad_param("min_points", self.min_points, e.to_string()))?;
+        let params = params
+            .check()
+            .map_err(|e| Error::bad_param("min_points", self.min_points, e.to_string()))?;
         let order = params.transform(x.view());
         ctx.check()?;
         let cores = order.iter().filter_map(|s| *s.core_distance());

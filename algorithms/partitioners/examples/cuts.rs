@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use mustlink_core::Context;
 use mustlink_core::random::{SeedPath, Stream};
-use mustlink_partitioners::{Engine, Graph, GraphBuilder, Task};
+use mustlink_partitioners::{CutGraph, Engine, GraphBuilder, Task};
 
 /// Objects and the clusters of members that put a share of them right.
-fn members(n: usize, k: usize, members: usize, right: f64, s: &mut Stream) -> Graph {
+fn members(n: usize, k: usize, members: usize, right: f64, s: &mut Stream) -> CutGraph {
     let labels: Vec<Vec<usize>> = (0..n)
         .map(|i| {
             let mut label = || if s.unit() < right { i % k } else { s.below(k) };
@@ -26,7 +26,7 @@ fn members(n: usize, k: usize, members: usize, right: f64, s: &mut Stream) -> Gr
 }
 
 /// All pairs of objects by the share of members that put them together.
-fn co_association(n: usize, k: usize, members: usize, right: f64, s: &mut Stream) -> Graph {
+fn co_association(n: usize, k: usize, members: usize, right: f64, s: &mut Stream) -> CutGraph {
     let labels: Vec<Vec<usize>> = (0..members)
         .map(|_| (0..n).map(|i| if s.unit() < right { i % k } else { s.below(k) }).collect())
         .collect();
@@ -42,7 +42,7 @@ fn co_association(n: usize, k: usize, members: usize, right: f64, s: &mut Stream
 }
 
 /// A square grid.
-fn grid(side: usize) -> Graph {
+fn grid(side: usize) -> CutGraph {
     let mut builder = GraphBuilder::default();
     for v in 0..side * side {
         let (row, column) = (v / side, v % side);
@@ -102,7 +102,7 @@ fn table(first: &str, second: &str) {
 }
 
 /// The cut and the seconds it takes, means over some seeds.
-fn cut(engine: Engine, graph: &Graph, k: usize) -> (u64, f64) {
+fn cut(engine: Engine, graph: &CutGraph, k: usize) -> (u64, f64) {
     const SEEDS: u64 = 5;
     let start = Instant::now();
     let run = |seed| {

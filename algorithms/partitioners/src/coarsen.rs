@@ -12,7 +12,7 @@ use mustlink_core::random::Stream;
 use mustlink_core::{Context, Result};
 use rayon::prelude::*;
 
-use crate::graph::{Apart, Graph};
+use crate::graph::{Apart, CutGraph};
 
 /// Races by which neighbourhoods are compared.
 const RACES: usize = 3;
@@ -22,7 +22,7 @@ const AT_ONCE: usize = 4;
 /// One step of coarsening.
 pub(crate) struct Level {
     /// The smaller graph.
-    pub graph: Graph,
+    pub graph: CutGraph,
     /// Its vertex for each vertex of the larger one.
     pub map: Vec<u32>,
     /// Forbidden pairs of the smaller one.
@@ -31,7 +31,7 @@ pub(crate) struct Level {
 
 /// Smaller and smaller graphs, until one has at most `target` vertices or shrinks no more.
 pub(crate) fn coarsen(
-    graph: &Graph,
+    graph: &CutGraph,
     target: usize,
     apart: Option<&Apart>,
     stream: &mut Stream,
@@ -82,7 +82,7 @@ pub(crate) fn contract_apart(apart: &Apart, map: &[u32], m: usize) -> Apart {
 
 /// Vertices that become one: each names the first of its group.
 struct Groups<'a> {
-    graph: &'a Graph,
+    graph: &'a CutGraph,
     apart: Option<&'a Apart>,
     cap: u64,
     leader: Vec<u32>,
@@ -91,7 +91,7 @@ struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    fn new(graph: &'a Graph, cap: u64, apart: Option<&'a Apart>) -> Self {
+    fn new(graph: &'a CutGraph, cap: u64, apart: Option<&'a Apart>) -> Self {
         Groups {
             graph,
             apart,

@@ -1,88 +1,19 @@
 //! Which algorithm cuts the graph, and what does it promise?
 
-use mustlink_core::{Context, Error, Result};
+use mustlink_core::{Context, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::graph::{Apart, Graph};
+use crate::graph::Apart;
+use crate::greedy_ncut::GreedyNcut;
+#[cfg(feature = "metis")]
+use crate::metis::Metis;
+use crate::multilevel::Multilevel;
 use crate::refine::{Bounds, refine};
 use crate::repair::separate;
-
-/// A graph to be cut.
-#[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
-    /// The graph.
-    pub graph: &'a Graph,
-    /// Number of parts, 1 ..= vertices.
-    pub k: usize,
-    /// No part is heavier than 1 + this times its share (balanced engines).
-    pub imbalance: f64,
-    /// Starts, the best of which is kept. Absent: 10, fewer on large graphs.
-    pub trials: Option<usize>,
-    /// Vertices that may not share a part, where any are given.
-    pub apart: Option<&'a Apart>,
-}
-
-impl<'a> Task<'a> {
-    /// `graph` in `k` parts, with the defaults of the options.
-    pub fn new(graph: &'a Graph, k: usize) -> Self {
-        Task { graph, k, imbalance: 0.03, trials: None, apart: None }
-    }
-
-    /// Starts: those asked for, or as many as look at 5 million ends of edges in all, from
-    /// 1 to 10.
-    pub fn starts(&self) -> usize {
-        let affordable = 5_000_000 / self.graph.directions().max(1);
-        self.trials.unwrap_or_else(|| affordable.clamp(1, 10))
-    }
-
-    /// What parts may weigh.
-    pub(crate) fn bounds(&self) -> Bounds {
-        Bounds::even(self.graph, self.k, self.imbalance)
-    }
-
-    fn check(&self) -> Result<()> {
-        let n = self.graph.len();
-        if self.k == 0 {
-            return Err(Error::BadK);
-        }
-        if self.k > n {
-            return Err(Error::TooManyClusters { k: self.k, n });
-        }
-        if !(0.0..=(self.k - 1).max(1) as f64).contains(&self.imbalance) {
-            let legal = format!("in 0..={} (k - 1)", self.k - 1);
-            return Err(Error::bad_param("imbalance", self.imbalance, legal));
-        }
-        if self.trials == Some(0) {
-            return Err(Error::bad_param("trials", 0, ">= 1"));
-        }
-        Ok(())
-    }
-}
-
-/// A graph cut into parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Partition {
-    /// Part of each vertex, in `0..k`; parts may be empty.
-    pub parts: Vec<u32>,
-    /// Weight of the edges between parts.
-    pub cut: u64,
-    /// Weight of the heaviest part.
-    pub heaviest: u64,
-    /// What a part may weigh (balanced engines).
-    pub bound: u64,
-    /// Pairs of `apart` that share a part all the same.
-    pub together: usize,
-}
-
-/// Cuts graphs.
-pub trait Partitioner: Sync {
-    /// Part of each vertex, in `0..k`.
-    ///
-    /// # Errors
-    /// `NumericalFailure` where the arithmetic has no answer; cancellation.
-    fn parts(&self, task: &Task, ctx: &Context) -> Result<Vec<u32>>;
-}
+use crate::sample;
+use crate::spectral::Spectral;
+use crate::task::{Partition, Partitioner, Task};
 
 /// How a graph is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -122,10 +53,10 @@ impl Engine {
     pub fn partitioner(self) -> &'static dyn Partitioner {
         match self {
             #[cfg(feature = "metis")]
-            Engine::Metis => &crate::metis::Metis,
-            Engine::Multilevel => &crate::multilevel::Multilevel,
-            Engine::Spectral => &crate::spectral::Spectral,
-            Engine::GreedyNcut => &crate::greedy_ncut::GreedyNcut,
+            Engine::Metis => &Metis,
+            Engine::Multilevel => &Multilevel,
+            Engine::Spectral => &Spectral,
+            Engine::GreedyNcut => &GreedyNcut,
         }
     }
 
@@ -155,7 +86,7 @@ impl Engine {
         let mut parts = match k {
             1 => vec![0; graph.len()],
             k if k == graph.len() => (0..k as u32).collect(),
-            _ if self.is_balanced() => crate::sample::parts(self, task, ctx)?,
+            _ if self.is_balanced() => sample::parts(self.partitioner(), task, ctx)?,
             _ => self.partitioner().parts(task, ctx)?,
         };
         let mut bounds = task.bounds();
@@ -186,8 +117,10 @@ fn shared(parts: &[u32], apart: &Apart) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::GraphBuilder;
     use crate::graph::tests::random;
+    use crate::graph::{CutGraph, GraphBuilder};
+    use mustlink_core::Error;
+    use mustlink_core::random::SeedPath;
     use proptest::prelude::*;
 
     fn engines() -> Vec<Engine> {
@@ -195,7 +128,7 @@ mod tests {
     }
 
     /// Groups of `size` vertices, all joined inside, a ring of single edges between the groups.
-    pub fn groups(count: usize, size: usize) -> Graph {
+    pub fn groups(count: usize, size: usize) -> CutGraph {
         let mut builder = GraphBuilder::default();
         let n = count * size;
         for v in 0..n {
@@ -253,8 +186,48 @@ mod tests {
         }
     }
 
+    /// Objects in 4 classes, their edges to 4 clusters of 6 members: to the right one in 7 of 10 cases
+    /// of weight 1 + `common`, to all others of weight `common`.
+    fn check_sampled(n: usize, common: f64, engine: Engine) {
+        let (k, members) = (4, 6);
+        let mut s = SeedPath::new(2).stream("rows");
+        let own: Vec<Vec<usize>> = (0..n)
+            .map(|i| {
+                let mut label = || if s.unit() < 0.7 { i % k } else { s.below(k) };
+                (0..members).map(|_| label()).collect()
+            })
+            .collect();
+        let graph = GraphBuilder::bipartite(n, k * members, |i, row| {
+            let weight = |c: usize| common + f64::from(own[i][c / k] == c % k);
+            row.extend((0..k * members).map(|c| (c as u32, weight(c))));
+        });
+        let graph = graph.build(vec![1; n + k * members], 1e6).unwrap().with_first_side(n);
+        let task = Task { trials: Some(1), ..Task::new(&graph, k) };
+        let p = engine.partition(&task, &Context::new(1)).unwrap();
+        assert!(p.heaviest <= p.bound);
+        // Most objects of a class are in one part.
+        let mut table = vec![0usize; k * k];
+        (0..n).for_each(|i| table[(i % k) * k + p.parts[i] as usize] += 1);
+        let right: usize = table.chunks(k).map(|row| row.iter().max().unwrap()).sum();
+        assert!(right > n * 8 / 10, "{}: {right} of {n}", engine.name());
+    }
+
+    #[test]
+    fn a_large_graph_is_cut_as_its_sample_says() {
+        for engine in [Engine::default(), Engine::Multilevel] {
+            check_sampled(25_000, 0.0, engine);
+        }
+    }
+
+    #[test]
+    fn what_all_objects_have_in_common_misleads_nobody() {
+        for n in [5_000, 25_000] {
+            check_sampled(n, 3.0, Engine::default());
+        }
+    }
+
     /// The least cut within the bound, by trying everything.
-    fn exhaustive(graph: &Graph, k: usize, bound: u64) -> Option<u64> {
+    fn exhaustive(graph: &CutGraph, k: usize, bound: u64) -> Option<u64> {
         let n = graph.len();
         let mut best = None;
         let mut parts = vec![0u32; n];
@@ -313,7 +286,7 @@ mod tests {
             let graph = random(n, density, seed);
             let (offsets, neighbours) = (graph.offsets().to_vec(), graph.neighbours().to_vec());
             let graph =
-                Graph::new(offsets, neighbours, graph.weights().to_vec(), vec![1; n]).unwrap();
+                CutGraph::new(offsets, neighbours, graph.weights().to_vec(), vec![1; n]).unwrap();
             let p = Engine::Multilevel
                 .partition(&Task::new(&graph, k), &Context::new(seed))
                 .unwrap();

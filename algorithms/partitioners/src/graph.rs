@@ -1,6 +1,7 @@
 //! What is cut into parts? An undirected graph in CSR with whole-number weights.
 
 use mustlink_core::{Error, Result};
+use mustlink_kernels::graph::adjacency::Graph;
 use rayon::prelude::*;
 
 /// The largest sum of the edge weights of a graph, both directions counted: what METIS can add up.
@@ -8,10 +9,8 @@ const MAX_TOTAL: u64 = i32::MAX as u64;
 
 /// An undirected graph: every edge is stored at both ends. Eight bytes per direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Graph {
-    offsets: Vec<usize>,
-    neighbours: Vec<u32>,
-    weights: Vec<u32>,
+pub struct CutGraph {
+    rows: Graph<u32>,
     sizes: Vec<u32>,
     first_side: Option<usize>,
 }
@@ -107,12 +106,12 @@ impl GraphBuilder {
     /// The graph. Weights become `max(1, round(scale · w))`; where all are equal they become 1; the
     /// scale is lowered where the sum of all would pass 2³¹ − 1, so that every engine cuts the same
     /// graph.
-    pub fn build(self, sizes: Vec<u32>, scale: f64) -> Result<Graph> {
+    pub fn build(self, sizes: Vec<u32>, scale: f64) -> Result<CutGraph> {
         let GraphBuilder { offsets, neighbours, weights } = self;
         let first = weights.first().copied().unwrap_or(1.0);
         if weights.iter().all(|&w| w == first) {
             let weights = vec![1; weights.len()];
-            return Graph::new(offsets, neighbours, weights, sizes);
+            return CutGraph::new(offsets, neighbours, weights, sizes);
         }
         let scale = {
             let sum = weights.iter().map(|&w| f64::from(w)).sum::<f64>();
@@ -122,11 +121,11 @@ impl GraphBuilder {
         };
         let weights =
             weights.into_iter().map(|w| (f64::from(w) * scale).round().max(1.0) as u32).collect();
-        Graph::new(offsets, neighbours, weights, sizes)
+        CutGraph::new(offsets, neighbours, weights, sizes)
     }
 }
 
-impl Graph {
+impl CutGraph {
     /// A graph from its parts.
     ///
     /// # Errors
@@ -160,7 +159,8 @@ impl Graph {
             let legal = "a sum of at most 2^31 - 1; fewer edges, for example by fewer members";
             return Err(Error::bad_param("weights", "a larger sum", legal));
         }
-        Ok(Graph { offsets, neighbours, weights, sizes, first_side: None })
+        let rows = Graph::from_rows(offsets, neighbours, weights);
+        Ok(CutGraph { rows, sizes, first_side: None })
     }
 
     /// The same, known to be bipartite with the first `vertices` on one side.
@@ -186,19 +186,18 @@ impl Graph {
 
     /// Stored ends of edges: twice their number.
     pub fn directions(&self) -> usize {
-        self.neighbours.len()
+        self.rows.targets().len()
     }
 
     /// Neighbours of `v` with the weights of the edges.
     pub fn edges(&self, v: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
-        let range = self.offsets[v]..self.offsets[v + 1];
-        let weights = &self.weights[range.clone()];
-        self.neighbours[range].iter().zip(weights).map(|(&u, &w)| (u as usize, w))
+        let (neighbours, weights) = self.rows.neighbours(v);
+        neighbours.iter().zip(weights).map(|(&u, &w)| (u as usize, w))
     }
 
     /// Number of neighbours of `v`.
     pub fn degree(&self, v: usize) -> usize {
-        self.offsets[v + 1] - self.offsets[v]
+        self.rows.neighbours(v).0.len()
     }
 
     /// Weight of vertex `v`.
@@ -218,17 +217,17 @@ impl Graph {
 
     /// Where the rows start.
     pub fn offsets(&self) -> &[usize] {
-        &self.offsets
+        self.rows.offsets()
     }
 
     /// Neighbours, row by row.
     pub fn neighbours(&self) -> &[u32] {
-        &self.neighbours
+        self.rows.targets()
     }
 
     /// Edge weights, row by row.
     pub fn weights(&self) -> &[u32] {
-        &self.weights
+        self.rows.weights()
     }
 
     /// Total weight of the edges between different parts.
@@ -249,7 +248,7 @@ impl Graph {
 
     /// The graph in which the vertices with one value of `map` (in `0..m`) are one; parallel edges
     /// are added up, edges inside vanish.
-    pub fn contract(&self, map: &[u32], m: usize) -> Graph {
+    pub fn contract(&self, map: &[u32], m: usize) -> CutGraph {
         const NEW: u32 = u32::MAX;
         let mut start = vec![0usize; m + 1];
         map.iter().for_each(|&c| start[c as usize + 1] += 1);
@@ -310,7 +309,7 @@ impl Graph {
             let first = map[..side].iter().max().map_or(0, |&c| c as usize + 1);
             map[side..].iter().all(|&c| c as usize >= first).then_some(first)
         });
-        Graph { offsets, neighbours, weights, sizes, first_side }
+        CutGraph { rows: Graph::from_rows(offsets, neighbours, weights), sizes, first_side }
     }
 }
 
@@ -321,7 +320,7 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     /// A random graph with random weights, sizes and density.
-    pub fn random(n: usize, density: f64, seed: u64) -> Graph {
+    pub fn random(n: usize, density: f64, seed: u64) -> CutGraph {
         let mut s = SeedPath::new(seed).stream("graph");
         let mut rows = vec![Vec::new(); n];
         for i in 0..n {
@@ -364,11 +363,11 @@ pub(crate) mod tests {
 
     #[test]
     fn broken_graphs_are_refused() {
-        assert!(Graph::new(vec![0, 1, 2], vec![1, 0], vec![1, 1], vec![1, 1]).is_ok());
-        assert!(Graph::new(vec![0, 1, 2], vec![0, 1], vec![1, 1], vec![1, 1]).is_err());
-        assert!(Graph::new(vec![0, 1], vec![1, 0], vec![1, 1], vec![1, 1]).is_err());
-        assert!(Graph::new(vec![0, 1, 2], vec![1, 2], vec![1, 1], vec![1, 1]).is_err());
-        assert!(Graph::new(vec![0, 1, 2], vec![1, 0], vec![1 << 31, 1], vec![1, 1]).is_err());
+        assert!(CutGraph::new(vec![0, 1, 2], vec![1, 0], vec![1, 1], vec![1, 1]).is_ok());
+        assert!(CutGraph::new(vec![0, 1, 2], vec![0, 1], vec![1, 1], vec![1, 1]).is_err());
+        assert!(CutGraph::new(vec![0, 1], vec![1, 0], vec![1, 1], vec![1, 1]).is_err());
+        assert!(CutGraph::new(vec![0, 1, 2], vec![1, 2], vec![1, 1], vec![1, 1]).is_err());
+        assert!(CutGraph::new(vec![0, 1, 2], vec![1, 0], vec![1 << 31, 1], vec![1, 1]).is_err());
     }
 
     proptest! {

@@ -2,9 +2,9 @@
 
 use mustlink_core::{Context, Result};
 
-use crate::engine::{Partitioner, Task};
 use crate::refine::{State, is_forbidden};
 use crate::spectral::Spectral;
+use crate::task::{Partitioner, Task};
 
 /// Single moves that lower Σ cut(p)/volume(p), from the spectral parts.
 pub(crate) struct GreedyNcut;
@@ -71,11 +71,11 @@ impl Partitioner for GreedyNcut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Graph;
+    use crate::graph::CutGraph;
     use crate::graph::tests::random;
     use proptest::prelude::*;
 
-    fn normalised_cut(graph: &Graph, parts: &[u32], k: usize) -> f64 {
+    fn normalised_cut(graph: &CutGraph, parts: &[u32], k: usize) -> f64 {
         let (mut cut, mut volume) = (vec![0.0; k], vec![0.0; k]);
         for v in 0..graph.len() {
             for (u, w) in graph.edges(v) {

@@ -1,6 +1,6 @@
 //! Which vertices of a graph belong together, when parts may not grow at will?
 //!
-//! A [`Graph`] has whole-number weights; an [`Engine`] cuts it into k parts. `metis` and `multilevel`
+//! A [`CutGraph`] has whole-number weights; an [`Engine`] cuts it into k parts. `metis` and `multilevel`
 //! keep the parts of about equal weight, `spectral` and `greedy_ncut` look at the normalised cut
 //! instead. A [`Hypergraph`] is cut by its own local search.
 
@@ -16,8 +16,10 @@ mod refine;
 mod repair;
 mod sample;
 mod spectral;
+mod task;
 
-pub use engine::{Engine, Partition, Partitioner, Task};
-pub use graph::{Apart, Graph, GraphBuilder};
+pub use engine::Engine;
+pub use graph::{Apart, CutGraph, GraphBuilder};
 pub use hypergraph::{HyperPartition, HyperTask, Hypergraph};
-pub use spectral::{Embedding, embed};
+pub use spectral::embed;
+pub use task::{Partition, Partitioner, Task};

@@ -7,8 +7,8 @@ use ::metis::{Graph as MetisGraph, Idx};
 use mustlink_core::{Context, Error, Result};
 use pulp::bytemuck::cast_slice;
 
-use crate::engine::{Partitioner, Task};
 use crate::multilevel::Multilevel;
+use crate::task::{Partitioner, Task};
 
 /// The METIS library [KarypisKumar1998].
 pub(crate) struct Metis;

@@ -5,9 +5,9 @@ use mustlink_core::{Context, Result};
 use rayon::prelude::*;
 
 use crate::coarsen::coarsen;
-use crate::engine::{Partitioner, Task};
-use crate::graph::Graph;
+use crate::graph::CutGraph;
 use crate::refine::{Bounds, State, level_out, refine};
+use crate::task::{Partitioner, Task};
 
 /// Our own multilevel scheme [KarypisKumar1998].
 pub(crate) struct Multilevel;
@@ -56,7 +56,7 @@ fn once(task: &Task, bounds: &Bounds, ctx: &Context) -> Result<Vec<u32>> {
 
 /// Recursive bisection.
 fn initial(
-    graph: &Graph,
+    graph: &CutGraph,
     k: usize,
     imbalance: f64,
     stream: &mut Stream,
@@ -85,7 +85,7 @@ fn initial(
 }
 
 /// The part of the graph on `vertices`.
-pub(crate) fn within(graph: &Graph, vertices: &[u32]) -> Graph {
+pub(crate) fn within(graph: &CutGraph, vertices: &[u32]) -> CutGraph {
     if vertices.len() == graph.len() {
         return graph.clone();
     }
@@ -100,13 +100,13 @@ pub(crate) fn within(graph: &Graph, vertices: &[u32]) -> Graph {
         offsets.push(neighbours.len());
     }
     let sizes = vertices.iter().map(|&v| graph.size(v as usize)).collect();
-    Graph::new(offsets, neighbours, weights, sizes).expect("a part of a graph is a graph")
+    CutGraph::new(offsets, neighbours, weights, sizes).expect("a part of a graph is a graph")
 }
 
 /// Two sides of which the first holds `share.0` of `share.1` of the weight: the best of several
 /// growths.
 fn bisect(
-    graph: &Graph,
+    graph: &CutGraph,
     share: (usize, usize),
     slack: f64,
     stream: &mut Stream,
@@ -145,7 +145,7 @@ fn bisect(
 }
 
 /// Side 0 grows from `seed` by the vertex that cuts least, until it weighs `want`.
-fn grow(graph: &Graph, seed: usize, want: u64) -> Vec<u32> {
+fn grow(graph: &CutGraph, seed: usize, want: u64) -> Vec<u32> {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
     let n = graph.len();

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use mustlink_core::{Context, Result};
 
-use crate::graph::{Apart, Graph};
+use crate::graph::{Apart, CutGraph};
 
 /// Passes over all vertices.
 const PASSES: usize = 10;
@@ -23,7 +23,7 @@ pub(crate) struct Bounds(pub Vec<u64>);
 
 impl Bounds {
     /// k equal parts: (1 + ε)·⌈W/k⌉, or the heaviest vertex where that is more.
-    pub fn even(graph: &Graph, k: usize, imbalance: f64) -> Self {
+    pub fn even(graph: &CutGraph, k: usize, imbalance: f64) -> Self {
         let share = graph.total_size().div_ceil(k as u64) as f64;
         let heaviest = graph.sizes().iter().copied().max().unwrap_or(0);
         // Decimal shares such as 0.03 · 100 are meant exactly.
@@ -49,7 +49,7 @@ impl Bounds {
 
 /// Where the edges of each vertex lead, part by part.
 pub(crate) struct State<'a> {
-    pub graph: &'a Graph,
+    pub graph: &'a CutGraph,
     pub parts: &'a mut [u32],
     pub sizes: Vec<u64>,
     pub members: Vec<usize>,
@@ -58,7 +58,7 @@ pub(crate) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    pub fn new(graph: &'a Graph, parts: &'a mut [u32], k: usize) -> Self {
+    pub fn new(graph: &'a CutGraph, parts: &'a mut [u32], k: usize) -> Self {
         let sizes = graph.part_sizes(parts, k);
         let mut members = vec![0; k];
         parts.iter().for_each(|&p| members[p as usize] += 1);
@@ -108,7 +108,7 @@ pub(crate) fn is_forbidden(apart: Option<&Apart>, parts: &[u32], v: usize, p: us
 /// # Errors
 /// Cancellation.
 pub(crate) fn refine(
-    graph: &Graph,
+    graph: &CutGraph,
     parts: &mut [u32],
     bounds: &Bounds,
     apart: Option<&Apart>,

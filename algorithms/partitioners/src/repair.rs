@@ -1,11 +1,11 @@
 //! Can forbidden pairs be taken apart after the fact?
 
-use crate::graph::{Apart, Graph};
+use crate::graph::{Apart, CutGraph};
 use crate::refine::{Bounds, State, is_forbidden};
 
 /// Moves vertices that share a part with a forbidden one to the part where they lose least, bounds
 /// kept first, then without them. What cannot be parted stays.
-pub(crate) fn separate(graph: &Graph, parts: &mut [u32], bounds: &Bounds, apart: &Apart) {
+pub(crate) fn separate(graph: &CutGraph, parts: &mut [u32], bounds: &Bounds, apart: &Apart) {
     let k = bounds.0.len();
     let mut state = State::new(graph, parts, k);
     // Moving one vertex can only lower the number of pairs, so that this ends.

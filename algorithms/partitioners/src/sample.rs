@@ -1,7 +1,7 @@
 //! How is a graph of very many objects and few clusters cut?
 //!
-//! A sample of the objects says as well as all of them which clusters belong together; the others then
-//! follow their edges.
+//! A sample of the objects shows as well as all of them which clusters belong together; the others
+//! then follow their edges.
 //!
 //! Where every object has an edge to every cluster (WBPA), most of the weight is what all objects have
 //! in common. It changes nothing about the cut of parts of equal size, but a multilevel scheme loses
@@ -12,9 +12,10 @@
 use mustlink_core::{Context, Result};
 use rayon::prelude::*;
 
-use crate::engine::{Engine, Task};
-use crate::graph::{Graph, GraphBuilder};
+use crate::graph::{CutGraph, GraphBuilder};
 use crate::multilevel::within;
+use crate::spectral::Spectral;
+use crate::task::{Partitioner, Task};
 
 /// Objects of a sample: at least so many, and for each part so many.
 const AT_LEAST: usize = 4000;
@@ -27,8 +28,8 @@ const LARGE: usize = 2;
 ///
 /// # Errors
 /// Those of the engine.
-pub(crate) fn parts(engine: Engine, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
-    let plain = || engine.partitioner().parts(task, ctx);
+pub(crate) fn parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
+    let plain = || engine.parts(task, ctx);
     let graph = task.graph;
     let (Some(objects), None) = (graph.first_side(), task.apart) else { return plain() };
     let clusters = graph.len() - objects;
@@ -49,7 +50,7 @@ pub(crate) fn parts(engine: Engine, task: &Task, ctx: &Context) -> Result<Vec<u3
 }
 
 /// A bipartite graph without the mean weight that its objects have for each cluster.
-fn beyond_mean(graph: &Graph, objects: usize) -> Result<Graph> {
+fn beyond_mean(graph: &CutGraph, objects: usize) -> Result<CutGraph> {
     let clusters = graph.len() - objects;
     let mean = |c: usize| {
         let sum: u64 = graph.edges(c).map(|(_, w)| u64::from(w)).sum();
@@ -67,7 +68,7 @@ fn beyond_mean(graph: &Graph, objects: usize) -> Result<Graph> {
 
 /// Parts of all vertices from those of a sample.
 fn by_sample(
-    engine: Engine,
+    engine: &dyn Partitioner,
     task: &Task,
     count: usize,
     dense: bool,
@@ -79,18 +80,17 @@ fn by_sample(
         ctx.stream("sample").sample(objects, count).into_iter().map(|v| v as u32).collect();
     chosen.sort_unstable();
     chosen.extend(objects as u32..graph.len() as u32);
-    let mut small: Graph = within(graph, &chosen).with_first_side(count);
+    let mut small: CutGraph = within(graph, &chosen).with_first_side(count);
     if dense {
         small = beyond_mean(&small, count)?;
     }
-    let engine = if dense { Engine::Spectral } else { engine };
+    let engine = if dense { &Spectral } else { engine };
     // Starts that together take about half as long as those of the whole graph would, unless told.
     let small_task = Task { graph: &small, ..*task };
     let half = task.starts() * graph.directions() / (2 * small.directions().max(1));
     let trials = task.trials.unwrap_or(small_task.starts().min(half.max(1)));
-    let of_sample =
-        engine.partitioner().parts(&Task { trials: Some(trials), ..small_task }, ctx)?;
-    // Only the clusters keep what the sample says; its objects follow them as all others do.
+    let of_sample = engine.parts(&Task { trials: Some(trials), ..small_task }, ctx)?;
+    // Only the clusters keep the parts of the sample; its objects follow them as all others do.
     let clusters = &of_sample[count..];
     let towards: Vec<Vec<f64>> = (0..objects)
         .into_par_iter()
@@ -138,51 +138,4 @@ fn by_sample(
     // Every object is where its edges want it. Moving clusters as well would only use up the slack of
     // the bounds: a part that may be a little heavier draws clusters that belong to no class of it.
     Ok(parts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::GraphBuilder;
-    use mustlink_core::random::SeedPath;
-
-    /// Objects in 4 classes, their edges to 4 clusters of 6 members: to the right one in 7 of 10 cases
-    /// of weight 1 + `common`, to all others of weight `common`.
-    fn check(n: usize, common: f64, engine: Engine) {
-        let (k, members) = (4, 6);
-        let mut s = SeedPath::new(2).stream("rows");
-        let own: Vec<Vec<usize>> = (0..n)
-            .map(|i| {
-                let mut label = || if s.unit() < 0.7 { i % k } else { s.below(k) };
-                (0..members).map(|_| label()).collect()
-            })
-            .collect();
-        let graph = GraphBuilder::bipartite(n, k * members, |i, row| {
-            let weight = |c: usize| common + f64::from(own[i][c / k] == c % k);
-            row.extend((0..k * members).map(|c| (c as u32, weight(c))));
-        });
-        let graph = graph.build(vec![1; n + k * members], 1e6).unwrap().with_first_side(n);
-        let task = Task { trials: Some(1), ..Task::new(&graph, k) };
-        let p = engine.partition(&task, &Context::new(1)).unwrap();
-        assert!(p.heaviest <= p.bound);
-        // Most objects of a class are in one part.
-        let mut table = vec![0usize; k * k];
-        (0..n).for_each(|i| table[(i % k) * k + p.parts[i] as usize] += 1);
-        let right: usize = table.chunks(k).map(|row| row.iter().max().unwrap()).sum();
-        assert!(right > n * 8 / 10, "{}: {right} of {n}", engine.name());
-    }
-
-    #[test]
-    fn a_large_graph_is_cut_as_its_sample_says() {
-        for engine in [Engine::default(), Engine::Multilevel] {
-            check(25_000, 0.0, engine);
-        }
-    }
-
-    #[test]
-    fn what_all_objects_have_in_common_misleads_nobody() {
-        for n in [5_000, 25_000] {
-            check(n, 3.0, Engine::default());
-        }
-    }
 }

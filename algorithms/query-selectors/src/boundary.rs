@@ -2,15 +2,15 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::neighbourhoods::{
-    Mean, Member, Neighbourhoods, Next, Place, Rules, Tie, known_k, not_open,
-};
+use crate::checks::{known_k, not_open};
+use crate::mean::Mean;
+use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::placing::Placing;
 
 /// Which object is taken up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Choice {
     /// The one whose second-nearest centre is the least further away than its nearest.
     #[default]
@@ -40,56 +40,39 @@ pub enum Choice {
 /// for, ties.
 /// # References
 /// An uncertainty variant of the second phase of [Basu2004].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Boundary {
     /// Number of clusters; absent: the problem's, or unknown.
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// Which object is taken up.
     pub choice: Choice,
     /// How objects are compared with neighbourhoods.
+    #[option(default = Distortion::SquaredEuclidean)]
     pub distortion: Distortion,
     /// Which member of a neighbourhood is put in a question.
+    #[option(default = Member::Random)]
     pub member: Member,
     /// Objects placed between two clusterings.
-    #[schemars(range(min = 1))]
+    #[option(default = 1, min = 1)]
     pub recluster_every: usize,
     /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
+    #[option(default = true)]
     pub last_inference: bool,
     /// Whether what is known already is concluded instead of asked.
+    #[option(default = true)]
     pub skip_entailed: bool,
     /// Other members of a neighbourhood tried after "don't know".
-    #[schemars(range(min = 0, max = 5))]
+    #[option(default = 1, max = MOST_RETRIES)]
     pub dont_know_retries: u8,
     /// What decides between equally ambiguous objects.
+    #[option(default = Tie::LowestIndex)]
     pub tie: Tie,
 }
 
-impl Default for Boundary {
-    fn default() -> Self {
-        Boundary {
-            k: None,
-            choice: Choice::Ambiguous,
-            distortion: Distortion::SquaredEuclidean,
-            member: Member::Random,
-            recluster_every: 1,
-            last_inference: true,
-            skip_entailed: true,
-            dont_know_retries: 1,
-            tie: Tie::LowestIndex,
-        }
-    }
-}
-
-register!(QuerySelector, Boundary, "boundary", references: ["Basu2004"]);
-
-#[typetag::serde(name = "boundary")]
+#[plugin("boundary", cites = ["Basu2004"])]
 impl QuerySelector for Boundary {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        if self.recluster_every == 0 {
-            return Err(Error::bad_param("recluster_every", 0, ">= 1"));
-        }
         let rules = Rules {
             skip_entailed: self.skip_entailed,
             dont_know_retries: self.dont_know_retries,
@@ -100,7 +83,6 @@ impl QuerySelector for Boundary {
         let mut run = Run {
             options: self.clone(),
             problem: problem.clone(),
-            ctx: ctx.clone(),
             k: None,
             certainty: Vec::new(),
             left: 0,
@@ -110,7 +92,7 @@ impl QuerySelector for Boundary {
         };
         if eligible >= 2 {
             run.k = known_k(self.k, problem, eligible)?;
-            run.advance()?;
+            run.step = run.advance()?;
         }
         Ok(Box::new(run))
     }
@@ -133,7 +115,6 @@ impl QuerySelector for Boundary {
 struct Run {
     options: Boundary,
     problem: Problem,
-    ctx: Context,
     /// `None`: unknown.
     k: Option<usize>,
     /// For each eligible object nearest ÷ second-nearest distance in the current clustering.
@@ -145,36 +126,19 @@ struct Run {
     groups: Neighbourhoods,
 }
 
-impl Run {
-    /// Settles objects until a question or a clustering is needed or nothing is left.
-    fn advance(&mut self) -> Result<()> {
-        loop {
-            match self.groups.proceed() {
-                Some(Next::Ask(step)) => {
-                    self.step = step;
-                    return Ok(());
-                }
-                Some(Next::Settled(object, place)) => self.settled(object, place),
-                None => {
-                    self.ctx.check()?;
-                    if self.groups.free().is_empty() {
-                        self.step = Step::Done(Done::AllAssigned);
-                        return Ok(());
-                    }
-                    if self.left == 0 {
-                        self.step = Step::NeedClustering {
-                            request: self.requests,
-                            constraints: self.groups.constraints(&self.problem)?,
-                        };
-                        return Ok(());
-                    }
-                    self.take_up();
-                }
-            }
-        }
+impl Placing for Run {
+    fn groups(&mut self) -> &mut Neighbourhoods {
+        &mut self.groups
     }
 
-    fn take_up(&mut self) {
+    fn take_up(&mut self) -> Result<Option<Step>> {
+        if self.groups.free().is_empty() {
+            return Ok(Some(Step::Done(Done::AllAssigned)));
+        }
+        if self.left == 0 {
+            let constraints = self.groups.constraints(&self.problem)?;
+            return Ok(Some(Step::NeedClustering { request: self.requests, constraints }));
+        }
         let sign = match self.options.choice {
             Choice::Ambiguous => 1.0,
             Choice::Typical => -1.0,
@@ -186,22 +150,23 @@ impl Run {
             .zip(&self.certainty)
             .map(|(&i, ratio)| (!groups.is_settled(i)).then_some(sign * ratio))
             .collect();
-        let Some(at) = groups.best(&scores) else { return };
+        let Some(at) = groups.best(&scores) else { return Ok(None) };
         let x = groups.eligible()[at];
         if groups.is_empty() {
-            groups.found(x);
-            return;
+            groups.create(x);
+            return Ok(None);
         }
         let order = groups.by_distance(x, groups.means());
         let infer = self.options.last_inference && self.k.is_some_and(|k| groups.len() >= k);
         groups.locate(x, order, self.options.member, infer, "boundary");
+        Ok(None)
     }
 
     fn settled(&mut self, object: u32, place: Place) {
         self.left = self.left.saturating_sub(1);
         if place == Place::Apart {
             if self.k.is_none_or(|k| self.groups.len() < k) {
-                self.groups.found(object);
+                self.groups.create(object);
             } else {
                 self.groups.park(object);
             }
@@ -218,10 +183,8 @@ impl Inquiry for Run {
         if !matches!(self.step, Step::Ask { .. }) {
             return Err(not_open(id));
         }
-        if let Some((object, place)) = self.groups.tell(id, reply)? {
-            self.settled(object, place);
-        }
-        self.advance()
+        self.step = self.answered(id, reply)?;
+        Ok(())
     }
 
     fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
@@ -234,7 +197,8 @@ impl Inquiry for Run {
         reduce::fill(&mut self.certainty, |e| distances.ratio(eligible[e] as usize));
         self.requests += 1;
         self.left = self.options.recluster_every;
-        self.advance()
+        self.step = self.advance()?;
+        Ok(())
     }
 
     fn drain(&mut self) -> Vec<Event> {
@@ -261,7 +225,8 @@ enum By {
 impl<'a> Distances<'a> {
     fn new(clustering: &'a Clustering, problem: &'a Problem) -> Result<Self> {
         let (n, d, k) = (problem.n(), problem.d(), clustering.k);
-        let wrong = |what: &str| Error::Contract { plugin: "clusterer".into(), broken: what.into() };
+        let wrong =
+            |what: &str| Error::Contract { plugin: "clusterer".into(), broken: what.into() };
         if clustering.labels.len() != n || clustering.labels.iter().any(|&l| l as usize >= k) {
             return Err(wrong("the clustering provided does not label the objects of the problem"));
         }

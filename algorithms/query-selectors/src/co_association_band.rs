@@ -1,7 +1,7 @@
 //! Which pairs does about half of an ensemble put together?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
+use mustlink_kernels::ensemble::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
 use rayon::prelude::*;
 
 use crate::pair_list::{PairList, along};
@@ -23,55 +23,32 @@ use crate::pair_list::{PairList, along};
 /// The ensembles, then O(|E| n), without a matrix O(|E| n τ / 32). Random in the ensembles and the draw.
 /// # References
 /// [DomeniconiAlRazgan2008]: ten members, the band 0.45 to 0.55, a fifth of n pairs.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct CoAssociationBand {
     /// What makes the ensemble.
-    #[schemars(extend("x-default" = "random_k"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "random_k")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Smallest co-association.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(default = 0.45, min = 0.0, max = 1.0)]
     pub lo: f64,
     /// Largest co-association.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(default = 0.55, min = 0.0, max = 1.0)]
     pub hi: f64,
     /// Pairs wanted for each object of the data.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.2, min = 0.0)]
     pub fraction: f64,
     /// How often the ensemble is made again where the pool is too small.
-    #[schemars(range(min = 0))]
     pub redraws: usize,
     /// Whether the band grows where the pool is too small.
     pub widen: bool,
     /// How co-associations are held.
     pub representation: Representation,
     /// Bytes of the matrix above which it is not held.
-    #[schemars(range(min = 0))]
+    #[option(default = MAX_MATRIX_BYTES)]
     pub max_matrix_bytes: u64,
     /// Whether pairs that earlier replies entail are passed over for free instead of asked.
     pub skip_entailed: bool,
 }
-
-impl Default for CoAssociationBand {
-    fn default() -> Self {
-        CoAssociationBand {
-            generator: None,
-            lo: 0.45,
-            hi: 0.55,
-            fraction: 0.2,
-            redraws: 0,
-            widen: false,
-            representation: Representation::default(),
-            max_matrix_bytes: MAX_MATRIX_BYTES,
-            skip_entailed: false,
-        }
-    }
-}
-
-register!(QuerySelector, CoAssociationBand, "co_association_band",
-    references: ["DomeniconiAlRazgan2008"],
-    waives: ["asks_eligible_pairs_once" => "a band without a pair asks nothing, which it warns of"]);
 
 /// The counts of a band, both included; empty when `from > to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,17 +96,14 @@ fn partners(co: &CoAssociation, eligible: &[u32], at: usize, band: Band) -> Vec<
     eligible[at + 1..].iter().copied().filter(|&j| band.holds(row[j as usize])).collect()
 }
 
-#[typetag::serde(name = "co_association_band")]
+#[plugin("co_association_band", cites = ["DomeniconiAlRazgan2008"], waives = ["asks_eligible_pairs_once" => "a band without a pair asks nothing, which it warns of"])]
 impl QuerySelector for CoAssociationBand {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        if !(0.0 <= self.lo && self.lo <= self.hi && self.hi <= 1.0) {
+        if self.lo > self.hi {
             let given = format!("{} with hi = {}", self.lo, self.hi);
             return Err(Error::bad_param("lo", given, "0 <= lo <= hi <= 1"));
         }
-        if !(self.fraction >= 0.0 && self.fraction.is_finite()) {
-            return Err(Error::bad_param("fraction", self.fraction, ">= 0"));
-        }
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        let generator = self.generator()?;
         let eligible = problem.eligible_objects();
         let wanted = (self.fraction * problem.n() as f64).round() as u64;
         let count = |ensemble: &Ensemble| {
@@ -142,7 +116,11 @@ impl QuerySelector for CoAssociationBand {
         if band.from > band.to {
             ctx.warn(format!(
                 "no count of {} members lies between {} and {}; the nearest are {} and {}",
-                co.members(), self.lo, self.hi, band.to, band.from
+                co.members(),
+                self.lo,
+                self.hi,
+                band.to,
+                band.from
             ));
         }
         let mut sizes = pool(&co, &eligible, band, ctx)?;
@@ -171,7 +149,13 @@ impl QuerySelector for CoAssociationBand {
             ));
         }
         // Numbers of pairs are drawn, and only their rows looked at again.
-        let ends: Vec<u64> = sizes.iter().scan(0, |sum, s| { *sum += s; Some(*sum) }).collect();
+        let ends: Vec<u64> = sizes
+            .iter()
+            .scan(0, |sum, s| {
+                *sum += s;
+                Some(*sum)
+            })
+            .collect();
         let mut draw = ctx.stream("band");
         let mut chosen: Vec<u64> = if 2 * wanted >= all {
             let mut every: Vec<u64> = (0..all).collect();
@@ -201,12 +185,12 @@ impl QuerySelector for CoAssociationBand {
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         along(generator, self.skip_entailed)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         let n = shape.n as u64;
         let matrix = (n * n.saturating_sub(1)).min(self.max_matrix_bytes);
         generator.map_or(0, |g| g.memory(shape, true)) + matrix + 24 * n

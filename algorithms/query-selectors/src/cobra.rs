@@ -1,38 +1,36 @@
 //! COBRA: over-cluster, then merge super-instances by questions about their representatives.
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use mustlink_core::clustering::canonical;
 use mustlink_core::knowledge::{ASSUMED, Knowledge};
 use mustlink_core::prelude::*;
-use mustlink_core::{reduce, run};
-use mustlink_kernels::points::{Distortion, Points};
+use mustlink_core::run;
+use mustlink_kernels::distance::points::{Distortion, Points};
 use rayon::prelude::*;
 
-use crate::neighbourhoods::{not_open, rows_only};
+use crate::checks::{not_open, rows_only};
+use crate::representative_pairs::{Pairs, SORTED_UP_TO};
 
 /// How many super-instances: a number, or every object on its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[options]
+#[derive(Copy, Eq)]
 pub enum SuperInstances {
     /// This many, `1..=n`.
-    Count(#[schemars(range(min = 1))] usize),
+    Count(#[option(min = 1)] usize),
     /// One per object.
     Every(Every),
 }
 
 /// Every object on its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Every {
     /// Every object is a super-instance.
     All,
 }
 
 /// Distance whose sum the representative minimises.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Medoid {
     /// Squared Euclidean: the member nearest to the mean.
     #[default]
@@ -42,8 +40,7 @@ pub enum Medoid {
 }
 
 /// The objects the representative has to be central to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Reference {
     /// The eligible members.
     #[default]
@@ -53,8 +50,7 @@ pub enum Reference {
 }
 
 /// What "don't know" means.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum OnDontKnow {
     /// The pair is put aside; later pairs of the same two clusters are asked.
     #[default]
@@ -96,13 +92,13 @@ pub enum OnExhaust {
 /// Random only in the clusterer.
 /// # References
 /// [VanCraenendonck2017] §3. Differs: the single pass; questions end where the run's budget says.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Cobra {
     /// Number of super-instances (N_S), `1..=n`, or `all` for one per object.
+    #[option(default = SuperInstances::Count(25))]
     pub super_instances: SuperInstances,
     /// What makes the super-instances.
-    #[schemars(extend("x-default" = "kmeans"))]
+    #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// Distance whose sum a representative minimises.
     pub medoid: Medoid,
@@ -114,27 +110,9 @@ pub struct Cobra {
     pub on_exhaust: OnExhaust,
 }
 
-impl Default for Cobra {
-    fn default() -> Self {
-        Cobra {
-            super_instances: SuperInstances::Count(25),
-            clusterer: None,
-            medoid: Medoid::SquaredEuclidean,
-            reference: Reference::Queryable,
-            on_dont_know: OnDontKnow::SkipPair,
-            on_exhaust: OnExhaust::Stop,
-        }
-    }
-}
-
-register!(QuerySelector, Cobra, "cobra", references: ["VanCraenendonck2017"]);
-
 /// Up to this many reference objects their distances are summed one by one.
 const SUMMED_UP_TO: usize = 16;
-/// Up to this many representatives all pairs are sorted at once.
-const SORTED_UP_TO: usize = 5000;
-
-#[typetag::serde(name = "cobra")]
+#[plugin("cobra", cites = ["VanCraenendonck2017"])]
 impl QuerySelector for Cobra {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         Ok(Box::new(self.merging(problem, ctx)?))
@@ -160,11 +138,9 @@ impl QuerySelector for Cobra {
         let r = representatives as u64;
         let pairs = if representatives <= SORTED_UP_TO { 8 * r * r } else { 64 * r };
         let over = Shape { k: representatives, ..*shape };
-        let clusterer = match (&self.clusterer, self.super_instances) {
-            (_, SuperInstances::Every(Every::All)) => 0,
-            (Some(clusterer), _) => clusterer.memory(&over),
-            (None, _) => slot::<Self, dyn BaseClusterer>(&None, "clusterer")
-                .map_or(0, |clusterer| clusterer.memory(&over)),
+        let clusterer = match self.super_instances {
+            SuperInstances::Every(Every::All) => 0,
+            SuperInstances::Count(_) => self.clusterer().map_or(0, |c| c.memory(&over)),
         };
         (96 * shape.n) as u64 + pairs + clusterer
     }
@@ -174,16 +150,13 @@ impl Cobra {
     fn merging(&self, problem: &Problem, ctx: &Context) -> Result<Merging> {
         rows_only(&problem.data, "cobra")?;
         let n = problem.n();
-        if self.on_exhaust == OnExhaust::Cut(0) {
-            return Err(Error::bad_param("on_exhaust.cut", 0, ">= 1"));
-        }
         let labels = match self.super_instances {
-            SuperInstances::Count(count) if count == 0 || count > n => {
+            SuperInstances::Count(count) if count > n => {
                 let legal = format!("in 1..={n} (the objects) or \"all\"");
                 return Err(Error::bad_param("super_instances", count, legal));
             }
             SuperInstances::Count(count) if count < n => {
-                let clusterer = slot::<Self, dyn BaseClusterer>(&self.clusterer, "clusterer")?;
+                let clusterer = self.clusterer()?;
                 let over = Problem {
                     constraints: Default::default(),
                     start: None,
@@ -329,110 +302,6 @@ struct Groups {
     of: Vec<u32>,
 }
 
-/// A pair of representatives by position, in the order in which pairs are asked.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Near {
-    squared: f64,
-    a: u32,
-    b: u32,
-}
-
-impl Eq for Near {}
-impl PartialOrd for Near {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Near {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.squared.total_cmp(&other.squared).then((self.a, self.b).cmp(&(other.a, other.b)))
-    }
-}
-
-fn near(points: &Points, representatives: &[u32], a: usize, b: usize) -> Near {
-    let (i, j) = (representatives[a] as usize, representatives[b] as usize);
-    Near { squared: points.between(i, j), a: a as u32, b: b as u32 }
-}
-
-/// The pairs of representatives in ascending distance.
-#[derive(Clone)]
-enum Pairs {
-    /// All of them, and how many are behind us.
-    Sorted { list: std::sync::Arc<[Near]>, at: usize },
-    /// For each a the next pair (a, b), b > a, in a heap: memory for R pairs, not R².
-    Lazy { heads: BinaryHeap<std::cmp::Reverse<Near>> },
-}
-
-impl Pairs {
-    fn new(points: &Points, representatives: &[u32]) -> Self {
-        if representatives.len() <= SORTED_UP_TO {
-            Pairs::sorted(points, representatives)
-        } else {
-            Pairs::lazy(points, representatives)
-        }
-    }
-
-    fn sorted(points: &Points, representatives: &[u32]) -> Self {
-        let r = representatives.len();
-        let row = |a: usize| (a + 1..r).map(move |b| near(points, representatives, a, b));
-        let mut list: Vec<Near> = (0..r).into_par_iter().flat_map_iter(row).collect();
-        list.par_sort_unstable();
-        Pairs::Sorted { list: list.into(), at: 0 }
-    }
-
-    fn lazy(points: &Points, representatives: &[u32]) -> Self {
-        let r = representatives.len();
-        let mut heads: Vec<Option<Near>> = vec![None; r];
-        reduce::fill(&mut heads, |a| (a + 1..r).map(|b| near(points, representatives, a, b)).min());
-        Pairs::Lazy { heads: heads.into_iter().flatten().map(std::cmp::Reverse).collect() }
-    }
-
-    /// The same pairs from the first on.
-    fn restarted(&self, points: &Points, representatives: &[u32]) -> Self {
-        match self {
-            Pairs::Sorted { list, .. } => Pairs::Sorted { list: list.clone(), at: 0 },
-            Pairs::Lazy { .. } => Pairs::lazy(points, representatives),
-        }
-    }
-
-    /// The closest pair not given yet whose relation is unknown.
-    fn next(&mut self, points: &Points, of: &[u32], knowledge: &mut Knowledge) -> Option<Near> {
-        let mut is_open =
-            |x: &Near| knowledge.relation(of[x.a as usize], of[x.b as usize]).is_none();
-        match self {
-            Pairs::Sorted { list, at } => {
-                while let Some(x) = list.get(*at) {
-                    *at += 1;
-                    if is_open(x) {
-                        return Some(*x);
-                    }
-                }
-                None
-            }
-            Pairs::Lazy { heads } => {
-                // A head never lies beyond the closest open pair of its row, so the least head
-                // that is open is the closest open pair of all.
-                while let Some(std::cmp::Reverse(x)) = heads.pop() {
-                    let open = is_open(&x);
-                    let a = x.a as usize;
-                    let mut following: Option<Near> = None;
-                    for b in a + 1..of.len() {
-                        let y = near(points, of, a, b);
-                        if y > x && following.is_none_or(|f| y < f) && is_open(&y) {
-                            following = Some(y);
-                        }
-                    }
-                    heads.extend(following.map(std::cmp::Reverse));
-                    if open {
-                        return Some(x);
-                    }
-                }
-                None
-            }
-        }
-    }
-}
-
 struct Merging {
     points: Points,
     groups: Groups,
@@ -554,40 +423,11 @@ impl Inquiry for Merging {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::Array2;
     use mustlink_core::serde_json;
+    use ndarray::Array2;
     use proptest::prelude::*;
 
-    /// Rows on a small grid, so that distances tie.
-    fn grid() -> impl Strategy<Value = Array2<f64>> {
-        (1usize..40, 1usize..4).prop_flat_map(|(n, d)| {
-            prop::collection::vec(0i32..6, n * d).prop_map(move |v| {
-                Array2::from_shape_fn((n, d), |(i, f)| f64::from(v[i * d + f]))
-            })
-        })
-    }
-
     proptest! {
-        #[test]
-        fn lazy_pairs_come_in_the_sorted_order(x in grid(), modulus in 1usize..7) {
-            let points = Points::new(&Data::dense(x).unwrap(), Distortion::default()).unwrap();
-            let all: Vec<u32> = (0..points.n() as u32).collect();
-            let run = |mut pairs: Pairs| {
-                let mut knowledge = Knowledge::new(all.len(), &Constraints::default());
-                let mut asked = Vec::new();
-                while let Some(x) = pairs.next(&points, &all, &mut knowledge) {
-                    asked.push((x.a, x.b));
-                    match (x.a as usize % modulus, x.b as usize % modulus) {
-                        (0, 1) => {}
-                        (p, q) if p == q => drop(knowledge.must(x.a, x.b)),
-                        _ => drop(knowledge.cannot(x.a, x.b)),
-                    }
-                }
-                asked
-            };
-            prop_assert_eq!(run(Pairs::sorted(&points, &all)), run(Pairs::lazy(&points, &all)));
-        }
-
         #[test]
         fn nearest_to_the_mean_is_the_medoid(
             x in prop::collection::vec(-1e3f64..1e3, 3 * 60),
@@ -617,9 +457,8 @@ mod tests {
     #[test]
     fn reads_both_forms_of_its_options() {
         let read = |text: &str| serde_json::from_str::<Box<dyn QuerySelector>>(text);
-        let cobra = read(
-            r#"{"type": "cobra", "super_instances": "all", "on_exhaust": {"cut": 3}}"#,
-        );
+        let cobra =
+            read(r#"{"type": "cobra", "super_instances": "all", "on_exhaust": {"cut": 3}}"#);
         let text = serde_json::to_string(&cobra.unwrap()).unwrap();
         assert!(text.contains(r#""super_instances":"all""#), "{text}");
         assert!(text.contains(r#""on_exhaust":{"cut":3}"#), "{text}");

@@ -2,16 +2,18 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
-use mustlink_kernels::imputation::{MAX_CANDIDATES, Thresholds, neighbourhoods};
-use mustlink_kernels::points::Distortion;
+use mustlink_kernels::distance::points::Distortion;
+use mustlink_kernels::ensemble::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
+use mustlink_kernels::ensemble::imputation::{MAX_CANDIDATES, Thresholds, neighbourhoods};
 
-use crate::neighbourhoods::{Mean, Neighbourhoods, Next, Place, Rules, Tie, known_k};
+use crate::checks::known_k;
+use crate::mean::Mean;
+use crate::neighbourhoods::{MOST_RETRIES, Neighbourhoods, Place, Rules, Tie};
+use crate::placing::{EmptyInquiry, Placing};
 use crate::votes::Votes;
 
 /// Which object of an imputed neighbourhood stands for it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Representative {
     /// The one that shares most votes with the others; ties: nearest to their mean.
     #[default]
@@ -21,8 +23,7 @@ pub enum Representative {
 }
 
 /// How the association with a cluster enters the margin.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Weighting {
     /// Times the share of the cluster in all placed objects (T, equation 5).
     #[default]
@@ -32,8 +33,7 @@ pub enum Weighting {
 }
 
 /// What follows when the imputed neighbourhoods end before there are k clusters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Fallback {
     /// Objects outside them, the least associated with any cluster first.
     #[default]
@@ -43,8 +43,7 @@ pub enum Fallback {
 }
 
 /// When objects come that share no vote with any cluster.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum ZeroAssociation {
     /// Before all others: their margin is 0.
     #[default]
@@ -78,22 +77,19 @@ pub enum ZeroAssociation {
 /// the comparisons needed; each object placed O(n), without a matrix O(τ n). Random in the ensemble.
 /// # References
 /// [Greene2007] Figs. 3 to 5 (2000 members, spherical k-means).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Committee {
     /// What makes the committee.
-    #[schemars(extend("x-default" = "subsample"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Number of clusters; absent: the problem's.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// Share of the members from which on a pair is an imputed must-link (κ_m).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(default = 0.98, min = 0.0, max = 1.0)]
     pub kappa_must: f64,
     /// Share of the members up to which a pair is an imputed cannot-link (κ_c); reported only.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(min = 0.0, max = 1.0)]
     pub kappa_cannot: f64,
     /// Which object of an imputed neighbourhood stands for it.
     pub representative: Representative,
@@ -104,50 +100,28 @@ pub struct Committee {
     /// When objects come that share no vote with any cluster.
     pub zero_association: ZeroAssociation,
     /// How distances to means are taken, where they decide.
+    #[option(default = Distortion::SquaredEuclidean)]
     pub distortion: Distortion,
     /// How co-associations are held.
     pub representation: Representation,
     /// Bytes of the matrix above which it is not held.
-    #[schemars(range(min = 0))]
+    #[option(default = MAX_MATRIX_BYTES)]
     pub max_matrix_bytes: u64,
     /// Comparisons to find neighbourhoods without a matrix, at most.
-    #[schemars(range(min = 0))]
+    #[option(default = MAX_CANDIDATES)]
     pub max_candidates: u64,
     /// Whether an object apart from k − 1 clusters joins the last one without a question; sound only when k is the number of classes.
+    #[option(default = true)]
     pub last_inference: bool,
     /// Whether what is known already is concluded instead of asked.
+    #[option(default = true)]
     pub skip_entailed: bool,
     /// Other members of a cluster tried after "don't know".
-    #[schemars(range(min = 0, max = 5))]
+    #[option(default = 1, max = MOST_RETRIES)]
     pub dont_know_retries: u8,
     /// What decides between equal margins.
     pub tie: Tie,
 }
-
-impl Default for Committee {
-    fn default() -> Self {
-        Committee {
-            generator: None,
-            k: None,
-            kappa_must: 0.98,
-            kappa_cannot: 0.0,
-            representative: Representative::default(),
-            weighting: Weighting::default(),
-            fallback: Fallback::default(),
-            zero_association: ZeroAssociation::default(),
-            distortion: Distortion::SquaredEuclidean,
-            representation: Representation::default(),
-            max_matrix_bytes: MAX_MATRIX_BYTES,
-            max_candidates: MAX_CANDIDATES,
-            last_inference: true,
-            skip_entailed: true,
-            dont_know_retries: 1,
-            tie: Tie::default(),
-        }
-    }
-}
-
-register!(QuerySelector, Committee, "committee", references: ["Greene2007"]);
 
 impl Committee {
     /// Starts an inquiry of this kind: `beginning` says how the first object of each cluster is
@@ -169,7 +143,7 @@ impl Committee {
         let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, rules)?;
         let eligible = groups.eligible().len();
         if eligible < 2 {
-            return Ok(Box::new(Nothing));
+            return Ok(Box::new(EmptyInquiry));
         }
         let k = known_k(self.k, problem, eligible)?;
         let k = k.ok_or_else(|| Error::MissingK { plugin: plugin.into() })?;
@@ -182,7 +156,7 @@ impl Committee {
         if self.kappa_must - self.kappa_cannot < 0.5 {
             ctx.warn("kappa_must is less than 0.5 above kappa_cannot: imputed links say little");
         }
-        if !mustlink_kernels::co_association::is_complete(&ensemble) {
+        if !mustlink_kernels::ensemble::co_association::is_complete(&ensemble) {
             let legal = "one that labels every object (out_of_sample other than leave_out)";
             return Err(Error::bad_param("generator", generator.typetag_name(), legal));
         }
@@ -209,7 +183,7 @@ impl Committee {
             ctx,
             groups,
         };
-        run.advance()?;
+        run.step = run.advance()?;
         Ok(Box::new(run))
     }
 }
@@ -240,15 +214,15 @@ fn densities(co: &CoAssociation, of: &[u32], beta: f64) -> Vec<f64> {
     of.iter().map(|&i| density(i)).collect()
 }
 
-#[typetag::serde(name = "committee")]
+#[plugin("committee", cites = ["Greene2007"])]
 impl QuerySelector for Committee {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        let generator = self.generator()?;
         self.begin(&**generator, Beginning::Imputed, None, "committee", problem, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         SelectorProperties {
             needs_k: self.k.is_none(),
             skips_entailed: self.skip_entailed,
@@ -260,7 +234,7 @@ impl QuerySelector for Committee {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         let n = shape.n as u64;
         // Counts of up to 65 535 members; what does not fit is held implicitly, in less.
         let matrix = match self.representation {
@@ -268,19 +242,6 @@ impl QuerySelector for Committee {
             _ => (n * n.saturating_sub(1)).min(self.max_matrix_bytes),
         };
         generator.map_or(0, |g| g.memory(shape, true)) + matrix + n * (128 + 8 * shape.k as u64)
-    }
-}
-
-/// An inquiry without a question.
-pub struct Nothing;
-
-impl Inquiry for Nothing {
-    fn step(&mut self) -> Result<Step> {
-        Ok(Step::Done(Done::Exhausted))
-    }
-
-    fn tell(&mut self, id: QueryId, _: Reply) -> Result<()> {
-        Err(crate::neighbourhoods::not_open(id))
     }
 }
 
@@ -304,52 +265,9 @@ struct Run {
 }
 
 impl Run {
-    /// Settles objects until a question is needed or nothing is left.
-    fn advance(&mut self) -> Result<()> {
-        loop {
-            match self.groups.proceed() {
-                Some(Next::Ask(step)) => {
-                    self.step = step;
-                    return Ok(());
-                }
-                Some(Next::Settled(object, place)) => self.settled(object, place),
-                None => {
-                    self.ctx.check()?;
-                    if let Some(reason) = self.take_up() {
-                        self.step = Step::Done(reason);
-                        return Ok(());
-                    }
-                }
-            }
-        }
-    }
-
-    fn found(&mut self, object: u32) {
-        self.groups.found(object);
-        self.votes.found(object);
-    }
-
-    /// Takes up the next object, or says why there is none.
-    fn take_up(&mut self) -> Option<Done> {
-        while !self.expanding && self.groups.len() < self.k {
-            match self.next_candidate() {
-                Some(x) if self.groups.is_empty() => {
-                    self.found(x);
-                    self.retry = None;
-                }
-                Some(x) => {
-                    self.locate(x, false, "initialise");
-                    return None;
-                }
-                None => self.expanding = true,
-            }
-        }
-        self.expanding = true;
-        let Some(x) = self.most_disputed() else { return Some(Done::AllAssigned) };
-        // With fewer clusters than k the last one may be a cluster not found yet.
-        let infer = self.options.last_inference && self.groups.len() >= self.k;
-        self.locate(x, infer, "expand");
-        None
+    fn create(&mut self, object: u32) {
+        self.groups.create(object);
+        self.votes.create(object);
     }
 
     fn locate(&mut self, x: u32, infer: bool, purpose: &'static str) {
@@ -443,7 +361,7 @@ impl Run {
             let eligible = self.groups.eligible();
             let score = |(&i, density): (&u32, &f64)| {
                 let doubt = 1.0 - self.votes.margin(i, by_size).value();
-                let late = last && self.votes.is_alien(i);
+                let late = last && self.votes.has_no_association(i);
                 let score = if late { -1.0 } else { doubt * density };
                 (!self.groups.is_settled(i)).then_some(score)
             };
@@ -453,7 +371,7 @@ impl Run {
         let mut best: Vec<u32> = Vec::new();
         let mut least = None;
         for i in free {
-            let late = last && self.votes.is_alien(i);
+            let late = last && self.votes.has_no_association(i);
             let margin = self.votes.margin(i, by_size);
             let order = least.map_or(std::cmp::Ordering::Less, |(l, m): (bool, _)| {
                 late.cmp(&l).then(margin.order(m))
@@ -469,16 +387,44 @@ impl Run {
         let scores: Vec<Option<f64>> = best.iter().map(|_| Some(0.0)).collect();
         self.groups.best(&scores).map(|at| best[at])
     }
+}
+
+impl Placing for Run {
+    fn groups(&mut self) -> &mut Neighbourhoods {
+        &mut self.groups
+    }
+
+    fn take_up(&mut self) -> Result<Option<Step>> {
+        while !self.expanding && self.groups.len() < self.k {
+            match self.next_candidate() {
+                Some(x) if self.groups.is_empty() => {
+                    self.create(x);
+                    self.retry = None;
+                }
+                Some(x) => {
+                    self.locate(x, false, "initialise");
+                    return Ok(None);
+                }
+                None => self.expanding = true,
+            }
+        }
+        self.expanding = true;
+        let Some(x) = self.most_disputed() else { return Ok(Some(Step::Done(Done::AllAssigned))) };
+        // With fewer clusters than k the last one may be a cluster not found yet.
+        let infer = self.options.last_inference && self.groups.len() >= self.k;
+        self.locate(x, infer, "expand");
+        Ok(None)
+    }
 
     fn settled(&mut self, object: u32, place: Place) {
         match place {
             Place::Joined(p) => self.votes.join(object, p),
-            Place::Apart if !self.expanding => self.found(object),
+            Place::Apart if !self.expanding => self.create(object),
             // Its class hid in neighbourhoods that were offered already.
             Place::Apart
                 if self.groups.len() < self.k && self.options.fallback == Fallback::Singletons =>
             {
-                self.found(object);
+                self.create(object);
             }
             Place::Apart => self.groups.park(object),
             // Its neighbourhood offers another object, once.
@@ -494,10 +440,8 @@ impl Inquiry for Run {
     }
 
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
-        if let Some((object, place)) = self.groups.tell(id, reply)? {
-            self.settled(object, place);
-        }
-        self.advance()
+        self.step = self.answered(id, reply)?;
+        Ok(())
     }
 
     fn drain(&mut self) -> Vec<Event> {

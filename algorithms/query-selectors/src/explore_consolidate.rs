@@ -2,15 +2,15 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::points::Distortion;
+use mustlink_kernels::distance::points::Distortion;
 
-use crate::neighbourhoods::{
-    Mean, Member, Neighbourhoods, Next, Place, Rules, Tie, known_k,
-};
+use crate::checks::known_k;
+use crate::mean::Mean;
+use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::placing::Placing;
 
 /// The order in which the neighbourhoods are asked while exploring.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum ExploreOrder {
     /// Nearest mean first.
     #[default]
@@ -20,8 +20,7 @@ pub enum ExploreOrder {
 }
 
 /// How the first object is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum FirstRule {
     /// A uniformly random eligible object.
     Random,
@@ -30,8 +29,8 @@ pub enum FirstRule {
 }
 
 /// The first object: a rule, or its row number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[options]
+#[derive(Copy, Eq)]
 pub enum First {
     /// By a rule.
     Rule(FirstRule),
@@ -66,56 +65,43 @@ pub enum First {
 /// # References
 /// [Basu2004] Figs. 2 and 3. Differs: the means follow their neighbourhoods during Consolidate
 /// (`recompute_centroids = false` is the paper's).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ExploreConsolidate {
     /// Number of clusters; absent: the problem's, or unknown.
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// How objects are compared.
+    #[option(default = Distortion::SquaredEuclidean)]
     pub distortion: Distortion,
     /// The first object: `random`, `nearest_mean` or a row number.
+    #[option(default = First::Rule(FirstRule::Random))]
     pub start: First,
     /// Which member of a neighbourhood is put in a question while exploring.
+    #[option(default = Member::Random)]
     pub explore_member: Member,
     /// The order in which the neighbourhoods are asked while exploring.
     pub explore_order: ExploreOrder,
     /// Which member of a neighbourhood is put in a question while consolidating.
+    #[option(default = Member::Random)]
     pub consolidate_member: Member,
     /// Whether the means follow their neighbourhoods while consolidating.
+    #[option(default = true)]
     pub recompute_centroids: bool,
     /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
+    #[option(default = true)]
     pub last_inference: bool,
     /// Whether what is known already is concluded instead of asked.
+    #[option(default = true)]
     pub skip_entailed: bool,
     /// Other members of a neighbourhood tried after "don't know".
-    #[schemars(range(min = 0, max = 5))]
+    #[option(default = 1, max = MOST_RETRIES)]
     pub dont_know_retries: u8,
     /// What decides between equally far objects.
+    #[option(default = Tie::LowestIndex)]
     pub tie: Tie,
 }
 
-impl Default for ExploreConsolidate {
-    fn default() -> Self {
-        ExploreConsolidate {
-            k: None,
-            distortion: Distortion::SquaredEuclidean,
-            start: First::Rule(FirstRule::Random),
-            explore_member: Member::Random,
-            explore_order: ExploreOrder::NearestCentroid,
-            consolidate_member: Member::Random,
-            recompute_centroids: true,
-            last_inference: true,
-            skip_entailed: true,
-            dont_know_retries: 1,
-            tie: Tie::LowestIndex,
-        }
-    }
-}
-
-register!(QuerySelector, ExploreConsolidate, "explore_consolidate", references: ["Basu2004"]);
-
-#[typetag::serde(name = "explore_consolidate")]
+#[plugin("explore_consolidate", cites = ["Basu2004"])]
 impl QuerySelector for ExploreConsolidate {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let rules = Rules {
@@ -123,13 +109,8 @@ impl QuerySelector for ExploreConsolidate {
             dont_know_retries: self.dont_know_retries,
             tie: self.tie,
         };
-        let groups = Neighbourhoods::new(
-            problem,
-            ctx,
-            "explore_consolidate",
-            self.distortion,
-            rules,
-        )?;
+        let groups =
+            Neighbourhoods::new(problem, ctx, "explore_consolidate", self.distortion, rules)?;
         let mut run = Run {
             options: self.clone(),
             k: None,
@@ -143,10 +124,10 @@ impl QuerySelector for ExploreConsolidate {
         if eligible >= 2 {
             run.k = known_k(self.k, problem, eligible)?;
             let first = self.first(problem, &run.groups, ctx)?;
-            run.groups.found(first);
+            run.groups.create(first);
             run.phase = Phase::Explore { nearest: vec![f64::INFINITY; eligible] };
             run.placed_while_exploring(first);
-            run.advance()?;
+            run.step = run.advance()?;
         }
         Ok(Box::new(run))
     }
@@ -209,34 +190,27 @@ struct Run {
 }
 
 impl Run {
-    /// Settles objects until a question is needed or nothing is left.
-    fn advance(&mut self) -> Result<()> {
-        loop {
-            match self.groups.proceed() {
-                Some(Next::Ask(step)) => {
-                    self.step = step;
-                    return Ok(());
-                }
-                Some(Next::Settled(object, place)) => self.settled(object, place),
-                None => {
-                    self.ctx.check()?;
-                    if let Some(reason) = self.take_up() {
-                        self.step = Step::Done(reason);
-                        return Ok(());
-                    }
-                }
-            }
+    fn placed_while_exploring(&mut self, object: u32) {
+        if let Phase::Explore { nearest } = &mut self.phase {
+            let (old, groups) = (nearest.clone(), &self.groups);
+            let (points, eligible) = (groups.points(), groups.eligible());
+            let to = |e: usize| points.between(eligible[e] as usize, object as usize);
+            reduce::fill(nearest, |e| old[e].min(to(e)));
         }
     }
+}
 
-    /// Takes up the next object, or says why there is none.
-    fn take_up(&mut self) -> Option<Done> {
+impl Placing for Run {
+    fn groups(&mut self) -> &mut Neighbourhoods {
+        &mut self.groups
+    }
+
+    fn take_up(&mut self) -> Result<Option<Step>> {
         if matches!(self.phase, Phase::Explore { .. })
             && self.k.is_some_and(|k| self.groups.len() >= k)
         {
             let pool = self.groups.free();
-            let frozen =
-                (!self.options.recompute_centroids).then(|| self.groups.means().to_vec());
+            let frozen = (!self.options.recompute_centroids).then(|| self.groups.means().to_vec());
             self.phase = Phase::Consolidate { pool, frozen };
         }
         match &mut self.phase {
@@ -254,9 +228,9 @@ impl Run {
                         self.ctx.warn(format!(
                             "explore found {found} of {k} neighbourhoods among the eligible objects"
                         ));
-                        return Some(Done::Exhausted);
+                        return Ok(Some(Step::Done(Done::Exhausted)));
                     }
-                    return Some(Done::AllAssigned);
+                    return Ok(Some(Step::Done(Done::AllAssigned)));
                 };
                 let x = groups.eligible()[at];
                 let order = match self.options.explore_order {
@@ -268,7 +242,7 @@ impl Run {
             }
             Phase::Consolidate { pool, frozen } => {
                 if pool.is_empty() {
-                    return Some(Done::AllAssigned);
+                    return Ok(Some(Step::Done(Done::AllAssigned)));
                 }
                 let x = pool.swap_remove(self.draw.below(pool.len()));
                 let means = frozen.as_deref().unwrap_or(self.groups.means());
@@ -278,7 +252,7 @@ impl Run {
                 self.groups.locate(x, order, member, infer, "consolidate");
             }
         }
-        None
+        Ok(None)
     }
 
     fn settled(&mut self, object: u32, place: Place) {
@@ -286,19 +260,10 @@ impl Run {
             (Place::Parked, _) | (Place::Joined(_), Phase::Consolidate { .. }) => {}
             (Place::Joined(_), Phase::Explore { .. }) => self.placed_while_exploring(object),
             (Place::Apart, Phase::Explore { .. }) => {
-                self.groups.found(object);
+                self.groups.create(object);
                 self.placed_while_exploring(object);
             }
             (Place::Apart, Phase::Consolidate { .. }) => self.groups.park(object),
-        }
-    }
-
-    fn placed_while_exploring(&mut self, object: u32) {
-        if let Phase::Explore { nearest } = &mut self.phase {
-            let (old, groups) = (nearest.clone(), &self.groups);
-            let (points, eligible) = (groups.points(), groups.eligible());
-            let to = |e: usize| points.between(eligible[e] as usize, object as usize);
-            reduce::fill(nearest, |e| old[e].min(to(e)));
         }
     }
 }
@@ -309,10 +274,8 @@ impl Inquiry for Run {
     }
 
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
-        if let Some((object, place)) = self.groups.tell(id, reply)? {
-            self.settled(object, place);
-        }
-        self.advance()
+        self.step = self.answered(id, reply)?;
+        Ok(())
     }
 
     fn drain(&mut self) -> Vec<Event> {

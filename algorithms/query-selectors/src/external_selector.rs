@@ -1,11 +1,11 @@
 //! How does a selector in another language take part?
 
-use mustlink_core::child::{Child, Trouble};
+use mustlink_core::child::{Child, ChildError};
 use mustlink_core::exchange::Scratch;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, Value, json};
 
-use crate::neighbourhoods::not_open;
+use crate::checks::not_open;
 
 const TAG: &str = "external_selector";
 
@@ -37,13 +37,12 @@ const TAG: &str = "external_selector";
 /// is none (with its line), an early end (with the last words on standard error) and reported errors.
 /// # Cost and randomness
 /// One process and a copy of the data on disk per selection. The seed, below 2³², is handed over.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ExternalSelector {
     /// The program and its arguments: `["python3", "my_selector.py"]`.
     pub command: Vec<String>,
     /// Seconds for each reply; 0: as long as it takes.
-    #[schemars(range(min = 0.0))]
+    #[option(min = 0.0)]
     pub timeout_seconds: f64,
     /// Whether it cannot run without k.
     pub needs_k: bool,
@@ -57,21 +56,12 @@ pub struct ExternalSelector {
     pub accepts_sparse: bool,
 }
 
-register!(QuerySelector, ExternalSelector, "external_selector", references: []);
-
-#[typetag::serde(name = "external_selector")]
+#[plugin("external_selector")]
 impl QuerySelector for ExternalSelector {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         if self.command.is_empty() {
             let legal = "a program and its arguments, such as [\"python3\", \"my_selector.py\"]";
             return Err(Error::bad_param("command", "[]", legal));
-        }
-        if !self.timeout_seconds.is_finite() || self.timeout_seconds < 0.0 {
-            return Err(Error::bad_param(
-                "timeout_seconds",
-                self.timeout_seconds,
-                "finite and >= 0",
-            ));
         }
         ctx.check()?;
         let scratch = Scratch::new()?;
@@ -108,7 +98,7 @@ impl QuerySelector for ExternalSelector {
     }
 }
 
-fn talk<T>(said: Result<T, Trouble>) -> Result<T> {
+fn talk<T>(said: Result<T, ChildError>) -> Result<T> {
     said.map_err(|trouble| trouble.into_error(TAG))
 }
 

@@ -21,19 +21,15 @@ use crate::pair_list::PairList;
 /// O(1) per query; nothing is random.
 /// # References
 /// None.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct FixedList {
     /// Pairs of row numbers, from 0.
     pub pairs: Vec<(u32, u32)>,
     /// A constraints file with further pairs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// Whether pairs that earlier replies entail are passed over for free instead of asked.
     pub skip_entailed: bool,
 }
-
-register!(QuerySelector, FixedList, "fixed_list", references: []);
 
 impl FixedList {
     /// The pairs of the options and of the file.
@@ -41,8 +37,9 @@ impl FixedList {
         let mut pairs = self.pairs.clone();
         let Some(file) = &self.file else { return Ok(pairs) };
         let shown = file.display();
-        let text = std::fs::read_to_string(file)
-            .map_err(|e| Error::bad_param("file", shown.to_string(), format!("a readable file ({e})")))?;
+        let text = std::fs::read_to_string(file).map_err(|e| {
+            Error::bad_param("file", shown.to_string(), format!("a readable file ({e})"))
+        })?;
         for (at, line) in text.lines().enumerate() {
             let mut fields = line.split(',').map(str::trim);
             let (i, j) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
@@ -60,7 +57,7 @@ impl FixedList {
     }
 }
 
-#[typetag::serde(name = "fixed_list")]
+#[plugin("fixed_list")]
 impl QuerySelector for FixedList {
     fn start(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Inquiry>> {
         if self.pairs.is_empty() && self.file.is_none() {

@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::co_association::CoAssociation;
-use mustlink_kernels::imputation::Thresholds;
+use mustlink_kernels::ensemble::co_association::CoAssociation;
+use mustlink_kernels::ensemble::imputation::Thresholds;
 
 use crate::pair_list::{PairList, along};
 
 /// Which pairs are asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Side {
     /// Those the ensemble decides: imputed must-links and cannot-links.
     #[default]
@@ -35,47 +34,31 @@ pub enum Side {
 /// # References
 /// Figure 2 of [Greene2007], which asks only what is imputed correctly; here wrongly imputed pairs
 /// take part, with their true reply.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ImputedPairs {
     /// What makes the ensemble.
-    #[schemars(extend("x-default" = "subsample"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Which pairs are asked.
     pub side: Side,
     /// How many, at most.
-    #[schemars(range(min = 0))]
+    #[option(default = 1000)]
     pub pairs: usize,
     /// Share of the members from which on a pair is an imputed must-link (κ_m).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(default = 0.98, min = 0.0, max = 1.0)]
     pub kappa_must: f64,
     /// Share of the members up to which a pair is an imputed cannot-link (κ_c).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[option(min = 0.0, max = 1.0)]
     pub kappa_cannot: f64,
 }
-
-impl Default for ImputedPairs {
-    fn default() -> Self {
-        ImputedPairs {
-            generator: None,
-            side: Side::default(),
-            pairs: 1000,
-            kappa_must: 0.98,
-            kappa_cannot: 0.0,
-        }
-    }
-}
-
-register!(QuerySelector, ImputedPairs, "imputed_pairs", references: ["Greene2007"]);
 
 /// Draws for each pair wanted before the search is given up.
 const PATIENCE: usize = 1000;
 
-#[typetag::serde(name = "imputed_pairs")]
+#[plugin("imputed_pairs", cites = ["Greene2007"])]
 impl QuerySelector for ImputedPairs {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        let generator = self.generator()?;
         let ensemble = ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))?;
         let thresholds = Thresholds::new(self.kappa_must, self.kappa_cannot, ensemble.len())?;
         let co = CoAssociation::implicit(&ensemble);
@@ -105,12 +88,12 @@ impl QuerySelector for ImputedPairs {
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         along(generator, false)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         generator.map_or(0, |g| 2 * g.memory(shape, true)) + 64 * self.pairs as u64
     }
 }

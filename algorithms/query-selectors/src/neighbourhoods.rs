@@ -3,22 +3,22 @@
 //! Selectors that place objects one by one (`explore_consolidate`, `boundary`) share what is here:
 //! distances, the [`Neighbourhoods`] with what is known about pairs, and one routine,
 //! [`Neighbourhoods::locate`], that asks about an object in a given order until it is placed,
-//! found apart from all, or set aside. Given constraints seed the knowledge: what they entail is
-//! concluded without a question; they found no neighbourhood by themselves.
+//! known to be apart from all, or set aside. Given constraints seed the knowledge: what they entail
+//! is concluded without a question; they create no neighbourhood by themselves.
 //!
 //! Everything is worked out as soon as a reply comes, so that a log cut after any reply holds all
 //! that follows from it. Nothing is named before the first reply: a selection of budget 0 is empty.
 
 use mustlink_core::knowledge::{ENTAILED, Knowledge, LAST_NEIGHBOURHOOD, Learned};
 use mustlink_core::prelude::*;
-use mustlink_core::selection::{Selection, View};
-use mustlink_kernels::points::{Distortion, Points, inner_product, normalise};
+use mustlink_core::selection::{ConstraintView, Selection};
+use mustlink_kernels::distance::points::{Distortion, Points};
+
+use crate::checks::{not_open, rows_only};
+use crate::mean::Mean;
 
 /// Which member of a neighbourhood is put in a question.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Member {
     /// A uniformly random one.
     #[default]
@@ -32,10 +32,7 @@ pub enum Member {
 }
 
 /// What decides between objects that score the same.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Tie {
     /// The lowest index.
     #[default]
@@ -47,84 +44,7 @@ pub enum Tie {
 /// The most other members that may be tried after "don't know".
 pub const MOST_RETRIES: u8 = 5;
 
-/// The mean of some objects, of unit length under cosine (zero where they sum to zero).
-#[derive(Debug, Clone, Default)]
-pub struct Mean {
-    sum: Vec<f64>,
-    vector: Vec<f64>,
-    norm: f64,
-    count: usize,
-}
-
-impl Mean {
-    /// The mean of `objects`.
-    pub fn of(points: &Points, objects: &[u32]) -> Self {
-        let mut mean = Mean::default();
-        objects.iter().for_each(|&i| mean.include(points, i));
-        mean.update(points);
-        mean
-    }
-
-    /// Distortion between object `i` and this mean.
-    pub fn distance(&self, points: &Points, i: u32) -> f64 {
-        points.distance(i as usize, &self.vector, self.norm)
-    }
-
-    fn include(&mut self, points: &Points, i: u32) {
-        self.sum.resize(points.d(), 0.0);
-        points.data().row(i as usize).add_to(&mut self.sum, 1.0);
-        self.count += 1;
-    }
-
-    fn update(&mut self, points: &Points) {
-        self.vector.clone_from(&self.sum);
-        match points.distortion() {
-            Distortion::SquaredEuclidean => {
-                self.vector.iter_mut().for_each(|v| *v /= self.count as f64);
-            }
-            Distortion::Cosine => {
-                normalise(&mut self.vector);
-            }
-        }
-        self.norm = inner_product(&self.vector, &self.vector);
-    }
-}
-
-/// Refuses data that is not made of rows.
-///
-/// # Errors
-/// `UnsupportedData`.
-pub fn rows_only(data: &Data, plugin: &str) -> Result<()> {
-    match data.kind() {
-        DataKind::Dense | DataKind::Csr => Ok(()),
-        kind => Err(Error::UnsupportedData {
-            plugin: plugin.into(),
-            kind: kind.name(),
-            accepts: "dense or csr".into(),
-        }),
-    }
-}
-
-/// The number of clusters a selector works with, if known: its own option, else the problem's.
-///
-/// # Errors
-/// `BadK`; `BadParam` when it exceeds the number of eligible objects.
-pub fn known_k(own: Option<usize>, problem: &Problem, eligible: usize) -> Result<Option<usize>> {
-    match own.or(problem.k) {
-        Some(0) => Err(Error::BadK),
-        Some(k) if k > eligible => {
-            Err(Error::bad_param("k", k, format!("in 1..={eligible} (the eligible objects)")))
-        }
-        k => Ok(k),
-    }
-}
-
-/// An error for a reply that nobody waits for.
-pub fn not_open(id: QueryId) -> Error {
-    Error::Oracle(format!("a reply to query {id}, which is not the open one"))
-}
-
-/// How questions about an object are put.
+/// How questions about an object are asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     /// Conclude what is known already instead of asking it.
@@ -140,7 +60,7 @@ pub struct Rules {
 pub enum Place {
     /// It joined this neighbourhood.
     Joined(u32),
-    /// It is apart from all of them; the caller founds a new one or parks it.
+    /// It is apart from all of them; the caller creates a new one or parks it.
     Apart,
     /// Too many replies were "don't know": it was parked.
     Parked,
@@ -213,6 +133,7 @@ pub struct Neighbourhoods {
     next_id: QueryId,
     log: Vec<Event>,
     drained: usize,
+    ctx: Context,
 }
 
 impl Neighbourhoods {
@@ -227,10 +148,6 @@ impl Neighbourhoods {
         distortion: Distortion,
         rules: Rules,
     ) -> Result<Self> {
-        if rules.dont_know_retries > MOST_RETRIES {
-            let legal = format!("in 0..={MOST_RETRIES}");
-            return Err(Error::bad_param("dont_know_retries", rules.dont_know_retries, legal));
-        }
         rows_only(&problem.data, plugin)?;
         Ok(Neighbourhoods {
             points: Points::new(&problem.data, distortion)?,
@@ -247,7 +164,13 @@ impl Neighbourhoods {
             next_id: 0,
             log: Vec::new(),
             drained: 0,
+            ctx: ctx.clone(),
         })
+    }
+
+    /// The context of the selector.
+    pub fn ctx(&self) -> &Context {
+        &self.ctx
     }
 
     /// The objects under the selector's distortion.
@@ -312,7 +235,7 @@ impl Neighbourhoods {
     }
 
     /// A new neighbourhood with `object` as its first member.
-    pub fn found(&mut self, object: u32) {
+    pub fn create(&mut self, object: u32) {
         self.members.push(Vec::new());
         self.means.push(Mean::default());
         self.join(object, self.members.len() as u32 - 1);
@@ -459,9 +382,7 @@ impl Neighbourhoods {
         };
         match on.put {
             _ if candidates.is_empty() => None,
-            Put::By(Member::Random) => {
-                Some(candidates[self.member_choice.below(candidates.len())])
-            }
+            Put::By(Member::Random) => Some(candidates[self.member_choice.below(candidates.len())]),
             Put::By(Member::First) | Put::Listed(_) => Some(candidates[0]),
             Put::By(Member::Nearest) => nearest(&|m| self.points.between(x as usize, m as usize)),
             Put::By(Member::Medoid) => nearest(&|m| self.means[p].distance(&self.points, m)),
@@ -539,7 +460,8 @@ impl Neighbourhoods {
         let n = problem.n();
         let asked = self.log.iter().any(|e| matches!(e, Event::Told { .. }));
         let log = if asked { self.log.clone() } else { Vec::new() };
-        let selected = Selection::from_events(n, log).at(usize::MAX, View::Neighbourhood)?;
+        let selected =
+            Selection::from_events(n, log).at(usize::MAX, ConstraintView::Neighbourhood)?;
         problem.constraints.union(&selected, n)
     }
 

@@ -1,10 +1,10 @@
 //! On which pairs do the votes of an ensemble vary most?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::co_association::{CoAssociation, Normalise};
+use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 
-use crate::disputed::{Pool, disputed};
 use crate::pair_list::{PairList, along};
+use crate::pair_pool::{Pool, most_disputed};
 
 /// Pairs on which the members of an ensemble are most divided, by variance.
 ///
@@ -22,33 +22,23 @@ use crate::pair_list::{PairList, along};
 /// The ensemble, then O(τ) for each pair scored. Random in the ensemble, the pool and ties.
 /// # References
 /// Query by committee with the votes of [Greene2007].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct PairDisagreement {
     /// What makes the committee.
-    #[schemars(extend("x-default" = "subsample"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Pairs scored where there are more than 2000 eligible objects.
-    #[schemars(range(min = 1))]
+    #[option(default = 100_000, min = 1)]
     pub pool: usize,
     /// Questions about one object, at most.
-    #[schemars(range(min = 1))]
+    #[option(default = 3, min = 1)]
     pub per_object: usize,
     /// Weight of each member; absent: equal weights.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<f64>>,
     /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    #[option(default = true)]
     pub skip_entailed: bool,
 }
-
-impl Default for PairDisagreement {
-    fn default() -> Self {
-        PairDisagreement { generator: None, pool: 100_000, per_object: 3, weights: None, skip_entailed: true }
-    }
-}
-
-register!(QuerySelector, PairDisagreement, "pair_disagreement", references: ["Greene2007"]);
 
 impl PairDisagreement {
     fn pool(&self) -> Pool {
@@ -56,10 +46,10 @@ impl PairDisagreement {
     }
 }
 
-#[typetag::serde(name = "pair_disagreement")]
+#[plugin("pair_disagreement", cites = ["Greene2007"])]
 impl QuerySelector for PairDisagreement {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        let generator = self.generator()?;
         let ensemble = ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))?;
         let tau = ensemble.len();
         if let Some(w) = &self.weights {
@@ -74,7 +64,7 @@ impl QuerySelector for PairDisagreement {
             let (mut together, mut seen) = (0.0, 0.0);
             for (m, w) in ensemble.members().iter().zip(weights) {
                 let (a, b) = (m.labels[i as usize], m.labels[j as usize]);
-                if a != MISSING && b != MISSING {
+                if a != NONE && b != NONE {
                     seen += w;
                     together += if a == b { *w } else { 0.0 };
                 }
@@ -90,17 +80,17 @@ impl QuerySelector for PairDisagreement {
             let a = a.unwrap_or(0.5);
             tau as f64 / (tau.max(2) - 1) as f64 * a * (1.0 - a)
         };
-        let pairs = disputed(problem, &self.pool(), score, ctx)?;
+        let pairs = most_disputed(problem, &self.pool(), score, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         along(generator, self.skip_entailed)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         self.pool().memory(generator, shape)
     }
 }

@@ -1,10 +1,10 @@
 //! On which pairs is an ensemble most divided?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::co_association::{CoAssociation, Normalise};
+use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 
-use crate::disputed::{Pool, disputed};
 use crate::pair_list::{PairList, along};
+use crate::pair_pool::{Pool, most_disputed};
 
 /// Pairs on which the members of an ensemble are most divided, by entropy.
 ///
@@ -21,30 +21,21 @@ use crate::pair_list::{PairList, along};
 /// The ensemble, then O(τ) for each pair scored. Random in the ensemble, the pool and ties.
 /// # References
 /// Query by committee with the votes of [Greene2007].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct PairEntropy {
     /// What makes the committee.
-    #[schemars(extend("x-default" = "subsample"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Pairs scored where there are more than 2000 eligible objects.
-    #[schemars(range(min = 1))]
+    #[option(default = 100_000, min = 1)]
     pub pool: usize,
     /// Questions about one object, at most.
-    #[schemars(range(min = 1))]
+    #[option(default = 3, min = 1)]
     pub per_object: usize,
     /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    #[option(default = true)]
     pub skip_entailed: bool,
 }
-
-impl Default for PairEntropy {
-    fn default() -> Self {
-        PairEntropy { generator: None, pool: 100_000, per_object: 3, skip_entailed: true }
-    }
-}
-
-register!(QuerySelector, PairEntropy, "pair_entropy", references: ["Greene2007"]);
 
 impl PairEntropy {
     fn pool(&self) -> Pool {
@@ -52,10 +43,10 @@ impl PairEntropy {
     }
 }
 
-#[typetag::serde(name = "pair_entropy")]
+#[plugin("pair_entropy", cites = ["Greene2007"])]
 impl QuerySelector for PairEntropy {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator")?;
+        let generator = self.generator()?;
         let ensemble = ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))?;
         let co = CoAssociation::implicit(&ensemble);
         let score = |i: u32, j: u32| {
@@ -64,17 +55,17 @@ impl QuerySelector for PairEntropy {
             let term = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
             term(a) + term(1.0 - a)
         };
-        let pairs = disputed(problem, &self.pool(), score, ctx)?;
+        let pairs = most_disputed(problem, &self.pool(), score, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         along(generator, self.skip_entailed)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = slot::<Self, dyn EnsembleGenerator>(&self.generator, "generator");
+        let generator = self.generator();
         self.pool().memory(generator, shape)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use mustlink_core::knowledge::{ENTAILED, Knowledge, Learned};
 use mustlink_core::prelude::*;
 
-use crate::neighbourhoods::not_open;
+use crate::checks::not_open;
 
 /// Uniformly random pairs of eligible objects, without replacement.
 ///
@@ -21,26 +21,23 @@ use crate::neighbourhoods::not_open;
 /// O(1) expected per query; O(|E|²) memory only once half of all pairs were asked.
 /// # References
 /// The baseline of [Basu2004] §4.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct RandomPairs {
     /// Ask all pairs among this many random objects instead; absent: pairs of all eligible objects.
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub objects: Option<usize>,
     /// Whether pairs that earlier replies entail are passed over for free instead of asked.
     pub skip_entailed: bool,
 }
 
-register!(QuerySelector, RandomPairs, "random_pairs", references: ["Basu2004"]);
-
-#[typetag::serde(name = "random_pairs")]
+#[plugin("random_pairs", cites = ["Basu2004"])]
 impl QuerySelector for RandomPairs {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let eligible = problem.eligible_objects();
         let source = match self.objects {
             _ if eligible.len() < 2 => Source::List { pairs: Vec::new(), at: 0 },
             None => Source::Draw { used: HashSet::new() },
-            Some(m) if m == 0 || m > eligible.len() => {
+            Some(m) if m > eligible.len() => {
                 let legal = format!("in 1..={} (the eligible objects)", eligible.len());
                 return Err(Error::bad_param("objects", m, legal));
             }

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use mustlink_kernels::co_association::CoAssociation;
+use mustlink_kernels::ensemble::co_association::CoAssociation;
 
 /// Votes shared with each neighbourhood.
 pub struct Votes {
@@ -48,7 +48,7 @@ impl Votes {
     }
 
     /// A new neighbourhood with `object` in it.
-    pub fn found(&mut self, object: u32) {
+    pub fn create(&mut self, object: u32) {
         self.shared.push(vec![0; self.co.n()]);
         self.sizes.push(0);
         self.join(object, self.sizes.len() as u32 - 1);
@@ -79,9 +79,8 @@ impl Votes {
         let shared = self.shared(object);
         let mut order: Vec<u32> = (0..self.sizes.len() as u32).collect();
         // M_a / |π_a| > M_b / |π_b| without dividing; the sort is stable.
-        let scaled = |a: u32, b: u32| {
-            u128::from(shared[a as usize]) * u128::from(self.sizes[b as usize])
-        };
+        let scaled =
+            |a: u32, b: u32| u128::from(shared[a as usize]) * u128::from(self.sizes[b as usize]);
         order.sort_by(|&a, &b| scaled(b, a).cmp(&scaled(a, b)));
         order
     }
@@ -94,9 +93,8 @@ impl Votes {
         // Entries over a common denominator: T_c ∝ M_c; S_c ∝ M_c / |π_c|, compared crosswise.
         let mut best: Option<(u128, u128)> = None;
         let mut second: Option<(u128, u128)> = None;
-        let above = |x: (u128, u128), y: Option<(u128, u128)>| {
-            y.is_none_or(|y| x.0 * y.1 > y.0 * x.1)
-        };
+        let above =
+            |x: (u128, u128), y: Option<(u128, u128)>| y.is_none_or(|y| x.0 * y.1 > y.0 * x.1);
         for (m, &size) in shared.iter().zip(sizes) {
             let entry = (u128::from(*m), if by_size { 1 } else { u128::from(size) });
             if above(entry, best) {
@@ -117,7 +115,7 @@ impl Votes {
     }
 
     /// Whether `object` shares no vote with any neighbourhood.
-    pub fn is_alien(&self, object: u32) -> bool {
+    pub fn has_no_association(&self, object: u32) -> bool {
         self.shared.iter().all(|column| column[object as usize] == 0)
     }
 

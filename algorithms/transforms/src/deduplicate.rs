@@ -17,11 +17,8 @@ use ndarray::Array2;
 /// n × d, dense or sparse; as many rows as there are distinct ones.
 /// # Cost and randomness
 /// O(stored entries) on average, by hashing; nothing random.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Deduplicate {}
-
-register!(Transform, Deduplicate, "deduplicate", references: []);
 
 /// Columns and bits of the entries that are not zero: equal rows, equal lists.
 fn content(row: Row<'_>) -> impl Iterator<Item = (u32, u64)> + '_ {
@@ -36,7 +33,7 @@ fn content(row: Row<'_>) -> impl Iterator<Item = (u32, u64)> + '_ {
         .map(move |(at, v)| (columns.map_or(at as u32, |c| c[at]), v.to_bits()))
 }
 
-#[typetag::serde(name = "deduplicate")]
+#[plugin("deduplicate")]
 impl Transform for Deduplicate {
     fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
@@ -51,9 +48,10 @@ impl Transform for Deduplicate {
                 hasher.write_u64(bits);
             });
             let same_hash = by_hash.entry(hasher.finish()).or_default();
-            let equal = same_hash.iter().copied().find(|&new| {
-                content(data.row(kept[new as usize])).eq(content(data.row(i)))
-            });
+            let equal = same_hash
+                .iter()
+                .copied()
+                .find(|&new| content(data.row(kept[new as usize])).eq(content(data.row(i))));
             map.push(Some(equal.unwrap_or_else(|| {
                 let new = kept.len() as u32;
                 same_hash.push(new);
@@ -153,7 +151,8 @@ mod tests {
 
     #[test]
     fn equal_columns_in_other_places_are_not_equal_rows() {
-        let x = Csr { indptr: vec![0, 1, 2], indices: vec![0, 1], values: vec![1.0; 2], columns: 2 };
+        let x =
+            Csr { indptr: vec![0, 1, 2], indices: vec![0, 1], values: vec![1.0; 2], columns: 2 };
         assert_eq!(distinct(Data::csr(x).unwrap()).1, [0, 1]);
     }
 

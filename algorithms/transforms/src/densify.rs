@@ -10,13 +10,10 @@ use mustlink_core::prelude::*;
 /// n × d, sparse or dense; n × d dense.
 /// # Cost and randomness
 /// 8·n·d bytes; nothing random.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Densify {}
 
-register!(Transform, Densify, "densify", references: []);
-
-#[typetag::serde(name = "densify")]
+#[plugin("densify")]
 impl Transform for Densify {
     fn fit(&self, _: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
         Ok(Box::new(Copied))

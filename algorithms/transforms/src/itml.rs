@@ -7,8 +7,7 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 use crate::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose, too_large};
 
 /// The metric that the learned one stays close to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Prior {
     /// The distance of the data as it is.
     #[default]
@@ -39,61 +38,39 @@ pub enum Prior {
 /// # References
 /// [Davis2007], Algorithm 1. Differs: the step is γ/(γ + 1)·(1/p − 1/ξ), as in the authors' program,
 /// which is the projection; the printed (1/p − γ/ξ)/2 is so only for γ = 1.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Itml {
     /// The metric to stay close to (A₀).
     pub prior: Prior,
     /// What slack costs (γ): the larger, the closer the bounds are kept.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[option(default = 1.0, above = 0.0)]
     pub gamma: f64,
     /// Largest squared distance of must-linked objects (u); absent: by percentile.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(above = 0.0)]
     pub must_bound: Option<f64>,
     /// Smallest squared distance of cannot-linked objects (ℓ); absent: by percentile.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(above = 0.0)]
     pub cannot_bound: Option<f64>,
     /// Percentile of the squared distances that gives u; where it is 0, the smallest above 0 does.
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[option(default = 5.0, min = 0.0, max = 100.0)]
     pub must_percentile: f64,
     /// Percentile of the squared distances that gives ℓ.
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[option(default = 95.0, min = 0.0, max = 100.0)]
     pub cannot_percentile: f64,
     /// Pairs of objects whose distances are looked at; all pairs where there are no more.
-    #[schemars(range(min = 1))]
+    #[option(default = 10_000, min = 1)]
     pub sampled_pairs: usize,
     /// Sweeps over all constraints.
-    #[schemars(range(min = 1))]
+    #[option(default = 1000, min = 1)]
     pub max_iterations: usize,
     /// Smallest change of the multipliers, relative to their size, worth another sweep.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-3, min = 0.0)]
     pub tolerance: f64,
 }
 
-impl Default for Itml {
-    fn default() -> Self {
-        Itml {
-            prior: Prior::Identity,
-            gamma: 1.0,
-            must_bound: None,
-            cannot_bound: None,
-            must_percentile: 5.0,
-            cannot_percentile: 95.0,
-            sampled_pairs: 10_000,
-            max_iterations: 1000,
-            tolerance: 1e-3,
-        }
-    }
-}
-
-register!(Transform, Itml, "itml", references: ["Davis2007"]);
-
-#[typetag::serde(name = "itml")]
+#[plugin("itml", cites = ["Davis2007"])]
 impl Transform for Itml {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
-        self.check()?;
         let prior = match self.prior {
             Prior::Identity => None,
             Prior::InverseCovariance => whitening(&problem.data)?,
@@ -139,34 +116,6 @@ struct Bound {
 }
 
 impl Itml {
-    fn check(&self) -> Result<()> {
-        let positive = |name: &str, value: f64| match value > 0.0 && value.is_finite() {
-            true => Ok(()),
-            false => Err(Error::bad_param(name, value, "finite and > 0")),
-        };
-        positive("gamma", self.gamma)?;
-        self.must_bound.map_or(Ok(()), |u| positive("must_bound", u))?;
-        self.cannot_bound.map_or(Ok(()), |l| positive("cannot_bound", l))?;
-        for (name, value) in [
-            ("must_percentile", self.must_percentile),
-            ("cannot_percentile", self.cannot_percentile),
-        ] {
-            if !(0.0..=100.0).contains(&value) {
-                return Err(Error::bad_param(name, value, "in 0..=100"));
-            }
-        }
-        if self.sampled_pairs == 0 {
-            return Err(Error::bad_param("sampled_pairs", 0, ">= 1"));
-        }
-        if self.max_iterations == 0 {
-            return Err(Error::bad_param("max_iterations", 0, ">= 1"));
-        }
-        if self.tolerance.is_nan() || self.tolerance < 0.0 {
-            return Err(Error::bad_param("tolerance", self.tolerance, ">= 0"));
-        }
-        Ok(())
-    }
-
     /// T with A = TᵀT, or nothing where A is the identity.
     fn learn(
         &self,
@@ -307,8 +256,9 @@ fn project(a: &mut Array2<f64>, c: &mut Bound, v: ArrayView1<f64>) -> Result<()>
 
 fn lost() -> Error {
     Error::NumericalFailure {
-        place: "itml: the metric is no longer positive definite; lower gamma, or scale the features"
-            .into(),
+        place:
+            "itml: the metric is no longer positive definite; lower gamma, or scale the features"
+                .into(),
     }
 }
 
@@ -475,7 +425,8 @@ mod tests {
 
     #[test]
     fn a_constant_feature_is_legal_under_every_prior() {
-        let x = Array2::from_shape_fn((8, 3), |(i, j)| if j == 1 { 4.0 } else { (i * (j + 1)) as f64 });
+        let x =
+            Array2::from_shape_fn((8, 3), |(i, j)| if j == 1 { 4.0 } else { (i * (j + 1)) as f64 });
         for prior in [Prior::Identity, Prior::InverseCovariance] {
             let p = problem(&x, &[Constraint::must(0, 1), Constraint::cannot(2, 7)]);
             let a = metric(&Itml { prior, ..Itml::default() }, &p);
@@ -514,7 +465,8 @@ mod tests {
         let (x, _) = fixtures::groups(30, 3, 1.0, 4);
         let p = problem(&x, &[]);
         let of = |sampled_pairs| Itml { sampled_pairs, ..Itml::default() };
-        let bounds = |itml: &Itml, seed| itml.bounds(&p.data, &Context::new(seed)).unwrap().unwrap();
+        let bounds =
+            |itml: &Itml, seed| itml.bounds(&p.data, &Context::new(seed)).unwrap().unwrap();
         assert_eq!(bounds(&of(10_000), 1), bounds(&of(10_000), 2));
         assert_ne!(bounds(&of(500), 1), bounds(&of(500), 2));
         let ((u, l), (su, sl)) = (bounds(&of(10_000), 1), bounds(&of(2000), 1));
@@ -530,17 +482,23 @@ mod tests {
             refused.to_string()
         };
         let of = Itml::default;
-        assert_eq!(message(Itml { gamma: 0.0, ..of() }), "gamma: must be finite and > 0, got 0");
+        assert_eq!(message(Itml { gamma: 0.0, ..of() }), "gamma: must be > 0, got 0");
         assert_eq!(
             message(Itml { must_bound: Some(-1.0), ..of() }),
-            "must_bound: must be finite and > 0, got -1"
+            "must_bound: must be > 0, got -1"
         );
         assert_eq!(
             message(Itml { must_percentile: 101.0, ..of() }),
             "must_percentile: must be in 0..=100, got 101"
         );
-        assert_eq!(message(Itml { sampled_pairs: 0, ..of() }), "sampled_pairs: must be >= 1, got 0");
-        assert_eq!(message(Itml { max_iterations: 0, ..of() }), "max_iterations: must be >= 1, got 0");
+        assert_eq!(
+            message(Itml { sampled_pairs: 0, ..of() }),
+            "sampled_pairs: must be >= 1, got 0"
+        );
+        assert_eq!(
+            message(Itml { max_iterations: 0, ..of() }),
+            "max_iterations: must be >= 1, got 0"
+        );
         assert_eq!(message(Itml { tolerance: -1.0, ..of() }), "tolerance: must be >= 0, got -1");
     }
 

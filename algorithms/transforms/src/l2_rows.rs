@@ -14,13 +14,10 @@ use rayon::prelude::*;
 /// are counted in a warning: under cosine they are like nothing.
 /// # Cost and randomness
 /// O(stored entries); nothing random.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct L2Rows {}
 
-register!(Transform, L2Rows, "l2_rows", references: []);
-
-#[typetag::serde(name = "l2_rows")]
+#[plugin("l2_rows")]
 impl Transform for L2Rows {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
@@ -71,11 +68,8 @@ pub(crate) fn by_row(
             let d = data.d();
             let mut out: Array2<f64> = data.to_dense();
             let slice = out.as_slice_mut().expect("standard layout");
-            let done: Vec<Result<()>> = slice
-                .par_chunks_mut(d)
-                .enumerate()
-                .map(|(i, values)| f(i, None, values))
-                .collect();
+            let done: Vec<Result<()>> =
+                slice.par_chunks_mut(d).enumerate().map(|(i, values)| f(i, None, values)).collect();
             done.into_iter().collect::<Result<()>>()?;
             Data::dense(out)
         }

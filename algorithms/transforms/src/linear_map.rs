@@ -2,9 +2,9 @@
 //!
 //! Moments of objects, symmetric eigen-decompositions, and the linear map they end with.
 
-use mustlink_kernels::eigen;
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
+use mustlink_kernels::graph::eigen;
 use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
 
@@ -61,11 +61,7 @@ pub(crate) fn covariance<'a>(
     )
     .unwrap_or_else(|| Array2::zeros((d, d)));
     let c = (&sum + &sum.t()) / (2.0 * count as f64);
-    if c.iter().all(|v| v.is_finite()) {
-        Ok(c)
-    } else {
-        Err(too_large(tag))
-    }
+    if c.iter().all(|v| v.is_finite()) { Ok(c) } else { Err(too_large(tag)) }
 }
 
 /// Eigenvalues in descending order with their vectors as columns, each with its largest entry
@@ -149,4 +145,3 @@ impl Fitted for LinearMap {
         Data::dense(Array2::from_shape_vec((n, to), out).expect("n times dim values"))
     }
 }
-

@@ -16,13 +16,10 @@ use crate::l2_rows::by_row;
 /// `NumericalFailure` when the range of a feature exceeds the largest number.
 /// # Cost and randomness
 /// O(n·d); nothing random.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct MinMax {}
 
-register!(Transform, MinMax, "min_max", references: []);
-
-#[typetag::serde(name = "min_max")]
+#[plugin("min_max")]
 impl Transform for MinMax {
     fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
         let ranges = ranges(&problem.data);
@@ -115,10 +112,7 @@ mod tests {
     #[test]
     fn a_range_beyond_all_numbers_is_an_error() {
         let message = scaled(array![[f64::MAX], [-f64::MAX]]).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "numerical failure in min_max: the range of feature 0 is too large"
-        );
+        assert_eq!(message, "numerical failure in min_max: the range of feature 0 is too large");
     }
 
     #[test]

@@ -8,8 +8,7 @@ use ndarray::{Array1, Array2, Axis, Zip};
 use crate::linear_map::{LinearMap, eigen, recompose, too_large, values};
 
 /// What to do where no cannot-link is given.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum NoCl {
     /// Refuse.
     #[default]
@@ -39,8 +38,7 @@ pub enum NoCl {
 /// # References
 /// [Xing2002]. Differs: `ridge`, without which g is unbounded as soon as must-links leave a
 /// direction free.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Mmc {
     /// Learn one weight per feature in place of a full matrix.
     pub diagonal: bool,
@@ -48,29 +46,15 @@ pub struct Mmc {
     pub no_cl: NoCl,
     /// What is added to the squared differences of must-linked objects in every direction, relative
     /// to their mean over the features.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 0.01, min = 0.0)]
     pub ridge: f64,
     /// Steps.
-    #[schemars(range(min = 1))]
+    #[option(default = 1000, min = 1)]
     pub max_iterations: usize,
     /// Smallest step worth taking: relative to A (full), in log g (diagonal).
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-3, min = 0.0)]
     pub tolerance: f64,
 }
-
-impl Default for Mmc {
-    fn default() -> Self {
-        Mmc {
-            diagonal: false,
-            no_cl: NoCl::Error,
-            ridge: 0.01,
-            max_iterations: 1000,
-            tolerance: 1e-3,
-        }
-    }
-}
-
-register!(Transform, Mmc, "mmc", references: ["Xing2002", "Eaton2005"]);
 
 /// Most objects for which all pairs are listed.
 const MOST_OBJECTS: usize = 10_000;
@@ -78,10 +62,9 @@ const MOST_OBJECTS: usize = 10_000;
 const ROUNDS: usize = 100;
 const MISSED: f64 = 1e-4;
 
-#[typetag::serde(name = "mmc")]
+#[plugin("mmc", cites = ["Xing2002", "Eaton2005"])]
 impl Transform for Mmc {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
-        self.check()?;
         let data = &problem.data;
         if problem.constraints.pairs().is_empty() {
             ctx.warn("no constraint: the data stays as it is");
@@ -139,19 +122,6 @@ fn pairs(constraints: &Constraints, kind: Kind) -> Vec<(u32, u32)> {
 }
 
 impl Mmc {
-    fn check(&self) -> Result<()> {
-        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
-            return Err(Error::bad_param("ridge", self.ridge, "finite and >= 0"));
-        }
-        if self.max_iterations == 0 {
-            return Err(Error::bad_param("max_iterations", 0, ">= 1"));
-        }
-        if self.tolerance.is_nan() || self.tolerance < 0.0 {
-            return Err(Error::bad_param("tolerance", self.tolerance, ">= 0"));
-        }
-        Ok(())
-    }
-
     /// All pairs that must-links do not join, where that is asked for.
     fn all_others(&self, problem: &Problem) -> Result<Vec<(u32, u32)>> {
         let n = problem.n();
@@ -179,7 +149,8 @@ impl Mmc {
             return Err(too_large("mmc"));
         }
         if trace == 0.0 {
-            let place = "mmc: no must-linked objects differ, so nothing bounds the metric; add must-links";
+            let place =
+                "mmc: no must-linked objects differ, so nothing bounds the metric; add must-links";
             return Err(Error::NumericalFailure { place: place.into() });
         }
         Ok((&w + &w.t()) / 2.0 + Array2::<f64>::eye(d) * (self.ridge * trace / d as f64))
@@ -453,7 +424,7 @@ mod tests {
         assert_eq!(ctx.warnings(), ["the objects to spread are equal: the data stays as it is"]);
         assert_eq!(
             message(&Mmc { ridge: -1.0, ..Mmc::default() }, &[must]),
-            "ridge: must be finite and >= 0, got -1"
+            "ridge: must be >= 0, got -1"
         );
         assert_eq!(
             message(&Mmc { max_iterations: 0, ..Mmc::default() }, &[must]),
@@ -476,8 +447,14 @@ mod tests {
 
     #[test]
     fn a_constant_feature_is_legal() {
-        let x = Array2::from_shape_fn((9, 3), |(i, j)| if j == 1 { 4.0 } else { (i * i % 7 + j) as f64 });
-        let p = problem(&x, &[Constraint::must(0, 1), Constraint::must(2, 5), Constraint::cannot(2, 7)]);
+        let x = Array2::from_shape_fn(
+            (9, 3),
+            |(i, j)| if j == 1 { 4.0 } else { (i * i % 7 + j) as f64 },
+        );
+        let p = problem(
+            &x,
+            &[Constraint::must(0, 1), Constraint::must(2, 5), Constraint::cannot(2, 7)],
+        );
         for diagonal in [false, true] {
             for ridge in [0.0, 0.01] {
                 let a = metric(&Mmc { diagonal, ridge, ..Mmc::default() }, &p);

@@ -7,18 +7,17 @@ use ndarray::{Array2, Axis, Slice};
 use crate::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose};
 
 /// How many principal components: a count, or a share of the variance to explain.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[options]
+#[derive(Copy)]
 pub enum Components {
     /// That many (an integer).
-    Count(#[schemars(range(min = 1))] usize),
+    Count(#[option(min = 1)] usize),
     /// The fewest that explain at least this share of the variance (a float).
-    Share(#[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))] f64),
+    Share(#[option(above = 0.0, max = 1.0)] f64),
 }
 
 /// Which objects give the total spread that `dim` weighs against the spread inside chunklets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Total {
     /// The members of chunklets.
     #[default]
@@ -45,14 +44,13 @@ pub enum Total {
 /// # References
 /// [Shental2002]; [BarHillel2005]. [Eaton2005] eq. 2.10 prints Ĉ as the metric, which is its
 /// inverse. Differs: a small ridge by default, so that few constraints do not fail.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Rca {
     /// Number of features to keep, at most the rank of the total spread; absent keeps all d.
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub dim: Option<usize>,
     /// What is added to the diagonal of Ĉ, relative to its mean diagonal entry.
-    #[schemars(range(min = 0.0))]
+    #[option(default = 1e-8, min = 0.0)]
     pub ridge: f64,
     /// Principal components of all objects to go over to first; absent keeps the features.
     pub pca_first: Option<Components>,
@@ -60,15 +58,7 @@ pub struct Rca {
     pub total: Total,
 }
 
-impl Default for Rca {
-    fn default() -> Self {
-        Rca { dim: None, ridge: 1e-8, pca_first: None, total: Total::Chunklets }
-    }
-}
-
-register!(Transform, Rca, "rca", references: ["Shental2002", "BarHillel2005", "Eaton2005"]);
-
-#[typetag::serde(name = "rca")]
+#[plugin("rca", cites = ["Shental2002", "BarHillel2005", "Eaton2005"])]
 impl Transform for Rca {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
@@ -150,18 +140,12 @@ impl Transform for Rca {
 
 impl Rca {
     fn check(&self, d: usize) -> Result<()> {
-        if let Some(dim) = self.dim.filter(|dim| !(1..=d).contains(dim)) {
+        if let Some(dim) = self.dim.filter(|&dim| dim > d) {
             return Err(Error::bad_param("dim", dim, format!("in 1..={d}")));
         }
-        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
-            return Err(Error::bad_param("ridge", self.ridge, "finite and >= 0"));
-        }
         match self.pca_first {
-            Some(Components::Count(c)) if !(1..=d).contains(&c) => {
+            Some(Components::Count(c)) if c > d => {
                 Err(Error::bad_param("pca_first", c, format!("a count in 1..={d}")))
-            }
-            Some(Components::Share(share)) if !(share > 0.0 && share <= 1.0) => {
-                Err(Error::bad_param("pca_first", share, "a share above 0, at most 1"))
             }
             _ => Ok(()),
         }
@@ -191,7 +175,8 @@ fn reduced(c: Array2<f64>, basis: Option<&Array2<f64>>) -> Array2<f64> {
 fn principal(data: &Data, components: Components) -> Result<Array2<f64>> {
     let objects: Vec<u32> = (0..data.n() as u32).collect();
     let centre = mean(data, &objects);
-    let (values, vectors) = eigen("rca", &covariance("rca", data, objects.len(), |at| (objects[at], &centre))?)?;
+    let (values, vectors) =
+        eigen("rca", &covariance("rca", data, objects.len(), |at| (objects[at], &centre))?)?;
     let count = match components {
         Components::Count(count) => count,
         Components::Share(share) => {
@@ -306,20 +291,17 @@ mod tests {
         let message = |rca: Rca| mapped(&rca, &x, &links).unwrap_err().to_string();
         let of = Rca::default;
         assert_eq!(message(Rca { dim: Some(3), ..of() }), "dim: must be in 1..=2, got 3");
-        assert_eq!(message(Rca { dim: Some(0), ..of() }), "dim: must be in 1..=2, got 0");
+        assert_eq!(message(Rca { dim: Some(0), ..of() }), "dim: must be >= 1, got 0");
         assert_eq!(
             message(Rca { ridge: f64::NAN, ..of() }),
-            "ridge: must be finite and >= 0, got NaN"
+            "ridge: must be >= 0, got NaN or an infinity"
         );
         let pca = |c| Rca { pca_first: Some(c), ..of() };
         assert_eq!(
             message(pca(Components::Count(3))),
             "pca_first: must be a count in 1..=2, got 3"
         );
-        assert_eq!(
-            message(pca(Components::Share(1.5))),
-            "pca_first: must be a share above 0, at most 1, got 1.5"
-        );
+        assert_eq!(message(pca(Components::Share(1.5))), "pca_first: must be in (0, 1], got 1.5");
         let two = Rca { dim: Some(2), ..pca(Components::Count(1)) };
         assert_eq!(message(two), "dim: must be in 1..=1 (after pca_first), got 2");
     }
@@ -383,9 +365,9 @@ mod tests {
     fn draw(seed: u64) -> (Array2<f64>, Links, Vec<Vec<usize>>) {
         let (x, _) = fixtures::groups(7, 3, 1.0, seed);
         let chunklets = vec![vec![0, 3, 6, 9], vec![1, 4, 7], vec![2, 5, 8, 11, 14]];
-        let links = chunklets.iter().flat_map(|c: &Vec<usize>| {
-            c.windows(2).map(|w| (w[0], w[1])).collect::<Vec<_>>()
-        });
+        let links = chunklets
+            .iter()
+            .flat_map(|c: &Vec<usize>| c.windows(2).map(|w| (w[0], w[1])).collect::<Vec<_>>());
         (x, links.collect(), chunklets.clone())
     }
 

@@ -6,8 +6,7 @@ use mustlink_core::prelude::*;
 use crate::l2_rows::by_row;
 
 /// How the count of a term in a document enters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum TermFrequency {
     /// 1 + ln(count). Counts below 1, which no text has, enter as they are, so that it never falls.
     #[default]
@@ -19,8 +18,7 @@ pub enum TermFrequency {
 }
 
 /// How the number of documents with a term enters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum DocumentFrequency {
     /// ln(n / documents with the term): 0 for a term of every document.
     #[default]
@@ -46,16 +44,13 @@ pub enum DocumentFrequency {
 /// O(stored entries); nothing random.
 /// # References
 /// [Greene2007] names "log-based tf-idf" without the formula; [Salton1988] has the formulas.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct TfIdf {
     /// How the count of a term in a document enters.
     pub tf: TermFrequency,
     /// How the number of documents with a term enters.
     pub idf: DocumentFrequency,
 }
-
-register!(Transform, TfIdf, "tf_idf", references: ["Greene2007", "Salton1988"]);
 
 fn negative(row: usize, col: usize, count: f64) -> Error {
     Error::Data {
@@ -64,7 +59,7 @@ fn negative(row: usize, col: usize, count: f64) -> Error {
     }
 }
 
-#[typetag::serde(name = "tf_idf")]
+#[plugin("tf_idf", cites = ["Greene2007", "Salton1988"])]
 impl Transform for TfIdf {
     fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;

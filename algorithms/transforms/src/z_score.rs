@@ -6,8 +6,7 @@ use mustlink_core::reduce;
 use crate::min_max::{by_feature, ranges};
 
 /// Which standard deviation divides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Deviation {
     /// √(Σ(x − mean)² / n).
     #[default]
@@ -28,15 +27,12 @@ pub enum Deviation {
 /// `NumericalFailure` when the squares of a feature exceed the largest number.
 /// # Cost and randomness
 /// O(n·d); nothing random.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct ZScore {
     /// Which standard deviation divides. The two differ by the factor √(n / (n − 1)), the same for
     /// all features.
     pub deviation: Deviation,
 }
-
-register!(Transform, ZScore, "z_score", references: []);
 
 /// Sum of `f(feature, value)` over all rows, per feature.
 fn sums(data: &Data, f: impl Fn(usize, f64) -> f64 + Sync) -> Vec<f64> {
@@ -60,7 +56,7 @@ fn sums(data: &Data, f: impl Fn(usize, f64) -> f64 + Sync) -> Vec<f64> {
     .unwrap_or_default()
 }
 
-#[typetag::serde(name = "z_score")]
+#[plugin("z_score")]
 impl Transform for ZScore {
     fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;

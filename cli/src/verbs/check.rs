@@ -49,13 +49,13 @@ pub(crate) fn read(file: &std::path::Path, sets: &[String]) -> Result<File, Fail
     Ok(File::Method(document))
 }
 
-/// Refuses what `plan` refuses, and says what the largest cell takes.
+/// Refuses what `plan` refuses, and gives what the largest cell takes.
 fn memory(experiment: &Experiment, limit: u64, data: &DataDir) -> Result<String, Failure> {
     let plan = plan(experiment, &data.source(), None)?;
     if let Some(missing) = plan.missing().next() {
         let why = missing.size.as_ref().err().map_or("", |e| e.as_str());
         let message = format!("--memory-limit: the data sets say how much is needed; {why}");
-        return Err(Failure::Said { message, status: 3 });
+        return Err(Failure::Message { message, status: 3 });
     }
     within(&plan, limit)?;
     Ok(format!("; up to {} per cell", mustlink::error::bytes(plan.memory)))

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use clap_complete::ArgValueCompleter;
 use mustlink::config::{self, Document, Node};
-use mustlink::ensemble::check_needs;
+use mustlink::needs::check_needs;
 use mustlink::prelude::*;
 use mustlink::random::SeedPath;
 use mustlink::roles::MetricInput;
-use mustlink::run::{account, guarded};
+use mustlink::run::{check_and_count, guarded};
 use mustlink_datasets::{OpenOptions, Partitions};
 use serde_json::Value;
 
@@ -86,19 +86,15 @@ pub(crate) struct Args {
 }
 
 /// A method file of this verb.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 struct ConsensusFile {
     /// Number of clusters; --k overrides it.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(min = 1)]
     k: Option<usize>,
     /// Seed of every random number; --seed overrides it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
     /// What combines the partitions.
-    #[schemars(extend("x-default" = "voting"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[option(slot = "voting")]
     consensus: Option<Box<dyn ConsensusFunction>>,
 }
 
@@ -137,7 +133,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             .map_err(|e| named(&e))?,
         None => Constraints::default(),
     };
-    let consensus = slot::<ConsensusFile, dyn ConsensusFunction>(&file.consensus, "consensus")?;
+    let consensus = file.consensus()?;
     let tag = consensus.typetag_name();
     let mut k = args.k.or(file.k);
     if let (None, true, Some(classes)) = (k, consensus.needs().fixed_k, objects.k()) {
@@ -166,7 +162,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         }
         let ctx = ctx.child("consensus");
         let clustering = guarded(tag, || consensus.combine(&ensemble, &problem, &ctx))?;
-        let run = account(tag, clustering, &problem, start.elapsed().as_secs_f64())?;
+        let run = check_and_count(tag, clustering, &problem, start.elapsed().as_secs_f64())?;
         if let Some(folder) = &args.plot {
             let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
             plots::write(folder, &ensemble, &run.clustering.labels, classes, &ctx)?;
@@ -192,12 +188,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         k: run.clustering.k,
         n: ensemble.n(),
         members: ensemble.len(),
-        missing: ensemble
-            .members()
-            .iter()
-            .flat_map(|m| &m.labels)
-            .filter(|&&l| l == MISSING)
-            .count(),
+        missing: ensemble.members().iter().flat_map(|m| &m.labels).filter(|&&l| l == NONE).count(),
         objective: run.clustering.objective,
         mean_nmi: mean_nmi(&ensemble, labels)?,
         constraints: problem.constraints.len(),
@@ -225,7 +216,7 @@ fn note(args: &Args, text: &str) {
     }
 }
 
-/// The method file after everything the command line says about it.
+/// The method file after the options of the command line.
 fn method(args: &Args) -> std::result::Result<ConsensusFile, Failure> {
     let mut document = match &args.method {
         Some(path) => Document::read(path)?,
@@ -274,8 +265,7 @@ fn mean_nmi(ensemble: &Ensemble, labels: &[u32]) -> Result<f64> {
     let metric: Box<dyn Metric> = mustlink::registry::build_default("nmi_geo")?;
     let mut sum = 0.0;
     for m in ensemble.members() {
-        let truth: Vec<Option<u32>> =
-            m.labels.iter().map(|&l| (l != MISSING).then_some(l)).collect();
+        let truth: Vec<Option<u32>> = m.labels.iter().map(|&l| (l != NONE).then_some(l)).collect();
         let input = MetricInput { labels, truth: Some(&truth), ..MetricInput::default() };
         sum += metric.score(&input)?.unwrap_or(0.0);
     }

@@ -5,15 +5,14 @@ use std::time::Instant;
 
 use mustlink::config::{self, Document};
 use mustlink::constraints::{Constraint, Constraints, Kind};
-use mustlink::registry::Role;
 use mustlink::roles::{EnsembleGenerator, RoleObject};
 use mustlink::{Error, Result};
-use mustlink_kernels::co_association::{self, CoAssociation, Representation};
-use mustlink_kernels::imputation::{
+use mustlink_experiments::first_generator;
+use mustlink_kernels::ensemble::co_association::{self, CoAssociation, Representation};
+use mustlink_kernels::ensemble::imputation::{
     Imputed, MAX_CANDIDATES, Tally, Thresholds, impute, imputed_constraints, neighbourhoods,
 };
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::job::{Job, JobArgs, check_out};
@@ -146,7 +145,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let base_nmi = classes.and_then(|classes| {
             let known: Option<Vec<u32>> = classes.iter().copied().collect();
             let known = known?;
-            let nmi = |labels: &[u32]| mustlink_kernels::contingency::nmi_geometric(labels, &known);
+            let nmi = |labels: &[u32]| {
+                mustlink_kernels::agreement::contingency::nmi_geometric(labels, &known)
+            };
             let complete = co.is_complete();
             let sum: f64 = ensemble.members().iter().map(|m| nmi(&m.labels)).sum();
             complete.then(|| sum / ensemble.len() as f64)
@@ -190,7 +191,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     Ok(0)
 }
 
-/// Whether the method asks: a method that only does needs no clusterer here.
+/// Whether the method selects constraints: one that does nothing else needs no clusterer here.
 fn asks(args: &JobArgs) -> Result<bool> {
     let own = match &args.method {
         Some(file) => Document::read(file)?.root().get("selector").is_some(),
@@ -223,19 +224,6 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
              \"mustlink list ensemble-generators\")"
                 .into(),
         )),
-    }
-}
-
-fn first_generator(value: &Value) -> Option<&Value> {
-    let tag = value.get("type").and_then(Value::as_str);
-    let catalogue = mustlink::registry::Catalogue::get().ok()?;
-    if tag.and_then(|t| catalogue.find(t)).is_some_and(|d| d.role == Role::EnsembleGenerator) {
-        return Some(value);
-    }
-    match value {
-        Value::Object(map) => map.values().find_map(first_generator),
-        Value::Array(items) => items.iter().find_map(first_generator),
-        _ => None,
     }
 }
 

@@ -252,7 +252,6 @@ edition = \"2024\"
 
 [dependencies]
 mustlink = {{ {library} }}
-serde = {{ version = \"1\", features = [\"derive\"] }}
 # For src/main.rs alone.
 mustlink-cli = {{ {program} }}
 
@@ -324,11 +323,8 @@ mod tests {
             assert_eq!(manifest["package"]["name"].as_str(), Some("my-method"));
             let path = manifest["dependencies"]["mustlink-cli"]["path"].as_str();
             assert_eq!(path, Some("/a \"b\"/cli"));
-            assert!(
-                all[3].1.contains(", MyMethod, \"my_method\", references: []);"),
-                "{}",
-                all[3].1
-            );
+            assert!(all[3].1.contains("#[plugin(\"my_method\")]\nimpl "), "{}", all[3].1);
+            assert!(all[3].1.contains(" for MyMethod {"), "{}", all[3].1);
         }
     }
 }

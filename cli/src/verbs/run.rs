@@ -51,7 +51,7 @@ pub(crate) struct How {
     quiet: bool,
 }
 
-/// Where results go if nobody says: beside nothing else, under the name of the experiment.
+/// Where results go by default: a folder under the name of the experiment.
 pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
     let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = experiment.head.name.chars().map(keep).collect();

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod completions;
+mod figures;
 mod pages;
 mod schemas;
 mod snippets;

@@ -3,7 +3,8 @@
 //! A block with `file=NAME` stands for a file. `toml` blocks are checked as method or experiment
 //! files, unless they are marked `fragment`. `sh` blocks run, unless they call cargo or are marked
 //! `no_run`: measurements that take long. In `console` blocks the lines after `$ ` run, and what
-//! follows is what the program prints; where they are marked `fails`, it ends with an error.
+//! follows is what the program prints; where they are marked `fails`, it ends with an error. A figure
+//! that a page shows is the one that its commands write to `figures/`.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,13 +12,20 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::blocks::{Block, blocks};
-use crate::{mustlink, read, refreshing, root, written};
+use crate::{figures, mustlink, read, refreshing, root, written};
 
 struct Folder(TempDir);
 
 impl Folder {
     fn new() -> Self {
-        Folder(tempfile::tempdir().expect("a directory"))
+        let folder = Folder(tempfile::tempdir().expect("a directory"));
+        std::fs::create_dir(folder.0.path().join("figures")).expect("a folder");
+        folder
+    }
+
+    /// The figures that the commands of a page wrote.
+    fn figures(&self) -> Vec<(String, String)> {
+        figures::in_folder(&self.0.path().join("figures"))
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -103,25 +111,15 @@ fn checked(page: &str, name: &str, folder: &Folder) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The files that the quick start makes, which the README speaks of too.
-fn prepared() -> Folder {
-    let folder = Folder::new();
-    for block in blocks(&read(&root().join("book/src/quick-start.md"))) {
-        if let Some(file) = block.file() {
-            folder.write(file, &block.text);
-        }
-    }
-    folder
-}
-
 #[test]
 #[cfg(unix)]
 fn every_snippet_runs() {
     for path in written() {
         let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
         let page = read(&path);
-        let folder = if path.ends_with("README.md") { prepared() } else { Folder::new() };
+        let folder = Folder::new();
         let now = checked(&page, &name, &folder);
+        figures::check_shown(&page, &name, &folder.figures());
         if now == page {
             continue;
         }
@@ -157,12 +155,11 @@ fn the_plugin_of_the_manual_is_one_whole_file() {
     let whole: Vec<Block> = blocks(&page)
         .into_iter()
         .filter(|b| {
-            b.language == "rust" && b.text.starts_with("//!") && b.text.contains("register!(")
+            b.language == "rust" && b.text.starts_with("//!") && b.text.contains("#[plugin(")
         })
         .collect();
     assert_eq!(whole.len(), 1);
-    let tag =
-        whole[0].text.split("#[typetag::serde(name = \"").nth(1).and_then(|t| t.split('"').next());
+    let tag = whole[0].text.split("#[plugin(\"").nth(1).and_then(|t| t.split('"').next());
     let file = format!("algorithms/base-clusterers/src/{}.rs", tag.expect("a tag"));
     assert!(page.contains(&file), "the page does not name {file}");
     assert!(
@@ -174,8 +171,25 @@ fn the_plugin_of_the_manual_is_one_whole_file() {
 #[test]
 fn only_measurements_are_not_run() {
     let measured = ["performance.md", "quality.md", "papers.md"];
+    // Rust marked no_run is compiled all the same, as documentation tests.
+    let skipped = |b: &Block| b.has("no_run") && b.language != "rust";
     for path in written().iter().filter(|p| !measured.iter().any(|m| p.ends_with(m))) {
-        assert!(blocks(&read(path)).iter().all(|b| !b.has("no_run")), "{}", path.display());
+        assert!(!blocks(&read(path)).iter().any(skipped), "{}", path.display());
+    }
+}
+
+#[test]
+fn rust_is_compiled() {
+    // What `cargo test --doc` compiles: the pages that a library includes as documentation.
+    let libraries =
+        ["src/lib.rs", "tests/outside-plugin/src/lib.rs"].map(|p| read(&root().join(p)));
+    for path in &written() {
+        let rust: Vec<Block> =
+            blocks(&read(path)).into_iter().filter(|b| b.language == "rust").collect();
+        let name = path.file_name().expect("a name").to_string_lossy();
+        let included = libraries.iter().any(|l| l.contains(&format!("book/src/{name}\")")));
+        assert!(rust.is_empty() || included, "no library includes {name}");
+        assert!(!rust.iter().any(|b| b.has("ignore")), "{name} has Rust that is not compiled");
     }
 }
 

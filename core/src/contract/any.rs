@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Verdict;
+use super::law::Verdict;
 use crate::ensure;
 use crate::registry::Descriptor;
 use crate::roles::RoleObject;
@@ -72,10 +72,7 @@ fn numbers_have_ranges(d: &'static Descriptor) -> Verdict {
         };
         if kinds.contains(&"integer") || kinds.contains(&"number") {
             let bounded = ["minimum", "exclusiveMinimum"].iter().any(|k| option.get(k).is_some());
-            ensure!(
-                bounded,
-                "option {name} has no smallest value; add #[schemars(range(min = …))]"
-            );
+            ensure!(bounded, "option {name} has no smallest value; add #[option(min = …)]");
         }
     }
     Ok(())

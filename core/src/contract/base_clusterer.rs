@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use ndarray::Array2;
 use serde_json::Value;
 
-use super::{Law, MISSING_SETUP, Verdict, fixtures, in_threads};
+use super::fixtures;
+use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
 use crate::clustering::Clustering;
 use crate::constraints::{Constraint, Constraints};
 use crate::context::Context;
@@ -40,6 +41,15 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law { name: "ends_in_time", applies: always, check: ends_in_time },
         Law { name: "one_label_per_object", applies: always, check: one_label_per_object },
         Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
+        Law {
+            name: "same_bits_on_several_blocks",
+            applies: |p| {
+                let rows = [DataKind::Dense, DataKind::Csr];
+                p.properties().accepts.first().is_none_or(|kind| rows.contains(kind))
+                    && fixtures::is_linear(|shape| p.memory(shape))
+            },
+            check: same_bits_on_several_blocks,
+        },
         Law { name: "other_kinds_are_refused", applies: always, check: other_kinds_are_refused },
         Law { name: "illegal_k_is_named", applies: always, check: illegal_k_is_named },
         Law { name: "extreme_k_is_legal", applies: always, check: extreme_k_is_legal },
@@ -153,6 +163,23 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
         let again = in_threads(threads, || labels(p, &problem, 7))?;
         ensure!(again == first, "{threads} threads give another result");
     }
+    Ok(())
+}
+
+fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
+    let (problem, classes) = fixtures::several_blocks(1);
+    let problem = match p.properties().accepts.first() {
+        Some(DataKind::Csr) => fixtures::as_sparse(problem),
+        _ => problem,
+    };
+    let problem = problem.with_constraints(fixtures::true_constraints(&classes, 30, 1));
+    let alone = in_threads(1, || attempt(p, &problem, &fixtures::short_context(7)));
+    let alone = match alone.map_err(|e| e.root().clone()) {
+        Err(Error::TimedOut { .. }) => return Ok(()),
+        result => result.map_err(|e| e.to_string())?.clustering,
+    };
+    let together = in_threads(3, || labels(p, &problem, 7))?;
+    ensure!(together == alone, "1 and 3 threads give different results");
     Ok(())
 }
 

@@ -2,15 +2,18 @@
 
 use ndarray::{Array2, Axis};
 
-use super::{Law, Verdict, fixtures, in_threads};
+use super::fixtures;
+use super::law::{Law, Verdict, in_threads};
+use crate::clustering::NONE;
 use crate::clustering::{Clustering, Extras, canonical};
 use crate::context::Context;
-use crate::ensemble::{Ensemble, MISSING, Member};
+use crate::ensemble::{Ensemble, Member};
 use crate::ensure;
+use crate::error::Error;
 use crate::problem::Problem;
 use crate::random::SeedPath;
 use crate::roles::{ConsensusFunction, RoleObject};
-use crate::run::{account, guarded};
+use crate::run::{check_and_count, guarded};
 
 type Plugin = dyn ConsensusFunction;
 
@@ -21,6 +24,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
     vec![
         Law { name: "one_label_per_object", applies: always, check: one_label_per_object },
         Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
+        Law {
+            name: "same_bits_on_several_blocks",
+            applies: |p| fixtures::is_linear(|shape| p.memory(shape, MEMBERS)),
+            check: same_bits_on_several_blocks,
+        },
         Law { name: "names_of_labels_are_nothing", applies: always, check: names_of_labels },
         Law { name: "order_of_members_is_nothing", applies: always, check: order_of_members },
         Law { name: "a_unanimous_ensemble_is_returned", applies: always, check: unanimous },
@@ -48,7 +56,7 @@ fn member(labels: &[u32], problem: &Problem) -> Member {
     let x = problem.data.to_dense();
     let mut centers: Array2<f64> = Array2::zeros((k, d));
     let mut sizes = vec![0.0; k];
-    for (i, &l) in member.labels.iter().enumerate().filter(|(_, l)| **l != MISSING) {
+    for (i, &l) in member.labels.iter().enumerate().filter(|(_, l)| **l != NONE) {
         sizes[l as usize] += 1.0;
         for f in 0..d {
             centers[[l as usize, f]] += x[[i, f]];
@@ -80,11 +88,17 @@ fn member(labels: &[u32], problem: &Problem) -> Member {
     Member { extras, ..member }
 }
 
-/// Seven noisy copies of the classes of 45 objects, none of them the same.
+/// Members of an ensemble that the laws are tried on.
+const MEMBERS: usize = 7;
+
+/// Noisy copies of the classes of 45 objects, none of them the same.
 fn noisy(seed: u64) -> (Ensemble, Problem) {
-    let (problem, classes) = fixtures::dense(seed);
+    noisy_members(fixtures::dense(seed), seed)
+}
+
+fn noisy_members((problem, classes): (Problem, Vec<u32>), seed: u64) -> (Ensemble, Problem) {
     let mut s = SeedPath::new(seed).stream("noise");
-    let members = (0..7).map(|_| {
+    let members = (0..MEMBERS).map(|_| {
         let labels: Vec<u32> =
             classes.iter().map(|&c| if s.unit() < 0.15 { s.below(3) as u32 } else { c }).collect();
         member(&labels, &problem)
@@ -92,10 +106,19 @@ fn noisy(seed: u64) -> (Ensemble, Problem) {
     (Ensemble::new(problem.n(), members.collect()).expect("members fit"), problem)
 }
 
+fn combine_within(
+    p: &Plugin,
+    e: &Ensemble,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Clustering, Error> {
+    guarded(p.tag(), || p.combine(e, problem, ctx))
+        .and_then(|c| check_and_count(p.tag(), c, problem, 0.0))
+        .map(|r| r.clustering)
+}
+
 fn combine(p: &Plugin, e: &Ensemble, problem: &Problem) -> Result<Clustering, String> {
-    let result = guarded(p.tag(), || p.combine(e, problem, &Context::new(5)))
-        .and_then(|c| account(p.tag(), c, problem, 0.0));
-    result.map(|r| r.clustering).map_err(|e| e.to_string())
+    combine_within(p, e, problem, &Context::new(5)).map_err(|e| e.to_string())
 }
 
 fn one_label_per_object(p: &Plugin) -> Verdict {
@@ -113,6 +136,18 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
         let again = in_threads(threads, || combine(p, &e, &problem))?;
         ensure!(again == first, "{threads} threads give another result");
     }
+    Ok(())
+}
+
+fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
+    let (e, problem) = noisy_members(fixtures::several_blocks(1), 1);
+    let alone = in_threads(1, || combine_within(p, &e, &problem, &fixtures::short_context(5)));
+    let alone = match alone.map_err(|e| e.root().clone()) {
+        Err(Error::TimedOut { .. }) => return Ok(()),
+        result => result.map_err(|e| e.to_string())?,
+    };
+    let together = in_threads(3, || combine(p, &e, &problem))?;
+    ensure!(together == alone, "1 and 3 threads give different results");
     Ok(())
 }
 
@@ -174,7 +209,7 @@ fn missing_labels_are_legal(p: &Plugin) -> Verdict {
     let (e, problem) = noisy(7);
     let mut s = SeedPath::new(7).stream("missing");
     let members = e.members().iter().enumerate().map(|(t, m)| {
-        let hide = |&l: &u32| if t > 0 && s.unit() < 0.3 { MISSING } else { l };
+        let hide = |&l: &u32| if t > 0 && s.unit() < 0.3 { NONE } else { l };
         let labels: Vec<u32> = m.labels.iter().map(hide).collect();
         Member { labels, ..m.clone() }
     });
@@ -188,8 +223,8 @@ fn size_is_refused_in_time(p: &Plugin) -> Verdict {
     let needs = p.needs();
     let Some(limit) = needs.max_n else { return Ok(()) };
     ensure!(!needs.instead.is_empty(), "max_n without what takes more objects");
-    ensure!(crate::ensemble::check_size(limit, p).is_ok(), "{limit} objects are within the limit");
-    let refused = crate::ensemble::check_size(limit + 1, p);
+    ensure!(crate::needs::check_size(limit, p).is_ok(), "{limit} objects are within the limit");
+    let refused = crate::needs::check_size(limit + 1, p);
     let text = refused.err().map(|e| e.to_string()).unwrap_or_default();
     ensure!(text.contains(needs.instead), "the refusal does not name the alternative: {text}");
     Ok(())
@@ -208,7 +243,7 @@ fn needs_are_declared(p: &Plugin) -> Verdict {
     let (e, problem) = noisy(6);
     let bare = e.members().iter().map(|m| Member::from_labels(&m.labels)).collect();
     let e = Ensemble::new(e.n(), bare).map_err(|e| e.to_string())?;
-    let missing = crate::ensemble::check_needs(&e, p).is_err();
+    let missing = crate::needs::check_needs(&e, p).is_err();
     let result = combine(p, &e, &problem);
     ensure!(missing || result.is_ok(), "labels alone should do, but: {:?}", result.err());
     Ok(())

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
-use super::{Law, Verdict, fixtures, in_threads};
+use super::fixtures;
+use super::law::{Law, Verdict, in_threads};
 use crate::clustering::Clustering;
 use crate::constraints::{Constraint, Constraints};
 use crate::context::Context;
@@ -27,6 +28,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
     vec![
         Law { name: "given_constraints_are_kept", applies: always, check: given_are_kept },
         Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
+        Law {
+            name: "same_bits_on_several_blocks",
+            applies: |p| fixtures::is_linear(|shape| p.memory(shape)),
+            check: same_bits_on_several_blocks,
+        },
         Law { name: "pairwise_results_are_symmetric", applies: always, check: symmetric },
         Law { name: "declared_results_are_given", applies: always, check: as_declared },
         Law { name: "weights_are_legal", applies: always, check: weights_are_legal },
@@ -60,10 +66,17 @@ fn run(
 
 /// A problem of a kind the plugin takes, its classes, and true constraints.
 fn setting(p: &Plugin, seed: u64) -> (Problem, Vec<u32>, Constraints) {
-    let (dense, classes) = fixtures::dense(seed);
+    of_its_kind(p, fixtures::dense(seed), seed)
+}
+
+fn of_its_kind(
+    p: &Plugin,
+    (dense, classes): (Problem, Vec<u32>),
+    seed: u64,
+) -> (Problem, Vec<u32>, Constraints) {
     let given = fixtures::true_constraints(&classes, 12, seed);
     let problem = match p.properties().accepts.first() {
-        Some(DataKind::Csr) => fixtures::sparse(seed).0,
+        Some(DataKind::Csr) => fixtures::as_sparse(dense),
         Some(kind @ (DataKind::Distances | DataKind::Affinity)) => {
             fixtures::pairwise(&dense, *kind)
         }
@@ -95,6 +108,19 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
         let again = in_threads(threads, || propagate(p, 2))?;
         ensure!(again == first, "{threads} threads give another result");
     }
+    Ok(())
+}
+
+fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
+    let (problem, classes, given) = of_its_kind(p, fixtures::several_blocks(2), 2);
+    let alone = in_threads(1, || run(p, &problem, &given, &classes, &fixtures::short_context(2)));
+    let alone = match alone.map_err(|e| e.root().clone()) {
+        Err(Error::TimedOut { .. }) => return Ok(()),
+        result => result.map_err(|e| e.to_string())?,
+    };
+    let together = in_threads(3, || run(p, &problem, &given, &classes, &Context::new(2)));
+    let same = together.map_err(|e| e.to_string())? == alone;
+    ensure!(same, "1 and 3 threads give different results");
     Ok(())
 }
 

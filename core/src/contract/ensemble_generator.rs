@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Law, Verdict, fixtures, in_threads};
+use super::fixtures;
+use super::law::{Law, Verdict, in_threads};
+use crate::clustering::NONE;
 use crate::constraints::Constraints;
 use crate::context::Context;
-use crate::ensemble::{Ensemble, MISSING, Member};
+use crate::ensemble::{Ensemble, Member};
 use crate::ensure;
 use crate::error::Error;
 use crate::problem::Problem;
@@ -23,6 +25,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
     vec![
         Law { name: "members_are_compact", applies: always, check: members_are_compact },
         Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
+        Law {
+            name: "same_bits_on_several_blocks",
+            applies: |p| fixtures::is_linear(|shape| p.memory(shape, false)),
+            check: same_bits_on_several_blocks,
+        },
         Law { name: "a_shorter_ensemble_begins_a_longer_one", applies: always, check: prefix },
         Law {
             name: "constraints_are_read_only_if_declared",
@@ -53,7 +60,7 @@ fn members_are_compact(p: &Plugin) -> Verdict {
     for (t, m) in ensemble.members().iter().enumerate() {
         ensure!(m.labels.len() == problem.n(), "member {t} has {} labels", m.labels.len());
         let mut seen = 0;
-        for &l in m.labels.iter().filter(|&&l| l != MISSING) {
+        for &l in m.labels.iter().filter(|&&l| l != NONE) {
             ensure!(l <= seen, "member {t}: label {l} before {seen}");
             seen += u32::from(l == seen);
         }
@@ -74,6 +81,20 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
         let again = in_threads(threads, || make(&*p, &problem, 3))?;
         ensure!(again == first, "{threads} threads give another ensemble");
     }
+    Ok(())
+}
+
+fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
+    let (problem, _) = fixtures::several_blocks(2);
+    let p = small(p, 3)?;
+    let alone =
+        in_threads(1, || guarded(p.tag(), || p.generate(&problem, &fixtures::short_context(3))));
+    let alone = match alone.map_err(|e| e.root().clone()) {
+        Err(Error::TimedOut { .. }) => return Ok(()),
+        result => result.map_err(|e| e.to_string())?,
+    };
+    let together = in_threads(3, || make(&*p, &problem, 3))?;
+    ensure!(together == alone, "1 and 3 threads give different ensembles");
     Ok(())
 }
 

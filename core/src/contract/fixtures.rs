@@ -10,7 +10,7 @@ use ndarray::Array2;
 use crate::constraints::{Constraint, Constraints};
 use crate::context::Context;
 use crate::data::{Csr, Data, DataKind};
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::random::SeedPath;
 
 /// The most a fixture may hold. What is left of a fixture is its beginning.
@@ -90,7 +90,34 @@ pub fn groups(per: usize, d: usize, spread: f64, seed: u64) -> (Array2<f64>, Vec
 
 /// A dense problem of 45 objects in 4 dimensions with k = 3, and its classes.
 pub fn dense(seed: u64) -> (Problem, Vec<u32>) {
-    let (x, mut classes) = groups(15, 4, 0.8, seed);
+    three_groups(15, seed)
+}
+
+/// The same with 2499 objects, which fill two blocks of rows and begin a third: with fewer, the
+/// order in which threads finish changes nothing.
+pub fn several_blocks(seed: u64) -> (Problem, Vec<u32>) {
+    three_groups(833, seed)
+}
+
+/// Whether the declared memory grows like the number of objects, and stays below 4 KiB for each.
+/// What needs memory for pairs of objects, or many vectors of all objects, takes too long for the laws
+/// on [`several_blocks`].
+pub fn is_linear(memory: impl Fn(&Shape) -> u64) -> bool {
+    let at = |n: usize| memory(&Shape { n, d: 4, k: 3, entries: 4 * n, constraints: 30 });
+    at(20_000) <= 9 * at(2500) && at(20_000) <= 4096 * 20_000
+}
+
+/// Seconds that a plugin of linear memory may work on [`several_blocks`]; one that takes longer is
+/// tried on small fixtures alone.
+pub const SHORT: f64 = 5.0;
+
+/// A context that stops after [`SHORT`].
+pub fn short_context(seed: u64) -> Context {
+    Context::builder(SeedPath::new(seed)).time_limit(Some(SHORT)).build()
+}
+
+fn three_groups(per: usize, seed: u64) -> (Problem, Vec<u32>) {
+    let (x, mut classes) = groups(per, 4, 0.8, seed);
     let problem = cut(Problem::new(Data::dense(x).expect("finite")).with_k(3));
     classes.truncate(problem.n());
     (problem, classes)
@@ -99,8 +126,13 @@ pub fn dense(seed: u64) -> (Problem, Vec<u32>) {
 /// The same objects as sparse rows.
 pub fn sparse(seed: u64) -> (Problem, Vec<u32>) {
     let (problem, classes) = dense(seed);
+    (as_sparse(problem), classes)
+}
+
+/// The objects of a problem as sparse rows.
+pub fn as_sparse(problem: Problem) -> Problem {
     let x = problem.data.to_dense();
-    (Problem { data: Data::csr(to_csr(&x)).expect("well formed"), ..problem }, classes)
+    Problem { data: Data::csr(to_csr(&x)).expect("well formed"), ..problem }
 }
 
 /// The objects of `dense` as distances, or as affinities exp(−distance²).

@@ -1,6 +1,7 @@
 //! The laws of [`Metric`](crate::roles::Metric).
 
-use super::{Law, Verdict, fixtures};
+use super::fixtures;
+use super::law::{Law, Verdict};
 use crate::constraints::{Constraint, Constraints};
 use crate::data::Data;
 use crate::ensemble::{Ensemble, Member};

@@ -4,7 +4,7 @@
 //! itself. They run over the whole registry, one test per role, plugin and law; a crate with
 //! plugins of its own runs the same with three lines:
 //!
-//! ```ignore
+//! ```text
 //! use my_plugins as _;
 //! fn main() {
 //!     mustlink::contract::main_of("my-plugins");
@@ -19,7 +19,7 @@
 use crate::registry::{Catalogue, Descriptor, Role};
 use crate::roles::{
     BaseClusterer, ConsensusFunction, ConstraintPropagator, EnsembleGenerator, Metric, Oracle,
-    QuerySelector, RoleObject, Transform,
+    QuerySelector, Transform,
 };
 
 mod any;
@@ -28,40 +28,15 @@ mod consensus_function;
 mod constraint_propagator;
 mod ensemble_generator;
 pub mod fixtures;
+mod law;
 mod metric;
 mod oracle;
 mod query_selector;
 mod shrink;
 mod transform;
 
+pub use law::{Law, Lawful, Verdict, laws_for};
 pub use shrink::{Small, shrink};
-
-/// What a broken law says.
-pub type Verdict = Result<(), String>;
-
-/// One law of a role.
-pub struct Law<R: ?Sized> {
-    /// Its name in test names and waivers.
-    pub name: &'static str,
-    /// Whether it speaks about this plugin.
-    pub applies: fn(&R) -> bool,
-    /// The check.
-    pub check: fn(&R) -> Verdict,
-}
-
-/// A role with laws.
-pub trait Lawful: RoleObject + 'static {
-    /// All of them.
-    fn laws() -> Vec<Law<Self>>;
-
-    /// The plugin cannot run as it stands; then it is tried only whether it says so.
-    fn needs_setup(&self) -> bool {
-        false
-    }
-}
-
-/// The law of plugins that cannot run as they stand.
-const MISSING_SETUP: &str = "missing_setup_is_named";
 
 macro_rules! lawful {
     ($($role:ident in $module:ident $({ $setup:ident })?),* $(,)?) => {$(
@@ -86,30 +61,6 @@ lawful!(
     Transform in transform,
 );
 
-/// The laws that speak about `plugin`, in the order they are best tried.
-pub fn laws_for<R: Lawful + ?Sized>(plugin: &R) -> Vec<Law<R>> {
-    let stands = |law: &Law<R>| !plugin.needs_setup() || law.name == MISSING_SETUP;
-    R::laws().into_iter().filter(|law| (law.applies)(plugin) && stands(law)).collect()
-}
-
-impl<R: Lawful + ?Sized> Law<R> {
-    /// Whether `plugin` keeps it. A panic breaks it.
-    ///
-    /// # Errors
-    /// What is broken.
-    pub fn try_on(&self, plugin: &R) -> Verdict {
-        let check = std::panic::AssertUnwindSafe(|| (self.check)(plugin));
-        std::panic::catch_unwind(check).unwrap_or_else(|panic| {
-            let text = panic
-                .downcast_ref::<&str>()
-                .map(ToString::to_string)
-                .or_else(|| panic.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "without a message".into());
-            Err(format!("panicked: {text}"))
-        })
-    }
-}
-
 /// Every law of its role that speaks about `plugin`, as it is configured, with the verdict.
 pub fn check_plugin<R: Lawful + ?Sized>(plugin: &R) -> Vec<(&'static str, Verdict)> {
     laws_for(plugin).iter().map(|law| (law.name, law.try_on(plugin))).collect()
@@ -130,18 +81,6 @@ impl Case {
     pub fn run(&self) -> Verdict {
         (self.run)()
     }
-}
-
-/// Fails with a message unless the condition holds.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! ensure {
-    ($holds:expr, $($message:tt)*) => {
-        let holds: bool = $holds;
-        if !holds {
-            return Err(format!($($message)*));
-        }
-    };
 }
 
 fn cases_of<R: Lawful + ?Sized>(descriptor: &'static Descriptor, out: &mut Vec<Case>)
@@ -177,12 +116,6 @@ fn waived(descriptor: &Descriptor, law: &str, check: impl FnOnce() -> Verdict) -
             Err(format!("the waiver of {law} (\"{reason}\") is no longer needed; remove it"))
         }
     }
-}
-
-/// Runs `work` in a pool of `threads` threads.
-pub(crate) fn in_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.expect("a small pool can be made").install(work)
 }
 
 /// Every law of every plugin linked into this program, in order.

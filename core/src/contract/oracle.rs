@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Law, Verdict, fixtures};
+use super::fixtures;
+use super::law::{Law, Verdict};
 use crate::closure::UnionFind;
 use crate::data::Data;
 use crate::ensure;

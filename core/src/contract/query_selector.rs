@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 
-use super::{Law, MISSING_SETUP, Verdict, fixtures};
+use super::fixtures;
+use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
 use crate::clustering::Clustering;
 use crate::constraints::{Constraints, Kind};
 use crate::context::Context;
@@ -18,7 +19,7 @@ use crate::random::SeedPath;
 use crate::roles::{
     Answer, Inquiry, Outcome, QueryId, QuerySelector, Question, Reply, Respondent, Step,
 };
-use crate::selection::{self, Selection, View};
+use crate::selection::{self, ConstraintView, Selection};
 
 pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
     let always = |_: &dyn QuerySelector| true;
@@ -37,6 +38,11 @@ pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
         Law { name: "step_is_idempotent", applies: always, check: step_is_idempotent },
         Law { name: "same_seed_same_questions", applies: always, check: same_seed },
         Law { name: "same_questions_on_any_threads", applies: always, check: any_threads },
+        Law {
+            name: "same_questions_on_several_blocks",
+            applies: |s| fixtures::is_linear(|shape| s.memory(shape)),
+            check: same_questions_on_several_blocks,
+        },
         Law { name: "resumes_where_it_stopped", applies: always, check: resumes },
         Law { name: "smaller_budget_is_a_prefix", applies: always, check: budget_prefix },
         Law {
@@ -294,6 +300,20 @@ fn any_threads(selector: &dyn QuerySelector) -> Verdict {
     Ok(())
 }
 
+fn same_questions_on_several_blocks(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, classes) = fixtures::several_blocks(3);
+    let replies = Replies(Some(classes));
+    let ctx = fixtures::short_context(7);
+    if let Err(e) = in_threads(1, || begin(selector, &problem, &ctx).map(drop))
+        && matches!(e.root(), Error::TimedOut { .. })
+    {
+        return Ok(());
+    }
+    let with = |threads: usize| in_threads(threads, || drive(selector, &problem, &replies, 7, 10));
+    ensure!(with(1)? == with(3)?, "1 and 3 threads asked other questions");
+    Ok(())
+}
+
 fn resumes(selector: &dyn QuerySelector) -> Verdict {
     let (problem, truth) = some_eligible(4);
     let whole = drive(selector, &problem, &truth, 7, 40)?;
@@ -342,7 +362,9 @@ fn true_constraints(selector: &dyn QuerySelector) -> Verdict {
         let selection = select(selector, &problem, &truth, Some(400), &[])?;
         let asked = selection.asked();
         for p in (0..=asked.min(30)).chain([asked]) {
-            for view in [View::Queried, View::Neighbourhood, View::Closure] {
+            for view in
+                [ConstraintView::Queried, ConstraintView::Neighbourhood, ConstraintView::Closure]
+            {
                 let constraints = selection.at(p, view).map_err(text)?;
                 let wrong = constraints.pairs().iter().find(|c| c.is_violated(&classes));
                 ensure!(wrong.is_none(), "{} view after {p}: {wrong:?} is false", view.name());
@@ -362,7 +384,7 @@ fn queried_view_grows(selector: &dyn QuerySelector) -> Verdict {
     let selection = select(selector, &problem, &truth, Some(60), &[])?;
     let mut before: Vec<(u32, u32, Kind)> = Vec::new();
     for p in 0..=selection.asked() {
-        let constraints = selection.at(p, View::Queried).map_err(text)?;
+        let constraints = selection.at(p, ConstraintView::Queried).map_err(text)?;
         let now: Vec<_> = constraints.pairs().iter().map(|c| (c.i, c.j, c.kind)).collect();
         ensure!(now.len() == p, "{} constraints after {p} replies", now.len());
         ensure!(now.starts_with(&before), "constraints after {p} replies lost some: {now:?}");
@@ -379,7 +401,7 @@ fn dont_know_yields_nothing(selector: &dyn QuerySelector) -> Verdict {
     ensure!(log.len() <= most, "goes on after all {most} pairs");
     check_pairs(&problem, &log)?;
     let selection = select(selector, &problem, &never, None, &[])?;
-    for view in [View::Queried, View::Neighbourhood, View::Closure] {
+    for view in [ConstraintView::Queried, ConstraintView::Neighbourhood, ConstraintView::Closure] {
         let constraints = selection.at(usize::MAX, view).map_err(text)?;
         ensure!(constraints.pairs().is_empty(), "{:?} from no knowledge", constraints.pairs());
         let shared = constraints.neighbourhoods().iter().find(|set| set.len() > 1);
@@ -411,7 +433,7 @@ fn budget_zero(selector: &dyn QuerySelector) -> Verdict {
     let (problem, truth) = some_eligible(1);
     let selection = select(selector, &problem, &truth, Some(0), &[0])?;
     ensure!(selection.asked() == 0, "{} replies in a budget of 0", selection.asked());
-    for view in [View::Queried, View::Neighbourhood, View::Closure] {
+    for view in [ConstraintView::Queried, ConstraintView::Neighbourhood, ConstraintView::Closure] {
         let constraints = selection.at(0, view).map_err(text)?;
         ensure!(constraints.is_empty(), "a budget of 0 gives {constraints:?}");
     }
@@ -450,7 +472,7 @@ fn always_clustered(selector: &dyn QuerySelector) -> Verdict {
         let mut inquiry = begin(selector, &problem, &fixtures::context(2)).map_err(text)?;
         for _ in 0..400 {
             let clustering = inquiry.clustering().ok_or("no clustering")?;
-            crate::run::account("selector", clustering, &problem, 0.0).map_err(text)?;
+            crate::run::check_and_count("selector", clustering, &problem, 0.0).map_err(text)?;
             let Some((id, i, j)) = next_question(&mut *inquiry, &problem)? else { break };
             inquiry.tell(id, replies.to(i, j)).map_err(text)?;
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::fixtures::{self, Limits};
-use super::{Law, Lawful};
+use super::law::{Law, Lawful};
 use crate::data::Row;
 use crate::problem::Problem;
 

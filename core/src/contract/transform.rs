@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis};
 
 use super::fixtures;
-use super::{Law, Verdict};
+use super::law::{Law, Verdict};
 use crate::constraints::{Constraint, Constraints};
 use crate::context::Context;
 use crate::data::{Data, DataKind};

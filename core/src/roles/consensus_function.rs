@@ -13,7 +13,7 @@ use crate::problem::{Problem, Shape};
 pub struct Needs {
     /// Memberships of every member.
     pub memberships: bool,
-    /// Distances of every member, or what says as much: centres or memberships.
+    /// Distances of every member, or what gives them: centres or memberships.
     pub distances: bool,
     /// Feature weights of every member.
     pub feature_weights: bool,

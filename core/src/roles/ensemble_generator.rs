@@ -43,8 +43,8 @@ pub trait EnsembleGenerator: super::Plugin {
         GeneratorProperties::default()
     }
 
-    /// Bytes needed beyond the data, children and the ensemble included. `labels_only`: members give
-    /// up their centres and the like, for who asks by [`Context::ensemble_labels`].
+    /// Bytes needed beyond the data, children and the ensemble included. `labels_only`: members keep
+    /// no centres and the like, as for [`Context::ensemble_labels`].
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let extras = if labels_only { 0 } else { 8 * shape.k * shape.d };
         (16 * shape.n + extras) as u64

@@ -6,6 +6,7 @@ mod constraint_propagator;
 mod ensemble_generator;
 mod metric;
 mod oracle;
+mod plugin;
 mod query_selector;
 mod transform;
 
@@ -17,16 +18,13 @@ pub use metric::{Metric, MetricInput, MetricProperties};
 pub use oracle::{
     Answer, Layer, Oracle, OracleProperties, Outcome, Question, Refusal, Respondent, Scene, Vote,
 };
+pub use plugin::Plugin;
 pub use query_selector::{
     Done, Event, Inquiry, QueryId, QuerySelector, Reply, RequestId, SelectorProperties, Step,
 };
 pub use transform::{Fitted, Transform, TransformProperties};
 
-use crate::registry::Role;
-
-/// What every plugin is: printable, clonable, shareable between threads.
-pub trait Plugin: std::fmt::Debug + dyn_clone::DynClone + Send + Sync {}
-impl<T: std::fmt::Debug + Clone + Send + Sync> Plugin for T {}
+use crate::role::Role;
 
 /// A role as a trait object that can be built from configuration.
 pub trait RoleObject: Send + Sync {

@@ -67,7 +67,7 @@ pub struct Answer {
     pub reply: Reply,
     /// What it cost.
     pub cost: f64,
-    /// Who said so.
+    /// Who answered.
     pub annotator: Option<String>,
     /// How sure, in [0.5, 1].
     pub confidence: Option<f64>,
@@ -79,7 +79,7 @@ pub struct Answer {
     pub votes: Vec<Vote>,
 }
 
-/// What one of several annotators said.
+/// The vote of one of several annotators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
     /// Who.
@@ -110,7 +110,7 @@ pub enum Refusal {
     BudgetExhausted,
     /// It was closed.
     Closed,
-    /// It may not speak about this pair.
+    /// It may not answer about this pair.
     OutOfScope,
 }
 

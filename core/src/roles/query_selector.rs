@@ -1,8 +1,8 @@
 //! What decides which pair to ask about next?
 //!
-//! A selector starts an [`Inquiry`], a machine that says what it wants ([`Step`]) and is told
-//! replies. It never sees labels and never talks to an oracle: a driver moves messages, so a
-//! person, a file and a simulated oracle are the same to it.
+//! A selector starts an [`Inquiry`], a state machine that gives its next [`Step`] and takes replies.
+//! It has access neither to labels nor to an oracle: a driver passes the messages, so a person, a
+//! file and a simulated oracle are the same to it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

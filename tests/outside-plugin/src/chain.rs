@@ -8,13 +8,10 @@ use mustlink::prelude::*;
 /// Any data: objects are not looked at. One question less than there are eligible objects.
 /// # Cost and randomness
 /// O(1) per question; nothing random.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Chain {}
 
-register!(QuerySelector, Chain, "chain", references: []);
-
-#[typetag::serde(name = "chain")]
+#[plugin("chain")]
 impl QuerySelector for Chain {
     fn start(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Inquiry>> {
         Ok(Box::new(Run { objects: problem.eligible_objects(), at: 0 }))

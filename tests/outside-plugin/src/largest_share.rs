@@ -7,13 +7,10 @@ use mustlink::prelude::*;
 /// Share of objects in the largest cluster.
 ///
 /// No classes are needed or looked at. 1 says that everything is in one cluster.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct LargestShare {}
 
-register!(Metric, LargestShare, "largest_share", references: []);
-
-#[typetag::serde(name = "largest_share")]
+#[plugin("largest_share")]
 impl Metric for LargestShare {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let n = input.labels.len();

@@ -12,17 +12,13 @@ use mustlink::prelude::*;
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for a feature that is not there.
 /// # Cost and randomness
 /// O(n log n); nothing random.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[options]
 pub struct Stripes {
     /// Number of the feature, from 0.
-    #[schemars(range(min = 0))]
     pub feature: usize,
 }
 
-register!(BaseClusterer, Stripes, "stripes", references: []);
-
-#[typetag::serde(name = "stripes")]
+#[plugin("stripes")]
 impl BaseClusterer for Stripes {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         ctx.check()?;

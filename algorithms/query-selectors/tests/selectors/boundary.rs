@@ -1,5 +1,5 @@
 use mustlink_core::prelude::*;
-use mustlink_core::selection::View;
+use mustlink_core::selection::ConstraintView;
 use mustlink_query_selectors::boundary::{Boundary, Choice};
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ proptest! {
         let k = case.k();
         let problem = case.problem.clone().with_k(k);
         let run = select(&selector, &problem, truth(&case.classes), None, case.seed).unwrap();
-        let all = run.at(usize::MAX, View::Neighbourhood).unwrap();
+        let all = run.at(usize::MAX, ConstraintView::Neighbourhood).unwrap();
         prop_assert_eq!(all.violations(&case.classes).total(), 0);
         prop_assert_eq!(all.neighbourhoods().len(), k);
         prop_assert_eq!(all.neighbourhoods().concat().len(), case.eligible().len());
@@ -32,7 +32,7 @@ proptest! {
         let selector = Boundary { last_inference, ..Boundary::default() };
         let run = select(&selector, &problem, erratic(case.seed), None, 1).unwrap();
         prop_assert_eq!(run.counts(usize::MAX).conflicts, 0);
-        prop_assert!(run.at(usize::MAX, View::Queried).unwrap().neighbourhoods().len() <= k);
+        prop_assert!(run.at(usize::MAX, ConstraintView::Queried).unwrap().neighbourhoods().len() <= k);
     }
 }
 

@@ -1,8 +1,8 @@
 //! The committee: the trace on twelve objects, and what holds for every ensemble.
 
 use mustlink_core::prelude::*;
-use mustlink_core::selection::View;
-use mustlink_kernels::co_association::{CoAssociation, Representation};
+use mustlink_core::selection::ConstraintView;
+use mustlink_kernels::ensemble::co_association::{CoAssociation, Representation};
 use mustlink_query_selectors::committee::{Committee, Fallback, Weighting};
 use mustlink_query_selectors::density_weighted::DensityWeighted;
 use mustlink_query_selectors::object_margin::ObjectMargin;
@@ -66,7 +66,7 @@ fn trace_on_twelve_objects() {
         assert_eq!(s.asked(), 12);
         let inferred = s.events.iter().filter(|e| matches!(e, Event::Inferred { .. })).count();
         assert_eq!(inferred, 0);
-        let named = s.at(12, View::Neighbourhood).unwrap();
+        let named = s.at(12, ConstraintView::Neighbourhood).unwrap();
         assert_eq!(
             named.neighbourhoods(),
             [vec![0, 1, 2, 3, 4], vec![5, 6, 7, 8], vec![9, 10, 11]]
@@ -86,7 +86,7 @@ fn test_objects_vote_but_are_not_asked() {
 fn a_budget_of_three_leaves_three_singletons() {
     let s =
         select(&committee(Representation::Auto), &twelve(), truth(&CLASSES), Some(3), 1).unwrap();
-    let c = s.at(3, View::Neighbourhood).unwrap();
+    let c = s.at(3, ConstraintView::Neighbourhood).unwrap();
     assert_eq!((c.count(Kind::CannotLink), c.count(Kind::MustLink)), (3, 0));
     assert_eq!(c.neighbourhoods(), [vec![0], vec![5], vec![10]]);
 }
@@ -95,7 +95,7 @@ fn a_budget_of_three_leaves_three_singletons() {
 fn margins_of_the_trace() {
     let e = given(&E12).unwrap().generate(&twelve(), &Context::new(1)).unwrap();
     let mut votes = Votes::new(CoAssociation::implicit(&e));
-    [0, 5, 10].iter().for_each(|&r| votes.found(r));
+    [0, 5, 10].iter().for_each(|&r| votes.create(r));
     let margins = |votes: &Votes| -> Vec<f64> {
         (0..12).map(|i| (1e6 * votes.margin(i, true).value()).round() / 1e6).collect()
     };
@@ -128,7 +128,10 @@ fn too_few_neighbourhoods_fall_back_to_singletons_or_stop() {
     let c = |fallback| Committee { generator: given(&[&labels]), fallback, ..Committee::default() };
     let stop = select(&c(Fallback::Stop), &p, truth(&classes), None, 1).unwrap();
     // Two clusters, so nothing is inferred, and the odd one is set aside.
-    assert_eq!(stop.at(usize::MAX, View::Neighbourhood).unwrap().neighbourhoods().len(), 2);
+    assert_eq!(
+        stop.at(usize::MAX, ConstraintView::Neighbourhood).unwrap().neighbourhoods().len(),
+        2
+    );
     assert!(questions(&stop).contains(&(3, 0)) && questions(&stop).contains(&(3, 4)));
     let lone: [u32; 8] = [0, 0, 0, 2, 1, 1, 1, 1];
     let c = Committee { generator: given(&[&lone]), ..Committee::default() };
@@ -147,7 +150,7 @@ fn what_cannot_be_is_refused() {
     assert!(start(&small, &p).starts_with("max_matrix_bytes: must be >= 66"));
     let without = Problem { k: None, ..twelve() };
     assert!(start(&committee(Representation::Auto), &without).contains("committee"));
-    let gaps: Vec<u32> = (0..12).map(|i| if i == 3 { MISSING } else { 0 }).collect();
+    let gaps: Vec<u32> = (0..12).map(|i| if i == 3 { NONE } else { 0 }).collect();
     let c = Committee { generator: given(&[&gaps]), ..Committee::default() };
     assert!(start(&c, &p).starts_with("generator: must be one that labels every object"));
 }
@@ -188,7 +191,7 @@ proptest! {
             prop_assert_eq!(&dense.events, &asked(Representation::Implicit, weighting).events);
             // Every class is found, every eligible object placed, with at most k − 1 questions each.
             let k = p.k.unwrap();
-            let named = dense.at(usize::MAX, View::Neighbourhood).unwrap();
+            let named = dense.at(usize::MAX, ConstraintView::Neighbourhood).unwrap();
             let placed: usize = named.neighbourhoods().iter().map(Vec::len).sum();
             let eligible = p.eligible_objects();
             prop_assert_eq!(placed, eligible.len());
@@ -218,7 +221,7 @@ proptest! {
         let mut s = mustlink_core::random::SeedPath::new(seed).stream("order");
         for i in s.permutation(p.n()) {
             if sets.len() < 3 {
-                votes.found(i);
+                votes.create(i);
                 sets.push(vec![i]);
             } else {
                 let c = s.below(3);
@@ -250,7 +253,7 @@ proptest! {
         let selectors: [Box<dyn QuerySelector>; 3] = [
             Box::new(Committee { generator: given(&labels), ..Committee::default() }),
             Box::new(ObjectMargin { generator: given(&labels), ..ObjectMargin::default() }),
-            Box::new(DensityWeighted { generator: given(&labels), ..DensityWeighted::default() }),
+            Box::new(DensityWeighted { committee: Committee { generator: given(&labels), ..Committee::default() }, ..DensityWeighted::default() }),
         ];
         for s in selectors {
             let replies = crate::support::erratic(seed);

@@ -2,8 +2,8 @@ use std::collections::HashMap;
 
 use mustlink_core::knowledge::LAST_NEIGHBOURHOOD;
 use mustlink_core::prelude::*;
-use mustlink_core::selection::{Selection, View};
-use mustlink_kernels::points::Distortion;
+use mustlink_core::selection::{ConstraintView, Selection};
+use mustlink_kernels::distance::points::Distortion;
 use mustlink_query_selectors::explore_consolidate::{
     ExploreConsolidate, ExploreOrder, First, FirstRule,
 };
@@ -32,7 +32,7 @@ fn trace_of_six_queries() {
         let run = select(&from_object(0), &problem, truth(&classes), None, seed).unwrap();
         let asked = questions(&run);
         assert_eq!(asked[..3], [(5, 0), (3, 0), (3, 5)]);
-        assert_eq!(run.at(3, View::Queried).unwrap().neighbourhoods(), [[0], [5], [3]]);
+        assert_eq!(run.at(3, ConstraintView::Queried).unwrap().neighbourhoods(), [[0], [5], [3]]);
         assert_eq!(run.counts(3).cannot, 3);
         let mut rest = asked[3..].to_vec();
         exact += usize::from(rest == [(1, 0), (2, 3), (4, 5)]);
@@ -82,8 +82,8 @@ fn the_last_neighbourhood_is_free() {
         (c.count(Kind::MustLink), c.count(Kind::CannotLink), c.neighbourhoods().to_vec())
     };
     // "Queried" lacks what was inferred, in the pairs and in the names.
-    assert_eq!(sizes(View::Queried), (0, 5, vec![vec![0], vec![2], vec![1]]));
-    assert_eq!(sizes(View::Neighbourhood), (1, 5, vec![vec![0], vec![2, 3], vec![1]]));
+    assert_eq!(sizes(ConstraintView::Queried), (0, 5, vec![vec![0], vec![2], vec![1]]));
+    assert_eq!(sizes(ConstraintView::Neighbourhood), (1, 5, vec![vec![0], vec![2, 3], vec![1]]));
     let asking = ExploreConsolidate { last_inference: false, ..from_object(0) };
     let run = select(&asking, &problem, truth(&classes), None, 1).unwrap();
     assert_eq!(questions(&run).last(), Some(&(3, 2)));
@@ -94,7 +94,7 @@ fn the_last_neighbourhood_is_free() {
 fn a_run_stopped_inside_an_object_infers_nothing_for_it() {
     let problem = line(&[0.0, 10.0, 30.0, 6.0]).with_k(3);
     let run = select(&from_object(0), &problem, truth(&[0, 1, 2, 2]), Some(4), 1).unwrap();
-    let at = run.at(4, View::Neighbourhood).unwrap();
+    let at = run.at(4, ConstraintView::Neighbourhood).unwrap();
     assert_eq!((at.count(Kind::MustLink), at.count(Kind::CannotLink)), (0, 4));
     assert!(at.neighbourhoods().iter().all(|set| !set.contains(&3)));
 }
@@ -115,7 +115,7 @@ fn dont_know_tries_another_member_then_leaves_it_open() {
             let tried = questions(&run).iter().filter(|q| q.0 == 3 && q.1 < 2).count();
             assert!(tried <= 1 + retries as usize, "{tried} members tried");
             // One open and k − 1 cannot-links: it joins the open one for free.
-            let all = run.at(usize::MAX, View::Neighbourhood).unwrap();
+            let all = run.at(usize::MAX, ConstraintView::Neighbourhood).unwrap();
             let of_three = all.neighbourhoods().iter().find(|set| set.contains(&3)).unwrap();
             assert!(of_three.contains(&0), "{all:?}");
         }
@@ -131,7 +131,7 @@ fn two_open_neighbourhoods_park_the_object() {
     };
     let run = select(&from_object(0), &problem, reply, None, 1).unwrap();
     assert_eq!(questions(&run), [(1, 0), (2, 0), (2, 1)]);
-    let all = run.at(usize::MAX, View::Neighbourhood).unwrap();
+    let all = run.at(usize::MAX, ConstraintView::Neighbourhood).unwrap();
     assert_eq!(all.neighbourhoods(), [[0], [1]]);
 }
 
@@ -157,7 +157,7 @@ fn what_was_inferred_is_known_from_then_on() {
     for seed in 0..6 {
         let run = select(&from_object(0), &problem, truth(&[0, 1, 2, 2, 2]), None, seed).unwrap();
         assert_eq!((run.asked(), inferred(&run)), (5, 1));
-        let all = run.at(5, View::Neighbourhood).unwrap();
+        let all = run.at(5, ConstraintView::Neighbourhood).unwrap();
         assert!(all.neighbourhoods().contains(&vec![2, 3, 4]), "{all:?}");
     }
 }
@@ -173,7 +173,7 @@ fn options_out_of_range_are_named() {
     let k = ExploreConsolidate { k: Some(3), ..ExploreConsolidate::default() };
     assert_eq!(refuse(k), "k: must be in 1..=2 (the eligible objects), got 3");
     let zero = ExploreConsolidate { k: Some(0), ..ExploreConsolidate::default() };
-    assert_eq!(refuse(zero), "k: must be at least 1, got 0");
+    assert_eq!(refuse(zero), "k: must be >= 1, got 0");
     let retries = ExploreConsolidate { dont_know_retries: 6, ..ExploreConsolidate::default() };
     assert_eq!(refuse(retries), "dont_know_retries: must be in 0..=5, got 6");
 }
@@ -309,7 +309,7 @@ proptest! {
             let class = case.classes[set[0] as usize];
             prop_assert!(set.iter().all(|&i| case.classes[i as usize] == class));
         }
-        for view in [View::Queried, View::Neighbourhood, View::Closure] {
+        for view in [ConstraintView::Queried, ConstraintView::Neighbourhood, ConstraintView::Closure] {
             let c = run.at(usize::MAX, view).unwrap();
             prop_assert_eq!(c.violations(&case.classes).total(), 0);
         }
@@ -332,7 +332,7 @@ proptest! {
         prop_assert_eq!(found.concat().len(), case.eligible().len());
         prop_assert_eq!(inferred(&run), 0);
         for p in 0..=run.asked() {
-            prop_assert!(run.at(p, View::Queried).unwrap().neighbourhoods().len() <= case.k());
+            prop_assert!(run.at(p, ConstraintView::Queried).unwrap().neighbourhoods().len() <= case.k());
         }
     }
 
@@ -348,7 +348,7 @@ proptest! {
         for budget in [0, 1, whole.asked() / 2, whole.asked()] {
             let part =
                 select(&options, &problem, reply.clone(), Some(budget), case.seed).unwrap();
-            for view in [View::Queried, View::Neighbourhood] {
+            for view in [ConstraintView::Queried, ConstraintView::Neighbourhood] {
                 let (some, all) = (part.at(budget, view).unwrap(), whole.at(budget, view).unwrap());
                 prop_assert_eq!(some, all);
             }

@@ -1,0 +1,515 @@
+//! How likely is each label of each node when nodes joined by an edge have different labels?
+//!
+//! A Markov field: Pr(y) ∝ Π exp θ(node, y) Π [y ≠ y′] over edges. Connected parts are independent. A
+//! part whose elimination needs only small tables is solved exactly, by elimination along a junction
+//! tree; any other by loopy belief propagation, and is counted as approximate.
+//!
+//! Source: [Shental2003] §3.
+
+use std::collections::BTreeSet;
+
+use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
+
+use mustlink_core::reduce;
+
+use super::belief_propagation::{Belief, Blocked, Loopy, log_sum_exp};
+
+/// Entries all tables of one part may have together; above, it is approximated.
+pub const MAX_ENTRIES: usize = 1 << 22;
+
+/// A field over nodes with k labels each.
+#[derive(Debug, Clone)]
+pub struct CannotLinkMrf {
+    k: usize,
+    nodes: usize,
+    /// Nodes without edges.
+    free: Vec<u32>,
+    parts: Vec<Part>,
+}
+
+/// Log of the partition function, and the probability of every label of every node.
+#[derive(Debug, Clone)]
+pub struct Inference {
+    /// log Σ_y exp Σ θ over admissible y; Bethe's approximation where parts are approximated.
+    pub log_partition: f64,
+    /// nodes × k, rows sum to 1.
+    pub marginals: Array2<f64>,
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    Exact(Vec<Clique>),
+    Loopy(Loopy),
+}
+
+/// A node with those of its neighbours, given or filled in, that are eliminated later.
+#[derive(Debug, Clone)]
+struct Clique {
+    node: u32,
+    /// Positions in the order of elimination, ascending; the first is the parent.
+    later: Vec<usize>,
+    /// Which of them must differ from the node.
+    differs: Vec<bool>,
+}
+
+impl CannotLinkMrf {
+    /// A field with these neighbours of every node (symmetric, ascending). Parts are exact while
+    /// no node is eliminated with more than `max_width` neighbours.
+    pub fn new<'a>(
+        nodes: usize,
+        k: usize,
+        max_width: usize,
+        apart: impl Fn(usize) -> &'a [u32],
+    ) -> Self {
+        let mut place = vec![usize::MAX; nodes];
+        let (mut free, mut parts) = (Vec::new(), Vec::new());
+        for start in 0..nodes {
+            if apart(start).is_empty() {
+                free.push(start as u32);
+                continue;
+            }
+            if place[start] != usize::MAX {
+                continue;
+            }
+            let mut members = vec![start as u32];
+            place[start] = 0;
+            let mut at = 0;
+            while at < members.len() {
+                for &q in apart(members[at] as usize) {
+                    if place[q as usize] == usize::MAX {
+                        place[q as usize] = 0;
+                        members.push(q);
+                    }
+                }
+                at += 1;
+            }
+            members.sort_unstable();
+            members.iter().enumerate().for_each(|(at, &p)| place[p as usize] = at);
+            let near: Vec<Vec<usize>> = members
+                .iter()
+                .map(|&p| apart(p as usize).iter().map(|&q| place[q as usize]).collect())
+                .collect();
+            parts.push(match eliminate(&members, &near, k, max_width) {
+                Some(cliques) => Part::Exact(cliques),
+                None => Part::Loopy(Loopy { nodes: members, near }),
+            });
+        }
+        CannotLinkMrf { k, nodes, free, parts }
+    }
+
+    /// The same nodes without edges.
+    pub fn without_edges(&self) -> Self {
+        let free = (0..self.nodes as u32).collect();
+        CannotLinkMrf { k: self.k, nodes: self.nodes, free, parts: Vec::new() }
+    }
+
+    /// Whether no node has an edge.
+    pub fn is_free(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Number of nodes in parts that are approximated.
+    pub fn approximate(&self) -> usize {
+        let of = |part: &Part| match part {
+            Part::Exact(_) => 0,
+            Part::Loopy(l) => l.nodes.len(),
+        };
+        self.parts.iter().map(of).sum()
+    }
+
+    /// Log-partition and marginals under finite `theta` (nodes × k).
+    ///
+    /// # Errors
+    /// The nodes of the first part that has no admissible labels.
+    pub fn infer(&self, theta: &Array2<f64>) -> Result<Inference, Blocked> {
+        let k = self.k;
+        let mut marginals = Array2::zeros((self.nodes, k));
+        let flat = marginals.as_slice_mut().expect("standard layout");
+        flat.par_chunks_mut(k.max(1)).enumerate().for_each(|(p, to)| {
+            softmax(theta.row(p), to);
+        });
+        let mut log_partition = reduce::sum(self.free.len(), |at| {
+            log_sum_exp(theta.row(self.free[at] as usize).iter().copied())
+        });
+        let solved: Vec<(f64, Vec<Belief>)> = self
+            .parts
+            .par_iter()
+            .map(|part| match part {
+                Part::Exact(cliques) => marginals_exact(cliques, k, theta),
+                Part::Loopy(l) => l.propagate(k, theta),
+            })
+            .collect::<Result<_, Blocked>>()?;
+        for (part, rows) in solved {
+            log_partition += part;
+            for (p, row) in rows {
+                marginals.row_mut(p as usize).assign(&ArrayView1::from(&row));
+            }
+        }
+        Ok(Inference { log_partition, marginals })
+    }
+
+    /// The likeliest admissible labels under finite `theta`: jointly in exact parts; in others nodes
+    /// choose in order of their confidence. Ties go to the lowest label.
+    ///
+    /// # Errors
+    /// The nodes of the first part that found no admissible labels.
+    pub fn best(&self, theta: &Array2<f64>) -> Result<Vec<u32>, Blocked> {
+        let mut labels: Vec<u32> =
+            theta.rows().into_iter().map(|row| largest(row.iter().copied()) as u32).collect();
+        let chosen: Vec<Vec<(u32, u32)>> = self
+            .parts
+            .par_iter()
+            .map(|part| match part {
+                Part::Exact(cliques) => best_exact(cliques, self.k, theta),
+                Part::Loopy(l) => l.choose(self.k, &l.propagate(self.k, theta)?.1),
+            })
+            .collect::<Result<_, Blocked>>()?;
+        for (p, h) in chosen.into_iter().flatten() {
+            labels[p as usize] = h;
+        }
+        Ok(labels)
+    }
+}
+
+fn softmax(from: ArrayView1<f64>, to: &mut [f64]) {
+    let all = log_sum_exp(from.iter().copied());
+    to.iter_mut().zip(from).for_each(|(to, v)| *to = (v - all).exp());
+}
+
+/// Index of the largest value, the lowest of several.
+fn largest(values: impl Iterator<Item = f64>) -> usize {
+    let best = values
+        .enumerate()
+        .fold((0, f64::NEG_INFINITY), |best, (at, v)| if v > best.1 { (at, v) } else { best });
+    best.0
+}
+
+/// Cliques in order of elimination, fewest neighbours first (ties: lowest node); nothing when one is
+/// too wide.
+fn eliminate(
+    members: &[u32],
+    near: &[Vec<usize>],
+    k: usize,
+    max_width: usize,
+) -> Option<Vec<Clique>> {
+    let mut left: Vec<BTreeSet<usize>> = near.iter().map(|n| n.iter().copied().collect()).collect();
+    let mut queue: BTreeSet<(usize, usize)> =
+        left.iter().enumerate().map(|(p, n)| (n.len(), p)).collect();
+    let mut order: Vec<(usize, Vec<usize>)> = Vec::with_capacity(members.len());
+    let mut entries = 0usize;
+    while let Some((width, p)) = queue.pop_first() {
+        let table = k.checked_pow(width as u32 + 1).filter(|_| width <= max_width)?;
+        entries = entries.checked_add(table).filter(|&e| e <= MAX_ENTRIES)?;
+        let around: Vec<usize> = std::mem::take(&mut left[p]).into_iter().collect();
+        for &q in &around {
+            queue.remove(&(left[q].len(), q));
+            left[q].remove(&p);
+            left[q].extend(around.iter().copied().filter(|&r| r != q));
+            queue.insert((left[q].len(), q));
+        }
+        order.push((p, around));
+    }
+    let mut position = vec![0; members.len()];
+    order.iter().enumerate().for_each(|(at, (p, _))| position[*p] = at);
+    let cliques = order.into_iter().map(|(p, around)| {
+        let mut later: Vec<(usize, bool)> =
+            around.into_iter().map(|q| (position[q], near[p].binary_search(&q).is_ok())).collect();
+        later.sort_unstable();
+        let (later, differs) = later.into_iter().unzip();
+        Clique { node: members[p], later, differs }
+    });
+    Some(cliques.collect())
+}
+
+/// Calls `visit(index, labels)` for every labelling of `count` variables, the first fastest.
+fn labellings(k: usize, count: usize, mut visit: impl FnMut(usize, &[usize])) {
+    let mut labels = vec![0; count];
+    for index in 0..k.pow(count as u32) {
+        visit(index, &labels);
+        for l in &mut labels {
+            *l += 1;
+            if *l < k {
+                break;
+            }
+            *l = 0;
+        }
+    }
+}
+
+/// For each variable of the clique at `parent` (itself first): by how much it moves the index into
+/// the message of the clique at `child`.
+fn strides(cliques: &[Clique], parent: usize, child: usize, k: usize) -> Vec<usize> {
+    let of = |position: usize| {
+        let at = cliques[child].later.iter().position(|&q| q == position);
+        at.map_or(0, |at| k.pow(at as u32))
+    };
+    std::iter::once(parent).chain(cliques[parent].later.iter().copied()).map(of).collect()
+}
+
+fn index(strides: &[usize], labels: &[usize]) -> usize {
+    strides.iter().zip(labels).map(|(s, l)| s * l).sum()
+}
+
+/// Tables over each clique (its own label first) and the message each sends to its parent, where
+/// the clique's own label is taken out by `reduce`. Children are in order of elimination.
+struct Upward {
+    tables: Vec<Vec<f64>>,
+    messages: Vec<Vec<f64>>,
+    children: Vec<Vec<usize>>,
+}
+
+fn upward(
+    cliques: &[Clique],
+    k: usize,
+    theta: &Array2<f64>,
+    reduce: impl Fn(&[f64]) -> f64,
+) -> Upward {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); cliques.len()];
+    for (t, clique) in cliques.iter().enumerate() {
+        if let Some(&parent) = clique.later.first() {
+            children[parent].push(t);
+        }
+    }
+    let mut tables: Vec<Vec<f64>> = Vec::with_capacity(cliques.len());
+    let mut messages: Vec<Vec<f64>> = Vec::with_capacity(cliques.len());
+    for (t, clique) in cliques.iter().enumerate() {
+        let count = clique.later.len() + 1;
+        let own = theta.row(clique.node as usize);
+        let from: Vec<(&Vec<f64>, Vec<usize>)> =
+            children[t].iter().map(|&c| (&messages[c], strides(cliques, t, c, k))).collect();
+        let mut table = vec![0.0; k.pow(count as u32)];
+        labellings(k, count, |at, labels| {
+            let equal = labels[1..].iter().zip(&clique.differs).any(|(l, d)| *d && *l == labels[0]);
+            table[at] = if equal {
+                f64::NEG_INFINITY
+            } else {
+                own[labels[0]] + from.iter().map(|(m, s)| m[index(s, labels)]).sum::<f64>()
+            };
+        });
+        messages.push(table.chunks(k).map(&reduce).collect());
+        tables.push(table);
+    }
+    Upward { tables, messages, children }
+}
+
+fn blocked(cliques: &[Clique]) -> Blocked {
+    let mut nodes: Vec<u32> = cliques.iter().map(|c| c.node).collect();
+    nodes.sort_unstable();
+    nodes
+}
+
+/// Log-partition of a part and the marginals of its nodes.
+fn marginals_exact(
+    cliques: &[Clique],
+    k: usize,
+    theta: &Array2<f64>,
+) -> Result<(f64, Vec<Belief>), Blocked> {
+    let Upward { mut tables, messages, children } =
+        upward(cliques, k, theta, |v| log_sum_exp(v.iter().copied()));
+    // A part is connected: the last clique is the only root, its message one number.
+    let root = cliques.len() - 1;
+    let log_partition = messages[root][0];
+    if log_partition == f64::NEG_INFINITY {
+        return Err(blocked(cliques));
+    }
+    tables[root].iter_mut().for_each(|v| *v -= log_partition);
+    let mut rows = Vec::with_capacity(cliques.len());
+    // Tables become beliefs from the root on: a child receives the belief of its parent without its
+    // own message.
+    for t in (0..cliques.len()).rev() {
+        let count = cliques[t].later.len() + 1;
+        let to: Vec<Vec<usize>> = children[t].iter().map(|&c| strides(cliques, t, c, k)).collect();
+        let mut sums: Vec<Vec<f64>> =
+            children[t].iter().map(|&c| vec![0.0; messages[c].len()]).collect();
+        let mut row = vec![0.0; k];
+        labellings(k, count, |at, labels| {
+            let p = tables[t][at].exp();
+            row[labels[0]] += p;
+            for (sum, s) in sums.iter_mut().zip(&to) {
+                sum[index(s, labels)] += p;
+            }
+        });
+        for (&c, sums) in children[t].iter().zip(sums) {
+            for ((table, sum), message) in tables[c].chunks_mut(k).zip(sums).zip(&messages[c]) {
+                // Labels that cannot be go on as such.
+                let rest = if sum > 0.0 { sum.ln() - message } else { f64::NEG_INFINITY };
+                table.iter_mut().for_each(|v| *v += rest);
+            }
+        }
+        let all: f64 = row.iter().sum();
+        row.iter_mut().for_each(|v| *v /= all);
+        rows.push((cliques[t].node, row));
+    }
+    Ok((log_partition, rows))
+}
+
+/// The likeliest admissible labels of a part.
+fn best_exact(
+    cliques: &[Clique],
+    k: usize,
+    theta: &Array2<f64>,
+) -> Result<Vec<(u32, u32)>, Blocked> {
+    let highest = |v: &[f64]| v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let Upward { tables, messages, .. } = upward(cliques, k, theta, highest);
+    if messages[cliques.len() - 1][0] == f64::NEG_INFINITY {
+        return Err(blocked(cliques));
+    }
+    let mut labels = vec![0; cliques.len()];
+    for t in (0..cliques.len()).rev() {
+        let later = cliques[t].later.iter().rev();
+        let start = later.fold(0, |at, &q| at * k + labels[q]) * k;
+        labels[t] = largest(tables[t][start..start + k].iter().copied());
+    }
+    Ok(cliques.iter().zip(labels).map(|(c, h)| (c.node, h as u32)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::random::SeedPath;
+    use proptest::prelude::*;
+
+    fn field(nodes: usize, k: usize, max_width: usize, edges: &[(u32, u32)]) -> CannotLinkMrf {
+        let near = neighbours(nodes, edges);
+        CannotLinkMrf::new(nodes, k, max_width, |p| near[p].as_slice())
+    }
+
+    fn neighbours(nodes: usize, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
+        let mut near = vec![BTreeSet::new(); nodes];
+        for &(p, q) in edges.iter().filter(|(p, q)| p != q) {
+            near[p as usize].insert(q);
+            near[q as usize].insert(p);
+        }
+        near.into_iter().map(|n| n.into_iter().collect()).collect()
+    }
+
+    fn potentials(nodes: usize, k: usize, seed: u64) -> Array2<f64> {
+        let mut s = SeedPath::new(seed).stream("theta");
+        Array2::from_shape_fn((nodes, k), |_| 1.5 * s.normal())
+    }
+
+    /// All labellings, one by one: log-partition, marginals, the best.
+    fn slowly(near: &[Vec<u32>], theta: &Array2<f64>) -> (f64, Array2<f64>, f64) {
+        let (nodes, k) = theta.dim();
+        let (mut total, mut best) = (0.0, f64::NEG_INFINITY);
+        let mut marginals = Array2::zeros((nodes, k));
+        labellings(k, nodes, |_, labels| {
+            let broken = |p: usize| near[p].iter().any(|&q| labels[q as usize] == labels[p]);
+            if (0..nodes).any(broken) {
+                return;
+            }
+            let value: f64 = (0..nodes).map(|p| theta[[p, labels[p]]]).sum();
+            total += value.exp();
+            best = f64::max(best, value);
+            (0..nodes).for_each(|p| marginals[[p, labels[p]]] += value.exp());
+        });
+        (f64::ln(total), marginals / total, best)
+    }
+
+    #[test]
+    fn by_hand() {
+        // Two nodes apart, two labels, θ = (ln 3, 0) for both: only (0, 1) and (1, 0), weight 3 each.
+        let theta = Array2::from_shape_fn((2, 2), |(_, h)| if h == 0 { 3f64.ln() } else { 0.0 });
+        let f = field(2, 2, 6, &[(0, 1)]);
+        let out = f.infer(&theta).unwrap();
+        assert!((out.log_partition - 6f64.ln()).abs() < 1e-12);
+        assert!(out.marginals.iter().all(|v| (v - 0.5).abs() < 1e-12));
+        let free = f.without_edges().infer(&theta).unwrap();
+        assert!((free.log_partition - 16f64.ln()).abs() < 1e-12);
+        assert!((free.marginals[[1, 0]] - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let triangle = [(1, 2), (2, 4), (1, 4)];
+        let theta = potentials(5, 2, 1);
+        assert_eq!(field(5, 2, 6, &triangle).infer(&theta).unwrap_err(), [1, 2, 4]);
+        assert_eq!(field(5, 2, 6, &triangle).best(&theta).unwrap_err(), [1, 2, 4]);
+        assert_eq!(field(5, 2, 0, &triangle).best(&theta).unwrap_err(), [1, 2, 4]);
+    }
+
+    #[test]
+    fn far_apart_potentials_do_not_overflow() {
+        let mut theta = potentials(4, 3, 1);
+        theta.mapv_inplace(|v| 1e5 * v);
+        for width in [0, 6] {
+            let f = field(4, 3, width, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+            let out = f.infer(&theta).unwrap();
+            assert!(out.log_partition.is_finite());
+            assert!(out.marginals.iter().all(|v| v.is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_dead_end_of_greed_is_left() {
+        // Node 2 is sure of nothing; 0 and 1 take both labels that 3 could have.
+        let path = [(0, 2), (1, 2), (0, 3), (1, 3)];
+        let mut theta = Array2::zeros((4, 2));
+        theta[[0, 0]] = 0.9;
+        theta[[1, 1]] = 1.0;
+        let labels = field(4, 2, 0, &path).best(&theta).unwrap();
+        assert_eq!(labels[0], labels[1]);
+        assert!(path.iter().all(|&(p, q)| labels[p as usize] != labels[q as usize]));
+    }
+
+    proptest! {
+        /// Elimination equals enumeration.
+        #[test]
+        fn exact(
+            seed in 0u64..10_000,
+            k in 2usize..4,
+            edges in proptest::collection::vec((0u32..7, 0u32..7), 0..9),
+        ) {
+            let theta = potentials(7, k, seed);
+            let f = field(7, k, 6, &edges);
+            let (z, marginals, best) = slowly(&neighbours(7, &edges), &theta);
+            prop_assert_eq!(f.approximate(), 0);
+            match f.infer(&theta) {
+                Err(_) => prop_assert!(!z.is_finite()),
+                Ok(out) => {
+                    prop_assert!((out.log_partition - z).abs() < 1e-9);
+                    prop_assert!((out.marginals - marginals).iter().all(|v| v.abs() < 1e-9));
+                    let labels = f.best(&theta).unwrap();
+                    let value: f64 = (0..7).map(|p| theta[[p, labels[p] as usize]]).sum();
+                    prop_assert!((value - best).abs() < 1e-9, "{value} {best}");
+                    let near = neighbours(7, &edges);
+                    for p in 0..7 {
+                        prop_assert!(near[p].iter().all(|&q| labels[q as usize] != labels[p]));
+                    }
+                }
+            }
+        }
+
+        /// On trees belief propagation is exact.
+        #[test]
+        fn trees(seed in 0u64..10_000, k in 2usize..4, up in proptest::collection::vec(0u32..100, 6)) {
+            let edges: Vec<(u32, u32)> =
+                up.iter().enumerate().map(|(p, u)| (p as u32 + 1, u % (p as u32 + 1))).collect();
+            let theta = potentials(7, k, seed);
+            let (z, marginals, _) = slowly(&neighbours(7, &edges), &theta);
+            let loopy = field(7, k, 0, &edges);
+            prop_assert_eq!(loopy.approximate(), 7);
+            let out = loopy.infer(&theta).unwrap();
+            prop_assert!((out.log_partition - z).abs() < 1e-7, "{} {z}", out.log_partition);
+            prop_assert!((out.marginals - marginals).iter().all(|v| v.abs() < 1e-7));
+        }
+
+        /// Greedy choice breaks no edge.
+        #[test]
+        fn greed_is_admissible(
+            seed in 0u64..10_000,
+            edges in proptest::collection::vec((0u32..9, 0u32..9), 0..14),
+        ) {
+            let theta = potentials(9, 3, seed);
+            let near = neighbours(9, &edges);
+            let feasible = field(9, 3, 8, &edges).best(&theta).is_ok();
+            match field(9, 3, 0, &edges).best(&theta) {
+                Err(_) => prop_assert!(!feasible),
+                Ok(labels) => for p in 0..9 {
+                    prop_assert!(near[p].iter().all(|&q| labels[q as usize] != labels[p]));
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Where do Gaussian components lie, and how dense are they at an object?
+
+use std::cell::OnceCell;
+
+use linfa_linalg::eigh::Eigh;
+use ndarray::{Array1, Array2, ArrayView1, Axis};
+use rayon::prelude::*;
+
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+
+/// Which covariances components may have.
+#[options]
+pub enum Covariance {
+    /// Any, one each.
+    #[default]
+    Full,
+    /// Diagonal, one each.
+    Diag,
+    /// A multiple of the identity, one each.
+    Spherical,
+    /// Any, one for all.
+    Tied,
+}
+
+/// P with PPᵀ = Σ⁻¹.
+#[derive(Debug, Clone)]
+enum Root {
+    Full(Array2<f64>),
+    Diagonal(Array1<f64>),
+}
+
+/// k components with means and covariances.
+#[derive(Debug, Clone)]
+pub struct Gaussians {
+    shape: Covariance,
+    means: Array2<f64>,
+    /// One per component; for `tied` one.
+    roots: Vec<Root>,
+    /// log |P| of each.
+    log_determinants: Vec<f64>,
+}
+
+/// Weight below which a component has no objects to learn from.
+const WEIGHTLESS: f64 = 1e-9;
+
+impl Gaussians {
+    /// The components that fit best objects weighted by `share(i, h)`; no variance is below `floor`
+    /// in any direction. Components without weight keep what they are in `before`, or are the
+    /// distribution of all objects.
+    ///
+    /// # Errors
+    /// `NumericalFailure` when a covariance is singular (floor 0) or too large to compute.
+    pub fn fit(
+        data: &Data,
+        k: usize,
+        shape: Covariance,
+        floor: f64,
+        share: impl Fn(usize, usize) -> f64 + Sync,
+        before: Option<&Gaussians>,
+    ) -> Result<Self> {
+        let (n, d) = (data.n(), data.d());
+        let sums = reduce::reduce(
+            n,
+            |rows| {
+                let mut sums = Array2::<f64>::zeros((k, d + 1));
+                for i in rows {
+                    for h in 0..k {
+                        let r = share(i, h);
+                        let mut to = sums.row_mut(h);
+                        to[d] += r;
+                        for (to, v) in to.iter_mut().zip(values(data, i)) {
+                            *to += r * v;
+                        }
+                    }
+                }
+                sums
+            },
+            |a, b| a + b,
+        )
+        .unwrap_or_else(|| Array2::zeros((k, d + 1)));
+        let weights: Vec<f64> = sums.column(d).to_vec();
+        let light = |h: usize| weights[h] <= WEIGHTLESS;
+        let all: Array1<f64> = sums.sum_axis(Axis(0));
+        let mut means = Array2::zeros((k, d));
+        for h in 0..k {
+            let mut to = means.row_mut(h);
+            match (light(h), before) {
+                (false, _) => {
+                    to.assign(&(&sums.row(h) / weights[h]).slice_axis(Axis(0), (..d).into()))
+                }
+                (true, Some(before)) => to.assign(&before.means.row(h)),
+                (true, None) => to.assign(&(&all / all[d]).slice_axis(Axis(0), (..d).into())),
+            }
+        }
+        let spreads = scatter(data, &means, shape, &share);
+        let mut roots = Vec::with_capacity(k);
+        let mut log_determinants = Vec::with_capacity(k);
+        let kept = |h: usize| {
+            before.filter(|_| light(h)).map(|b| (b.roots[h].clone(), b.log_determinants[h]))
+        };
+        if shape == Covariance::Tied {
+            let total: f64 = (0..k).filter(|&h| !light(h)).map(|h| weights[h]).sum();
+            let pooled = spreads.into_iter().enumerate().filter(|(h, _)| !light(*h));
+            let pooled = pooled.fold(Array2::zeros((d, d)), |sum, (_, s)| sum + s) / total;
+            let (root, log_determinant) = full_root(pooled, floor)?;
+            roots.push(root);
+            log_determinants.push(log_determinant);
+        } else {
+            let whole = OnceCell::new();
+            for (h, spread) in spreads.into_iter().enumerate() {
+                let spread = match light(h) {
+                    false => spread / weights[h],
+                    // The spread of all objects around their mean.
+                    true => whole
+                        .get_or_init(|| {
+                            let centre =
+                                (&all / all[d]).slice_axis(Axis(0), (..d).into()).to_owned();
+                            let one = centre.insert_axis(Axis(0));
+                            scatter(data, &one, shape, &|_, _| 1.0 / n as f64).remove(0)
+                        })
+                        .clone(),
+                };
+                let (root, log_determinant) = match (kept(h), shape) {
+                    (Some(kept), _) => kept,
+                    (None, Covariance::Full) => full_root(spread, floor)?,
+                    (None, _) => diagonal_root(spread.row(0), shape, floor)?,
+                };
+                roots.push(root);
+                log_determinants.push(log_determinant);
+            }
+        }
+        Ok(Gaussians { shape, means, roots, log_determinants })
+    }
+
+    /// The means, k × d.
+    pub fn means(&self) -> &Array2<f64> {
+        &self.means
+    }
+
+    /// Inverse covariances as matrices: k, or one for `tied`. Only for `full` and `tied`.
+    pub fn precisions(&self) -> Option<Vec<Array2<f64>>> {
+        let of = |root: &Root| match root {
+            Root::Full(p) => {
+                let m = p.dot(&p.t());
+                Some((&m + &m.t()) / 2.0)
+            }
+            Root::Diagonal(_) => None,
+        };
+        self.roots.iter().map(of).collect()
+    }
+
+    /// Inverse variances, k × d. Only for `diag` and `spherical`.
+    pub fn inverse_variances(&self) -> Option<Array2<f64>> {
+        let mut out = Array2::zeros(self.means.dim());
+        for (root, mut to) in self.roots.iter().zip(out.rows_mut()) {
+            let Root::Diagonal(p) = root else { return None };
+            to.assign(&p.mapv(|v| v * v));
+        }
+        (self.shape != Covariance::Tied).then_some(out)
+    }
+
+    /// Log-density of every object under every component, n × k.
+    pub fn log_densities(&self, data: &Data) -> Array2<f64> {
+        let ((k, d), n) = (self.means.dim(), data.n());
+        let constant = -0.5 * d as f64 * std::f64::consts::TAU.ln();
+        let mut out = Array2::zeros((n, k));
+        let flat = out.as_slice_mut().expect("standard layout");
+        flat.par_chunks_mut(reduce::BLOCK * k).enumerate().for_each(|(b, out)| {
+            let rows = reduce::block(b, n);
+            let mut z = Array2::zeros((rows.len(), d));
+            for h in 0..k {
+                let at = h.min(self.roots.len() - 1);
+                centred(data, rows.clone(), self.means.row(h), &mut z);
+                let y = match &self.roots[at] {
+                    Root::Full(p) => z.dot(p),
+                    Root::Diagonal(p) => &z * p,
+                };
+                for (i, y) in y.rows().into_iter().enumerate() {
+                    out[i * k + h] = constant + self.log_determinants[at] - 0.5 * y.dot(&y);
+                }
+            }
+        });
+        out
+    }
+}
+
+fn values(data: &Data, i: usize) -> &[f64] {
+    match data.row(i) {
+        Row::Dense(x) | Row::Sparse(_, x) => x,
+    }
+}
+
+/// Rows x − m.
+fn centred(data: &Data, rows: std::ops::Range<usize>, m: ArrayView1<f64>, z: &mut Array2<f64>) {
+    for (i, mut to) in rows.zip(z.axis_iter_mut(Axis(0))) {
+        for ((to, x), m) in to.iter_mut().zip(values(data, i)).zip(m) {
+            *to = x - m;
+        }
+    }
+}
+
+/// Σ share (x − m)(x − m)ᵀ for each mean; only the diagonal, as one row, for diagonal shapes.
+fn scatter(
+    data: &Data,
+    means: &Array2<f64>,
+    shape: Covariance,
+    share: &(impl Fn(usize, usize) -> f64 + Sync),
+) -> Vec<Array2<f64>> {
+    let (k, d) = means.dim();
+    let diagonal = matches!(shape, Covariance::Diag | Covariance::Spherical);
+    let sums = reduce::reduce(
+        data.n(),
+        |rows| {
+            let mut z = Array2::zeros((rows.len(), d));
+            (0..k)
+                .map(|h| {
+                    centred(data, rows.clone(), means.row(h), &mut z);
+                    let r = rows.clone().map(|i| share(i, h));
+                    for (mut row, r) in z.rows_mut().into_iter().zip(r) {
+                        // Of both factors, so that the product is exactly symmetric.
+                        row *= r.sqrt();
+                    }
+                    match diagonal {
+                        true => z.mapv(|v| v * v).sum_axis(Axis(0)).insert_axis(Axis(0)),
+                        false => z.t().dot(&z),
+                    }
+                })
+                .collect::<Vec<_>>()
+        },
+        |mut a, b| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += &b);
+            a
+        },
+    );
+    sums.unwrap_or_default()
+}
+
+fn singular() -> Error {
+    Error::NumericalFailure {
+        place: "the covariance of a component is singular; raise reg_covar".into(),
+    }
+}
+
+fn too_large() -> Error {
+    Error::NumericalFailure { place: "a covariance: the features are too large to square".into() }
+}
+
+fn full_root(c: Array2<f64>, floor: f64) -> Result<(Root, f64)> {
+    let c = (&c + &c.t()) / 2.0;
+    if !c.iter().all(|v| v.is_finite()) {
+        return Err(too_large());
+    }
+    let d = c.nrows();
+    let (values, vectors) = c.eigh().map_err(|e| Error::NumericalFailure {
+        place: format!("eigen-decomposition of a covariance: {e}"),
+    })?;
+    let noise = values.iter().fold(0.0f64, |m, v| m.max(*v)) * d as f64 * f64::EPSILON;
+    let values = values.mapv(|v| v.max(floor));
+    if values.iter().any(|&v| v <= 0.0 || (floor == 0.0 && v <= noise)) {
+        return Err(singular());
+    }
+    let log_determinant = -0.5 * values.iter().map(|v| v.ln()).sum::<f64>();
+    Ok((Root::Full(&vectors * &values.mapv(|v| 1.0 / v.sqrt())), log_determinant))
+}
+
+fn diagonal_root(variances: ArrayView1<f64>, shape: Covariance, floor: f64) -> Result<(Root, f64)> {
+    let mean = variances.sum() / variances.len() as f64;
+    let variances = match shape {
+        Covariance::Spherical => Array1::from_elem(variances.len(), mean),
+        _ => variances.to_owned(),
+    };
+    if !variances.iter().all(|v| v.is_finite()) {
+        return Err(too_large());
+    }
+    let variances = variances.mapv(|v| v.max(floor));
+    if variances.iter().any(|&v| v <= 0.0) {
+        return Err(singular());
+    }
+    let log_determinant = -0.5 * variances.iter().map(|v| v.ln()).sum::<f64>();
+    Ok((Root::Diagonal(variances.mapv(|v| 1.0 / v.sqrt())), log_determinant))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn closed_form_of_one_component() {
+        let x = array![[0.0, 0.0], [2.0, 0.0], [0.0, 4.0], [2.0, 4.0], [1.0, 2.0]];
+        let data = Data::dense(x).unwrap();
+        let at = |shape| {
+            let g = Gaussians::fit(&data, 1, shape, 0.0, |_, _| 1.0, None).unwrap();
+            assert_eq!(g.means(), &array![[1.0, 2.0]]);
+            // Variances 4/5 and 16/5, uncorrelated.
+            let logs = g.log_densities(&data);
+            (logs[[4, 0]], logs[[0, 0]])
+        };
+        let tau = std::f64::consts::TAU;
+        let full = (-tau.ln() - 0.5 * (0.8f64 * 3.2).ln(), 0.5 * (1.0 / 0.8 + 4.0 / 3.2));
+        let round = (-tau.ln() - 2f64.ln(), 0.5 * 5.0 / 2.0);
+        for (shape, (centre, fall)) in [
+            (Covariance::Full, full),
+            (Covariance::Tied, full),
+            (Covariance::Diag, full),
+            (Covariance::Spherical, round),
+        ] {
+            let (a, b) = at(shape);
+            assert!((a - centre).abs() < 1e-12, "{shape:?}: {a} {centre}");
+            assert!((b - (centre - fall)).abs() < 1e-12, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn singular_and_too_large_are_named() {
+        let flat = Data::dense(array![[0.0, 1.0], [1.0, 1.0], [3.0, 1.0]]).unwrap();
+        let large = Data::dense(array![[0.0, 1e200], [1.0, -1e200]]).unwrap();
+        for shape in [Covariance::Full, Covariance::Tied, Covariance::Diag] {
+            let fit = |data: &Data, floor| Gaussians::fit(data, 1, shape, floor, |_, _| 1.0, None);
+            assert_eq!(fit(&flat, 0.0).unwrap_err(), singular());
+            assert!(fit(&flat, 1e-6).is_ok());
+            assert_eq!(fit(&large, 1e-6).unwrap_err(), too_large());
+        }
+    }
+
+    #[test]
+    fn a_component_without_weight_stays() {
+        let data = Data::dense(array![[0.0], [1.0], [5.0], [7.0]]).unwrap();
+        for shape in [Covariance::Full, Covariance::Tied, Covariance::Diag, Covariance::Spherical] {
+            let one = |i: usize, h: usize| f64::from(u8::from(h == usize::from(i >= 2)));
+            let before = Gaussians::fit(&data, 2, shape, 1e-6, one, None).unwrap();
+            let first = |_: usize, h: usize| f64::from(u8::from(h == 0));
+            let after = Gaussians::fit(&data, 2, shape, 1e-6, first, Some(&before)).unwrap();
+            assert_eq!(after.means().row(1), before.means().row(1));
+            let fresh = Gaussians::fit(&data, 2, shape, 1e-6, first, None).unwrap();
+            assert_eq!(fresh.means().row(0), fresh.means().row(1));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Where do must-link components go when greedy placing finds every cluster taken?
+
+use mustlink_core::closure::{Closure, Feasibility};
+use mustlink_core::clustering::NONE;
+use mustlink_core::error::Infeasible;
+use mustlink_core::{Context, Error, Result};
+use mustlink_kernels::constrained::colouring::{
+    Colouring, colour, connected_parts, induced, lower_cost,
+};
+use mustlink_kernels::constrained::must_link_units::MustLinkUnits;
+use mustlink_kernels::constrained::penalised_kmeans::distances;
+use mustlink_kernels::distance::points::Points;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// Nodes per unit that the search by cost may visit where a placement is known already.
+const GUIDED_NODES: u64 = 100;
+
+/// Placements that break nothing.
+pub(super) struct CompleteSearch<'a> {
+    units: &'a MustLinkUnits<'a>,
+    k: usize,
+    /// For each unit those it must be apart from.
+    apart: Vec<Vec<u32>>,
+    /// The units that cannot-links connect.
+    parts: Vec<Vec<u32>>,
+    part_of: Vec<usize>,
+    /// A cluster for each unit, if the search found them within its limit.
+    proper: Option<Vec<u32>>,
+    node_limit: u64,
+}
+
+impl<'a> CompleteSearch<'a> {
+    /// Looks for any placement of `units`, the bound components of `closure`, in k clusters.
+    ///
+    /// # Errors
+    /// `InfeasibleConstraints` when there is none; `Cancelled`, `TimedOut`.
+    pub fn new(
+        closure: &Closure,
+        units: &'a MustLinkUnits<'a>,
+        k: usize,
+        node_limit: u64,
+        ctx: &Context,
+    ) -> Result<Self> {
+        let apart = units.apart();
+        let parts = connected_parts(&apart);
+        let mut part_of = vec![0; units.len()];
+        for (at, part) in parts.iter().enumerate() {
+            part.iter().for_each(|&u| part_of[u as usize] = at);
+        }
+        let mut search =
+            CompleteSearch { units, k, apart, parts, part_of, proper: None, node_limit };
+        search.proper = match closure.feasibility(k) {
+            Feasibility::Infeasible(witness) => {
+                return Err(Error::InfeasibleConstraints { k, witness });
+            }
+            Feasibility::Feasible(colours) => {
+                let first = |u: usize| closure.component(units.members(u)[0] as usize);
+                Some((0..units.len()).map(|u| colours[first(u)]).collect())
+            }
+            Feasibility::Unknown => match colour(&search.apart, k, &|_, _| 0.0, node_limit, ctx)? {
+                Colouring::Found(clusters) => Some(clusters),
+                Colouring::Impossible(few) => return Err(search.impossible(&few)),
+                Colouring::Undecided => None,
+            },
+        };
+        Ok(search)
+    }
+
+    /// Number of parts.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The part of unit `u`.
+    pub fn part_of(&self, u: usize) -> usize {
+        self.part_of[u]
+    }
+
+    /// Labels the units of a part so that no constraint is broken and no exchange of two clusters
+    /// lowers the total distortion: beginning with the labels `before`, else, where it had none, with
+    /// the first placement that a search by cost comes to.
+    ///
+    /// # Errors
+    /// Where no placement is known: `UndecidedConstraints` at the node limit, `InfeasibleConstraints`
+    /// when there is none. `Cancelled`, `TimedOut`.
+    pub fn place(
+        &self,
+        part: usize,
+        points: &Points,
+        centres: &Array2<f64>,
+        before: &[u32],
+        labels: &mut [u32],
+        ctx: &Context,
+    ) -> Result<()> {
+        let units = &self.parts[part];
+        let members = |u: u32| self.units.members(u as usize);
+        let edges = induced(&self.apart, units);
+        let rows: Vec<Vec<f64>> =
+            units.par_iter().map(|&u| total_distances(points, centres, members(u))).collect();
+        let cost = |at: u32, h: u32| rows[at as usize][h as usize];
+        let mut clusters: Vec<u32> =
+            units.iter().map(|&u| before[members(u)[0] as usize]).collect();
+        if clusters.contains(&NONE) {
+            clusters = self.first_placement(units, &edges, &cost, ctx)?;
+        }
+        lower_cost(&edges, self.k, &cost, &mut clusters, ctx)?;
+        units.iter().zip(clusters).for_each(|(&u, h)| self.units.put(u as usize, h, labels));
+        Ok(())
+    }
+
+    fn first_placement(
+        &self,
+        units: &[u32],
+        edges: &[Vec<u32>],
+        cost: &impl Fn(u32, u32) -> f64,
+        ctx: &Context,
+    ) -> Result<Vec<u32>> {
+        let limit = match self.proper {
+            Some(_) => self.node_limit.min(GUIDED_NODES * units.len() as u64),
+            None => self.node_limit,
+        };
+        match (colour(edges, self.k, cost, limit, ctx)?, &self.proper) {
+            (Colouring::Found(clusters), _) => Ok(clusters),
+            (_, Some(proper)) => Ok(units.iter().map(|&u| proper[u as usize]).collect()),
+            (Colouring::Impossible(few), None) => {
+                let few: Vec<u32> = few.iter().map(|&at| units[at as usize]).collect();
+                Err(self.impossible(&few))
+            }
+            (Colouring::Undecided, None) => {
+                Err(Error::UndecidedConstraints { k: self.k, node_limit: self.node_limit })
+            }
+        }
+    }
+
+    /// The error of units that k clusters cannot hold.
+    fn impossible(&self, units: &[u32]) -> Error {
+        let objects = units.iter().map(|&u| self.units.members(u as usize)[0]).collect();
+        let all_apart = units
+            .iter()
+            .all(|&u| units.iter().all(|v| u == *v || self.apart[u as usize].contains(v)));
+        let witness = match all_apart {
+            true => Infeasible::Clique(objects),
+            false => Infeasible::Exhausted(objects),
+        };
+        Error::InfeasibleConstraints { k: self.k, witness }
+    }
+}
+
+/// Total distortion of `objects` to each centre.
+pub(super) fn total_distances(points: &Points, centres: &Array2<f64>, objects: &[u32]) -> Vec<f64> {
+    let k = centres.nrows();
+    let each = distances(points, centres, objects, 1.0);
+    (0..k).map(|h| each.iter().skip(h).step_by(k).sum()).collect()
+}

@@ -1,0 +1,438 @@
+//! One run of metric pairwise-constrained k-means: labels, means and metrics in turn.
+
+use std::sync::Arc;
+
+use mustlink_core::clustering::partition_hash;
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use mustlink_kernels::constrained::constraint_groups::ConstraintGroups;
+use mustlink_kernels::constrained::distance_costs::MetricPenalties;
+use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest, visit};
+use mustlink_kernels::constrained::mahalanobis::{Floors, Metric, Scatter, Singular};
+use mustlink_kernels::constrained::penalised_kmeans::{PenalisedKMeans, SoftOptions, clustering};
+use mustlink_kernels::distance::points::{Distortion, Points, row, squared_distance};
+use mustlink_kernels::distance::rows_by_label::by_label;
+use mustlink_kernels::kmeans::lloyd::Empty;
+use mustlink_kernels::kmeans::means::means;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// Which difference counts as the largest, for the cost of broken cannot-links.
+#[options]
+pub enum MaxPair {
+    /// Between opposite corners of the box around all objects (diagonal metrics only).
+    Box,
+    /// Between the two objects farthest apart under the metric.
+    Exact,
+    /// Between the two cannot-linked objects farthest apart under the metric.
+    FarthestCl,
+}
+
+/// Rows per block of an assignment.
+const ROWS: usize = 256;
+
+/// Which metrics are learned, and when a scatter counts as singular.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MetricOptions {
+    /// Matrices, not weights of features.
+    pub(super) full: bool,
+    /// One per cluster, not one for all.
+    pub(super) multi: bool,
+    pub(super) max_pair: MaxPair,
+    /// The box around all objects holds the origin too.
+    pub(super) box_includes_origin: bool,
+    /// Factor of log det A.
+    pub(super) log_weight: f64,
+    /// Smallest scatter that counts, relative.
+    pub(super) floor_relative: f64,
+    pub(super) singular: Singular,
+    /// Learn at all; if not, the metric stays Euclidean.
+    pub(super) learn: bool,
+}
+
+/// What does not change from start to start.
+pub(super) struct Learner<'a> {
+    options: MetricOptions,
+    points: &'a Points,
+    soft: &'a PenalisedKMeans,
+    links: Arc<ConstraintGroups>,
+    floors: Floors,
+    /// Largest less smallest value of each feature.
+    sides: Vec<f64>,
+}
+
+/// A round that may turn out to be the best.
+type Round = (f64, Vec<u32>, Array2<f64>, Vec<Metric>);
+
+impl<'a> Learner<'a> {
+    pub(super) fn new(
+        options: MetricOptions,
+        points: &'a Points,
+        soft: &'a PenalisedKMeans,
+        links: Arc<ConstraintGroups>,
+    ) -> Self {
+        let (n, d) = (points.n(), points.d());
+        let first =
+            if options.box_includes_origin { vec![0.0; d] } else { dense(points, 0).to_vec() };
+        let (mut low, mut high) = (first.clone(), first);
+        for i in 0..n {
+            for (s, &v) in dense(points, i).iter().enumerate() {
+                low[s] = low[s].min(v);
+                high[s] = high[s].max(v);
+            }
+        }
+        let all: Vec<u32> = (0..n as u32).collect();
+        let mean = points.mean(&all).expect("data is not empty");
+        let variance = reduce::sum(n, |i| squared_distance(dense(points, i), &mean)) / n as f64;
+        let magnitude: Vec<f64> =
+            low.iter().zip(&high).map(|(l, h)| l.abs().max(h.abs())).collect();
+        // Equal rows may miss their mean by a rounding error.
+        let largest = magnitude.iter().copied().fold(0.0, f64::max);
+        let rounding = 4.0 * f64::EPSILON * largest;
+        let mean_variance = variance / d as f64;
+        let floors = Floors {
+            singular: options.singular,
+            relative: options.floor_relative,
+            mean_variance: if mean_variance > rounding * rounding { mean_variance } else { 0.0 },
+            magnitude,
+        };
+        let sides = high.iter().zip(&low).map(|(h, l)| h - l).collect();
+        Learner { options, points, soft, links, floors, sides }
+    }
+
+    /// One run from centres and labels.
+    ///
+    /// # Errors
+    /// `NumericalFailure` for a scatter without eigenvalues; cancellation.
+    pub(super) fn run(&self, start: (Array2<f64>, Vec<u32>), ctx: &Context) -> Result<Clustering> {
+        let SoftOptions { empty, shared, .. } = self.soft.options;
+        let (stop, order) = (shared.stop(), shared.order);
+        let (mut centres, mut labels) = start;
+        let k = centres.nrows();
+        let count = if self.options.multi { k } else { 1 };
+        let mut metrics = vec![Metric::identity(self.options.full, self.points.d()); count];
+        let mut spans = self.spans(&metrics);
+        let mut penalties = MetricPenalties::new(&self.links, self.points.data(), k);
+        let monotone = self.options.max_pair == MaxPair::Box;
+        let mut best: Option<Round> = None;
+        let mut seen = std::collections::HashSet::new();
+        let mut history: Vec<IterStat> = Vec::new();
+        let mut status = Status::MaxIter;
+        for round in 0..stop.max_iterations {
+            ctx.check()?;
+            penalties.set(&metrics, &spans, &labels);
+            let (mut moved, own) = self.assign(&centres, &metrics, &mut labels);
+            moved += visit(&mut penalties, &own, k, &mut labels, order, round, ctx);
+            let sizes;
+            (centres, sizes) = means(self.points, &labels, centres);
+            if sizes.contains(&0) && empty != Empty::Keep {
+                moved += self.refill(&mut centres, &metrics, &mut labels, &mut penalties)?;
+            }
+            let (violated, violations) = penalties.scatter(&labels);
+            let scatter = self.scatter(&labels, &centres, violated);
+            let sizes = sizes_of(&labels, k);
+            if self.options.learn {
+                metrics = self.update(&scatter, &sizes, &metrics)?;
+            }
+            let objective = self.objective(&metrics, &scatter, &sizes);
+            let before = history.last().map(|s| s.objective);
+            history.push(IterStat { objective, moved, violations: Some(violations) });
+            let rises = before.is_some_and(|b| objective > b);
+            if !monotone && best.as_ref().is_none_or(|b| objective < b.0) {
+                best = Some((objective, labels.clone(), centres.clone(), metrics.clone()));
+            }
+            let stands = before.is_some_and(|b| stop.is_over(b, objective));
+            if moved == 0 || (stands && (monotone || !rises)) {
+                status = Status::Converged;
+                break;
+            }
+            if !monotone && !seen.insert(partition_hash(&labels)) && rises {
+                status = Status::Cycle;
+                break;
+            }
+            spans = self.spans(&metrics);
+        }
+        if let Some((objective, found, at, under)) = best
+            && history.last().is_some_and(|last| last.objective > objective)
+        {
+            // What is returned is an earlier round: it ends the history.
+            let round = history.iter().position(|s| s.objective == objective);
+            history.truncate(round.map_or(history.len(), |r| r + 1));
+            (labels, centres, metrics) = (found, at, under);
+        }
+        Ok(self.made(labels, centres, metrics, history, status))
+    }
+
+    fn made(
+        &self,
+        labels: Vec<u32>,
+        centres: Array2<f64>,
+        metrics: Vec<Metric>,
+        history: Vec<IterStat>,
+        status: Status,
+    ) -> Clustering {
+        let (k, d) = centres.dim();
+        let mut made = clustering(labels, centres, history, status, Distortion::SquaredEuclidean);
+        let of = |h: usize| if metrics.len() == 1 { &metrics[0] } else { &metrics[h] };
+        if self.options.full {
+            made.extras.geometry = Geometry::Mahalanobis;
+            let matrices = metrics.iter().map(|m| match m {
+                Metric::Full { matrix, .. } => matrix.clone(),
+                Metric::Diagonal(a) => Array2::from_diag(&ndarray::arr1(a)),
+            });
+            made.extras.metrics = Some(matrices.collect());
+        } else {
+            made.extras.geometry = Geometry::Weighted;
+            made.extras.weights = Some(Array2::from_shape_fn((k, d), |(h, s)| match of(h) {
+                Metric::Diagonal(a) => a[s],
+                Metric::Full { matrix, .. } => matrix[[s, s]],
+            }));
+        }
+        made
+    }
+
+    /// What each object of a block pays in each cluster by itself.
+    fn costs(
+        &self,
+        objects: &[u32],
+        centres: &[Array2<f64>],
+        metrics: &[Metric],
+        k: usize,
+    ) -> Vec<f64> {
+        let d = self.points.d();
+        let mut rows = Array2::zeros((objects.len(), d));
+        for (mut to, &i) in rows.rows_mut().into_iter().zip(objects) {
+            to.as_slice_mut()
+                .expect("standard layout")
+                .copy_from_slice(dense(self.points, i as usize));
+        }
+        let mut out = vec![0.0; objects.len() * k];
+        for (m, metric) in metrics.iter().enumerate() {
+            let images = metric.image(rows.clone());
+            let log = self.options.log_weight * metric.log_det();
+            let clusters = if metrics.len() == 1 { 0..k } else { m..m + 1 };
+            for h in clusters {
+                let centre = row(&centres[m], h);
+                for at in 0..objects.len() {
+                    out[at * k + h] = squared_distance(row(&images, at), centre) - log;
+                }
+            }
+        }
+        out
+    }
+
+    /// The images of the centres under each metric.
+    fn images(&self, centres: &Array2<f64>, metrics: &[Metric]) -> Vec<Array2<f64>> {
+        metrics.iter().map(|m| m.image(centres.clone())).collect()
+    }
+
+    /// Gives every free object its cheapest cluster; returns how many moved, and what the
+    /// constrained ones pay by themselves, row by row.
+    fn assign(
+        &self,
+        centres: &Array2<f64>,
+        metrics: &[Metric],
+        labels: &mut [u32],
+    ) -> (usize, Vec<f64>) {
+        let k = centres.nrows();
+        let images = self.images(centres, metrics);
+        let constrained = self.links.constrained();
+        let blocks: Vec<(usize, Vec<f64>)> = labels
+            .par_chunks_mut(ROWS)
+            .enumerate()
+            .map(|(b, chunk)| {
+                let first = b * ROWS;
+                let objects: Vec<u32> = (first as u32..(first + chunk.len()) as u32).collect();
+                let costs = self.costs(&objects, &images, metrics, k);
+                let (mut moved, mut own) = (0, Vec::new());
+                for (at, label) in chunk.iter_mut().enumerate() {
+                    let cost = &costs[at * k..(at + 1) * k];
+                    if constrained[first + at] {
+                        own.extend_from_slice(cost);
+                    } else {
+                        let new = cheapest(cost, *label);
+                        moved += usize::from(new != *label);
+                        *label = new;
+                    }
+                }
+                (moved, own)
+            })
+            .collect();
+        let moved = blocks.iter().map(|b| b.0).sum();
+        (moved, blocks.into_iter().flat_map(|b| b.1).collect())
+    }
+
+    /// Fills empty clusters with the object that pays most for its own, where that lowers the
+    /// objective; gives the number of objects moved.
+    fn refill(
+        &self,
+        centres: &mut Array2<f64>,
+        metrics: &[Metric],
+        labels: &mut [u32],
+        penalties: &mut MetricPenalties,
+    ) -> Result<usize> {
+        let (n, k) = (self.points.n(), centres.nrows());
+        let mut moved = 0;
+        for h in 0..k {
+            let sizes = sizes_of(labels, k);
+            if sizes[h] > 0 {
+                continue;
+            }
+            if self.soft.options.empty == Empty::Error {
+                let place = format!("cluster {h} is empty (empty = \"error\")");
+                return Err(Error::NumericalFailure { place });
+            }
+            let images = self.images(centres, metrics);
+            let of = |l: u32| if metrics.len() == 1 { 0 } else { l as usize };
+            let mut far = vec![0.0; n];
+            reduce::fill(&mut far, |i| {
+                let l = labels[i];
+                let x = dense(self.points, i).to_vec();
+                let here = Array2::from_shape_vec((1, x.len()), x).expect("one row");
+                let here = metrics[of(l)].image(here);
+                let centre = row(&images[of(l)], l as usize);
+                if sizes[l as usize] < 2 { 0.0 } else { squared_distance(row(&here, 0), centre) }
+            });
+            let object = (0..n).fold(0, |best, i| if far[i] > far[best] { i } else { best });
+            let l = labels[object];
+            let log = |c: u32| self.options.log_weight * metrics[of(c)].log_det();
+            let mut cost = vec![0.0; k];
+            penalties.add(object, labels, &mut cost);
+            cost[l as usize] += far[object] - log(l);
+            cost[h] -= log(h as u32);
+            let noise = 64.0 * f64::EPSILON * self.points.norm(object);
+            if far[object] > noise && cost[h] <= cost[l as usize] {
+                penalties.moved(object, l, h as u32);
+                labels[object] = h as u32;
+                *centres = means(self.points, labels, std::mem::take(centres)).0;
+                moved += 1;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// The scatter of members about their centres, added to that of the violations.
+    fn scatter(
+        &self,
+        labels: &[u32],
+        centres: &Array2<f64>,
+        violated: Vec<Scatter>,
+    ) -> Vec<Scatter> {
+        let (k, d) = centres.dim();
+        let count = violated.len();
+        let full = self.options.full;
+        let of_block = |range: std::ops::Range<usize>| {
+            let (offsets, order) = by_label(&labels[range.clone()], k);
+            (0..count)
+                .map(|m| {
+                    let members =
+                        if count == 1 { &order[..] } else { &order[offsets[m]..offsets[m + 1]] };
+                    let mut rows = Array2::zeros((members.len(), d));
+                    for (mut to, &at) in rows.rows_mut().into_iter().zip(members) {
+                        let i = range.start + at as usize;
+                        let centre = row(centres, labels[i] as usize);
+                        let x = dense(self.points, i).iter().zip(centre);
+                        to.iter_mut().zip(x).for_each(|(t, (v, c))| *t = v - c);
+                    }
+                    let mut sum = Scatter::zero(full, d);
+                    sum.add_rows(&rows);
+                    sum
+                })
+                .collect::<Vec<_>>()
+        };
+        let add = |mut a: Vec<Scatter>, b: Vec<Scatter>| {
+            a.iter_mut().zip(&b).for_each(|(a, b)| a.add(b));
+            a
+        };
+        let within = reduce::reduce(self.points.n(), of_block, add).expect("data is not empty");
+        add(within, violated)
+    }
+
+    fn update(&self, scatter: &[Scatter], sizes: &[usize], old: &[Metric]) -> Result<Vec<Metric>> {
+        let log = self.options.log_weight;
+        let n = self.points.n() as f64;
+        if scatter.len() == 1 {
+            return Ok(vec![self.floors.invert(&scatter[0], log * n, n, &old[0])?]);
+        }
+        let each = (0..scatter.len()).into_par_iter().map(|h| match sizes[h] {
+            // One object has no scatter: its metric would grow without bound.
+            0 | 1 => Ok(old[h].clone()),
+            size => {
+                let size = size as f64;
+                self.floors.invert(&scatter[h], log * size, size, &old[h])
+            }
+        });
+        each.collect()
+    }
+
+    fn objective(&self, metrics: &[Metric], scatter: &[Scatter], sizes: &[usize]) -> f64 {
+        let spread: f64 = metrics.iter().zip(scatter).map(|(a, b)| a.trace_with(b)).sum();
+        let log: f64 = match metrics {
+            [one] => self.points.n() as f64 * one.log_det(),
+            _ => metrics.iter().zip(sizes).map(|(a, &size)| size as f64 * a.log_det()).sum(),
+        };
+        spread - self.options.log_weight * log
+    }
+
+    /// The largest difference under each metric.
+    pub(super) fn spans(&self, metrics: &[Metric]) -> Vec<Vec<f64>> {
+        let difference = |i: usize, j: usize| -> Vec<f64> {
+            dense(self.points, i).iter().zip(dense(self.points, j)).map(|(a, b)| a - b).collect()
+        };
+        match self.options.max_pair {
+            MaxPair::Box => vec![self.sides.clone(); metrics.len()],
+            MaxPair::Exact => metrics
+                .iter()
+                .map(|metric| {
+                    let images = metric.image(self.points.data().to_dense());
+                    let (i, j) = farthest(&images);
+                    difference(i, j)
+                })
+                .collect(),
+            MaxPair::FarthestCl => {
+                let pairs = self.soft.closure.constraints().pairs().iter();
+                let apart: Vec<Vec<f64>> = pairs
+                    .filter(|c| c.kind == Kind::CannotLink)
+                    .map(|c| difference(c.i as usize, c.j as usize))
+                    .collect();
+                let largest = |metric: &Metric| {
+                    let squares: Vec<f64> = apart.par_iter().map(|r| metric.square(r)).collect();
+                    let best =
+                        (0..squares.len()).fold(None, |best: Option<usize>, at| match best {
+                            Some(b) if squares[at] <= squares[b] => best,
+                            _ => Some(at),
+                        });
+                    best.map_or_else(|| vec![0.0; self.points.d()], |at| apart[at].clone())
+                };
+                metrics.iter().map(largest).collect()
+            }
+        }
+    }
+}
+
+/// The two rows farthest apart; ties: the lowest indexes.
+pub(super) fn farthest(rows: &Array2<f64>) -> (usize, usize) {
+    let n = rows.nrows();
+    let of_row = |i: usize| {
+        (i + 1..n).fold((-1.0, i, i), |best: (f64, usize, usize), j| {
+            let length = squared_distance(row(rows, i), row(rows, j));
+            if length > best.0 { (length, i, j) } else { best }
+        })
+    };
+    let each: Vec<(f64, usize, usize)> = (0..n).into_par_iter().map(of_row).collect();
+    let (_, i, j) = each.into_iter().fold((-1.0, 0, 0), |a, b| if b.0 > a.0 { b } else { a });
+    (i, j)
+}
+
+fn sizes_of(labels: &[u32], k: usize) -> Vec<usize> {
+    by_label(labels, k).0.windows(2).map(|w| w[1] - w[0]).collect()
+}
+
+/// Row `i` of dense data.
+pub(super) fn dense(points: &Points, i: usize) -> &[f64] {
+    match points.data().row(i) {
+        Row::Dense(x) => x,
+        // Other kinds are refused before a run.
+        Row::Sparse(_, x) => x,
+    }
+}

@@ -1,0 +1,576 @@
+//! What can clusterings teach each other by constraints on what all others agree about?
+
+mod candidates;
+mod component;
+mod links;
+
+use mustlink_core::clustering::canonical;
+use mustlink_core::constraints::Origin;
+use mustlink_core::needs::check_size;
+use mustlink_core::prelude::*;
+use rayon::prelude::*;
+
+pub use candidates::CannotLinkDistance;
+use candidates::{Ranked, Search, View};
+use component::{Component, Lesson, combine, fit, unless_failed, weights};
+use links::Links;
+
+/// How many of the candidates: a count, or a share of them.
+#[options]
+#[derive(Copy)]
+pub enum Top {
+    /// That many (an integer).
+    Count(usize),
+    /// This share of them, rounded up (a float).
+    Share(#[option(above = 0.0, max = 1.0)] f64),
+}
+
+/// When a component learns what the others agree about.
+#[options]
+pub enum Schedule {
+    /// One after the other, as published: each is clustered anew before the next one is looked at.
+    #[default]
+    Sequential,
+    /// All from the partitions at the start of a round.
+    Simultaneous,
+}
+
+/// Components that differ in h teach each other constraints; a consensus combines what they learn.
+///
+/// # Method
+/// One component for each h. Round by round a component gets must-links on the nearest pairs it parts
+/// and the others join, and cannot-links on the farthest pairs it joins and the others part; then it
+/// is clustered anew. What follows from its constraints, or contradicts them, is passed over; with
+/// two clusters that is complete, with more nobody tests whether k clusters suffice. It ends when
+/// nothing can be added or nothing changes.
+/// # Input and output
+/// What the clusterer takes, dense or sparse; constraints go to every component. The partition of the
+/// consensus. Diagnostics: `rounds`, `added_must`, `added_cannot`, and `skipped`, the candidates that
+/// constraints added just before made superfluous.
+/// # Errors
+/// Those of clusterer and consensus, with their slot; `BadParam` for fewer than three values of h, for
+/// one the clusterer refuses, for `agree` out of range, and if neither kind of link is added. A
+/// component that fails numerically is left out with a warning, down to two.
+/// # Cost and randomness
+/// Rounds · components · (clusterer + candidates). Candidates take O(n·log n) where components mostly
+/// agree, O(n²·components) at worst or if `agree` is lowered; memory O(n · components). Random only
+/// in clusterer and consensus; a component draws the same numbers each time.
+/// # References
+/// [DomeniconiAlRazgan2008] Algorithm 2; [AlRazganDomeniconi2006] for the consensus. Differs: any
+/// number of components; far pairs are ranked by plain distance, as the text has it.
+#[options]
+pub struct PentaTraining {
+    /// Number of clusters; absent: that of the problem.
+    #[option(min = 1)]
+    pub k: Option<usize>,
+    /// What clusters each component; it must have an option `h`.
+    #[option(slot = "clac")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// What combines the components in the end.
+    #[option(slot = "wbpa")]
+    pub consensus: Option<Box<dyn ConsensusFunction>>,
+    /// The `h` of each component, at least three values.
+    #[schemars(length(min = 3))]
+    #[option(default = vec![1.0, 3.0, 5.0, 7.0, 10.0])]
+    pub h_values: Vec<f64>,
+    /// How many of the others must see a pair otherwise; absent: all.
+    #[option(min = 2)]
+    pub agree: Option<usize>,
+    /// How many must-links a component gets each time.
+    #[option(default = Top::Count(5))]
+    pub top_ml: Top,
+    /// How many cannot-links a component gets each time.
+    #[option(default = Top::Count(5))]
+    pub top_cl: Top,
+    /// When a component learns.
+    pub schedule: Schedule,
+    /// Which candidates for cannot-links are far.
+    pub cl_distance: CannotLinkDistance,
+    /// Rounds.
+    #[option(default = 50, min = 1)]
+    pub max_rounds: usize,
+    /// Rounds without a change of the consensus after which it stops; absent: it is made once, at
+    /// the end.
+    #[option(min = 1)]
+    pub early_stop: Option<usize>,
+}
+
+/// What training ends with.
+struct Trained {
+    components: Vec<Component>,
+    status: Status,
+    rounds: usize,
+    skipped: usize,
+}
+
+#[plugin(
+    "penta_training",
+    cites = ["DomeniconiAlRazgan2008", "AlRazganDomeniconi2006"],
+    waives = ["contradictions_are_survived" => "the components are clustered under hard constraints"]
+)]
+impl BaseClusterer for PentaTraining {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let clusterers = self.clusterers()?;
+        let consensus = self.consensus()?;
+        self.check(clusterers.len())?;
+        check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
+        let mut problem = problem.clone();
+        problem.k = self.k.or(problem.k);
+        let trained = self.train(clusterers, &**consensus, &problem, ctx)?;
+        let mut clustering = combine(&trained.components, &**consensus, &problem, ctx)?;
+        clustering.status = trained.status;
+        let learnt = |kind: Kind| {
+            let all = trained.components.iter().flat_map(|c| &c.learnt);
+            all.filter(|c| c.kind == kind).count() as f64
+        };
+        let diagnostics = &mut clustering.extras.diagnostics;
+        diagnostics.insert("rounds".into(), trained.rounds as f64);
+        diagnostics.insert("added_must".into(), learnt(Kind::MustLink));
+        diagnostics.insert("added_cannot".into(), learnt(Kind::CannotLink));
+        diagnostics.insert("skipped".into(), trained.skipped as f64);
+        Ok(clustering)
+    }
+
+    fn properties(&self) -> Properties {
+        let clusterer = self.clusterer();
+        let consensus = self.consensus();
+        // A default that is not linked is reported by `cluster`.
+        let (Ok(clusterer), Ok(consensus)) = (clusterer, consensus) else {
+            return Properties::default();
+        };
+        let facts = clusterer.properties();
+        let mut accepts = facts.accepts;
+        accepts.retain(|kind| matches!(kind, DataKind::Dense | DataKind::Csr));
+        Properties {
+            accepts,
+            needs_k: self.k.is_none() && (facts.needs_k || consensus.needs().fixed_k),
+            reads_constraints: true,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let clusterer = self.clusterer();
+        let consensus = self.consensus();
+        let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
+        let m = self.h_values.len();
+        // Labels, links and groups of each component; what it learnt is little beside them.
+        let own = (m * (80 * shape.n + 16 * shape.k * shape.d)) as u64;
+        own + clusterer.map_or(0, |c| m as u64 * c.memory(&shape))
+            + consensus.map_or(0, |c| c.memory(&shape, m))
+    }
+}
+
+impl PentaTraining {
+    fn check(&self, m: usize) -> Result<()> {
+        if m < 3 {
+            return Err(Error::bad_param("h_values", format!("{m} values"), "at least 3"));
+        }
+        match self.agree {
+            Some(agree) if agree > m - 1 => {
+                return Err(Error::bad_param("agree", agree, format!("in 2..={}", m - 1)));
+            }
+            _ => {}
+        }
+        if self.top_ml == Top::Count(0) && self.top_cl == Top::Count(0) {
+            return Err(Error::bad_param("top_ml", 0, "> 0 where top_cl is 0"));
+        }
+        Ok(())
+    }
+
+    /// The clusterer once for each h.
+    fn clusterers(&self) -> Result<Vec<Box<dyn BaseClusterer>>> {
+        let clusterer = self.clusterer()?;
+        let config = RoleObject::to_value(&**clusterer);
+        let tag = clusterer.typetag_name();
+        let with = |&h: &f64| {
+            let legal = |why: &str| format!("a value of option h of {tag} ({why})");
+            if !(h.is_finite() && h > 0.0) {
+                return Err(Error::bad_param("h_values", h, legal("finite and > 0")));
+            }
+            let mut config = config.clone();
+            config["h"] = h.into();
+            <dyn BaseClusterer as RoleObject>::from_value(config)
+                .map_err(|message| Error::bad_param("h_values", h, legal(&message)))
+        };
+        self.h_values.iter().map(with).collect()
+    }
+
+    /// The components as they are in the end; the consensus tells when to stop early.
+    fn train(
+        &self,
+        clusterers: Vec<Box<dyn BaseClusterer>>,
+        consensus: &(dyn ConsensusFunction + 'static),
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Trained> {
+        let made: Vec<Result<Clustering>> = clusterers
+            .par_iter()
+            .enumerate()
+            .map(|(number, c)| fit(&**c, number, &[], problem, ctx))
+            .collect();
+        let mut components = Vec::new();
+        for (number, (clusterer, made)) in clusterers.into_iter().zip(made).enumerate() {
+            let Some(clustering) = unless_failed(number, made, ctx)? else { continue };
+            let k = clustering.k;
+            components.push(Component {
+                number,
+                clusterer,
+                weights: weights(&clustering, problem.d()),
+                clustering,
+                learnt: vec![],
+                links: Links::new(problem.n(), k, &problem.constraints),
+            });
+        }
+        let combined = |components: &[Component]| combine(components, consensus, problem, ctx);
+        let mut status = Status::MaxIter;
+        let (mut rounds, mut skipped) = (0, 0);
+        let mut agreed = match self.early_stop {
+            Some(_) => canonical(&combined(&components)?.labels),
+            None => vec![],
+        };
+        let mut stable = 0;
+        while rounds < self.max_rounds {
+            ctx.check()?;
+            rounds += 1;
+            ctx.progress(rounds as u64, Some(self.max_rounds as u64));
+            let (added, passed, changed) = match self.schedule {
+                Schedule::Sequential => self.one_by_one(&mut components, problem, ctx)?,
+                Schedule::Simultaneous => self.all_at_once(&mut components, problem, ctx)?,
+            };
+            skipped += passed;
+            if added == 0 || !changed {
+                status = Status::Converged;
+                break;
+            }
+            if let Some(patience) = self.early_stop {
+                let now = canonical(&combined(&components)?.labels);
+                stable = if now == agreed { stable + 1 } else { 0 };
+                agreed = now;
+                if stable >= patience {
+                    status = Status::Converged;
+                    break;
+                }
+            }
+        }
+        Ok(Trained { components, status, rounds, skipped })
+    }
+
+    /// A round in which each component sees what the ones before it have learnt: pairs added, pairs
+    /// passed over, and whether any partition changed.
+    fn one_by_one(
+        &self,
+        components: &mut Vec<Component>,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<(usize, usize, bool)> {
+        let (mut added, mut skipped, mut changed) = (0, 0, false);
+        let mut at = 0;
+        while at < components.len() {
+            ctx.check()?;
+            let lesson = self.lesson(components, at, problem, ctx)?;
+            skipped += lesson.skipped;
+            let mut stays = true;
+            if !lesson.pairs.is_empty() {
+                added += lesson.pairs.len();
+                components[at].learn(lesson);
+                let made = components[at].fit_again(problem, ctx);
+                (stays, changed) = components[at].replace(made, changed, problem, ctx)?;
+            }
+            match stays {
+                true => at += 1,
+                false => drop(components.remove(at)),
+            }
+        }
+        Ok((added, skipped, changed))
+    }
+
+    /// A round in which all components learn from the same partitions.
+    fn all_at_once(
+        &self,
+        components: &mut Vec<Component>,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<(usize, usize, bool)> {
+        let all: &[Component] = components;
+        let lessons: Vec<Result<Lesson>> =
+            (0..all.len()).into_par_iter().map(|at| self.lesson(all, at, problem, ctx)).collect();
+        let (mut added, mut skipped, mut changed) = (0, 0, false);
+        let mut learns = Vec::new();
+        for (component, lesson) in components.iter_mut().zip(lessons) {
+            let lesson = lesson?;
+            skipped += lesson.skipped;
+            added += lesson.pairs.len();
+            learns.push(!lesson.pairs.is_empty());
+            component.learn(lesson);
+        }
+        let made: Vec<Option<Result<Clustering>>> = components
+            .par_iter()
+            .zip(&learns)
+            .map(|(c, &learns)| learns.then(|| c.fit_again(problem, ctx)))
+            .collect();
+        let mut stay = Vec::new();
+        for (mut component, made) in std::mem::take(components).into_iter().zip(made) {
+            let mut stays = true;
+            if let Some(made) = made {
+                (stays, changed) = component.replace(made, changed, problem, ctx)?;
+            }
+            if stays {
+                stay.push(component);
+            }
+        }
+        *components = stay;
+        Ok((added, skipped, changed))
+    }
+
+    /// What component `at` is to learn from the others: the best candidates, as long as nothing
+    /// follows about them from what it knows and what was taken before them.
+    fn lesson(
+        &self,
+        components: &[Component],
+        at: usize,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Lesson> {
+        let views: Vec<View> = components
+            .iter()
+            .map(|c| View { labels: &c.clustering.labels, weights: &c.weights })
+            .collect();
+        let others = views.len() - 1;
+        let mut lesson = Lesson::default();
+        if others == 0 {
+            return Ok(lesson);
+        }
+        let mut search = Search {
+            data: &problem.data,
+            views: &views,
+            own: at,
+            agree: self.agree.unwrap_or(others).min(others),
+            // They grow while pairs are taken.
+            links: components[at].links.clone(),
+            cl_distance: self.cl_distance,
+        };
+        for (kind, top) in [(Kind::MustLink, self.top_ml), (Kind::CannotLink, self.top_cl)] {
+            let mut missing = match top {
+                Top::Count(count) => count,
+                Top::Share(share) => (share * search.count(kind, ctx)? as f64).ceil() as usize,
+            };
+            while missing > 0 {
+                let found = search.best(kind, missing, ctx)?;
+                let all = found.len() < missing;
+                for Ranked { a, b, .. } in found {
+                    if search.links.add(a, b, kind) {
+                        let pair = Constraint::new(a as usize, b as usize, kind);
+                        lesson.pairs.push(pair.from(Origin::Imputed));
+                        missing -= 1;
+                    } else {
+                        lesson.skipped += 1;
+                    }
+                }
+                if all {
+                    break;
+                }
+            }
+        }
+        Ok(lesson)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clac::Clac;
+    use mustlink_consensus_functions::voting::Voting;
+    use mustlink_core::closure::{Closure, OnConflict};
+    use mustlink_core::contract::fixtures;
+    use mustlink_core::random::SeedPath;
+    use mustlink_kernels::constrained::penalised_kmeans::ConstrainedInit;
+    use mustlink_kernels::kmeans::seeding::Init;
+    use ndarray::Array2;
+    use proptest::prelude::*;
+
+    fn problem(seed: u64, n: usize, k: usize, pairs: usize) -> Problem {
+        let mut s = SeedPath::new(seed).stream("penta");
+        let classes: Vec<u32> = (0..n).map(|_| s.below(k) as u32).collect();
+        let x = Array2::from_shape_fn((n, 3), |(i, c)| {
+            f64::from(2 * classes[i]) + s.normal() * (1 + c) as f64
+        });
+        let start = Start::Centroids(Array2::from_shape_fn((k, 3), |(h, _)| 2.0 * h as f64));
+        Problem::new(Data::dense(x).unwrap())
+            .with_k(k)
+            .with_start(start)
+            .with_constraints(fixtures::true_constraints(&classes, pairs, seed))
+    }
+
+    fn given() -> Option<Box<dyn BaseClusterer>> {
+        Some(Box::new(Clac { init: ConstrainedInit::Plain(Init::Given), ..Clac::default() }))
+    }
+
+    fn train(penta: &PentaTraining, problem: &Problem) -> Trained {
+        let clusterers = penta.clusterers().unwrap();
+        penta.train(clusterers, &Voting::default(), problem, &Context::new(1)).unwrap()
+    }
+
+    #[test]
+    fn worked_example() {
+        // 0 1 2 and 10 11 12 on a line; the first component has 2 on the wrong side. It parts (0, 2)
+        // and (1, 2), which are 2 and 1 apart and joined elsewhere; it joins 2 with 10, 11 and 12, 8, 9
+        // and 10 apart and parted elsewhere. The nearest must-link is (1, 2), the farthest
+        // cannot-link (2, 5), the next (2, 4).
+        let x = Array2::from_shape_vec((6, 1), vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0]).unwrap();
+        let problem = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let component = |number: usize, labels: [u32; 6]| Component {
+            number,
+            clusterer: Box::new(Clac::default()),
+            clustering: Clustering::from_labels(labels.to_vec()),
+            weights: Array2::ones((2, 1)),
+            learnt: vec![],
+            links: Links::new(6, 2, &Constraints::default()),
+        };
+        let right = [0, 0, 0, 1, 1, 1];
+        let mut components =
+            vec![component(0, [0, 0, 1, 1, 1, 1]), component(1, right), component(2, right)];
+        let penta =
+            PentaTraining { top_ml: Top::Count(1), top_cl: Top::Count(2), ..Default::default() };
+        let ctx = Context::new(1);
+        let lesson = penta.lesson(&components, 0, &problem, &ctx).unwrap();
+        let expected = [Constraint::must(1, 2), Constraint::cannot(2, 5), Constraint::cannot(2, 4)];
+        assert_eq!(lesson.pairs, expected.map(|c| c.from(Origin::Imputed)));
+        assert!(penta.lesson(&components, 1, &problem, &ctx).unwrap().pairs.is_empty());
+        // Clustered anew, 1 and 2 are together and 11 and 12 apart from them.
+        let (added, _, changed) = penta.one_by_one(&mut components, &problem, &ctx).unwrap();
+        assert_eq!((added, changed), (3, true));
+        assert_eq!(canonical(&components[0].clustering.labels), right);
+        // All two must-links, and half of the three cannot-links, rounded up.
+        let all = PentaTraining { top_ml: Top::Share(1.0), top_cl: Top::Share(0.5), ..penta };
+        let components =
+            vec![component(0, [0, 0, 1, 1, 1, 1]), component(1, right), component(2, right)];
+        let lesson = all.lesson(&components, 0, &problem, &ctx).unwrap();
+        assert_eq!(lesson.pairs.len(), 4);
+        assert_eq!(
+            lesson.pairs[..2],
+            [(1, 2), (0, 2)].map(|(i, j)| Constraint::must(i, j).from(Origin::Imputed))
+        );
+    }
+
+    #[test]
+    fn options_out_of_range_are_named() {
+        let p = problem(1, 20, 2, 0);
+        let fails =
+            |penta: PentaTraining| penta.cluster(&p, &Context::new(1)).unwrap_err().to_string();
+        let two = fails(PentaTraining { h_values: vec![1.0, 2.0], ..Default::default() });
+        assert!(two.contains("h_values"), "{two}");
+        let agree = fails(PentaTraining { agree: Some(5), ..Default::default() });
+        assert_eq!(agree, "agree: must be in 2..=4, got 5");
+        let none =
+            PentaTraining { top_ml: Top::Count(0), top_cl: Top::Count(0), ..Default::default() };
+        assert_eq!(fails(none), "top_ml: must be > 0 where top_cl is 0, got 0");
+        let negative =
+            fails(PentaTraining { h_values: vec![1.0, -2.0, 3.0], ..Default::default() });
+        assert!(
+            negative.starts_with("h_values: must be a value of option h of clac"),
+            "{negative}"
+        );
+        let other = PentaTraining {
+            clusterer: Some(Box::new(crate::kmeans::KMeans::default())),
+            ..Default::default()
+        };
+        let other = fails(other);
+        assert!(other.starts_with("h_values: must be a value of option h of kmeans"), "{other}");
+    }
+
+    #[test]
+    fn components_that_agree_are_the_result() {
+        let p = problem(3, 30, 3, 0);
+        let penta = PentaTraining {
+            clusterer: given(),
+            consensus: Some(Box::new(Voting::default())),
+            h_values: vec![2.0; 4],
+            ..Default::default()
+        };
+        let c = penta.cluster(&p, &Context::new(1)).unwrap();
+        assert_eq!((c.status, c.extras.diagnostics["rounds"]), (Status::Converged, 1.0));
+        assert_eq!(c.extras.diagnostics["added_must"] + c.extras.diagnostics["added_cannot"], 0.0);
+        let alone = penta.clusterers().unwrap()[0].cluster(&p, &Context::new(1)).unwrap();
+        assert_eq!(canonical(&c.labels), canonical(&alone.labels));
+    }
+
+    #[test]
+    fn a_consensus_that_stands_still_ends_it_early() {
+        let p = problem(5, 40, 3, 6);
+        let penta = PentaTraining { early_stop: Some(1), clusterer: given(), ..Default::default() };
+        let early = train(&penta, &p);
+        let late = train(&PentaTraining { early_stop: None, ..penta }, &p);
+        assert!(early.rounds <= late.rounds);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_learnt_is_new_and_never_contradicts(
+            seed: u64,
+            n in 8usize..30,
+            k in 2usize..4,
+            pairs in 0usize..10,
+            simultaneous: bool,
+            fewer: bool,
+            mean_weighted: bool,
+            must in 0usize..4,
+        ) {
+            let p = problem(seed, n, k, pairs);
+            let penta = PentaTraining {
+                h_values: vec![0.3, 1.0, 4.0, 20.0],
+                agree: fewer.then_some(2),
+                top_ml: Top::Count(must),
+                top_cl: if must == 2 { Top::Share(0.1) } else { Top::Count(3) },
+                schedule: if simultaneous { Schedule::Simultaneous } else { Schedule::Sequential },
+                cl_distance: match mean_weighted {
+                    true => CannotLinkDistance::MeanWeighted,
+                    false => CannotLinkDistance::Euclidean,
+                },
+                max_rounds: 8,
+                ..Default::default()
+            };
+            let trained = train(&penta, &p);
+            prop_assert_eq!(trained.components.len(), 4);
+            for component in &trained.components {
+                let mut links = Links::new(n, k, &p.constraints);
+                for c in &component.learnt {
+                    prop_assert!(links.add(c.i, c.j, c.kind), "{c:?} was known");
+                    prop_assert_eq!(c.origin, Origin::Imputed);
+                    prop_assert!(must > 0 || c.kind == Kind::CannotLink);
+                }
+                let learnt = Constraints::new(n, component.learnt.iter().copied()).unwrap();
+                let all = p.constraints.union(&learnt, n).unwrap();
+                let closure = Closure::new(&all, n, OnConflict::Error);
+                prop_assert!(closure.is_ok());
+                let closure = closure.unwrap();
+                let broken = all.violations(&component.clustering.labels);
+                prop_assert_eq!(broken.must, 0);
+                if (0..closure.components()).all(|u| closure.apart(u).len() < k) {
+                    prop_assert_eq!(broken.cannot, 0);
+                }
+            }
+        }
+
+        #[test]
+        fn the_order_of_h_is_that_of_the_components(seed: u64, n in 8usize..30, k in 2usize..4) {
+            let p = problem(seed, n, k, 4);
+            let with = |h_values: Vec<f64>| PentaTraining {
+                clusterer: given(),
+                h_values,
+                schedule: Schedule::Simultaneous,
+                max_rounds: 6,
+                ..Default::default()
+            };
+            // Of three, so that a component has two others and no sum is rounded another way.
+            let one = train(&with(vec![0.3, 2.0, 20.0]), &p);
+            let two = train(&with(vec![20.0, 0.3, 2.0]), &p);
+            for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+                prop_assert_eq!(&one.components[a].learnt, &two.components[b].learnt);
+                prop_assert_eq!(&one.components[a].clustering, &two.components[b].clustering);
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Propagators against their formulas.
+
+mod e2cp;
+mod gaussian;

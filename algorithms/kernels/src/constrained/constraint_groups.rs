@@ -1,0 +1,171 @@
+//! Which objects concern each other, by constraints that are given or follow?
+//!
+//! Where the constraints of a kind have one weight, must-link components and which of them are apart
+//! are enough. Other weights, and contradicting cannot-links, use lists of partners.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mustlink_core::Result;
+use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS};
+use mustlink_core::clustering::NONE;
+use mustlink_core::constraints::{Constraint, Kind};
+
+/// How far constraints are extended before they cost anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Entail {
+    /// Transitivity and entailment.
+    #[default]
+    Full,
+    /// Transitivity; cannot-links only between components of at least two objects.
+    NeighbourhoodsOnly,
+    /// The given pairs alone.
+    Off,
+}
+
+/// Which pairs cost something, by component where weights are equal and pair by pair elsewhere.
+///
+/// This is what no label changes: violation costs count labels or sum positions over it.
+pub struct ConstraintGroups {
+    /// Component of each object that has any, else `NONE`.
+    pub(crate) component: Vec<u32>,
+    /// Objects of each component.
+    pub(crate) members: Vec<Vec<u32>>,
+    /// Components apart from each component.
+    pub(crate) apart: Vec<Vec<u32>>,
+    /// Partners of each object by explicit pairs.
+    pub(crate) partners: HashMap<u32, Vec<(u32, f64, Kind)>>,
+    pub(crate) explicit: Vec<Constraint>,
+    pub(crate) implicit_must: bool,
+    pub(crate) implicit_cannot: bool,
+    /// What multiplies counts and explicit weights.
+    pub(crate) must: f64,
+    pub(crate) cannot: f64,
+    constrained: Vec<bool>,
+    objects: Vec<u32>,
+}
+
+/// The one weight of all constraints of a kind, if there is one.
+fn constant(closure: &Closure, kind: Kind) -> Option<f64> {
+    let mut weights =
+        closure.constraints().pairs().iter().filter(|c| c.kind == kind).map(|c| c.weight);
+    let first = weights.next().unwrap_or(1.0);
+    weights.all(|w| w == first).then_some(first)
+}
+
+impl ConstraintGroups {
+    /// The pairs of `closure`; `weight` and `weight_cannot` multiply the constraints' own weights.
+    ///
+    /// # Errors
+    /// `ClosureTooLarge` when unequal weights need the closure pair by pair and it is too large.
+    pub fn new(closure: &Closure, weight: f64, weight_cannot: f64, entail: Entail) -> Result<Self> {
+        let must = constant(closure, Kind::MustLink);
+        let cannot = constant(closure, Kind::CannotLink);
+        let implicit_must = must.is_some() && entail != Entail::Off;
+        // Entailed weights of cannot-links depend on those of must-links too.
+        let implicit_cannot = must.is_some() && cannot.is_some() && entail != Entail::Off;
+        let large = |i: u32| closure.members(closure.component(i as usize)).len() >= 2;
+        let same =
+            |c: &Constraint| closure.component(c.i as usize) == closure.component(c.j as usize);
+        let mut explicit: Vec<Constraint> = Vec::new();
+        if entail == Entail::Off {
+            explicit.extend(closure.constraints().pairs());
+        } else if implicit_must && implicit_cannot {
+            let lone = |c: &Constraint| {
+                entail == Entail::NeighbourhoodsOnly && !(large(c.i) && large(c.j))
+            };
+            let pairs = closure.constraints().pairs().iter();
+            explicit.extend(pairs.filter(|c| c.kind == Kind::CannotLink && (same(c) || lone(c))));
+        } else {
+            let all = closure.pairs(EntailedWeight::Bottleneck, MAX_CLOSURE_PAIRS)?;
+            let given: std::collections::HashSet<(u32, u32)> =
+                closure.constraints().pairs().iter().map(|c| (c.i, c.j)).collect();
+            explicit.extend(all.into_iter().filter(|c| match c.kind {
+                Kind::MustLink => !implicit_must,
+                Kind::CannotLink => {
+                    entail == Entail::Full
+                        || (large(c.i) && large(c.j))
+                        || given.contains(&(c.i, c.j))
+                }
+            }));
+        }
+        // What is summed in this order does not depend on the order in which pairs are given.
+        explicit.sort_by_key(|c| (c.i, c.j, c.kind));
+        // Equal weights become a count times the weight; unequal ones a sum of multipliers.
+        let must_factor = must;
+        let cannot_factor = cannot.filter(|_| implicit_cannot || entail == Entail::Off);
+        for c in &mut explicit {
+            let factor = if c.kind == Kind::MustLink { must_factor } else { cannot_factor };
+            if factor.is_some() {
+                c.weight = 1.0;
+            }
+        }
+        let mut component = vec![NONE; closure.n()];
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        let mut apart: Vec<Vec<u32>> = Vec::new();
+        let mut place = vec![NONE; closure.components()];
+        for p in 0..closure.components() {
+            let has_edges = implicit_cannot && !closure.apart(p).is_empty();
+            if (implicit_must && closure.members(p).len() >= 2) || has_edges {
+                place[p] = apart.len() as u32;
+                apart.push(Vec::new());
+                members.push(closure.members(p).to_vec());
+                closure.members(p).iter().for_each(|&i| component[i as usize] = place[p]);
+            }
+        }
+        if implicit_cannot {
+            for p in (0..closure.components()).filter(|&p| place[p] != NONE) {
+                let here = closure.members(p).len() >= 2;
+                let edges = closure.apart(p).iter().filter(|&&q| {
+                    entail == Entail::Full || (here && closure.members(q as usize).len() >= 2)
+                });
+                apart[place[p] as usize] = edges.map(|&q| place[q as usize]).collect();
+            }
+        }
+        let mut partners: HashMap<u32, Vec<(u32, f64, Kind)>> = HashMap::new();
+        for c in &explicit {
+            partners.entry(c.i).or_default().push((c.j, c.weight, c.kind));
+            partners.entry(c.j).or_default().push((c.i, c.weight, c.kind));
+        }
+        let constrained: Vec<bool> = (0..closure.n())
+            .map(|i| component[i] != NONE || partners.contains_key(&(i as u32)))
+            .collect();
+        let objects = (0..closure.n() as u32).filter(|&i| constrained[i as usize]).collect();
+        Ok(ConstraintGroups {
+            component,
+            members,
+            apart,
+            partners,
+            explicit,
+            implicit_must,
+            implicit_cannot,
+            must: weight * must_factor.unwrap_or(1.0),
+            cannot: weight_cannot * cannot_factor.unwrap_or(1.0),
+            constrained,
+            objects,
+        })
+    }
+
+    /// Whether the choice of an object depends on others, for every object.
+    pub fn constrained(&self) -> &[bool] {
+        &self.constrained
+    }
+
+    /// The pairs listed one by one, i < j, in order.
+    pub fn explicit(&self) -> &[Constraint] {
+        &self.explicit
+    }
+
+    /// What a broken must-link and a broken cannot-link of the list cost, times its weight there.
+    pub fn factors(&self) -> (f64, f64) {
+        (self.must, self.cannot)
+    }
+
+    /// The objects whose choice depends on others, ascending.
+    pub fn objects(&self) -> &[u32] {
+        &self.objects
+    }
+}

@@ -1,0 +1,11 @@
+//! Objectives with violation costs: which pairs cost something, what, and how objects choose clusters.
+
+pub mod colouring;
+pub mod constraint_groups;
+pub mod distance_costs;
+pub mod icm;
+pub mod mahalanobis;
+pub mod must_link_units;
+pub mod neighbourhood_seeding;
+pub mod penalised_kmeans;
+pub mod violation_costs;

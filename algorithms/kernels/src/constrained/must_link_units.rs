@@ -1,0 +1,261 @@
+//! How are whole must-link components placed so that no constraint is broken?
+
+use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
+
+use mustlink_core::closure::Closure;
+use mustlink_core::clustering::{Clustering, NONE};
+use mustlink_core::error::Infeasible;
+use mustlink_core::{Context, Error, Result};
+
+use crate::constrained::icm::random_order;
+use crate::distance::points::{Points, row, row_norms};
+use crate::distance::rows_by_label::by_label;
+use crate::kmeans::lloyd::{Empty, PenaltyTerm};
+
+/// In which order components are placed, each when the first of its objects is met.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitOrder {
+    /// A fresh random order of the objects each sweep.
+    #[default]
+    Random,
+    /// By index.
+    Index,
+    /// Components with the most cannot-links first; ties by smallest object.
+    DegreeDesc,
+}
+
+/// The must-link components that constraints touch. All other objects are free.
+pub struct MustLinkUnits<'a> {
+    closure: &'a Closure,
+    /// Components, in order of smallest member.
+    components: Vec<usize>,
+    /// Place in `components` of each object, else `NONE`.
+    places: Vec<u32>,
+    held: Vec<bool>,
+}
+
+impl<'a> MustLinkUnits<'a> {
+    /// The components of `closure` that bind anything.
+    pub fn new(closure: &'a Closure) -> Self {
+        let bound = |p: usize| closure.members(p).len() > 1 || !closure.apart(p).is_empty();
+        let components: Vec<usize> = (0..closure.components()).filter(|&p| bound(p)).collect();
+        let mut places = vec![NONE; closure.n()];
+        for (at, &p) in components.iter().enumerate() {
+            closure.members(p).iter().for_each(|&i| places[i as usize] = at as u32);
+        }
+        let held = places.iter().map(|&p| p != NONE).collect();
+        MustLinkUnits { closure, components, places, held }
+    }
+
+    /// Whether an object belongs to a unit, for every object.
+    pub fn held(&self) -> &[bool] {
+        &self.held
+    }
+
+    /// Number of units.
+    pub fn len(&self) -> usize {
+        self.components.len()
+    }
+
+    /// Whether nothing is bound.
+    pub fn is_empty(&self) -> bool {
+        self.components.is_empty()
+    }
+
+    /// Objects of unit `u`, ascending.
+    pub fn members(&self, u: usize) -> &[u32] {
+        self.closure.members(self.components[u])
+    }
+
+    /// The units in order, each with the object that is met first.
+    pub fn order(&self, order: UnitOrder, sweep: usize, ctx: &Context) -> Vec<(usize, u32)> {
+        let first = |u: usize| (u, self.members(u)[0]);
+        match order {
+            // Components are numbered by their smallest object.
+            UnitOrder::Index => (0..self.len()).map(first).collect(),
+            UnitOrder::DegreeDesc => {
+                let mut units: Vec<usize> = (0..self.len()).collect();
+                let degree = |u: usize| self.closure.apart(self.components[u]).len();
+                units.sort_by_key(|&u| std::cmp::Reverse(degree(u)));
+                units.into_iter().map(first).collect()
+            }
+            UnitOrder::Random => {
+                let objects: Vec<u32> =
+                    (0..self.places.len() as u32).filter(|&i| self.held[i as usize]).collect();
+                let mut at_of = vec![NONE; self.places.len()];
+                objects.iter().enumerate().for_each(|(at, &i)| at_of[i as usize] = at as u32);
+                let mut met = vec![false; self.len()];
+                random_order(&at_of, sweep, ctx)
+                    .filter_map(|at| {
+                        let unit = self.places[objects[at] as usize] as usize;
+                        let fresh = !std::mem::replace(&mut met[unit], true);
+                        fresh.then_some((unit, objects[at]))
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// Raises the cost of every cluster to infinity that holds something unit `u` must be apart from.
+    pub fn forbid(&self, u: usize, labels: &[u32], cost: &mut [f64]) {
+        for label in self.neighbours(u).map(|i| labels[i as usize]) {
+            // Cluster 0 is a label like any other; NONE is not.
+            if label != NONE {
+                cost[label as usize] = f64::INFINITY;
+            }
+        }
+    }
+
+    /// For each unit those it must be apart from, ascending.
+    pub fn apart(&self) -> Vec<Vec<u32>> {
+        // What has a cannot-link is a unit, and units stand in the order of components.
+        let of = |u| self.neighbours(u).map(|i| self.places[i as usize]).collect();
+        (0..self.len()).map(of).collect()
+    }
+
+    /// One object of each unit that must be apart from `u`.
+    fn neighbours(&self, u: usize) -> impl Iterator<Item = u32> {
+        let apart = self.closure.apart(self.components[u]).iter();
+        apart.map(|&q| self.closure.members(q as usize)[0])
+    }
+
+    /// Gives all members of unit `u` the label `h`.
+    pub fn put(&self, u: usize, h: u32, labels: &mut [u32]) {
+        self.members(u).iter().for_each(|&i| labels[i as usize] = h);
+    }
+
+    /// The error of a unit that finds every cluster taken.
+    pub fn blocked(&self, u: usize, k: usize, labels: &[u32]) -> Error {
+        let by = self.neighbours(u).map(|i| (i, labels[i as usize])).filter(|(_, l)| *l != NONE);
+        let witness = Infeasible::Surrounded { unit: self.members(u).to_vec(), by: by.collect() };
+        Error::InfeasibleConstraints { k, witness }
+    }
+
+    /// Fills empty clusters by the `empty` rule with whole units or free objects: those with the
+    /// largest total distortion in a cluster that keeps others, unless `penalty` rises
+    /// by more than is gained. Gives the number of objects moved.
+    ///
+    /// # Errors
+    /// `NumericalFailure` under `Empty::Error`.
+    pub fn refill(
+        &self,
+        points: &Points,
+        labels: &mut [u32],
+        centres: &mut Array2<f64>,
+        empty: Empty,
+        penalty: &mut impl PenaltyTerm,
+    ) -> Result<usize> {
+        let k = centres.nrows();
+        let mut moved = 0;
+        for h in 0..k {
+            let (offsets, order) = by_label(labels, k);
+            let members = |h: usize| &order[offsets[h]..offsets[h + 1]];
+            if !members(h).is_empty() {
+                continue;
+            }
+            match empty {
+                Empty::Keep => continue,
+                Empty::Error => {
+                    let place = format!("cluster {h} is empty (empty = \"error\")");
+                    return Err(Error::NumericalFailure { place });
+                }
+                Empty::Reseed => {}
+            }
+            let norms = row_norms(centres);
+            let far = |i: u32| {
+                let own = labels[i as usize] as usize;
+                points.distance(i as usize, row(centres, own), norms[own])
+            };
+            let mut best: Option<(f64, Vec<u32>)> = None;
+            for i in 0..points.n() as u32 {
+                let unit = match self.places[i as usize] {
+                    NONE => vec![i],
+                    u if self.members(u as usize)[0] == i => self.members(u as usize).to_vec(),
+                    _ => continue,
+                };
+                let own = labels[i as usize] as usize;
+                let total: f64 = unit.iter().map(|&i| far(i)).sum();
+                let leaves_others = members(own).len() > unit.len();
+                if leaves_others && best.as_ref().is_none_or(|b| total > b.0) {
+                    best = Some((total, unit));
+                }
+            }
+            let Some((total, unit)) = best else { continue };
+            let Some(centre) = points.mean(&unit) else { continue };
+            let norm = centre.iter().map(|v| v * v).sum();
+            let alone: f64 = unit.iter().map(|&i| points.distance(i as usize, &centre, norm)).sum();
+            let size: f64 = unit.iter().map(|&i| points.norm(i as usize)).sum();
+            // Distances below the rounding error of the data are not distances.
+            if total - alone <= 64.0 * f64::EPSILON * (size + 1e-300) {
+                continue;
+            }
+            let own = labels[unit[0] as usize] as usize;
+            let rise: f64 = unit.iter().map(|&i| penalty.rise(i as usize, h as u32, labels)).sum();
+            if rise > total - alone {
+                continue;
+            }
+            for &i in &unit {
+                penalty.moved(i as usize, own as u32, h as u32);
+                labels[i as usize] = h as u32;
+            }
+            centres.row_mut(h).assign(&ArrayView1::from(&centre));
+            let left: Vec<u32> = members(own)
+                .iter()
+                .copied()
+                .filter(|&i| labels[i as usize] as usize == own)
+                .collect();
+            if let Some(mean) = points.mean(&left) {
+                centres.row_mut(own).assign(&ArrayView1::from(&mean));
+            }
+            moved += unit.len();
+        }
+        Ok(moved)
+    }
+}
+
+/// The best of several attempts, each of which may find no admissible cluster: smallest objective, ties
+/// by the smallest number. The diagnostic `failed_attempts` counts those that did not succeed.
+///
+/// # Errors
+/// When all attempts ended so, the last `InfeasibleConstraints`, else the last `UndecidedConstraints`;
+/// any other error of an attempt.
+pub fn best_attempt(
+    attempts: usize,
+    attempt: impl Fn(usize) -> Result<Clustering> + Send + Sync,
+) -> Result<Clustering> {
+    if attempts == 0 {
+        return Err(Error::bad_param("restarts", 0, ">= 1"));
+    }
+    let made: Vec<Result<Clustering>> = (0..attempts).into_par_iter().map(attempt).collect();
+    let mut best: Option<Clustering> = None;
+    let (mut blocked, mut undecided) = (Vec::new(), Vec::new());
+    for attempt in made {
+        match attempt {
+            Ok(c) if best.as_ref().is_none_or(|b| c.objective < b.objective) => best = Some(c),
+            Ok(_) => {}
+            Err(e @ Error::InfeasibleConstraints { .. }) => blocked.push(e),
+            Err(e @ Error::UndecidedConstraints { .. }) => undecided.push(e),
+            Err(e) => return Err(e),
+        }
+    }
+    let failed = (blocked.len() + undecided.len()) as f64;
+    match best {
+        Some(mut best) => {
+            best.extras.diagnostics.insert("failed_attempts".into(), failed);
+            Ok(best)
+        }
+        None => Err(blocked.pop().or(undecided.pop()).expect("an attempt succeeds or fails")),
+    }
+}

@@ -1,0 +1,239 @@
+//! How do constraints determine where clusters start?
+//!
+//! Source: [Basu2004] §4 (centroids of the neighbourhoods), [Greene2007] and the weighted
+//! farthest-first rule of MPCK-means where there are more neighbourhoods than clusters.
+
+use std::collections::BTreeMap;
+
+use ndarray::{Array2, ArrayView1};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mustlink_core::closure::Closure;
+use mustlink_core::clustering::NONE;
+use mustlink_core::constraints::Kind;
+use mustlink_core::random::Stream;
+
+use crate::distance::points::{
+    Distortion, Points, inner_product, row, row_norms, squared_distance,
+};
+use crate::kmeans::seeding::{GlobalMoments, Perturb, farthest_first, rows_as_centres};
+
+/// Which neighbourhoods start clusters when there are more than k.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MoreThanK {
+    /// The largest, then always the one farthest from those chosen, weighted by size.
+    #[default]
+    WeightedFarthestFirst,
+    /// The k largest.
+    Largest,
+}
+
+/// Where the remaining clusters start when there are fewer than k neighbourhoods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FewerThanK {
+    /// At one object that must be apart from every neighbourhood, then at perturbed global means.
+    #[default]
+    ClPointThenPerturb,
+    /// At perturbed global means.
+    Perturb,
+    /// At the objects farthest from the centres so far.
+    FarthestFirst,
+    /// At random objects.
+    Random,
+}
+
+/// The rules of a start from neighbourhoods.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// More neighbourhoods than clusters.
+    pub more: MoreThanK,
+    /// Fewer neighbourhoods than clusters.
+    pub fewer: FewerThanK,
+    /// How a global mean is perturbed.
+    pub perturb: Perturb,
+    /// By how much, > 0.
+    pub rho: f64,
+}
+
+/// Centres and first labels ([`NONE`] for objects outside the chosen neighbourhoods).
+///
+/// `neighbourhoods` are sets of objects in order of smallest member, at least one.
+pub fn neighbourhood_start(
+    points: &Points,
+    k: usize,
+    closure: &Closure,
+    neighbourhoods: &[Vec<u32>],
+    rules: Rules,
+    stream: &mut Stream,
+) -> (Array2<f64>, Vec<u32>) {
+    let d = points.d();
+    // A zero sum under cosine has no direction; such a neighbourhood starts at the zero vector.
+    let mean = |set: &[u32]| points.mean(set).unwrap_or_else(|| vec![0.0; d]);
+    let means: Vec<Vec<f64>> = neighbourhoods.iter().map(|set| mean(set)).collect();
+    let mut by_size: Vec<usize> = (0..neighbourhoods.len()).collect();
+    by_size.sort_by_key(|&p| (std::cmp::Reverse(neighbourhoods[p].len()), p));
+    let chosen = match rules.more {
+        _ if neighbourhoods.len() <= k => (0..neighbourhoods.len()).collect(),
+        MoreThanK::Largest => by_size[..k].to_vec(),
+        MoreThanK::WeightedFarthestFirst => {
+            weighted_farthest_first(points.distortion(), &means, neighbourhoods, &by_size, k)
+        }
+    };
+    let mut centres = Array2::zeros((k, d));
+    let mut labels = vec![NONE; points.n()];
+    for (h, &p) in chosen.iter().enumerate() {
+        centres.row_mut(h).assign(&ArrayView1::from(&means[p]));
+        neighbourhoods[p].iter().for_each(|&i| labels[i as usize] = h as u32);
+    }
+    let mut have: Vec<bool> = (0..k).map(|h| h < chosen.len()).collect();
+    if chosen.len() < k && rules.fewer == FewerThanK::ClPointThenPerturb {
+        let sets: Vec<&[u32]> = chosen.iter().map(|&p| &neighbourhoods[p][..]).collect();
+        if let Some(object) = apart_from_all(closure, &sets, &labels) {
+            let centre = mean(&[object]);
+            let h = chosen.len();
+            centres.row_mut(h).assign(&ArrayView1::from(&centre));
+            labels[object as usize] = h as u32;
+            have[h] = true;
+        }
+    }
+    complete(points, &mut centres, &have, rules, stream);
+    (centres, labels)
+}
+
+/// Centres from the means of the must-link components that cannot-links touch, in order of smallest
+/// object, then from the objects farthest from them; the first of all is random.
+pub fn chunklet_start(
+    points: &Points,
+    k: usize,
+    closure: &Closure,
+    more: MoreThanK,
+    stream: &mut Stream,
+) -> Array2<f64> {
+    let touched = (0..closure.components()).filter(|&p| !closure.apart(p).is_empty());
+    let sets: Vec<Vec<u32>> = touched.map(|p| closure.members(p).to_vec()).collect();
+    if sets.is_empty() {
+        return farthest_first(points, k, vec![stream.below(points.n())]);
+    }
+    let rules =
+        Rules { more, fewer: FewerThanK::FarthestFirst, perturb: Perturb::Additive, rho: 0.7 };
+    neighbourhood_start(points, k, closure, &sets, rules, stream).0
+}
+
+/// Fills in the rows of `centres` that are not yet there.
+pub fn complete(
+    points: &Points,
+    centres: &mut Array2<f64>,
+    have: &[bool],
+    rules: Rules,
+    stream: &mut Stream,
+) {
+    let missing: Vec<usize> = (0..have.len()).filter(|&h| !have[h]).collect();
+    if missing.is_empty() {
+        return;
+    }
+    match rules.fewer {
+        FewerThanK::FarthestFirst => {
+            let mut nearest = vec![f64::INFINITY; points.n()];
+            let norms = row_norms(centres);
+            for h in (0..have.len()).filter(|&h| have[h]) {
+                closer(points, row(centres, h), norms[h], &mut nearest);
+            }
+            for h in missing {
+                let far = (0..points.n())
+                    .fold(0, |far, i| if nearest[i] > nearest[far] { i } else { far });
+                let centre = rows_as_centres(points, &[far]);
+                closer(points, row(&centre, 0), row_norms(&centre)[0], &mut nearest);
+                centres.row_mut(h).assign(&centre.row(0));
+            }
+        }
+        FewerThanK::Random => {
+            let more = rows_as_centres(points, &stream.sample(points.n(), missing.len()));
+            for (at, h) in missing.into_iter().enumerate() {
+                centres.row_mut(h).assign(&more.row(at));
+            }
+        }
+        FewerThanK::Perturb | FewerThanK::ClPointThenPerturb => {
+            let spread = GlobalMoments::of(points);
+            for h in missing {
+                let centre = spread.perturbed(points, rules.perturb, rules.rho, stream);
+                centres.row_mut(h).assign(&ArrayView1::from(&centre));
+            }
+        }
+    }
+}
+
+/// Lowers each distance to that to `centre`, where that is smaller.
+fn closer(points: &Points, centre: &[f64], norm: f64, nearest: &mut [f64]) {
+    for (i, d) in nearest.iter_mut().enumerate() {
+        *d = d.min(points.distance(i, centre, norm));
+    }
+}
+
+fn weighted_farthest_first(
+    distortion: Distortion,
+    means: &[Vec<f64>],
+    sets: &[Vec<u32>],
+    by_size: &[usize],
+    k: usize,
+) -> Vec<usize> {
+    let size = |p: usize| sets[p].len() as f64;
+    // Larger is farther, for both geometries.
+    let apart = |p: usize, q: usize| match distortion {
+        Distortion::SquaredEuclidean => {
+            (squared_distance(&means[p], &means[q]) * size(p) * size(q)).sqrt()
+        }
+        Distortion::Cosine => -inner_product(&means[p], &means[q]) / (size(p) * size(q)).sqrt(),
+    };
+    let mut chosen = vec![by_size[0]];
+    let mut nearest = vec![f64::INFINITY; means.len()];
+    while chosen.len() < k {
+        let last = chosen[chosen.len() - 1];
+        let mut best: Option<usize> = None;
+        // In order of size and smallest member, so that a strict comparison settles ties.
+        for &p in by_size.iter().filter(|p| !chosen.contains(p)) {
+            nearest[p] = nearest[p].min(apart(p, last));
+            if best.is_none_or(|b| nearest[p] > nearest[b]) {
+                best = Some(p);
+            }
+        }
+        chosen.push(best.expect("more neighbourhoods than clusters"));
+    }
+    chosen
+}
+
+/// The unlabelled object that must be apart from every set, with the largest total weight of
+/// cannot-links (entailed ones included); ties by lowest index.
+fn apart_from_all(closure: &Closure, sets: &[&[u32]], labels: &[u32]) -> Option<u32> {
+    // Each two components once, however many of the pairs between them were given.
+    let mut edges: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
+        let (p, q) = (closure.component(c.i as usize), closure.component(c.j as usize));
+        if p != q {
+            let strongest = edges.entry((p.min(q), p.max(q))).or_insert(0.0);
+            *strongest = c.weight.max(*strongest);
+        }
+    }
+    let mut weight = vec![0.0; closure.components()];
+    for ((p, q), w) in edges {
+        weight[p] += w * closure.members(q).len() as f64;
+        weight[q] += w * closure.members(p).len() as f64;
+    }
+    let mut best: Option<(f64, u32)> = None;
+    for p in (0..closure.components()).filter(|&p| !closure.apart(p).is_empty()) {
+        let object = closure.members(p)[0];
+        let free = closure.members(p).iter().all(|&i| labels[i as usize] == NONE);
+        let apart = |set: &&[u32]| {
+            set.iter().any(|&j| {
+                let q = closure.component(j as usize) as u32;
+                closure.apart(p).binary_search(&q).is_ok()
+            })
+        };
+        if free && sets.iter().all(apart) && best.is_none_or(|(w, _)| weight[p] > w) {
+            best = Some((weight[p], object));
+        }
+    }
+    best.map(|(_, object)| object)
+}

@@ -1,0 +1,477 @@
+//! What do all methods share in which a broken constraint costs something?
+//!
+//! [`SoftOptions`] are their options; [`PenalisedKMeans`] is what those make of one problem: closed
+//! constraints, neighbourhoods, starts, weights; [`PenalisedKMeans::descend`] is penalised k-means
+//! itself.
+
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayView1, Axis};
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mustlink_core::closure::{Closure, OnConflict};
+use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
+use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
+use mustlink_core::prelude::{__mustlink, options};
+use mustlink_core::{Context, Error, Problem, Result};
+
+use crate::constrained::constraint_groups::{ConstraintGroups, Entail};
+use crate::constrained::icm::{Order, PairwiseTerm, visit};
+use crate::constrained::neighbourhood_seeding::{
+    FewerThanK, MoreThanK, Rules, neighbourhood_start,
+};
+use crate::constrained::violation_costs::Penalties;
+use crate::distance::points::{Distortion, Points, row, row_norms};
+use crate::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd, refill, total_distortion};
+use crate::kmeans::means::means;
+use crate::kmeans::nearest::assign::assign;
+use crate::kmeans::seeding::{self, GlobalMoments, Init, Perturb};
+
+/// A number, or a rule that finds one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Weight {
+    /// The weight itself.
+    Number(#[schemars(range(min = 0.0))] f64),
+    /// Fitted to the scale of the data.
+    Auto(Auto),
+}
+
+/// The word "auto".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Auto {
+    /// Fitted to the scale of the data.
+    Auto,
+}
+
+/// How the first centres are chosen where constraints may say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConstrainedInit {
+    /// From the neighbourhoods of the constraints.
+    #[default]
+    Neighbourhood,
+    /// As in k-means.
+    #[serde(untagged)]
+    Plain(Init),
+}
+
+/// How the first centres are chosen where broken constraints cost something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SoftInit {
+    /// From the neighbourhoods of the constraints.
+    Neighbourhood,
+    /// From one object of each neighbourhood: the one with most must-links, which is the one that
+    /// questions put beside the others; of two the lower.
+    Representatives,
+    /// By penalised k-means on the constrained objects alone: there constraints decide which of
+    /// many starts is best, which they cannot where most objects are free.
+    ConstrainedObjects,
+    /// As in k-means.
+    #[serde(untagged)]
+    Plain(Init),
+}
+
+/// The options that all methods share in which a broken constraint costs something.
+#[options]
+#[derive(Copy)]
+pub struct PenaltyOptions {
+    /// Weight of constraints marked hard; absent: they are refused.
+    #[option(min = 0.0)]
+    pub hard_as_soft: Option<f64>,
+    /// How the first centres are chosen when no neighbourhood is known.
+    pub init_without_constraints: Init,
+    /// Which neighbourhoods start clusters when there are more than k (λ > k).
+    #[option(alias = "lambda_gt_k")]
+    pub when_more_neighbourhoods: MoreThanK,
+    /// Where the other clusters start when there are fewer than k (λ < k).
+    #[option(alias = "lambda_lt_k")]
+    pub when_fewer_neighbourhoods: FewerThanK,
+    /// In which order objects are visited.
+    pub order: Order,
+    /// What to do with cannot-links inside must-link components.
+    #[option(default = OnConflict::Keep)]
+    pub on_conflict: OnConflict,
+    /// Starts, of which the best result is kept; absent: 10 for random starts, 1 from neighbourhoods.
+    #[option(min = 1)]
+    pub restarts: Option<usize>,
+    /// Sweeps of one start.
+    #[option(default = 100, min = 1)]
+    pub max_iterations: usize,
+    /// Smallest change of the objective worth another sweep.
+    #[option(default = 1e-6, min = 0.0)]
+    pub tolerance: f64,
+    /// How the change is compared with the tolerance.
+    pub tolerance_kind: ToleranceKind,
+}
+
+impl PenaltyOptions {
+    /// When to stop.
+    pub fn stop(&self) -> Stop {
+        Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)
+    }
+
+    /// The rules of a start from neighbourhoods.
+    fn rules(&self, perturb: Perturb, rho: f64) -> Rules {
+        Rules {
+            more: self.when_more_neighbourhoods,
+            fewer: self.when_fewer_neighbourhoods,
+            perturb,
+            rho,
+        }
+    }
+}
+
+/// What a method makes of its options.
+#[derive(Debug, Clone, Copy)]
+pub struct SoftOptions {
+    /// Cost of a broken must-link of weight 1.
+    pub weight: Weight,
+    /// Cost of a broken cannot-link of weight 1; absent: as `weight`.
+    pub weight_cannot: Option<Weight>,
+    /// How far constraints are extended before they cost anything.
+    pub entail: Entail,
+    /// How the first centres are chosen; absent: from the neighbourhoods, or from the constrained
+    /// objects where the weight is found from the data.
+    pub init: Option<SoftInit>,
+    /// How a global mean is perturbed.
+    pub perturb: Perturb,
+    /// By how much, > 0.
+    pub perturb_rho: f64,
+    /// What happens to a cluster without objects.
+    pub empty: Empty,
+    /// The rest.
+    pub shared: PenaltyOptions,
+}
+
+/// The options of a method on one problem.
+pub struct PenalisedKMeans {
+    /// The options.
+    pub options: SoftOptions,
+    /// The constraints, closed; those marked hard have the weight the user gave them.
+    pub closure: Closure,
+    neighbourhoods: Vec<Vec<u32>>,
+    /// Where starts come from, after what the constraints allow.
+    init: SoftInit,
+}
+
+/// Of each of `sets` the object with most must-links, ties to the lowest.
+fn representatives(closure: &Closure, sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let mut links = vec![0usize; closure.n()];
+    for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::MustLink) {
+        links[c.i as usize] += 1;
+        links[c.j as usize] += 1;
+    }
+    let more =
+        |best: u32, &i: &u32| if links[i as usize] > links[best as usize] { i } else { best };
+    sets.iter().map(|set| vec![set.iter().fold(set[0], more)]).collect()
+}
+
+/// Starts of penalised k-means on this many constrained objects alone: the fewer there are, the less
+/// a start costs.
+fn starts(objects: usize) -> usize {
+    (50_000 / objects).clamp(10, 50)
+}
+
+/// Constrained objects for each cluster from which on they alone show where clusters lie.
+const MIN_CONSTRAINED_PER_CLUSTER: usize = 5;
+
+impl PenalisedKMeans {
+    /// Checks the options and closes the constraints.
+    ///
+    /// # Errors
+    /// `HardNotSupported`, `InconsistentConstraints`.
+    pub fn new(options: SoftOptions, problem: &Problem) -> Result<Self> {
+        let constraints = softened(&problem.constraints, problem.n(), options.shared.hard_as_soft)?;
+        let closure = Closure::new(&constraints, problem.n(), options.shared.on_conflict)?;
+        let mut neighbourhoods = closure.neighbourhoods();
+        let init = match (options.init, options.weight) {
+            (Some(init), _) => init,
+            (None, Weight::Auto(_)) => SoftInit::ConstrainedObjects,
+            (None, Weight::Number(_)) => SoftInit::Neighbourhood,
+        };
+        let init = match init {
+            SoftInit::ConstrainedObjects if !closure.constraints().pairs().is_empty() => init,
+            SoftInit::Plain(_) => init,
+            _ if neighbourhoods.is_empty() => {
+                SoftInit::Plain(options.shared.init_without_constraints)
+            }
+            SoftInit::Representatives => {
+                neighbourhoods = representatives(&closure, &neighbourhoods);
+                SoftInit::Neighbourhood
+            }
+            _ => SoftInit::Neighbourhood,
+        };
+        Ok(PenalisedKMeans { options, closure, neighbourhoods, init })
+    }
+
+    /// The pairs that cost something; `auto` finds the weights of both kinds, where the user leaves
+    /// them to the data.
+    ///
+    /// # Errors
+    /// `ClosureTooLarge`; those of `auto`.
+    pub fn links(&self, auto: impl Fn() -> Result<(f64, f64)>) -> Result<Arc<ConstraintGroups>> {
+        let number = |weight: Weight| match weight {
+            Weight::Number(w) => Some(w),
+            Weight::Auto(_) => None,
+        };
+        let must = number(self.options.weight);
+        let cannot = match self.options.weight_cannot {
+            Some(w) => number(w),
+            None => must,
+        };
+        let (must, cannot) = match (must, cannot) {
+            (Some(must), Some(cannot)) => (must, cannot),
+            _ => {
+                let found = auto()?;
+                (must.unwrap_or(found.0), cannot.unwrap_or(found.1))
+            }
+        };
+        Ok(Arc::new(ConstraintGroups::new(&self.closure, must, cannot, self.options.entail)?))
+    }
+
+    /// Centres and first labels ([`NONE`] outside the neighbourhoods that start clusters).
+    ///
+    /// # Errors
+    /// As [`seeding::start`].
+    pub fn start(
+        &self,
+        points: &Points,
+        k: usize,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<(Array2<f64>, Vec<u32>)> {
+        let SoftOptions { perturb, perturb_rho: rho, .. } = self.options;
+        let labels = || vec![NONE; points.n()];
+        match self.init {
+            SoftInit::Plain(Init::Perturb) => {
+                ctx.check()?;
+                let mut stream = ctx.stream("start");
+                let spread = GlobalMoments::of(points);
+                let mut centres = Array2::zeros((k, points.d()));
+                for h in 0..k {
+                    let centre = spread.perturbed(points, perturb, rho, &mut stream);
+                    centres.row_mut(h).assign(&ArrayView1::from(&centre));
+                }
+                Ok((centres, labels()))
+            }
+            SoftInit::Plain(init) => Ok((seeding::start(points, k, init, problem, ctx)?, labels())),
+            SoftInit::ConstrainedObjects => {
+                if let Some(centres) = self.constrained_first(points, k, problem, ctx)? {
+                    return Ok((centres, labels()));
+                }
+                if self.neighbourhoods.is_empty() {
+                    let init = self.options.shared.init_without_constraints;
+                    return Ok((seeding::start(points, k, init, problem, ctx)?, labels()));
+                }
+                Ok(self.neighbourhood_start(points, k, ctx))
+            }
+            SoftInit::Neighbourhood | SoftInit::Representatives => {
+                Ok(self.neighbourhood_start(points, k, ctx))
+            }
+        }
+    }
+
+    fn neighbourhood_start(
+        &self,
+        points: &Points,
+        k: usize,
+        ctx: &Context,
+    ) -> (Array2<f64>, Vec<u32>) {
+        let mut stream = ctx.stream("start");
+        let sets = &self.neighbourhoods;
+        let rules = self.options.shared.rules(self.options.perturb, self.options.perturb_rho);
+        neighbourhood_start(points, k, &self.closure, sets, rules, &mut stream)
+    }
+
+    /// The centres of the best of many runs on the constrained objects alone, from random starts;
+    /// `None` where they are too few to show where k clusters lie.
+    fn constrained_first(
+        &self,
+        points: &Points,
+        k: usize,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Option<Array2<f64>>> {
+        let given = self.closure.constraints();
+        let mut rows: Vec<usize> =
+            given.pairs().iter().flat_map(|c| [c.i as usize, c.j as usize]).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        if rows.len() < MIN_CONSTRAINED_PER_CLUSTER * k {
+            return Ok(None);
+        }
+        let part = Problem::new(problem.data.subset(&rows))
+            .with_constraints(given.subset(&rows, problem.n()));
+        let options = SoftOptions {
+            weight: Weight::Auto(Auto::Auto),
+            weight_cannot: None,
+            init: Some(SoftInit::Plain(Init::KmeansPlusPlus)),
+            empty: Empty::Keep,
+            shared: PenaltyOptions {
+                on_conflict: OnConflict::Keep,
+                restarts: Some(starts(rows.len())),
+                ..self.options.shared
+            },
+            ..self.options
+        };
+        let soft = PenalisedKMeans::new(options, &part)?;
+        let of_part = Points::new(&part.data, points.distortion())?;
+        let ctx = ctx.child("constrained");
+        let weight = auto_weight(&of_part, k, &ctx)?;
+        let links = soft.links(|| Ok((weight, weight)))?;
+        let start = |ctx: &Context| soft.start(&of_part, k, &part, ctx);
+        let best = soft.best(|ctx| soft.descend(&of_part, &links, 1.0, start(ctx)?, ctx), &ctx)?;
+        Ok(best.extras.centers)
+    }
+
+    /// Runs `run` from every start and keeps the best, with warnings and diagnostics about the
+    /// constraints.
+    ///
+    /// # Errors
+    /// Those of `run`.
+    pub fn best(
+        &self,
+        run: impl Fn(&Context) -> Result<Clustering> + Send + Sync,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let random = matches!(self.init, SoftInit::Plain(init) if init.is_random());
+        let restarts = self.options.shared.restarts.unwrap_or(if random { 10 } else { 1 });
+        let mut best = best_of(restarts, |r| run(&ctx.index(r)))?;
+        let diagnostics = &mut best.extras.diagnostics;
+        diagnostics.insert("neighbourhoods".into(), self.neighbourhoods.len() as f64);
+        diagnostics.insert("conflicts".into(), self.closure.conflicts().len() as f64);
+        Ok(best)
+    }
+
+    /// Penalised k-means from one start: constrained objects choose one by one, the others their
+    /// nearest centre. Distortions count `scale` times. Without any constraint it is Lloyd's loop.
+    ///
+    /// # Errors
+    /// `NumericalFailure` for an empty cluster under `Empty::Error`; cancellation.
+    pub fn descend(
+        &self,
+        points: &Points,
+        links: &Arc<ConstraintGroups>,
+        scale: f64,
+        start: (Array2<f64>, Vec<u32>),
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let SoftOptions { empty, shared, .. } = self.options;
+        let (stop, order) = (shared.stop(), shared.order);
+        let (mut centres, mut labels) = start;
+        if links.objects().is_empty() && scale == 1.0 {
+            return lloyd(points, centres, stop, empty, ctx);
+        }
+        let k = centres.nrows();
+        let mut penalties = Penalties::new(links, k, &labels);
+        let mut history: Vec<IterStat> = Vec::new();
+        let mut status = Status::MaxIter;
+        for sweep in 0..stop.max_iterations {
+            ctx.check()?;
+            let mut moved = assign(points, &centres, &mut labels, Some(links.constrained()));
+            let own = distances(points, &centres, links.objects(), scale);
+            moved += visit(&mut penalties, &own, k, &mut labels, order, sweep, ctx);
+            let sizes;
+            (centres, sizes) = means(points, &labels, centres);
+            if sizes.contains(&0) {
+                let mut rest = PairwiseTerm::new(&mut penalties, k, scale);
+                moved += refill(points, &mut labels, &mut centres, empty, &mut rest)?;
+            }
+            let (cost, violations) = penalties.total(&labels);
+            let objective = scale * total_distortion(points, &labels, &centres) + cost;
+            let before = history.last().map(|s| s.objective);
+            history.push(IterStat { objective, moved, violations: Some(violations) });
+            if moved == 0 || before.is_some_and(|b| stop.is_over(b, objective)) {
+                status = Status::Converged;
+                break;
+            }
+        }
+        Ok(clustering(labels, centres, history, status, points.distortion()))
+    }
+}
+
+/// The penalty that fits the scale of the data: between what an object pays in clusters found without
+/// constraints, where a broken pair would cost too little to move anything that lies well, and what it
+/// pays around the common centre, where constraints would outweigh the data; the geometric mean of
+/// both.
+///
+/// # Errors
+/// Cancellation.
+pub fn fitted_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
+    let inside = auto_weight(points, k, ctx)?;
+    let all: Vec<u32> = (0..points.n() as u32).collect();
+    // Directions that cancel out have no common centre.
+    let Some(centre) = points.mean(&all) else { return Ok(inside) };
+    let centre = ArrayView1::from(&centre).insert_axis(Axis(0)).to_owned();
+    let around = total_distortion(points, &vec![0; points.n()], &centre) / points.n() as f64;
+    Ok((inside * around).sqrt())
+}
+
+/// What an object pays by itself on average when no constraint binds it: the mean distortion that
+/// k-means reaches. A broken constraint of this weight costs as much.
+///
+/// # Errors
+/// Cancellation.
+pub fn auto_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
+    let ctx = ctx.child("auto");
+    let chosen = seeding::plus_plus(points, k, None, &mut ctx.stream("start"), &ctx)?;
+    let centres = seeding::rows_as_centres(points, &chosen);
+    // The scale is known long before the last object stops moving.
+    let stop = Stop { max_iterations: 10, tolerance: 1e-3, kind: ToleranceKind::Relative };
+    let free = lloyd(points, centres, stop, Empty::Keep, &ctx)?;
+    Ok(free.objective.unwrap_or(0.0) / points.n() as f64)
+}
+
+/// A clustering by centres; its objective is the last of its history.
+pub fn clustering(
+    labels: Vec<u32>,
+    centres: Array2<f64>,
+    history: Vec<IterStat>,
+    status: Status,
+    distortion: Distortion,
+) -> Clustering {
+    Clustering {
+        labels,
+        k: centres.nrows(),
+        objective: history.last().map(|s| s.objective),
+        history,
+        status,
+        extras: Extras {
+            centers: Some(centres),
+            geometry: distortion.geometry(),
+            ..Extras::default()
+        },
+    }
+}
+
+/// `scale` times the distortion of each of `objects` to each centre, row by row, in parallel.
+pub fn distances(points: &Points, centres: &Array2<f64>, objects: &[u32], scale: f64) -> Vec<f64> {
+    let k = centres.nrows();
+    let norms = row_norms(centres);
+    let mut out = vec![0.0; objects.len() * k];
+    out.par_chunks_mut(k).zip(objects).for_each(|(to, &i)| {
+        for (h, d) in to.iter_mut().enumerate() {
+            *d = scale * points.distance(i as usize, row(centres, h), norms[h]);
+        }
+    });
+    out
+}
+
+/// Hard constraints as soft ones of the weight the user set, if the user did.
+fn softened(given: &Constraints, n: usize, weight: Option<f64>) -> Result<Constraints> {
+    let is_hard = |c: &&Constraint| c.strength == Some(Strength::Hard);
+    let Some(hard) = given.pairs().iter().find(is_hard) else { return Ok(given.clone()) };
+    let Some(weight) = weight else {
+        return Err(Error::HardNotSupported { i: hard.i as usize, j: hard.j as usize });
+    };
+    let soft = given.pairs().iter().map(|c| match is_hard(&c) {
+        true => c.weighing(weight),
+        false => *c,
+    });
+    Ok(Constraints::new(n, soft)?.with_neighbourhoods(given.neighbourhoods().to_vec()))
+}

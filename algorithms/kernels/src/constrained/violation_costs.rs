@@ -1,0 +1,161 @@
+//! What does violating constraints cost an object in each cluster, without expanding the closure?
+//!
+//! Where the constraints of a kind have one weight, members per cluster are counted for each
+//! must-link component: the must-link penalty of an object in cluster h is the number of labelled
+//! members elsewhere, the cannot-link penalty the number of labelled members of separated
+//! components in h. A move costs O(1 + separated components). Other weights, and contradicting
+//! cannot-links, use lists of partners. Counts (or sums of multipliers) are multiplied by the weight
+//! last, so that the implicit and the expanded form give the same bits.
+
+use std::sync::Arc;
+
+use mustlink_core::clustering::NONE;
+use mustlink_core::constraints::Kind;
+
+use crate::constrained::constraint_groups::ConstraintGroups;
+use crate::constrained::icm::PairwiseCosts;
+
+/// Violation costs under the current labels.
+#[derive(Clone)]
+pub struct Penalties {
+    k: usize,
+    links: Arc<ConstraintGroups>,
+    /// Labelled members of component p in cluster h.
+    count: Vec<u32>,
+    /// Labelled members of component p.
+    labelled: Vec<u32>,
+    /// Labelled members of components apart from p, in cluster h.
+    apart_count: Vec<u32>,
+    scratch: Scratch,
+}
+
+impl Penalties {
+    /// Costs of `links` for k clusters, with the objects of `labels` where they are
+    /// ([`NONE`] = unlabelled).
+    pub fn new(links: &Arc<ConstraintGroups>, k: usize, labels: &[u32]) -> Self {
+        let m = links.apart.len();
+        let mut made = Penalties {
+            k,
+            links: links.clone(),
+            count: vec![0; m * k],
+            labelled: vec![0; m],
+            apart_count: vec![0; m * k],
+            scratch: Scratch::default(),
+        };
+        for &i in links.objects() {
+            made.moved(i as usize, NONE, labels[i as usize]);
+        }
+        made
+    }
+
+    /// Total cost of the violations under `labels`, and their number (of explicit and entailed pairs).
+    pub fn total(&self, labels: &[u32]) -> (f64, usize) {
+        let k = self.k;
+        let (mut must_pairs, mut cannot_pairs) = (0u64, 0u64);
+        for p in 0..self.links.apart.len() {
+            let count = &self.count[p * k..(p + 1) * k];
+            if self.links.implicit_must {
+                let all = u64::from(self.labelled[p]);
+                let together: u64 = count.iter().map(|&c| u64::from(c) * u64::from(c)).sum();
+                must_pairs += (all * all - together) / 2;
+            }
+            let apart = &self.apart_count[p * k..(p + 1) * k];
+            cannot_pairs +=
+                count.iter().zip(apart).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum::<u64>();
+        }
+        // Every separated pair of components was met from both ends.
+        cannot_pairs /= 2;
+        let (mut must, mut cannot) = (must_pairs as f64, cannot_pairs as f64);
+        let mut number = must_pairs + cannot_pairs;
+        for c in self.links.explicit.iter().filter(|c| {
+            labels[c.i as usize] != NONE && labels[c.j as usize] != NONE && c.is_violated(labels)
+        }) {
+            number += 1;
+            match c.kind {
+                Kind::MustLink => must += c.weight,
+                Kind::CannotLink => cannot += c.weight,
+            }
+        }
+        (self.links.must * must + self.links.cannot * cannot, number as usize)
+    }
+}
+
+impl PairwiseCosts for Penalties {
+    fn links(&self) -> &ConstraintGroups {
+        &self.links
+    }
+
+    fn moved(&mut self, i: usize, from: u32, to: u32) {
+        let p = self.links.component[i];
+        if p == NONE || from == to {
+            return;
+        }
+        let p = p as usize;
+        let k = self.k;
+        if from != NONE {
+            self.count[p * k + from as usize] -= 1;
+            self.labelled[p] -= 1;
+            for &q in &self.links.apart[p] {
+                self.apart_count[q as usize * k + from as usize] -= 1;
+            }
+        }
+        if to != NONE {
+            self.count[p * k + to as usize] += 1;
+            self.labelled[p] += 1;
+            for &q in &self.links.apart[p] {
+                self.apart_count[q as usize * k + to as usize] += 1;
+            }
+        }
+    }
+
+    fn add(&mut self, i: usize, labels: &[u32], cost: &mut [f64]) {
+        let k = self.k;
+        let (must, cannot) = (&mut self.scratch.must, &mut self.scratch.cannot);
+        must.clear();
+        must.resize(k, 0.0);
+        cannot.clear();
+        cannot.resize(k, 0.0);
+        let mut all_must = 0.0;
+        if self.links.component[i] != NONE {
+            let p = self.links.component[i] as usize;
+            if self.links.implicit_must {
+                let own = labels[i];
+                let others = self.labelled[p] - u32::from(own != NONE);
+                all_must += f64::from(others);
+                for (h, m) in must.iter_mut().enumerate() {
+                    let here = self.count[p * k + h] - u32::from(own == h as u32);
+                    *m += f64::from(here);
+                }
+            }
+            if self.links.implicit_cannot {
+                for (h, c) in cannot.iter_mut().enumerate() {
+                    *c += f64::from(self.apart_count[p * k + h]);
+                }
+            }
+        }
+        if let Some(partners) = self.links.partners.get(&(i as u32)) {
+            for &(j, w, kind) in partners {
+                let l = labels[j as usize];
+                if l != NONE {
+                    match kind {
+                        Kind::MustLink => {
+                            all_must += w;
+                            must[l as usize] += w;
+                        }
+                        Kind::CannotLink => cannot[l as usize] += w,
+                    }
+                }
+            }
+        }
+        for h in 0..k {
+            cost[h] += self.links.must * (all_must - must[h]) + self.links.cannot * cannot[h];
+        }
+    }
+}
+
+/// Working memory of one visit.
+#[derive(Clone, Default)]
+struct Scratch {
+    must: Vec<f64>,
+    cannot: Vec<f64>,
+}

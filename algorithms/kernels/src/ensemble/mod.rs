@@ -1,0 +1,6 @@
+//! What the members of an ensemble agree on, pair by pair of objects.
+
+mod bit_counts;
+pub mod co_association;
+pub mod imputation;
+pub mod signatures;

@@ -1,0 +1,8 @@
+//! Which centre is nearest to each object?
+
+pub mod assign;
+pub(crate) mod few_rows;
+pub(crate) mod many_rows;
+pub(crate) mod scores;
+pub(crate) mod sparse;
+pub mod weighted;

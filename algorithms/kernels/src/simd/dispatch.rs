@@ -1,0 +1,51 @@
+//! Run-time dispatch: which instruction set is computed with.
+//!
+//! The widest that the machine has; `MUSTLINK_SIMD = scalar`, `avx2` or `avx512` forces one. It changes
+//! speed, never a label.
+
+use pulp::{Simd, WithSimd};
+
+#[derive(Clone, Copy)]
+enum Level {
+    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(pulp::x86::V3),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(pulp::x86::V4),
+    #[cfg(not(target_arch = "x86_64"))]
+    Native(pulp::Arch),
+}
+
+fn level() -> Level {
+    static LEVEL: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+    *LEVEL.get_or_init(|| {
+        let forced = std::env::var("MUSTLINK_SIMD").unwrap_or_default();
+        if forced == "scalar" {
+            return Level::Scalar;
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            let wide = if forced == "avx2" { None } else { pulp::x86::V4::try_new() };
+            match (wide, pulp::x86::V3::try_new()) {
+                (Some(simd), _) => Level::Avx512(simd),
+                (None, Some(simd)) => Level::Avx2(simd),
+                (None, None) => Level::Scalar,
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        Level::Native(pulp::Arch::new())
+    })
+}
+
+/// Runs `op` under the instruction set of this machine.
+pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
+    match level() {
+        Level::Scalar => Simd::vectorize(pulp::Scalar, op),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(simd) => Simd::vectorize(simd, op),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(simd) => Simd::vectorize(simd, op),
+        #[cfg(not(target_arch = "x86_64"))]
+        Level::Native(arch) => arch.dispatch(op),
+    }
+}

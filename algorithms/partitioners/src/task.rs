@@ -1,0 +1,83 @@
+//! The task of an engine, its result, and the trait of engines.
+
+use mustlink_core::{Context, Error, Result};
+
+use crate::graph::{Apart, CutGraph};
+use crate::refine::Bounds;
+
+/// A graph to be cut.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The graph.
+    pub graph: &'a CutGraph,
+    /// Number of parts, 1 ..= vertices.
+    pub k: usize,
+    /// No part is heavier than 1 + this times its share (balanced engines).
+    pub imbalance: f64,
+    /// Starts, the best of which is kept. Absent: 10, fewer on large graphs.
+    pub trials: Option<usize>,
+    /// Vertices that may not share a part, where any are given.
+    pub apart: Option<&'a Apart>,
+}
+
+impl<'a> Task<'a> {
+    /// `graph` in `k` parts, with the defaults of the options.
+    pub fn new(graph: &'a CutGraph, k: usize) -> Self {
+        Task { graph, k, imbalance: 0.03, trials: None, apart: None }
+    }
+
+    /// Starts: those asked for, or as many as look at 5 million ends of edges in all, from
+    /// 1 to 10.
+    pub fn starts(&self) -> usize {
+        let affordable = 5_000_000 / self.graph.directions().max(1);
+        self.trials.unwrap_or_else(|| affordable.clamp(1, 10))
+    }
+
+    /// What parts may weigh.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds::even(self.graph, self.k, self.imbalance)
+    }
+
+    /// Whether the options are legal for the graph.
+    pub(crate) fn check(&self) -> Result<()> {
+        let n = self.graph.len();
+        if self.k == 0 {
+            return Err(Error::BadK);
+        }
+        if self.k > n {
+            return Err(Error::TooManyClusters { k: self.k, n });
+        }
+        if !(0.0..=(self.k - 1).max(1) as f64).contains(&self.imbalance) {
+            let legal = format!("in 0..={} (k - 1)", self.k - 1);
+            return Err(Error::bad_param("imbalance", self.imbalance, legal));
+        }
+        if self.trials == Some(0) {
+            return Err(Error::bad_param("trials", 0, ">= 1"));
+        }
+        Ok(())
+    }
+}
+
+/// A graph cut into parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    /// Part of each vertex, in `0..k`; parts may be empty.
+    pub parts: Vec<u32>,
+    /// Weight of the edges between parts.
+    pub cut: u64,
+    /// Weight of the heaviest part.
+    pub heaviest: u64,
+    /// What a part may weigh (balanced engines).
+    pub bound: u64,
+    /// Pairs of `apart` that share a part all the same.
+    pub together: usize,
+}
+
+/// Cuts graphs.
+pub trait Partitioner: Sync {
+    /// Part of each vertex, in `0..k`.
+    ///
+    /// # Errors
+    /// `NumericalFailure` where the arithmetic has no answer; cancellation.
+    fn parts(&self, task: &Task, ctx: &Context) -> Result<Vec<u32>>;
+}

@@ -1,0 +1,37 @@
+//! What selectors refuse.
+
+use mustlink_core::prelude::*;
+
+/// Refuses data that is not made of rows.
+///
+/// # Errors
+/// `UnsupportedData`.
+pub fn rows_only(data: &Data, plugin: &str) -> Result<()> {
+    match data.kind() {
+        DataKind::Dense | DataKind::Csr => Ok(()),
+        kind => Err(Error::UnsupportedData {
+            plugin: plugin.into(),
+            kind: kind.name(),
+            accepts: "dense or csr".into(),
+        }),
+    }
+}
+
+/// The number of clusters a selector works with, if known: its own option, else the problem's.
+///
+/// # Errors
+/// `BadK`; `BadParam` when it exceeds the number of eligible objects.
+pub fn known_k(own: Option<usize>, problem: &Problem, eligible: usize) -> Result<Option<usize>> {
+    match own.or(problem.k) {
+        Some(0) => Err(Error::BadK),
+        Some(k) if k > eligible => {
+            Err(Error::bad_param("k", k, format!("in 1..={eligible} (the eligible objects)")))
+        }
+        k => Ok(k),
+    }
+}
+
+/// An error for a reply that nobody waits for.
+pub fn not_open(id: QueryId) -> Error {
+    Error::Oracle(format!("a reply to query {id}, which is not the open one"))
+}

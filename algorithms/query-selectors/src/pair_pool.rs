@@ -1,0 +1,100 @@
+//! Which pairs does an ensemble dispute most?
+//!
+//! `pair_entropy` and `pair_disagreement` differ in the number they give a pair, and in that the
+//! second weighs members; what is here draws the pool, orders it and limits the questions about one
+//! object.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use mustlink_core::prelude::*;
+use rayon::prelude::*;
+
+/// Eligible objects above which the pool is a sample.
+pub const ALL_PAIRS_UP_TO: usize = 2000;
+
+/// How a pool is drawn and cut.
+pub struct Pool {
+    /// Pairs drawn where there are too many objects for all of them.
+    pub size: usize,
+    /// Questions about one object.
+    pub per_object: usize,
+}
+
+impl Pool {
+    /// Bytes: two ensembles of `generator` (packed and as it was made), and the pool.
+    pub fn memory(
+        &self,
+        generator: Result<Cow<'_, Box<dyn EnsembleGenerator>>>,
+        shape: &Shape,
+    ) -> u64 {
+        let all = ALL_PAIRS_UP_TO * ALL_PAIRS_UP_TO / 2;
+        let pairs = (shape.n * shape.n / 2).min(self.size.max(all));
+        generator.map_or(0, |g| 2 * g.memory(shape, true)) + 40 * pairs as u64
+    }
+}
+
+/// The pairs of eligible objects by decreasing `score`, ties in random order, no object in more than
+/// `per_object` of them.
+///
+/// # Errors
+/// `BadParam` for a pool or a limit of 0.
+pub fn most_disputed(
+    problem: &Problem,
+    pool: &Pool,
+    score: impl Fn(u32, u32) -> f64 + Sync,
+    ctx: &Context,
+) -> Result<Vec<(u32, u32)>> {
+    let eligible = problem.eligible_objects();
+    let m = eligible.len();
+    // A sample larger than the pairs there are could never be drawn.
+    let mut pairs: Vec<(u32, u32)> = if m <= ALL_PAIRS_UP_TO || m * (m - 1) / 2 <= pool.size {
+        (0..m)
+            .flat_map(|b| (0..b).map(move |a| (a, b)))
+            .map(|(a, b)| (eligible[a], eligible[b]))
+            .collect()
+    } else {
+        let mut draw = ctx.stream("pool");
+        let mut drawn = std::collections::HashSet::with_capacity(pool.size);
+        let mut pairs = Vec::with_capacity(pool.size);
+        while pairs.len() < pool.size {
+            let (a, b) = (draw.below(m), draw.below(m));
+            if a != b && drawn.insert((a.min(b), a.max(b))) {
+                pairs.push((eligible[a.min(b)], eligible[a.max(b)]));
+            }
+        }
+        pairs
+    };
+    ctx.check()?;
+    ctx.stream("ties").shuffle(&mut pairs);
+    let mut scored: Vec<(f64, (u32, u32))> =
+        pairs.into_par_iter().map(|(i, j)| (score(i, j), (i, j))).collect();
+    // The sort is stable: ties stay shuffled.
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut asked: HashMap<u32, usize> = HashMap::new();
+    let mut out = Vec::new();
+    for (_, (i, j)) in scored {
+        let often = |asked: &HashMap<u32, usize>, x| asked.get(&x).copied().unwrap_or(0);
+        if often(&asked, i) < pool.per_object && often(&asked, j) < pool.per_object {
+            *asked.entry(i).or_default() += 1;
+            *asked.entry(j).or_default() += 1;
+            out.push((i, j));
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_larger_than_all_pairs_is_all_pairs() {
+        let n = ALL_PAIRS_UP_TO + 1;
+        let data = Data::dense(ndarray::Array2::zeros((n, 1))).unwrap();
+        let pool = Pool { size: usize::MAX, per_object: n };
+        let pairs =
+            most_disputed(&Problem::new(data), &pool, |_, _| 1.0, &Context::new(1)).unwrap();
+        assert_eq!(pairs.len(), n * (n - 1) / 2);
+    }
+}

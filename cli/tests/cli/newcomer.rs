@@ -1,0 +1,245 @@
+//! A newcomer who follows the book adds a method by one file, and another as a crate of their own.
+//!
+//! Both are built from the sources, which takes minutes: set `MUSTLINK_SLOW_TESTS=1`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the sources")
+}
+
+/// Where the copy and what is built of it stay, so that another run builds less.
+fn place() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target.unwrap_or_else(|| root().join("target")).join("newcomer")
+}
+
+fn slow(what: &str) -> bool {
+    let wanted = std::env::var_os("MUSTLINK_SLOW_TESTS").is_some_and(|v| v == "1");
+    if !wanted {
+        let text = format!("skipped: {what} takes minutes; set MUSTLINK_SLOW_TESTS=1\n");
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+    wanted
+}
+
+/// Every file of the sources, as paths from the root.
+fn sources(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(root.join(&dir)).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let name = entry.file_name();
+            let path = dir.join(&name);
+            if entry.file_type().expect("a kind").is_dir() {
+                let skip = name == "target" || name.to_string_lossy().starts_with(".git");
+                if !skip {
+                    open.push(path);
+                }
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Makes `to` a copy of `from`, times included: what is equal is not built again.
+fn copy(from: &Path, to: &Path) {
+    let wanted = sources(from);
+    for path in &wanted {
+        let content = std::fs::read(from.join(path)).expect("a source");
+        let target = to.join(path);
+        if std::fs::read(&target).ok().as_ref() != Some(&content) {
+            std::fs::create_dir_all(target.parent().expect("a folder")).expect("a folder");
+            std::fs::write(&target, content).expect("a copy");
+            let time = std::fs::metadata(from.join(path)).and_then(|m| m.modified());
+            let copied = std::fs::File::options().append(true).open(&target).expect("a copy");
+            copied.set_modified(time.expect("a time")).expect("the time of the source");
+        }
+    }
+    for path in sources(to) {
+        if !wanted.contains(&path) {
+            std::fs::remove_file(to.join(path)).expect("a leftover of another run");
+        }
+    }
+}
+
+/// Files of `changed` that are not in `original`, or differ from it.
+fn touched(original: &Path, changed: &Path) -> Vec<PathBuf> {
+    let differs =
+        |p: &PathBuf| std::fs::read(original.join(p)).ok() != std::fs::read(changed.join(p)).ok();
+    // Cargo may write its lock file.
+    let lock = Path::new("Cargo.lock");
+    sources(changed).into_iter().filter(|p| p != lock && differs(p)).collect()
+}
+
+/// The file in the chapter "add a method in one file".
+fn file_of_the_book() -> String {
+    let chapter = std::fs::read_to_string(root().join("book/src/add-a-method.md"));
+    let chapter = chapter.expect("a chapter");
+    let mut blocks = chapter.split("\n```");
+    let block = blocks.find(|b| b.starts_with("rust") && b.contains("#[plugin("));
+    let (_, file) = block.and_then(|b| b.split_once('\n')).expect("a block with #[plugin]");
+    // Lines that only the manual's own tests need are hidden there.
+    file.lines().filter(|l| !l.starts_with("# ")).map(|l| format!("{l}\n")).collect()
+}
+
+/// The tag in `#[plugin("my_means")]`.
+fn tag_of(file: &str) -> String {
+    let call = file.split_once("#[plugin(\"").expect("it registers a plugin").1;
+    assert!(call.contains("\nimpl BaseClusterer for "), "{call}");
+    call.split('"').next().expect("a tag").to_string()
+}
+
+/// Cargo in `dir`, with everything that is built in the place.
+fn cargo(dir: &Path, arguments: &[&str]) -> String {
+    let (verb, others) = arguments.split_first().expect("a verb");
+    let done = Command::new(env!("CARGO"))
+        .args([verb, "--offline", "--target-dir"])
+        .arg(place().join("target"))
+        .args(others)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .output()
+        .expect("cargo starts");
+    finish(&format!("cargo {arguments:?}"), done)
+}
+
+fn run(program: &Path, dir: &Path, arguments: &[&str]) -> String {
+    let done = Command::new(program)
+        .args(arguments)
+        .current_dir(dir)
+        .env_remove("MUSTLINK_DATA")
+        .output()
+        .expect("it starts");
+    finish(&format!("{} {arguments:?}", program.display()), done)
+}
+
+fn finish(what: &str, done: std::process::Output) -> String {
+    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{what}:\n{out}\n{err}");
+    out.into_owned()
+}
+
+/// The plugin is everywhere a plugin must be.
+fn is_everywhere(program: &Path, tag: &str) {
+    let here = tempfile::tempdir().expect("a folder");
+    let here = here.path();
+    let list: Value =
+        serde_json::from_str(&run(program, here, &["list", "--format", "json"])).expect("JSON");
+    let names: Vec<&str> =
+        list.as_array().unwrap().iter().filter_map(|p| p["name"].as_str()).collect();
+    assert!(names.contains(&tag), "{names:?}");
+    assert!(run(program, here, &["describe", tag]).contains(tag));
+    for what in ["method", "experiment"] {
+        let schema = run(program, here, &["schema", what]);
+        assert!(schema.contains(&format!("\"{tag}\"")), "schema {what}");
+    }
+    let cluster = ["cluster", "--quiet", "--data", "iris", "--k", "3", "--format", "json"];
+    let summary = run(program, here, &[&cluster[..], &["--clusterer", tag]].concat());
+    let summary: Value = serde_json::from_str(&summary).expect("JSON");
+    assert_eq!((&summary["n"], &summary["k"]), (&150.into(), &3.into()), "{summary}");
+    let experiment = format!(
+        "[experiment]\nname = \"newcomer\"\nseed = 1\n\n[[dataset]]\nid = \"iris\"\n\n\
+         [[method]]\nid = \"mine\"\nclusterer = \"{tag}\"\n"
+    );
+    std::fs::create_dir(here.join("pages")).expect("a folder");
+    let bibliography = "references.bib";
+    std::fs::copy(root().join("book").join(bibliography), here.join("pages").join(bibliography))
+        .expect("a bibliography");
+    run(program, here, &["book", "--dir", "pages"]);
+    let pages = sources(&here.join("pages"));
+    let page = pages.iter().find(|page| {
+        let text = std::fs::read_to_string(here.join("pages").join(page)).unwrap_or_default();
+        text.contains(tag)
+    });
+    assert!(page.is_some(), "no page of {pages:?} names {tag}");
+    std::fs::write(here.join("newcomer.toml"), experiment).expect("a file");
+    run(program, here, &["check", "newcomer.toml"]);
+    let table = run(program, here, &["run", "newcomer.toml", "--out", "results"]);
+    assert!(table.contains("mine"), "{table}");
+}
+
+/// A copy of the workspace with the file of the book in it, the path of that file, and its tag.
+/// Both tests build it, so that the second finds most of it built.
+fn checkout() -> &'static (PathBuf, PathBuf, String) {
+    static MADE: LazyLock<(PathBuf, PathBuf, String)> = LazyLock::new(|| {
+        let (root, copied) = (root(), place().join("checkout"));
+        let file = file_of_the_book();
+        let tag = tag_of(&file);
+        let path = PathBuf::from(format!("algorithms/base-clusterers/src/{tag}.rs"));
+        assert!(!root.join(&path).exists(), "{tag} is in the library already");
+        copy(&root, &copied);
+        std::fs::write(copied.join(&path), &file).expect("the file");
+        (copied, path, tag)
+    });
+    &MADE
+}
+
+/// The profiles of the workspace for the crates in `dir`: other settings would build everything again.
+fn same_profiles(dir: &Path) {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
+    let manifest: toml::Table = manifest.parse().expect("TOML");
+    let profiles = toml::Table::from_iter([("profile".into(), manifest["profile"].clone())]);
+    std::fs::create_dir(dir.join(".cargo")).expect("a folder");
+    std::fs::write(dir.join(".cargo/config.toml"), profiles.to_string()).expect("a file");
+}
+
+#[test]
+fn the_file_of_the_book_is_a_plugin_file() {
+    let file = file_of_the_book();
+    assert!(file.starts_with("//! "), "{file}");
+    assert!(file.contains(&format!("require_k(self.k, \"{}\")", tag_of(&file))), "{file}");
+}
+
+#[test]
+fn one_file_adds_a_method_to_the_workspace() {
+    if !slow("adding a method to a copy of the workspace") {
+        return;
+    }
+    let (root, (copied, path, tag)) = (root(), checkout());
+    assert_eq!(touched(&root, copied), std::slice::from_ref(path));
+    cargo(copied, &["build", "-p", "mustlink-cli"]);
+    is_everywhere(&place().join("target/debug/mustlink"), tag);
+    let filter = format!("/{tag}/");
+    let laws =
+        cargo(copied, &["test", "-p", "mustlink", "--test", "contract", "--", filter.as_str()]);
+    assert!(laws.contains(&format!("base-clusterers/{tag}/same_seed_same_bits")), "{laws}");
+    assert_eq!(touched(&root, copied), std::slice::from_ref(path));
+}
+
+#[test]
+fn a_crate_of_ones_own_adds_a_method() {
+    if !slow("building a crate that plugin new writes") {
+        return;
+    }
+    let crates = place().join("crates");
+    // Only what this test made in an earlier run.
+    let _ = std::fs::remove_dir_all(&crates);
+    std::fs::create_dir_all(&crates).expect("a folder");
+    same_profiles(&crates);
+    let checkout = checkout().0.display().to_string();
+    for (role, name) in [("clusterer", "my_own"), ("selector", "my_asking"), ("metric", "my_score")]
+    {
+        let begin = ["plugin", "new", name, "--role", role, "--path", &checkout];
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_mustlink"));
+        run(&program, &crates, &begin);
+        let dir = crates.join(name.replace('_', "-"));
+        // The versions that are there already, without a look at the registry.
+        std::fs::copy(root().join("Cargo.lock"), dir.join("Cargo.lock")).expect("a lock file");
+        let laws = cargo(&dir, &["test"]);
+        assert!(laws.contains(&format!("/{name}/names_agree")), "{laws}");
+        if role == "clusterer" {
+            cargo(&dir, &["build"]);
+            is_everywhere(&place().join("target/debug").join("my-own"), name);
+        }
+    }
+}

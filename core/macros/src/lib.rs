@@ -1,0 +1,43 @@
+//! The two attributes of a plugin file: `#[options]` and `#[plugin]`.
+//!
+//! They write nothing that could not be written by hand: derives, serde and schemars attributes,
+//! `Default`, and one `register!` call. The chapter "Add a method in one file" of the manual shows
+//! what a file expands to. Both need the prelude in scope (`use mustlink::prelude::*;`), which
+//! names the crates that the generated code refers to.
+
+mod options;
+mod plugin;
+
+use proc_macro::TokenStream;
+
+/// Options of a plugin: each one stands with its meaning, default and range in one place.
+///
+/// On a struct with named fields, every field is an option. What may stand in `#[option(…)]`:
+///
+/// | word | meaning |
+/// |---|---|
+/// | `default = EXPR` | the value when absent; without it `Default::default()`. An `Option` with a default is written out even when it is `None` |
+/// | `min = N`, `max = N` | bounds that are legal themselves |
+/// | `above = N`, `below = N` | bounds that are not |
+/// | `slot = "tag"` | an `Option<Box<dyn Role>>`; absent means that plugin, and the method of the same name gives the one to use |
+/// | `alias = "old_name"` | another name that configurations may use |
+/// | `flatten` | a struct of options that several plugins share, written without a table of its own |
+///
+/// On an enum, the options are words in snake_case; an enum whose variants hold values is told apart
+/// by their kind (a number or a word). `#[default]` marks the default; more derives may follow.
+#[proc_macro_attribute]
+pub fn options(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let made = options::expand(arguments.into(), item.into());
+    made.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Registers the implementation of a role: `#[plugin("purity", cites = ["ZhaoKarypis2004"])]`.
+///
+/// The tag is the plugin's name in configurations. `cites` lists keys of the bibliography;
+/// `version = 2` says that results changed; `waives = ["law" => "reason"]` excuses from a law.
+/// Options out of their declared range are an error before the plugin runs.
+#[proc_macro_attribute]
+pub fn plugin(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let made = plugin::expand(arguments.into(), item.into());
+    made.unwrap_or_else(syn::Error::into_compile_error).into()
+}

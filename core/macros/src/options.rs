@@ -1,0 +1,337 @@
+//! `#[options]`: derives, serde and schema attributes, defaults and slots from one declaration.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, Field, Fields, Ident, Item, ItemEnum, ItemStruct, LitStr};
+use syn::{GenericArgument, PathArguments, Result, Token, Type};
+
+/// The words that may stand in `#[option(…)]`.
+const WORDS: [&str; 8] = ["default", "min", "max", "above", "below", "slot", "alias", "flatten"];
+
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    if !arguments.is_empty() {
+        let message = "takes nothing itself; defaults and ranges stand at the options: \
+                       #[option(default = 3, min = 1)]";
+        return Err(Error::new(arguments.span(), message));
+    }
+    match syn::parse2::<Item>(item)? {
+        Item::Struct(item) => of_struct(item),
+        Item::Enum(item) => of_enum(item),
+        other => Err(Error::new(other.span(), "#[options] stands at a struct or an enum")),
+    }
+}
+
+/// One word of `#[option(…)]` with its value, if it has one.
+struct Setting {
+    word: Ident,
+    value: Option<Expr>,
+}
+
+impl Parse for Setting {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let word: Ident = input.parse()?;
+        let known = WORDS.iter().any(|w| word == w);
+        if !known {
+            let message = format!("no word `{word}` here; accepted: {}", WORDS.join(", "));
+            return Err(Error::new(word.span(), message));
+        }
+        let value = match input.peek(Token![=]) {
+            true => {
+                input.parse::<Token![=]>()?;
+                Some(input.parse::<Expr>()?)
+            }
+            false => None,
+        };
+        match (word == "flatten", &value) {
+            (true, Some(value)) => Err(Error::new(value.span(), "`flatten` takes no value")),
+            (false, None) => {
+                let message = format!("`{word}` needs a value: {word} = …");
+                Err(Error::new(word.span(), message))
+            }
+            _ => Ok(Setting { word, value }),
+        }
+    }
+}
+
+/// What `#[option(…)]` declares of one option.
+#[derive(Default)]
+struct Declared {
+    settings: Vec<Setting>,
+}
+
+impl Declared {
+    /// Takes the `#[option(…)]` attributes out of `attributes`.
+    fn take(attributes: &mut Vec<Attribute>) -> Result<Declared> {
+        let mut settings: Vec<Setting> = Vec::new();
+        for attribute in attributes.extract_if(.., |a| a.path().is_ident("option")) {
+            let list = Punctuated::<Setting, Token![,]>::parse_terminated;
+            for setting in attribute.parse_args_with(list)? {
+                if settings.iter().any(|s| s.word == setting.word) {
+                    let message = format!("`{}` stands here twice", setting.word);
+                    return Err(Error::new(setting.word.span(), message));
+                }
+                settings.push(setting);
+            }
+        }
+        let declared = Declared { settings };
+        for [a, b] in [["min", "above"], ["max", "below"], ["flatten", "default"]] {
+            if let (Some(_), Some(second)) = (declared.find(a), declared.find(b)) {
+                let message = format!("`{a}` and `{b}` exclude each other");
+                return Err(Error::new(second.word.span(), message));
+            }
+        }
+        Ok(declared)
+    }
+
+    fn find(&self, word: &str) -> Option<&Setting> {
+        self.settings.iter().find(|s| s.word == word)
+    }
+
+    fn value(&self, word: &str) -> Option<&Expr> {
+        self.find(word)?.value.as_ref()
+    }
+
+    fn text(&self, word: &str) -> Result<Option<LitStr>> {
+        self.value(word).map(|value| syn::parse2(quote!(#value))).transpose()
+    }
+
+    /// The schema attribute that carries the bounds, if there are any.
+    fn bounds(&self) -> Option<TokenStream> {
+        let keys = [
+            ("min", "minimum"),
+            ("max", "maximum"),
+            ("above", "exclusiveMinimum"),
+            ("below", "exclusiveMaximum"),
+        ];
+        let bounds: Vec<TokenStream> = keys
+            .iter()
+            .filter_map(|(word, key)| self.value(word).map(|bound| quote!(#key = #bound)))
+            .collect();
+        (!bounds.is_empty()).then(|| quote!(#[schemars(extend(#(#bounds),*))]))
+    }
+}
+
+fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
+    let Fields::Named(fields) = &mut item.fields else {
+        return Err(Error::new(item.ident.span(), "options are named: use a struct with { … }"));
+    };
+    let mut defaults = Vec::new();
+    let mut slots = Vec::new();
+    for field in &mut fields.named {
+        let declared = Declared::take(&mut field.attrs)?;
+        let name = field.ident.clone().expect("a named field");
+        let default = declared.value("default");
+        defaults.push(match default {
+            Some(value) => quote!(#name: #value),
+            None => quote!(#name: ::std::default::Default::default()),
+        });
+        let mut serde = Vec::new();
+        let mut schema: Vec<TokenStream> = declared.bounds().into_iter().collect();
+        // Absent in a configuration means the default: where that is something, nothing is written out.
+        if option_of(&field.ty).is_some() && default.is_none() {
+            serde.push(quote!(skip_serializing_if = "::std::option::Option::is_none"));
+        }
+        if let Some(tag) = declared.text("slot")? {
+            schema.push(quote!(#[schemars(extend("x-default" = #tag))]));
+            slots.push(slot(field, &tag)?);
+        }
+        if let Some(alias) = declared.text("alias")? {
+            serde.push(quote!(alias = #alias));
+            schema.push(quote!(#[schemars(extend("x-alias" = #alias))]));
+        }
+        if declared.find("flatten").is_some() {
+            serde.push(quote!(flatten));
+        }
+        if !serde.is_empty() {
+            field.attrs.push(syn::parse_quote!(#[serde(#(#serde),*)]));
+        }
+        for attribute in schema {
+            field.attrs.push(syn::parse_quote!(#attribute));
+        }
+    }
+    let name = &item.ident;
+    let accessors = (!slots.is_empty()).then(|| quote!(impl #name { #(#slots)* }));
+    Ok(quote! {
+        #[derive(
+            Debug, Clone,
+            __mustlink::serde::Serialize, __mustlink::serde::Deserialize,
+            __mustlink::schemars::JsonSchema,
+        )]
+        #[serde(crate = "__mustlink::serde", default, deny_unknown_fields)]
+        #[schemars(crate = "__mustlink::schemars")]
+        #item
+
+        impl ::std::default::Default for #name {
+            fn default() -> Self {
+                #name { #(#defaults),* }
+            }
+        }
+
+        #accessors
+    })
+}
+
+/// The method that gives the plugin in a slot, or its default.
+fn slot(field: &Field, tag: &LitStr) -> Result<TokenStream> {
+    let name = field.ident.as_ref().expect("a named field");
+    let boxed = option_of(&field.ty).filter(|inner| argument_of(inner, "Box").is_some());
+    let Some(boxed) = boxed else {
+        let message = "a slot is an Option<Box<dyn Role>>: absent means the plugin it names";
+        return Err(Error::new(field.ty.span(), message));
+    };
+    let role = argument_of(boxed, "Box");
+    let visibility = &field.vis;
+    let doc = format!("The plugin in the slot `{name}`; absent: `{}`.", tag.value());
+    let errors = "`NotLinked` when that one is not in the program.";
+    Ok(quote! {
+        #[doc = #doc]
+        ///
+        /// # Errors
+        #[doc = #errors]
+        #[allow(dead_code)]
+        #visibility fn #name(&self) -> __mustlink::error::Result<::std::borrow::Cow<'_, #boxed>> {
+            __mustlink::options::slot::<#role>(&self.#name, #tag)
+        }
+    })
+}
+
+fn option_of(ty: &Type) -> Option<&Type> {
+    argument_of(ty, "Option")
+}
+
+/// The argument of a generic type of this name: `T` of `Option<T>`.
+fn argument_of<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|s| s.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first()? {
+        GenericArgument::Type(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
+    let plain = item.variants.iter().all(|v| v.fields.is_empty());
+    let marked = |v: &syn::Variant| v.attrs.iter().any(|a| a.path().is_ident("default"));
+    let default = item.variants.iter().any(marked).then(|| format_ident!("Default")).into_iter();
+    for field in item.variants.iter_mut().flat_map(|v| &mut v.fields) {
+        let declared = Declared::take(&mut field.attrs)?;
+        let other = |s: &&Setting| !["min", "max", "above", "below"].iter().any(|w| s.word == w);
+        if let Some(setting) = declared.settings.iter().find(other) {
+            let message = "a value of an enum has a range at most: min, max, above, below";
+            return Err(Error::new(setting.word.span(), message));
+        }
+        if let Some(bounds) = declared.bounds() {
+            field.attrs.push(syn::parse_quote!(#bounds));
+        }
+    }
+    // Words are told apart by name, values by their kind.
+    let (more, form) = match plain {
+        true => (quote!(Copy, Eq,), quote!(rename_all = "snake_case")),
+        false => (quote!(), quote!(untagged)),
+    };
+    Ok(quote! {
+        #[derive(
+            Debug, Clone, PartialEq, #more #(#default,)*
+            __mustlink::serde::Serialize, __mustlink::serde::Deserialize,
+            __mustlink::schemars::JsonSchema,
+        )]
+        #[serde(crate = "__mustlink::serde", #form)]
+        #[schemars(crate = "__mustlink::schemars")]
+        #item
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(item: TokenStream) -> String {
+        expand(TokenStream::new(), item).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let text = message(quote!(
+            struct S {
+                #[option(mini = 1)]
+                k: usize,
+            }
+        ));
+        let accepted = "accepted: default, min, max, above, below, slot, alias, flatten";
+        assert_eq!(text, format!("no word `mini` here; {accepted}"));
+        let text = message(quote!(
+            struct S {
+                #[option(min = 1, above = 0)]
+                k: usize,
+            }
+        ));
+        assert_eq!(text, "`min` and `above` exclude each other");
+        let text = message(quote!(
+            struct S {
+                #[option(min = 1, min = 0)]
+                k: usize,
+            }
+        ));
+        assert_eq!(text, "`min` stands here twice");
+        let text = message(quote!(
+            struct S {
+                #[option(min)]
+                k: usize,
+            }
+        ));
+        assert_eq!(text, "`min` needs a value: min = …");
+        let text = message(quote!(
+            struct S {
+                #[option(slot = "kmeans")]
+                clusterer: Box<dyn BaseClusterer>,
+            }
+        ));
+        assert!(text.starts_with("a slot is an Option<Box<dyn Role>>"), "{text}");
+        let text = message(quote!(
+            struct S(usize);
+        ));
+        assert!(text.starts_with("options are named"), "{text}");
+        let text = message(quote!(
+            enum E {
+                Number(#[option(default = 1)] f64),
+            }
+        ));
+        assert!(text.starts_with("a value of an enum has a range at most"), "{text}");
+        let text = expand(
+            quote!(version = 1),
+            quote!(
+                struct S {}
+            ),
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(text.starts_with("takes nothing itself"), "{text}");
+    }
+
+    #[test]
+    fn everything_is_written_once() {
+        let item = quote!(
+            struct S {
+                #[option(default = 7, min = 1, max = 9)]
+                k: usize,
+                #[option(slot = "kmeans")]
+                clusterer: Option<Box<dyn BaseClusterer>>,
+            }
+        );
+        let made = expand(TokenStream::new(), item).unwrap().to_string();
+        for part in [
+            "deny_unknown_fields",
+            "schemars (extend (\"minimum\" = 1 , \"maximum\" = 9))",
+            "k : 7",
+            "skip_serializing_if",
+            "\"x-default\" = \"kmeans\"",
+            "options :: slot :: < dyn BaseClusterer > (& self . clusterer , \"kmeans\")",
+        ] {
+            assert!(made.contains(part), "{part} is missing in\n{made}");
+        }
+    }
+}

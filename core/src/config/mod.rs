@@ -1,0 +1,18 @@
+//! How does text become a method, and how are mistakes in it shown?
+//!
+//! A file is read into a tree of [`Node`]s that remember where they stand. The tree is checked
+//! against the JSON Schemas of the types and of the plugins named in it, slot by slot, so that every
+//! complaint is found in one go and points at its own line. Only then is anything built.
+
+mod document;
+mod resolve;
+mod schema;
+mod validate;
+
+pub use document::{Document, Entry, Node, NodeKind, path_steps};
+pub use resolve::{build, instantiate, resolve, resolve_plugin, substitute_k, without_null};
+pub use schema::expected;
+pub(crate) use schema::{
+    alternatives, chosen, deref, is_number, out_of_range, plain, range, slot_role, writes_null,
+};
+pub use validate::{Check, axes, validate};

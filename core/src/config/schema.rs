@@ -1,0 +1,220 @@
+//! What does a JSON Schema accept?
+
+use serde_json::{Map, Value};
+
+use super::document::{Node, NodeKind};
+use crate::role::Role;
+
+pub(crate) fn deref<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+    let mut schema = schema;
+    while let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        match reference.strip_prefix('#').and_then(|p| root.pointer(p)) {
+            Some(target) => schema = target,
+            None => break,
+        }
+    }
+    schema
+}
+
+pub(crate) fn slot_role(schema: &Value, root: &Value) -> Option<Role> {
+    let role = |s: &Value| s.get("x-role").and_then(Value::as_str).and_then(Role::from_key);
+    role(schema).or_else(|| role(deref(schema, root)))
+}
+
+pub(crate) fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
+    ["oneOf", "anyOf"].iter().find_map(|k| schema.get(*k).and_then(Value::as_array))
+}
+
+fn types(schema: &Value) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(s)) => vec![s],
+        Some(Value::Array(a)) => a.iter().filter_map(Value::as_str).collect(),
+        _ => match (schema.get("const"), schema.get("enum")) {
+            (Some(Value::String(_)), _) | (_, Some(_)) => vec!["string"],
+            _ => vec![],
+        },
+    }
+}
+
+/// The words a schema accepts as strings.
+pub(super) fn words<'a>(schema: &'a Value, root: &'a Value, out: &mut Vec<&'a str>) {
+    let schema = deref(schema, root);
+    if let Some(word) = schema.get("const").and_then(Value::as_str) {
+        out.push(word);
+    }
+    if let Some(list) = schema.get("enum").and_then(Value::as_array) {
+        out.extend(list.iter().filter_map(Value::as_str));
+    }
+    if let Some(list) = alternatives(schema) {
+        list.iter().for_each(|s| words(s, root, out));
+    }
+}
+
+/// What a schema (inside the schema `root`) accepts, in words.
+pub fn expected(schema: &Value, root: &Value) -> String {
+    let schema = deref(schema, root);
+    if let Some(role) = slot_role(schema, root) {
+        return article(role.name());
+    }
+    let mut accepted_words = Vec::new();
+    words(schema, root, &mut accepted_words);
+    let mut parts: Vec<String> = accepted_words.iter().map(|w| format!("\"{w}\"")).collect();
+    let list = alternatives(schema).map_or_else(|| vec![schema], |l| l.iter().collect());
+    for s in list {
+        let s = deref(s, root);
+        if s.get("const").is_some() || s.get("enum").is_some() {
+            continue;
+        }
+        for t in types(s) {
+            let text = match t {
+                "integer" => {
+                    "an integer".to_string()
+                        + &range(s).map(|r| format!(" {r}")).unwrap_or_default()
+                }
+                "number" => {
+                    "a number".to_string() + &range(s).map(|r| format!(" {r}")).unwrap_or_default()
+                }
+                "string" => "a string".into(),
+                "boolean" => "true or false".into(),
+                "array" => "a list".into(),
+                "object" => "a table".into(),
+                _ => continue,
+            };
+            if !parts.contains(&text) {
+                parts.push(text);
+            }
+        }
+    }
+    match parts.len() {
+        0 => "another value".into(),
+        1 => parts.remove(0),
+        _ => {
+            let last = parts.pop().expect("at least two");
+            format!("{} or {last}", parts.join(", "))
+        }
+    }
+}
+
+/// The declared range of numbers, in words.
+pub(crate) fn range(schema: &Value) -> Option<String> {
+    let number = |key: &str| schema.get(key).filter(|v| v.is_number()).map(plain);
+    let low = number("minimum");
+    let low_open = number("exclusiveMinimum");
+    let high = number("maximum");
+    let high_open = number("exclusiveMaximum");
+    match (low, low_open, high, high_open) {
+        (Some(a), None, Some(b), None) => Some(format!("in {a}..={b}")),
+        (Some(a), None, None, Some(b)) => Some(format!("in [{a}, {b})")),
+        (None, Some(a), Some(b), None) => Some(format!("in ({a}, {b}]")),
+        (None, Some(a), None, Some(b)) => Some(format!("in ({a}, {b})")),
+        (Some(a), None, None, None) => Some(format!(">= {a}")),
+        (None, Some(a), None, None) => Some(format!("> {a}")),
+        (None, None, Some(b), None) => Some(format!("<= {b}")),
+        (None, None, None, Some(b)) => Some(format!("< {b}")),
+        _ => None,
+    }
+}
+
+/// The range that `schema` declares, where the number `v` is outside of it.
+pub(crate) fn out_of_range(v: &Value, schema: &Value) -> Option<String> {
+    let (x, legal) = (v.as_f64()?, range(schema)?);
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let holds = bound("minimum").is_none_or(|b| x >= b)
+        && bound("maximum").is_none_or(|b| x <= b)
+        && bound("exclusiveMinimum").is_none_or(|b| x > b)
+        && bound("exclusiveMaximum").is_none_or(|b| x < b);
+    (!holds).then_some(legal)
+}
+
+/// Whether a schema takes numbers that need not be whole.
+pub(crate) fn is_number(schema: &Value, root: &Value) -> bool {
+    let schema = deref(schema, root);
+    let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| is_number(s, root)));
+    any || types(schema).contains(&"number")
+}
+
+/// Whether an option is written as null where it is absent. Others are left out then; those with a
+/// default cannot be, since that would mean the default.
+pub(crate) fn writes_null(option: &Value, root: &Value) -> bool {
+    fn takes_null(schema: &Value, root: &Value) -> bool {
+        let schema = deref(schema, root);
+        let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| takes_null(s, root)));
+        any || types(schema).contains(&"null")
+    }
+    option.get("default").is_some() && takes_null(option, root)
+}
+
+/// The property of this name, or the one that has it as an alias, with its own name.
+pub(super) fn property<'a>(
+    properties: &'a Map<String, Value>,
+    key: &str,
+) -> Option<(&'a str, &'a Value)> {
+    let named = properties.get_key_value(key);
+    let aliased = || properties.iter().find(|(_, p)| p.get("x-alias") == Some(&key.into()));
+    named.or_else(aliased).map(|(name, schema)| (name.as_str(), schema))
+}
+
+/// The alternatives of the kind that a value has; of several tables, those that know all its keys.
+pub(super) fn fitting<'a>(node: &Node, list: &'a [Value], root: &Value) -> Vec<&'a Value> {
+    let fitting: Vec<&Value> = list.iter().filter(|s| fits(node, s, root)).collect();
+    let knows = |s: &&&Value| {
+        let known = deref(s, root).get("properties").and_then(Value::as_object);
+        let all = |known: &Map<String, Value>| {
+            node.entries().iter().all(|e| property(known, &e.key).is_some())
+        };
+        matches!(node.kind, NodeKind::Table(_)) && known.is_some_and(all)
+    };
+    let knowing: Vec<&Value> = fitting.iter().filter(knows).copied().collect();
+    if knowing.is_empty() { fitting } else { knowing }
+}
+
+/// The alternative that a value means: that of its `type`, else the first it fits.
+pub(crate) fn chosen<'a>(value: &Value, list: &'a [Value], root: &Value) -> Option<&'a Value> {
+    let tag = |s: &Value| {
+        let tag = deref(s, root).pointer("/properties/type/const").and_then(Value::as_str);
+        tag.map(str::to_string)
+    };
+    let given = value.get("type").and_then(Value::as_str);
+    let of_type = list.iter().find(|s| given.is_some() && tag(s).as_deref() == given);
+    of_type.or_else(|| fitting(&Node::synthetic(value), list, root).into_iter().next())
+}
+
+/// A number as people write it: 3 for 3.0.
+pub(crate) fn plain(v: &Value) -> String {
+    match v.as_f64() {
+        Some(f) if f.fract() == 0.0 && f.abs() < 1e15 => format!("{f:.0}"),
+        _ => v.to_string(),
+    }
+}
+
+pub(super) fn article(name: &str) -> String {
+    let vowel = name.starts_with(['a', 'e', 'i', 'o', 'u']);
+    format!("{} {name}", if vowel { "an" } else { "a" })
+}
+
+pub(super) fn fits(node: &Node, schema: &Value, root: &Value) -> bool {
+    let schema = deref(schema, root);
+    if slot_role(schema, root).is_some() {
+        return matches!(&node.kind, NodeKind::Table(_) | NodeKind::Value(Value::String(_)));
+    }
+    if let Some(list) = alternatives(schema) {
+        return list.iter().any(|s| fits(node, s, root));
+    }
+    let types = types(schema);
+    if types.is_empty() {
+        return true;
+    }
+    types.iter().any(|t| match (&node.kind, *t) {
+        (NodeKind::Table(_), "object") | (NodeKind::Array(_), "array") => true,
+        (NodeKind::Value(v), "string") => v.as_str().is_some_and(|text| {
+            let mut accepted = Vec::new();
+            words(schema, root, &mut accepted);
+            accepted.is_empty() || accepted.contains(&text)
+        }),
+        (NodeKind::Value(v), "integer") => v.is_i64() || v.is_u64(),
+        (NodeKind::Value(v), "number") => v.is_number(),
+        (NodeKind::Value(v), "boolean") => v.is_boolean(),
+        (NodeKind::Value(v), "null") => v.is_null(),
+        _ => false,
+    })
+}

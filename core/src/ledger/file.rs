@@ -1,0 +1,408 @@
+//! A ledger that is open for writing.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::format::{
+    Asked, Closed, Header, Id, Line, Retracted, VERSION, Versioned, bad, content, io, told,
+};
+use super::replay::{Recorded, Report, State};
+use crate::error::{Error, Result};
+use crate::lock::{self, Sharing};
+use crate::roles::{Answer, Event, QueryId};
+
+/// When a line must have reached the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Before anything else happens: for people, whose answers are dear.
+    Every,
+    /// After this many lines: for simulated oracles.
+    Batch(usize),
+    /// When the system decides: for benchmarks.
+    None,
+}
+
+/// An open ledger. Its lock is held until it is dropped.
+#[derive(Debug)]
+pub struct Ledger {
+    path: PathBuf,
+    file: File,
+    _lock: Lock,
+    durability: Durability,
+    unsynced: usize,
+    /// Bytes of whole lines.
+    length: u64,
+    lines: usize,
+    /// A line could not be written: what is in memory is ahead of the file.
+    broken: bool,
+    header: Header,
+    state: State,
+    cursor: usize,
+    notices: Vec<String>,
+}
+
+impl Ledger {
+    /// Begins a ledger.
+    ///
+    /// # Errors
+    /// `Data` when the file exists, cannot be written or is locked.
+    pub fn create(path: &Path, header: Header, durability: Durability) -> Result<Self> {
+        if path.exists() {
+            let message = "exists already; open it to go on, or choose another name";
+            return Err(bad(path, 0, message));
+        }
+        Self::open(path, header, durability)
+    }
+
+    /// Goes on with a ledger, or begins one where there is none.
+    ///
+    /// A last line that was cut off is removed; [`Ledger::notices`] says so.
+    ///
+    /// # Errors
+    /// `Data` when the file belongs to another selection (the first difference is named), when a line
+    /// other than the last is no line of a ledger, when another process writes it.
+    pub fn open(path: &Path, header: Header, durability: Durability) -> Result<Self> {
+        let mut notices = Vec::new();
+        let lock = Lock::take(path, &mut notices)?;
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io(path))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io(path))?;
+        let content = content(&bytes, path)?;
+        if content.whole < bytes.len() {
+            notices.push(format!(
+                "{}: the last line was cut off and is removed ({} bytes); a question without its \
+                 reply is asked again",
+                path.display(),
+                bytes.len() - content.whole
+            ));
+            file.set_len(content.whole as u64).map_err(io(path))?;
+            file.seek(SeekFrom::End(0)).map_err(io(path))?;
+        }
+        let mut ledger = Ledger {
+            path: path.into(),
+            file,
+            _lock: lock,
+            durability,
+            unsynced: 0,
+            length: content.whole as u64,
+            lines: 0,
+            broken: false,
+            state: State { n: header.n, ..State::default() },
+            header,
+            cursor: 0,
+            notices,
+        };
+        match content.header {
+            Some(then) => {
+                if let Some(message) = then.refuses(&ledger.header) {
+                    let hint = "choose another file; the oracle replay can serve these replies";
+                    return Err(bad(path, 1, format!("{message}; {hint}")));
+                }
+                ledger.lines = 1;
+                ledger.header = Header { ids: ledger.header.ids.take(), ..then };
+            }
+            None => {
+                ledger.write(&Line::Header(ledger.header.clone()))?;
+                ledger.sync_directory()?;
+            }
+        }
+        for line in content.lines {
+            ledger.lines += 1;
+            let at = ledger.lines;
+            ledger.state.take(at, line).map_err(|m| bad(path, at, m))?;
+        }
+        Ok(ledger)
+    }
+
+    /// What happened on opening that a person should know.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// What the ledger belongs to.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Every answer that was paid for, those taken back included, in the order of the queries.
+    pub fn answers(&self) -> Vec<Recorded> {
+        self.state.answers()
+    }
+
+    /// The query that was answered last and not taken back.
+    pub fn last(&self) -> Option<QueryId> {
+        self.state.tape.iter().rev().find_map(|(_, line)| match line {
+            Line::Told(told) => Some(told.id.0),
+            _ => None,
+        })
+    }
+
+    /// Takes a reply back. The next run of the selection goes on from before its question; the query
+    /// stays counted.
+    ///
+    /// # Errors
+    /// `Oracle` when that query has no reply to take back; `Data` when the line cannot be written.
+    pub fn retract(&mut self, id: QueryId, by: Option<&str>) -> Result<()> {
+        let query = self.state.queries.get(&id);
+        if query.is_none_or(|q| q.answer.is_none() || q.retracted) {
+            return Err(Error::Oracle(format!("{} has no reply to take back", Id(id))));
+        }
+        self.append(Line::Retracted(Retracted { id: Id(id), by: by.map(Into::into) }))?;
+        self.rewind();
+        Ok(())
+    }
+
+    /// Counts of the whole file.
+    ///
+    /// # Errors
+    /// `Contract` when they do not add up, which would be a defect of the program.
+    pub fn report(&self) -> Result<Report> {
+        self.state.report()
+    }
+
+    /// The replay begins anew.
+    pub(crate) fn rewind(&mut self) {
+        self.cursor = 0;
+    }
+
+    /// Whether anything recorded is left to serve.
+    pub(crate) fn has_more(&self) -> bool {
+        self.cursor < self.state.tape.len() || {
+            let met = self.state.on_tape();
+            self.state.by_pair.values().any(|id| !met.contains(id))
+        }
+    }
+
+    /// Whether the question that comes now will be served from the file.
+    pub(crate) fn knows(&self, subject: u32, reference: u32) -> bool {
+        let pair = (subject.min(reference), subject.max(reference));
+        // Inside the recording another question is a difference to be reported, not one to be dropped.
+        self.state.by_pair.contains_key(&pair) || self.cursor + 1 < self.state.tape.len()
+    }
+
+    /// The selector asks: the number of the query, and the answer where the file has it.
+    pub(crate) fn ask(
+        &mut self,
+        subject: u32,
+        reference: u32,
+        purpose: &str,
+    ) -> Result<(QueryId, Option<Answer>)> {
+        let (i, j) = (subject.min(reference), subject.max(reference));
+        let name = |o: u32| self.header.ids.as_ref().map(|ids| ids[o as usize].clone());
+        let asked = |id: QueryId| Asked {
+            id: Id(id),
+            i,
+            j,
+            subject,
+            reference,
+            purpose: purpose.into(),
+            i_id: name(i),
+            j_id: name(j),
+        };
+        if let Some((at, line)) = self.state.tape.get(self.cursor) {
+            let id = match line {
+                Line::Asked(a)
+                    if (a.subject, a.reference, &*a.purpose) == (subject, reference, purpose) =>
+                {
+                    a.id.0
+                }
+                other => return Err(self.differs(*at, other, &Line::Asked(asked(0)))),
+            };
+            self.cursor += 1;
+            if self.cursor == self.state.tape.len() {
+                return Ok((id, None));
+            }
+            self.cursor += 1;
+            return Ok((id, self.state.queries[&id].answer.clone()));
+        }
+        if let Some(&id) = self.state.by_pair.get(&(i, j)) {
+            let answer = self.state.queries[&id].answer.clone();
+            self.append(Line::Asked(asked(id)))?;
+            if let Some(answer) = &answer {
+                let served = Answer { cost: 0.0, ..Answer::of(answer.reply) };
+                self.append(Line::Told(told(id, &served, true)))?;
+            }
+            self.cursor = self.state.tape.len();
+            return Ok((id, answer));
+        }
+        let id = self.state.queries.keys().next_back().map_or(0, |last| last + 1);
+        self.append(Line::Asked(asked(id)))?;
+        self.cursor = self.state.tape.len();
+        Ok((id, None))
+    }
+
+    /// The oracle answered the open question.
+    pub(crate) fn tell(&mut self, id: QueryId, answer: &Answer) -> Result<()> {
+        self.append(Line::Told(told(id, answer, false)))?;
+        self.cursor = self.state.tape.len();
+        Ok(())
+    }
+
+    /// The selector concluded something, asked for a clustering, or is done.
+    pub(crate) fn event(&mut self, event: &Event) -> Result<()> {
+        let Some(line) = Line::of(event) else { return Ok(()) };
+        match self.state.tape.get(self.cursor) {
+            Some((_, then)) if *then == line => {}
+            Some((at, then)) => return Err(self.differs(*at, then, &line)),
+            None => self.append(line)?,
+        }
+        self.cursor += 1;
+        Ok(())
+    }
+
+    /// The replies a replay does not meet: taken back, or answered after one that was.
+    pub(crate) fn unmet(&self) -> Vec<Recorded> {
+        let met = self.state.on_tape();
+        self.answers().into_iter().filter(|r| !met.contains(&r.id)).collect()
+    }
+
+    /// A session ends. Nothing is written when it ended for the same reason before.
+    pub(crate) fn close(&mut self, reason: Option<&str>) -> Result<()> {
+        if let Some(reason) = reason
+            && self.state.closed.as_deref() != Some(reason)
+        {
+            self.append(Line::Closed(Closed { reason: reason.into() }))?;
+        }
+        self.sync()
+    }
+
+    fn differs(&self, at: usize, then: &Line, now: &Line) -> Error {
+        let message = format!(
+            "the selection takes another course here: recorded is \"{}\", and now it is \"{}\"; the \
+             data, the method or the program changed since; choose another file (the oracle replay \
+             can serve these replies)",
+            then.describe(),
+            now.describe()
+        );
+        bad(&self.path, at, message)
+    }
+
+    fn append(&mut self, line: Line) -> Result<()> {
+        let at = self.lines + 1;
+        self.state.take(at, line.clone()).map_err(|m| bad(&self.path, at, m))?;
+        self.write(&line)
+    }
+
+    /// One line with one call; the disk has it afterwards, as `durability` says.
+    fn write(&mut self, line: &Line) -> Result<()> {
+        if self.broken {
+            return Err(bad(&self.path, 0, "cannot be written after an earlier failure"));
+        }
+        let failed = |e: String| bad(&self.path, self.lines + 1, e);
+        let mut text = serde_json::to_string(&Versioned { v: VERSION, line })
+            .map_err(|e| failed(e.to_string()))?;
+        text.push('\n');
+        if let Err(e) = self.file.write_all(text.as_bytes()) {
+            self.broken = true;
+            // Half a line would make the next one unreadable.
+            let restored = self.file.set_len(self.length);
+            let also = restored.err().map(|e| format!(", and half a line stays: {e}"));
+            return Err(failed(format!("{e}{}", also.unwrap_or_default())));
+        }
+        self.length += text.len() as u64;
+        self.lines += 1;
+        self.unsynced += 1;
+        match self.durability {
+            Durability::Every => self.sync(),
+            Durability::Batch(lines) if self.unsynced >= lines => self.sync(),
+            _ => Ok(()),
+        }
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        if self.unsynced > 0 && self.durability != Durability::None {
+            self.file.sync_data().map_err(io(&self.path))?;
+        }
+        self.unsynced = 0;
+        Ok(())
+    }
+
+    /// Makes the name of a new file last. Where folders cannot be opened (Windows) there is no such call.
+    fn sync_directory(&self) -> Result<()> {
+        if cfg!(unix) && self.durability != Durability::None {
+            let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            File::open(folder).and_then(|d| d.sync_all()).map_err(io(folder))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        // A failure cannot be reported from here; the lines are in the file.
+        let _ = self.sync();
+    }
+}
+
+/// Keeps two writers apart: a file beside the ledger that holds the number of its process and is
+/// locked by it. The system lets go of the lock of a dead process.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    file: File,
+}
+
+impl Lock {
+    fn take(ledger: &Path, notices: &mut Vec<String>) -> Result<Self> {
+        let mut path = ledger.as_os_str().to_owned();
+        path.push(".lock");
+        let path = PathBuf::from(path);
+        loop {
+            let (mut file, taken) = lock::try_lock(&path, Sharing::Exclusive)?;
+            let mut owner = String::new();
+            // A lock that also keeps readers out leaves the owner unnamed.
+            let _ = file.read_to_string(&mut owner);
+            let owner = owner.trim();
+            if !taken {
+                let who = match owner {
+                    "" => "another process".into(),
+                    owner => format!("process {owner}"),
+                };
+                let message = format!("is being written by {who}; wait for it, or end it");
+                return Err(bad(ledger, 0, message));
+            }
+            // The owner before may have removed the file between our opening and locking it: then
+            // this lock is on a file that no other process sees.
+            if !owner.is_empty() {
+                file.set_len(0).map_err(io(&path))?;
+                file.seek(SeekFrom::Start(0)).map_err(io(&path))?;
+            }
+            writeln!(file, "{} {}", std::process::id(), nonce()).map_err(io(&path))?;
+            file.seek(SeekFrom::Start(0)).map_err(io(&path))?;
+            let mut own = String::new();
+            file.read_to_string(&mut own).map_err(io(&path))?;
+            let lost = match std::fs::read_to_string(&path) {
+                Ok(there) => there != own,
+                // Some systems forbid reading a locked file.
+                Err(e) => e.kind() == std::io::ErrorKind::NotFound,
+            };
+            if !lost {
+                if let Some(pid) = owner.split_whitespace().next() {
+                    notices.push(format!(
+                        "{}: taken over from process {pid}, which ended without closing it",
+                        ledger.display()
+                    ));
+                }
+                return Ok(Lock { path, file });
+            }
+        }
+    }
+}
+
+/// Distinguishes the locks of one process.
+fn nonce() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Removed while it is held, so that it cannot be another's. A file left behind is taken over.
+        let _ = std::fs::remove_file(&self.path);
+        let _ = self.file.unlock();
+    }
+}

@@ -1,0 +1,340 @@
+//! The lines of a ledger: how they are written and read.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::constraints::Kind;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::roles::{
+    Answer, Done, Event, Oracle, QueryId, QuerySelector, Reply, RoleObject, Scene, Vote,
+};
+
+/// The version of the format.
+pub(super) const VERSION: u32 = 1;
+
+/// What a ledger belongs to: its first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Name of the data set.
+    pub dataset: String,
+    /// Hash of the ids of the objects and the shape of the data.
+    pub fingerprint: String,
+    /// Number of objects.
+    pub n: usize,
+    /// When it was begun, UTC.
+    pub created: String,
+    /// Hash of the seed path of the selector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<String>,
+    /// Configuration of the selector.
+    pub selector: Value,
+    /// Configuration of the oracle at the beginning; another one may go on.
+    pub oracle: Value,
+    /// Id of each object, written beside its number.
+    #[serde(skip)]
+    pub ids: Option<Arc<[String]>>,
+}
+
+impl Header {
+    /// The header of a selection by `selector`, run in `ctx`, asking `oracle` about `scene`.
+    pub fn new(
+        scene: &Scene,
+        selector: &(dyn QuerySelector + 'static),
+        oracle: &(dyn Oracle + 'static),
+        ctx: &Context,
+    ) -> Self {
+        let mut h = blake3::Hasher::new();
+        let mut part = |bytes: &[u8]| {
+            h.update(&(bytes.len() as u64).to_le_bytes());
+            h.update(bytes);
+        };
+        part(&(scene.n as u64).to_le_bytes());
+        if let Some(data) = &scene.data {
+            part(data.kind().name().as_bytes());
+            part(&(data.d() as u64).to_le_bytes());
+        }
+        for id in scene.ids.iter().flat_map(|ids| ids.iter()) {
+            part(id.as_bytes());
+        }
+        let short = |hash: blake3::Hash| hash.to_hex()[..32].to_string();
+        Header {
+            dataset: scene.name.clone().unwrap_or_default(),
+            fingerprint: short(h.finalize()),
+            n: scene.n,
+            created: utc(SystemTime::now()),
+            seed: Some(short(blake3::hash(ctx.path().as_bytes()))),
+            selector: selector.to_value(),
+            oracle: oracle.to_value(),
+            ids: scene.ids.clone(),
+        }
+    }
+
+    /// What of `now` does not fit this header of an existing ledger.
+    pub(super) fn refuses(&self, now: &Header) -> Option<String> {
+        let differs = |what: &str, then: &dyn std::fmt::Display, now: &dyn std::fmt::Display| {
+            Some(format!("belongs to another selection: its {what} is {then}, this one's is {now}"))
+        };
+        if self.n != now.n {
+            return differs("number of objects", &self.n, &now.n);
+        }
+        if self.fingerprint != now.fingerprint {
+            return differs("fingerprint of the data", &self.fingerprint, &now.fingerprint);
+        }
+        if self.selector != now.selector {
+            return differs("selector", &self.selector, &now.selector);
+        }
+        match (&self.seed, &now.seed) {
+            (Some(then), Some(now)) if then != now => differs("seed", then, now),
+            _ => None,
+        }
+    }
+}
+
+/// Date and time in UTC as `2026-01-31T08:05:09Z`.
+fn utc(at: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(at).to_string()
+}
+
+/// Number of a query as the file has it: `q000017`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Id(pub(super) QueryId);
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "q{:06}", self.0)
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let number = text.strip_prefix('q').and_then(|t| t.parse().ok());
+        number.map(Id).ok_or_else(|| {
+            serde::de::Error::custom(format!("\"{text}\" is not the id of a query, like q000017"))
+        })
+    }
+}
+
+/// One line after its version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Line {
+    Header(Header),
+    Asked(Asked),
+    Told(Told),
+    Inferred { i: u32, j: u32, kind: Kind, rule: String },
+    Joined { object: u32, neighbourhood: u32, representative: u32 },
+    Clustered { request: u64, digest: String },
+    Conflict { id: Id },
+    Done { reason: Done },
+    Retracted(Retracted),
+    Closed(Closed),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Asked {
+    pub(super) id: Id,
+    pub(super) i: u32,
+    pub(super) j: u32,
+    pub(super) subject: u32,
+    pub(super) reference: u32,
+    pub(super) purpose: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) i_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) j_id: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Told {
+    pub(super) id: Id,
+    pub(super) reply: Reply,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) annotator: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) confidence: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) elapsed_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) votes: Vec<Vote>,
+    pub(super) cost: f64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) cached: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Retracted {
+    pub(super) id: Id,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Closed {
+    pub(super) reason: String,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Versioned<L> {
+    pub(super) v: u32,
+    #[serde(flatten)]
+    pub(super) line: L,
+}
+
+impl Line {
+    pub(super) fn of(event: &Event) -> Option<Line> {
+        Some(match event.clone() {
+            Event::Inferred { i, j, kind, rule } => Line::Inferred { i, j, kind, rule },
+            Event::Joined { object, neighbourhood, representative } => {
+                Line::Joined { object, neighbourhood, representative }
+            }
+            Event::Clustered { request, digest } => Line::Clustered { request, digest },
+            Event::Conflict { id } => Line::Conflict { id: Id(id) },
+            Event::Done { reason } => Line::Done { reason },
+            // Those have methods of their own.
+            Event::Asked { .. } | Event::Told { .. } | Event::Retracted { .. } => return None,
+        })
+    }
+
+    /// In a few words, for messages.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Line::Asked(a) => format!("asked ({}, {}) for {}", a.subject, a.reference, a.purpose),
+            Line::Told(t) => format!("told {}", t.id),
+            other => serde_json::to_string(other).unwrap_or_default(),
+        }
+    }
+}
+
+pub(super) fn told(id: QueryId, answer: &Answer, cached: bool) -> Told {
+    Told {
+        id: Id(id),
+        reply: answer.reply,
+        annotator: answer.annotator.clone(),
+        confidence: answer.confidence,
+        elapsed_ms: answer.elapsed_ms,
+        note: answer.note.clone(),
+        votes: answer.votes.clone(),
+        cost: answer.cost,
+        cached,
+    }
+}
+
+/// The bytes of a file, taken apart.
+pub(super) struct Content {
+    pub(super) header: Option<Header>,
+    pub(super) lines: Vec<Line>,
+    /// Bytes of whole lines; what follows was cut off.
+    pub(super) whole: usize,
+}
+
+pub(super) fn bad(path: &Path, line: usize, message: impl Into<String>) -> Error {
+    let place = match line {
+        0 => path.display().to_string(),
+        line => format!("{}, line {line}", path.display()),
+    };
+    Error::Data { place, message: message.into() }
+}
+
+pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+    move |e| bad(path, 0, e.to_string())
+}
+
+pub(super) fn content(bytes: &[u8], path: &Path) -> Result<Content> {
+    let mut whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+    let mut lines: Vec<&[u8]> = bytes[..whole].split(|&b| b == b'\n').collect();
+    lines.pop();
+    // The end of a line may reach the disk before its beginning.
+    if let Some(last) = lines.last()
+        && serde_json::from_slice::<serde::de::IgnoredAny>(last).is_err()
+    {
+        whole -= last.len() + 1;
+        lines.pop();
+    }
+    let mut out = Content { header: None, lines: Vec::with_capacity(lines.len()), whole };
+    for (at, bytes) in lines.into_iter().enumerate() {
+        let invalid = |m: String| bad(path, at + 1, format!("not a line of a ledger: {m}"));
+        #[derive(Deserialize)]
+        struct Version {
+            v: u32,
+        }
+        let Version { v } = serde_json::from_slice(bytes).map_err(|e| invalid(e.to_string()))?;
+        if v != VERSION {
+            return Err(invalid(format!("its version is {v}, this program reads {VERSION}")));
+        }
+        let Versioned { line, .. } =
+            serde_json::from_slice::<Versioned<Line>>(bytes).map_err(|e| invalid(e.to_string()))?;
+        match (at, line) {
+            (0, Line::Header(header)) => out.header = Some(header),
+            (0, _) => return Err(invalid("the first line must be the header".into())),
+            (_, line) => out.lines.push(line),
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use super::*;
+
+    #[test]
+    fn dates() {
+        let at = |seconds| utc(UNIX_EPOCH + std::time::Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01T00:00:00Z");
+        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(at(1_735_689_599), "2024-12-31T23:59:59Z");
+        assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00Z");
+    }
+
+    #[test]
+    fn lines_are_as_the_format_says() {
+        let line = |line: Line| serde_json::to_string(&Versioned { v: VERSION, line }).unwrap();
+        let asked = Line::Asked(Asked {
+            id: Id(17),
+            i: 12,
+            j: 87,
+            subject: 87,
+            reference: 12,
+            purpose: "consolidate".into(),
+            i_id: None,
+            j_id: None,
+        });
+        assert_eq!(
+            line(asked),
+            r#"{"v":1,"type":"asked","id":"q000017","i":12,"j":87,"subject":87,"reference":12,"purpose":"consolidate"}"#
+        );
+        let answer = Answer {
+            annotator: Some("ann-1".into()),
+            elapsed_ms: Some(5210),
+            ..Answer::of(Reply::MustLink)
+        };
+        assert_eq!(
+            line(Line::Told(told(17, &answer, false))),
+            r#"{"v":1,"type":"told","id":"q000017","reply":"must_link","annotator":"ann-1","elapsed_ms":5210,"cost":1.0}"#
+        );
+        let retracted = Retracted { id: Id(17), by: Some("ann-1".into()) };
+        assert_eq!(
+            line(Line::Retracted(retracted)),
+            r#"{"v":1,"type":"retracted","id":"q000017","by":"ann-1"}"#
+        );
+        assert_eq!(
+            line(Line::Closed(Closed { reason: "budget".into() })),
+            r#"{"v":1,"type":"closed","reason":"budget"}"#
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! What was asked, and what was answered, so that no crash can lose it?
+//!
+//! A ledger is a file of JSON lines, written one event at a time and never changed. A reply is on
+//! disk before a selector sees it. Resuming is replaying: the selector runs again, its questions are
+//! answered from the file at no cost, and where it would do anything else than the file records, the
+//! first difference is an error. A reply that a person takes back is one more line, `retracted`; the
+//! selector then runs again without it, and what was answered later is served from the file.
+
+mod file;
+mod format;
+mod replay;
+
+pub use file::{Durability, Ledger};
+pub use format::Header;
+pub use replay::{Recorded, Report, answers};

@@ -1,0 +1,347 @@
+//! What the lines of a ledger come to, and how they are served again.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::format::{Asked, Id, Line, Told, bad, content, io};
+use crate::error::{Error, Result};
+use crate::roles::{Answer, QueryId, Question, Reply};
+
+/// One query with its answer, where it has one.
+#[derive(Debug, Clone)]
+pub(super) struct Query {
+    pub(super) asked: Asked,
+    pub(super) answer: Option<Answer>,
+    pub(super) retracted: bool,
+}
+
+/// What the lines of a file come to.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) n: usize,
+    pub(super) queries: BTreeMap<QueryId, Query>,
+    /// Live replies by pair.
+    pub(super) by_pair: HashMap<(u32, u32), QueryId>,
+    /// What a replay does, with the line each event stands on; retractions have been carried out.
+    pub(super) tape: Vec<(usize, Line)>,
+    pub(super) cached: usize,
+    pub(super) closed: Option<String>,
+}
+
+impl State {
+    /// The query whose question ends the tape without an answer.
+    fn open(&self) -> Option<QueryId> {
+        match self.tape.last() {
+            Some((_, Line::Asked(asked))) => Some(asked.id.0),
+            _ => None,
+        }
+    }
+
+    /// Takes in one line, or says why it cannot follow those before it.
+    pub(super) fn take(&mut self, at: usize, line: Line) -> Result<(), String> {
+        let closes = matches!(&line, Line::Closed(_) | Line::Retracted(_));
+        let open = self.open();
+        match (&line, open) {
+            (Line::Told(told), Some(open)) if told.id.0 == open => {}
+            (Line::Told(told), _) => return Err(format!("{} was not asked just before", told.id)),
+            (_, Some(open)) if !closes => return Err(format!("{} is not answered yet", Id(open))),
+            _ => {}
+        }
+        self.closed = None;
+        match &line {
+            Line::Header(_) => return Err("a second header".into()),
+            Line::Asked(asked) => self.asked(asked)?,
+            Line::Told(told) => self.told(told)?,
+            Line::Retracted(retracted) => return self.retracted(retracted.id),
+            Line::Closed(closed) => {
+                self.closed = Some(closed.reason.clone());
+                return Ok(());
+            }
+            Line::Inferred { i, j, .. } => self.object(*i).and(self.object(*j))?,
+            Line::Joined { object, representative, .. } => {
+                self.object(*object).and(self.object(*representative))?;
+            }
+            Line::Conflict { id } if !self.queries.contains_key(&id.0) => {
+                return Err(format!("{id} was never asked"));
+            }
+            Line::Conflict { .. } | Line::Clustered { .. } | Line::Done { .. } => {}
+        }
+        self.tape.push((at, line));
+        Ok(())
+    }
+
+    fn object(&self, i: u32) -> Result<(), String> {
+        match (i as usize) < self.n {
+            true => Ok(()),
+            false => Err(format!("object {i} does not exist, there are {}", self.n)),
+        }
+    }
+
+    fn asked(&mut self, asked: &Asked) -> Result<(), String> {
+        let (s, r) = (asked.subject, asked.reference);
+        self.object(s).and(self.object(r))?;
+        if s == r || (asked.i, asked.j) != (s.min(r), s.max(r)) {
+            return Err(format!("{} asks about the pair ({s}, {r})", asked.id));
+        }
+        let id = asked.id.0;
+        match self.queries.get(&id) {
+            // Put once more and served from the cache.
+            Some(_) if self.by_pair.get(&(asked.i, asked.j)) == Some(&id) => {}
+            Some(_) => return Err(format!("{} was asked before", asked.id)),
+            None => {
+                if self.by_pair.contains_key(&(asked.i, asked.j)) {
+                    return Err(format!("the pair ({s}, {r}) has its reply already"));
+                }
+                let query = Query { asked: asked.clone(), answer: None, retracted: false };
+                self.queries.insert(id, query);
+            }
+        }
+        Ok(())
+    }
+
+    fn told(&mut self, told: &Told) -> Result<(), String> {
+        if !(told.cost >= 0.0 && told.cost.is_finite()) {
+            return Err(format!("cost must be finite and >= 0, got {}", told.cost));
+        }
+        let query = self.queries.get_mut(&told.id.0).ok_or("it was never asked")?;
+        match (&query.answer, told.cached) {
+            (Some(answer), true) if answer.reply == told.reply && !query.retracted => {
+                self.cached += 1;
+            }
+            (None, false) => {
+                query.answer = Some(Answer {
+                    reply: told.reply,
+                    cost: told.cost,
+                    annotator: told.annotator.clone(),
+                    confidence: told.confidence,
+                    elapsed_ms: told.elapsed_ms,
+                    note: told.note.clone(),
+                    votes: told.votes.clone(),
+                });
+                self.by_pair.insert((query.asked.i, query.asked.j), told.id.0);
+            }
+            (Some(_), _) => return Err(format!("{} was answered before", told.id)),
+            (None, true) => return Err(format!("{} is cached and has no reply", told.id)),
+        }
+        Ok(())
+    }
+
+    /// The tape ends before the question whose reply is taken back; what came after it stays known.
+    fn retracted(&mut self, id: Id) -> Result<(), String> {
+        let query = self.queries.get_mut(&id.0).filter(|q| q.answer.is_some() && !q.retracted);
+        let query = query.ok_or_else(|| format!("{id} has no reply to take back"))?;
+        query.retracted = true;
+        self.by_pair.remove(&(query.asked.i, query.asked.j));
+        let asked = |line: &Line| matches!(line, Line::Asked(a) if a.id == id);
+        if let Some(at) = self.tape.iter().position(|(_, line)| asked(line)) {
+            self.tape.truncate(at);
+        }
+        Ok(())
+    }
+
+    /// The queries that a replay of the tape meets.
+    pub(super) fn on_tape(&self) -> BTreeSet<QueryId> {
+        let asked = self.tape.iter().filter_map(|(_, line)| match line {
+            Line::Asked(asked) => Some(asked.id.0),
+            _ => None,
+        });
+        asked.collect()
+    }
+
+    /// Every answer that was paid for, those taken back included, in the order of the queries.
+    pub(super) fn answers(&self) -> Vec<Recorded> {
+        let queries = self.queries.iter();
+        let answered = queries.filter_map(|(&id, q)| {
+            Some(Recorded {
+                id,
+                subject: q.asked.subject,
+                reference: q.asked.reference,
+                answer: q.answer.clone()?,
+                retracted: q.retracted,
+            })
+        });
+        answered.collect()
+    }
+
+    /// Counts of the whole file.
+    ///
+    /// # Errors
+    /// `Contract` when they do not add up, which would be a defect of the program.
+    pub(super) fn report(&self) -> Result<Report> {
+        let mut r = Report { cached: self.cached, ..Report::default() };
+        let mut times = Vec::new();
+        for query in self.queries.values() {
+            let Some(answer) = &query.answer else { continue };
+            r.asked += 1;
+            r.cost += answer.cost;
+            r.votes += answer.votes.len().max(1);
+            times.extend(answer.elapsed_ms);
+            match (query.retracted, answer.reply) {
+                (true, _) => r.retracted += 1,
+                (_, Reply::MustLink) => r.must_link += 1,
+                (_, Reply::CannotLink) => r.cannot_link += 1,
+                (_, Reply::DontKnow) => r.dont_know += 1,
+            }
+        }
+        for (_, line) in &self.tape {
+            match line {
+                Line::Inferred { rule, .. } => *r.inferred.entry(rule.clone()).or_default() += 1,
+                Line::Conflict { .. } => r.conflicts += 1,
+                _ => {}
+            }
+        }
+        times.sort_unstable();
+        if !times.is_empty() {
+            r.median_ms = Some(times[(times.len() - 1) / 2]);
+            r.percentile_90_ms = Some(times[(times.len() * 9).div_ceil(10) - 1]);
+        }
+        let live = self.by_pair.len();
+        let sum = r.must_link + r.cannot_link + r.dont_know;
+        if sum != live || r.asked != sum + r.retracted {
+            let broken = format!(
+                "{} asked, {sum} replies of which {live} live, {} retracted",
+                r.asked, r.retracted
+            );
+            return Err(Error::Contract { plugin: "ledger".into(), broken });
+        }
+        Ok(r)
+    }
+}
+
+/// One answer of a ledger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// Number of the query.
+    pub id: QueryId,
+    /// The object the question was about.
+    pub subject: u32,
+    /// The object it was compared with.
+    pub reference: u32,
+    /// The answer.
+    pub answer: Answer,
+    /// It was taken back.
+    pub retracted: bool,
+}
+
+impl Recorded {
+    /// The question.
+    pub fn question(&self) -> Question {
+        let (subject, reference) = (self.subject, self.reference);
+        let (i, j) = (subject.min(reference), subject.max(reference));
+        Question { id: self.id, i, j, subject, reference, purpose: "recorded" }
+    }
+}
+
+/// The answers of the ledger at `path`, in the order of their queries. The file is not changed.
+///
+/// Objects that were recorded with ids are looked up by id among `ids`, where given: the rows may
+/// stand in another order now.
+///
+/// # Errors
+/// `Data` for a file that is no ledger, an id that is unknown, objects beyond `n`.
+pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Recorded>> {
+    let bytes = std::fs::read(path).map_err(io(path))?;
+    let content = content(&bytes, path)?;
+    let Some(header) = content.header else { return Err(bad(path, 0, "is not a ledger")) };
+    let mut state = State { n: header.n, ..State::default() };
+    for (at, line) in content.lines.into_iter().enumerate() {
+        state.take(at + 2, line).map_err(|m| bad(path, at + 2, m))?;
+    }
+    let rows: Option<HashMap<&str, u32>> =
+        ids.map(|ids| ids.iter().map(String::as_str).zip(0..).collect());
+    let row = |object: u32, id: &Option<String>| match (&rows, id) {
+        (Some(rows), Some(id)) => rows
+            .get(id.as_str())
+            .copied()
+            .ok_or_else(|| bad(path, 0, format!("no object has the id \"{id}\""))),
+        _ if (object as usize) < n => Ok(object),
+        _ => Err(bad(path, 0, format!("object {object} does not exist, there are {n}"))),
+    };
+    let mut out = Vec::new();
+    for (id, query) in state.queries {
+        let Some(answer) = query.answer else { continue };
+        let (i, j) =
+            (row(query.asked.i, &query.asked.i_id)?, row(query.asked.j, &query.asked.j_id)?);
+        let turned = query.asked.subject != query.asked.i;
+        let (subject, reference) = if turned { (j, i) } else { (i, j) };
+        out.push(Recorded { id, subject, reference, answer, retracted: query.retracted });
+    }
+    Ok(out)
+}
+
+/// What a selection cost and brought.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// Questions that were answered, those taken back included.
+    pub asked: usize,
+    /// Must-link replies.
+    pub must_link: usize,
+    /// Cannot-link replies.
+    pub cannot_link: usize,
+    /// "Don't know" replies.
+    pub dont_know: usize,
+    /// Replies taken back.
+    pub retracted: usize,
+    /// Questions served once more from the file.
+    pub cached: usize,
+    /// Conclusions that cost nothing, by rule.
+    pub inferred: BTreeMap<String, usize>,
+    /// Votes collected where several annotators were asked; 1 for every other reply.
+    pub votes: usize,
+    /// Total cost.
+    pub cost: f64,
+    /// Replies that contradicted what was known.
+    pub conflicts: usize,
+    /// Median time of a reply, where somebody was waited for.
+    pub median_ms: Option<u64>,
+    /// Nine of ten replies took at most this long.
+    pub percentile_90_ms: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{Retracted, told};
+    use super::*;
+
+    #[test]
+    fn what_cannot_follow_is_refused() {
+        let asked = |id, s: u32, r: u32| {
+            let (i, j) = (s.min(r), s.max(r));
+            let purpose = "test".into();
+            let (i_id, j_id) = (None, None);
+            Line::Asked(Asked { id: Id(id), i, j, subject: s, reference: r, purpose, i_id, j_id })
+        };
+        let reply = |id| Line::Told(told(id, &Answer::of(Reply::MustLink), false));
+        let free = |cost| Answer { cost, ..Answer::of(Reply::MustLink) };
+        let cases: [(Vec<Line>, &str); 8] = [
+            (vec![asked(0, 0, 9)], "object 9 does not exist, there are 5"),
+            (vec![asked(0, 2, 2)], "q000000 asks about the pair (2, 2)"),
+            (vec![reply(0)], "q000000 was not asked just before"),
+            (vec![asked(0, 0, 1), asked(1, 0, 2)], "q000000 is not answered yet"),
+            (vec![asked(0, 0, 1), reply(0), asked(0, 1, 2)], "q000000 was asked before"),
+            (
+                vec![asked(0, 0, 1), reply(0), asked(1, 1, 0)],
+                "the pair (1, 0) has its reply already",
+            ),
+            (
+                vec![asked(0, 0, 1), Line::Told(told(0, &free(-1.0), false))],
+                "cost must be finite and >= 0, got -1",
+            ),
+            (
+                vec![asked(0, 0, 1), Line::Retracted(Retracted { id: Id(0), by: None })],
+                "q000000 has no reply to take back",
+            ),
+        ];
+        for (lines, expected) in cases {
+            let mut state = State { n: 5, ..State::default() };
+            let mut verdict = Ok(());
+            for (at, line) in lines.into_iter().enumerate() {
+                assert_eq!(verdict, Ok(()));
+                verdict = state.take(at + 2, line);
+            }
+            assert_eq!(verdict, Err(expected.to_string()));
+        }
+    }
+}

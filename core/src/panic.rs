@@ -1,0 +1,12 @@
+//! What did a panic say?
+
+use std::any::Any;
+
+/// The message of a caught panic.
+pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (_, Some(text)) => text,
+        _ => "without a message",
+    }
+}

@@ -1,0 +1,77 @@
+//! Which kinds of plugins are there?
+
+use serde::Serialize;
+
+/// The eight roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Groups objects.
+    BaseClusterer,
+    /// Makes many base clusterings.
+    EnsembleGenerator,
+    /// Combines partitions.
+    ConsensusFunction,
+    /// Spreads constraints.
+    ConstraintPropagator,
+    /// Decides what to ask.
+    QuerySelector,
+    /// Answers.
+    Oracle,
+    /// Scores.
+    Metric,
+    /// Changes data.
+    Transform,
+}
+
+impl Role {
+    /// All roles in listing order.
+    pub const ALL: [Role; 8] = [
+        Role::BaseClusterer,
+        Role::EnsembleGenerator,
+        Role::ConsensusFunction,
+        Role::ConstraintPropagator,
+        Role::QuerySelector,
+        Role::Oracle,
+        Role::Metric,
+        Role::Transform,
+    ];
+
+    /// The word in prose: `base clusterer`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::BaseClusterer => "base clusterer",
+            Role::EnsembleGenerator => "ensemble generator",
+            Role::ConsensusFunction => "consensus function",
+            Role::ConstraintPropagator => "constraint propagator",
+            Role::QuerySelector => "query selector",
+            Role::Oracle => "oracle",
+            Role::Metric => "metric",
+            Role::Transform => "transform",
+        }
+    }
+
+    /// The word on the command line and the folder: `base-clusterers`.
+    pub fn plural(self) -> String {
+        format!("{}s", self.name().replace(' ', "-"))
+    }
+
+    /// The usual key in configs: `clusterer`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Role::BaseClusterer => "clusterer",
+            Role::EnsembleGenerator => "generator",
+            Role::ConsensusFunction => "consensus",
+            Role::ConstraintPropagator => "propagator",
+            Role::QuerySelector => "selector",
+            Role::Oracle => "oracle",
+            Role::Metric => "metrics",
+            Role::Transform => "transforms",
+        }
+    }
+
+    /// The role with this config key.
+    pub fn from_key(key: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|r| r.key() == key)
+    }
+}

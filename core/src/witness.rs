@@ -1,0 +1,35 @@
+//! Why can a set of constraints not be satisfied?
+
+/// A contradiction: a cannot-link whose ends are joined by must-links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// Index of the cannot-link in the canonical list.
+    pub index: usize,
+    /// Its ends.
+    pub cannot: (u32, u32),
+    /// A shortest path of must-links between them, both ends included.
+    pub path: Vec<u32>,
+    /// Indexes of those must-links in the canonical list.
+    pub links: Vec<usize>,
+}
+
+/// Why a set of cannot-links cannot be satisfied with k clusters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Infeasible {
+    /// More than k objects, all of which must be in different clusters.
+    Clique(Vec<u32>),
+    /// For k = 2: a closed walk of odd length along cannot-links (and must-links).
+    OddCycle(Vec<u32>),
+    /// Objects, one of each must-link component, for which a complete search found no clusters.
+    Exhausted(Vec<u32>),
+    /// The objects that found no admissible cluster in any attempt.
+    Blocked(Vec<u32>),
+    /// Objects that belong together and found, in the last attempt, something they must be apart
+    /// from in every cluster.
+    Surrounded {
+        /// The objects.
+        unit: Vec<u32>,
+        /// What stood in their way, with its cluster.
+        by: Vec<(u32, u32)>,
+    },
+}

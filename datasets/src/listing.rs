@@ -1,0 +1,32 @@
+//! What is known of a data set before it is opened.
+
+use serde::Serialize;
+
+/// Where a named data set comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Part of this program.
+    BuiltIn,
+    /// The data directory.
+    Directory,
+}
+
+/// A data set that can be opened by name, as far as is known without opening it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listing {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// `dense`, `sparse`, or what the manifest says.
+    pub kind: String,
+    /// Objects.
+    pub n: Option<usize>,
+    /// Features.
+    pub d: Option<usize>,
+    /// Classes.
+    pub k: Option<usize>,
+    /// What else there is to know.
+    pub notes: String,
+}

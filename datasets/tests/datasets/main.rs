@@ -1,0 +1,5 @@
+//! Data sets as their users meet them: files, names, and the real ones.
+
+mod csv;
+mod names;
+mod real;

@@ -1,0 +1,158 @@
+//! What is wrong with an experiment that no schema can say?
+
+use std::collections::BTreeSet;
+
+use mustlink::config::Node;
+use mustlink::error::Diagnostic;
+use mustlink::method::Method;
+use mustlink::registry;
+
+use super::criterion;
+use super::experiment::Experiment;
+use crate::verdict::Names;
+
+/// Every complaint, each with its place; `methods` are the entries of `experiment.methods` with the
+/// number of the `[[method]]` they come from.
+pub(super) fn complaints(
+    experiment: &Experiment,
+    root: &Node,
+    methods: &[(usize, Node)],
+) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    if experiment.datasets.is_empty() {
+        out.push(root.diagnostic("dataset", "needs at least one data set"));
+    }
+    let entries = root.get("dataset").map_or(&[][..], Node::items);
+    let mut seen = BTreeSet::new();
+    for (at, (dataset, node)) in experiment.datasets.iter().zip(entries).enumerate() {
+        let path = format!("dataset[{at}].id");
+        unique(&dataset.id, node, &path, &mut seen, &mut out);
+        // Any number will do here and below: only properties are read.
+        match dataset.build_transforms(Some(2)) {
+            Ok(steps) => {
+                for (t, step) in
+                    steps.iter().enumerate().filter(|(_, s)| s.properties().reads_constraints)
+                {
+                    let tag = step.typetag_name();
+                    let path = format!("dataset[{at}].transforms[{t}]");
+                    let message = format!("{tag} reads constraints; put it under [[method]]");
+                    out.push(node.diagnostic(&path, message));
+                }
+            }
+            Err(e) => out.push(node.diagnostic(&format!("dataset[{at}].transforms"), e)),
+        }
+    }
+    if experiment.methods.is_empty() {
+        out.push(root.diagnostic("method", "needs at least one method"));
+    }
+    let mut seen = BTreeSet::new();
+    let mut asks = false;
+    for (spec, (at, node)) in experiment.methods.iter().zip(methods) {
+        unique(&spec.id, node, &format!("method[{at}].id"), &mut seen, &mut out);
+        match spec.resolve(Some(2)) {
+            Ok(resolved) => {
+                asks |= resolved.method.selector.is_some();
+                judge_method(&resolved.method, *at, node, &mut out);
+            }
+            Err(e) => out.push(node.diagnostic(&format!("method[{at}]"), e)),
+        }
+    }
+    if experiment.scoring.metrics.is_empty() {
+        let node = root.get("scoring").unwrap_or(root);
+        out.push(node.diagnostic("scoring.metrics", "needs at least one metric"));
+    }
+    for (at, name) in experiment.stats.records.iter().enumerate() {
+        if experiment.columns.contains(name) || experiment.stats.records[..at].contains(name) {
+            let node = root.get("stats").unwrap_or(root);
+            out.push(node.diagnostic("stats.records", format!("\"{name}\" comes twice")));
+        }
+    }
+    let columns = experiment.number_columns();
+    let names = Names {
+        columns: columns.iter().map(String::as_str).collect(),
+        methods: experiment.methods.iter().map(|m| m.id.as_str()).collect(),
+        datasets: experiment.datasets.iter().map(|d| d.id.as_str()).collect(),
+    };
+    let criteria = root.get("criterion").map_or(&[][..], Node::items);
+    out.extend(criterion::complaints(&experiment.criteria, &names, |at, key, message| {
+        let node = criteria.get(at).unwrap_or(root);
+        let path = format!("criterion[{at}].{key}");
+        node.get(key).unwrap_or(node).diagnostic(&path, message)
+    }));
+    let curve = root.get("curve").unwrap_or(root);
+    let complain = |message: String| curve.diagnostic("curve.points", message);
+    match experiment.points.numbers() {
+        Ok(points) if points.is_empty() => out.push(complain("needs at least one point".into())),
+        Ok(points) if points.windows(2).any(|w| w[0] >= w[1]) => {
+            out.push(complain("must ascend, each point once".into()));
+        }
+        Ok(_) if asks && root.get("curve").is_none() => {
+            out.push(complain("missing, but methods ask; for example points = [0, 10, 20]".into()));
+        }
+        Ok(_) => {}
+        Err(id) => match experiment.methods.iter().find(|m| m.id == id) {
+            Some(m) if m.config.get("selector").is_none() => {
+                out.push(complain(format!("from_run({id}): that method asks nothing")));
+            }
+            Some(_) => {}
+            None => {
+                let near =
+                    registry::suggestion(id, experiment.methods.iter().map(|m| m.id.as_str()));
+                let message = format!(
+                    "must be a list, a table {{ from, to, step }} or \"from_run(<method id>)\", got \"{id}\"{near}"
+                );
+                out.push(complain(message));
+            }
+        },
+    }
+    out
+}
+
+fn judge_method(method: &Method, at: usize, node: &Node, out: &mut Vec<Diagnostic>) {
+    let mut complain = |key: &str, message: String| {
+        out.push(node.get(key).unwrap_or(node).diagnostic(&format!("method[{at}].{key}"), message));
+    };
+    for (t, step) in
+        method.transforms.iter().enumerate().filter(|(_, s)| s.properties().changes_rows)
+    {
+        let tag = step.typetag_name();
+        complain(
+            "transforms",
+            format!("[{t}] {tag} drops or merges rows; put it under [[dataset]]"),
+        );
+    }
+    match (&method.clusterer, &method.selector) {
+        (None, None) => complain("clusterer", "a method needs a clusterer".into()),
+        (None, Some(s)) if !s.properties().self_clustering => {
+            complain(
+                "clusterer",
+                format!("{} only selects; a clusterer is needed", s.typetag_name()),
+            );
+        }
+        _ => {}
+    }
+    if let (None, Some(oracle)) = (&method.selector, &method.oracle) {
+        complain(
+            "oracle",
+            format!("{} is never asked: the method has no selector", oracle.typetag_name()),
+        );
+    }
+    if let Some(oracle) = method.oracle.as_ref().filter(|o| o.properties().interactive) {
+        let tag = oracle.typetag_name();
+        complain("oracle", format!("{tag} needs a person; experiments ask simulated oracles only"));
+    }
+}
+
+fn unique(
+    id: &str,
+    node: &Node,
+    path: &str,
+    seen: &mut BTreeSet<String>,
+    out: &mut Vec<Diagnostic>,
+) {
+    if id.trim().is_empty() {
+        out.push(node.diagnostic(path, "must not be empty"));
+    } else if !seen.insert(id.to_string()) {
+        out.push(node.diagnostic(path, format!("\"{id}\" comes twice; ids are unique")));
+    }
+}

@@ -1,0 +1,125 @@
+//! Claims in an experiment file: a condition, or a number with the printed values and a tolerance.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mustlink::error::Diagnostic;
+use mustlink::registry::suggestion;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verdict::{Formula, Names};
+
+/// A claim that the report judges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Criterion {
+    /// Short name, unique: `4.1-1`.
+    pub id: String,
+    /// The claim in words.
+    pub statement: String,
+    /// The data sets it speaks about; absent: all, or those with a printed value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datasets: Option<Vec<String>>,
+    /// A condition: `area(ari('gpk')) > area(ari('mpck'))`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+    /// On how many of the data sets the condition has to hold; absent: on all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub at_least: Option<usize>,
+    /// A number to compare with the printed ones: `last(nmi_geo('base'))`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// The printed numbers by data set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<BTreeMap<String, f64>>,
+    /// How far ours may be from the printed number, or how far on each data set; else the printed
+    /// number has to lie in our interval. 0 asks for equality.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
+    /// How many times larger or smaller ours may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0))]
+    pub factor: Option<f64>,
+}
+
+/// A distance for all data sets, or one for each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Tolerance {
+    /// The same everywhere.
+    Same(#[schemars(range(min = 0.0))] f64),
+    /// By data set.
+    Each(BTreeMap<String, f64>),
+}
+
+impl Tolerance {
+    /// That of one data set.
+    pub(crate) fn on(&self, set: &str) -> Option<f64> {
+        match self {
+            Tolerance::Same(x) => Some(*x),
+            Tolerance::Each(map) => map.get(set).copied(),
+        }
+    }
+}
+
+/// Complaints about criteria that no schema can make.
+pub(super) fn complaints(
+    criteria: &[Criterion],
+    names: &Names,
+    mut place: impl FnMut(usize, &str, String) -> Diagnostic,
+) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let mut ids = BTreeSet::new();
+    for (at, criterion) in criteria.iter().enumerate() {
+        let mut complain = |key: &str, message: String| out.push(place(at, key, message));
+        if !ids.insert(&criterion.id) {
+            complain("id", format!("\"{}\" comes twice; ids are unique", criterion.id));
+        }
+        let Criterion { check, value, printed, tolerance, factor, at_least, .. } = criterion;
+        let formula = match (check, value) {
+            (Some(_), Some(_)) | (None, None) => {
+                complain("check", "a criterion has either a check or a value".into());
+                continue;
+            }
+            (Some(check), None) => ("check", check),
+            (None, Some(value)) => ("value", value),
+        };
+        let parsed = Formula::parse(formula.1);
+        let checked = parsed.and_then(|f| {
+            f.check(names, check.is_some())?;
+            Ok(f)
+        });
+        match checked {
+            Err(message) => complain(formula.0, message),
+            Ok(f) if f.is_about_sets() && (value.is_some() || at_least.is_some()) => {
+                complain(formula.0, "is about all data sets together; use a check alone".into());
+            }
+            Ok(_) => {}
+        }
+        match (value, printed) {
+            (Some(_), None) => complain("printed", "missing: the numbers to compare with".into()),
+            (None, Some(_)) => complain("printed", "goes with value, not with check".into()),
+            _ => {}
+        }
+        match (value, tolerance, factor) {
+            (Some(_), Some(_), Some(_)) => {
+                complain("factor", "goes instead of tolerance, not with it".into());
+            }
+            (None, Some(_), _) => complain("tolerance", "goes with value, not with check".into()),
+            (None, _, Some(_)) => complain("factor", "goes with value, not with check".into()),
+            _ => {}
+        }
+        let each = match tolerance {
+            Some(Tolerance::Each(map)) => map.keys().collect(),
+            _ => Vec::new(),
+        };
+        let named = criterion.datasets.iter().flatten();
+        let named = named.chain(printed.iter().flat_map(|p| p.keys())).chain(each);
+        for id in named.filter(|id| !names.datasets.contains(&id.as_str())) {
+            let near = suggestion(id, names.datasets.iter().copied());
+            complain("datasets", format!("no data set \"{id}\"{near}"));
+        }
+    }
+    out
+}

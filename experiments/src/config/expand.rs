@@ -1,0 +1,242 @@
+//! From the methods of a file to single methods: files of their own read in, `"same:<method id>"`
+//! copied, lists that stand for single values expanded.
+
+use std::path::Path;
+
+use mustlink::Error;
+use mustlink::config::{self, Document, Node, NodeKind};
+use mustlink::error::Diagnostic;
+use mustlink::registry;
+use serde_json::{Value, json};
+
+use super::file::MethodEntry;
+
+/// More methods than this from the lists of one entry are taken for a slip.
+const MAX_EXPANDED: usize = 10_000;
+
+/// Takes the methods out of the tree and reads in those that stand in files of their own.
+pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnostic>) -> Vec<Node> {
+    let Some(list) = root.remove("method") else { return Vec::new() };
+    if !matches!(list.kind, NodeKind::Array(_)) {
+        out.push(list.diagnostic("method", "must be a list of tables; write [[method]]"));
+        return Vec::new();
+    }
+    let mut methods = list.items().to_vec();
+    for (at, node) in methods.iter_mut().enumerate() {
+        let Some(file) = node.remove("file") else { continue };
+        let path = format!("method[{at}].file");
+        let Some(name) = file.as_str() else {
+            out.push(file.diagnostic(&path, "must be the name of a method file"));
+            continue;
+        };
+        match Document::read(&base.join(name)) {
+            Ok(document) => {
+                let mut whole = document.root().clone();
+                // A seed in a method file is for running it alone.
+                whole.remove("seed");
+                for entry in whole.entries() {
+                    underlay(node, &entry.key, &entry.node);
+                }
+            }
+            Err(e) => collect(e, out),
+        }
+    }
+    methods
+}
+
+/// Merges a section of a method file into that of the experiment: the experiment wins, tables are
+/// joined unless the experiment names another plugin.
+fn underlay(over: &mut Node, key: &str, under: &Node) {
+    let Some(there) = over.get_mut(key) else {
+        over.insert(key, under.clone());
+        return;
+    };
+    let tables = matches!((&there.kind, &under.kind), (NodeKind::Table(_), NodeKind::Table(_)));
+    let kind = |n: &Node| n.get("type").and_then(Node::as_str).map(str::to_string);
+    if tables && (kind(there).is_none() || kind(there) == kind(under)) {
+        for entry in under.entries() {
+            underlay(there, &entry.key, &entry.node);
+        }
+    }
+}
+
+/// Replaces `"same:<method id>"` by that method's section of the same name.
+pub(super) fn copy_same(methods: &mut [Node], out: &mut Vec<Diagnostic>) {
+    let snapshot: Vec<Node> = methods.to_vec();
+    let ids: Vec<String> = snapshot
+        .iter()
+        .map(|m| m.get("id").and_then(Node::as_str).unwrap_or_default().to_string())
+        .collect();
+    for (at, method) in methods.iter_mut().enumerate() {
+        let path = format!("method[{at}]");
+        let mut trail = Vec::new();
+        same_inside(method, "", &path, &snapshot, &ids, &mut trail, out);
+    }
+}
+
+/// Carries out the copies inside a node; false where one cannot be made, which is complained of and
+/// leaves nothing to judge.
+fn same_inside(
+    node: &mut Node,
+    key: &str,
+    path: &str,
+    methods: &[Node],
+    ids: &[String],
+    trail: &mut Vec<(usize, String)>,
+    out: &mut Vec<Diagnostic>,
+) -> bool {
+    if let Some(id) = node.as_str().and_then(|s| s.strip_prefix("same:")).map(str::to_string) {
+        let mut fail = |message: String| {
+            out.push(node.diagnostic(path, message));
+            false
+        };
+        let Some(at) = ids.iter().position(|i| *i == id) else {
+            let near = registry::suggestion(&id, ids.iter().map(String::as_str));
+            return fail(format!("same:{id}: no method has this id{near}"));
+        };
+        let Some(section) = methods[at].get(key) else {
+            return fail(format!("same:{id}: that method has no {key}"));
+        };
+        let step = (at, key.to_string());
+        if trail.contains(&step) {
+            return fail(format!("same:{id} leads back to itself"));
+        }
+        let mut copy = section.clone();
+        trail.push(step);
+        let good = same_inside(&mut copy, key, path, methods, ids, trail, out);
+        trail.pop();
+        *node = copy;
+        return good;
+    }
+    match &mut node.kind {
+        NodeKind::Table(entries) => entries.retain_mut(|entry| {
+            let here = format!("{path}.{}", entry.key);
+            let key = entry.key.clone();
+            key == "id" || same_inside(&mut entry.node, &key, &here, methods, ids, trail, out)
+        }),
+        NodeKind::Array(items) => {
+            let mut at = 0;
+            items.retain_mut(|item| {
+                at += 1;
+                same_inside(item, key, &format!("{path}[{}]", at - 1), methods, ids, trail, out)
+            });
+        }
+        NodeKind::Value(_) => {}
+    }
+    true
+}
+
+/// Turns one entry into one method per combination of the values its lists name.
+pub(super) fn expand(
+    node: Node,
+    at: usize,
+    expanded: &mut Vec<(usize, Node)>,
+    out: &mut Vec<Diagnostic>,
+) {
+    let id = node.get("id").and_then(Node::as_str).map(str::to_string);
+    let mut done: Vec<(Vec<(String, String)>, Node)> = Vec::new();
+    let mut open = vec![(Vec::new(), node)];
+    // Depth first, the last pushed first: the first axis varies slowest.
+    while let Some((labels, node)) = open.pop() {
+        let axis = config::axes::<MethodEntry>(&node).into_iter().next();
+        let values = axis.as_deref().and_then(|p| Some(at_path(&node, p)?.items().to_vec()));
+        let (Some(axis), Some(values)) = (axis, values) else {
+            done.push((labels, node));
+            continue;
+        };
+        if done.len() + open.len() + values.len() > MAX_EXPANDED {
+            let message = format!("its lists stand for more than {MAX_EXPANDED} methods");
+            return out.push(node.diagnostic(&format!("method[{at}]"), message));
+        }
+        let texts = value_texts(&values);
+        for (value, text) in values.into_iter().zip(texts).rev() {
+            let mut labels = labels.clone();
+            labels.push((axis.clone(), text));
+            let mut one = node.clone();
+            if let Some(slot) = at_path_mut(&mut one, &axis) {
+                *slot = value;
+            }
+            open.push((labels, one));
+        }
+    }
+    for (labels, mut node) in done {
+        if let (Some(id), false) = (&id, labels.is_empty()) {
+            let axes: Vec<&str> = labels.iter().map(|(a, _)| a.as_str()).collect();
+            let parts: Vec<String> =
+                labels.iter().map(|(a, v)| format!("{}={v}", short(a, &axes))).collect();
+            let name = format!("{id}[{}]", parts.join(","));
+            if let Some(slot) = node.get_mut("id") {
+                slot.kind = NodeKind::Value(name.into());
+            }
+        }
+        expanded.push((at, node));
+    }
+}
+
+/// The values of an axis in a few words: numbers and words as they are, plugins by their tag.
+fn value_texts(values: &[Node]) -> Vec<String> {
+    let text = |v: &Node| match &v.kind {
+        NodeKind::Value(Value::String(s)) => s.clone(),
+        NodeKind::Value(v) => v.to_string(),
+        _ => v.get("type").and_then(Node::as_str).unwrap_or("option").to_string(),
+    };
+    let plain: Vec<String> = values.iter().map(text).collect();
+    plain
+        .iter()
+        .enumerate()
+        .map(|(at, t)| match plain.iter().filter(|o| *o == t).count() {
+            1 => t.clone(),
+            _ => format!("{t}#{}", plain[..=at].iter().filter(|o| *o == t).count()),
+        })
+        .collect()
+}
+
+/// The shortest end of a path that no other axis ends with.
+fn short<'a>(path: &'a str, axes: &[&str]) -> &'a str {
+    let starts = path.rmatch_indices('.').map(|(i, _)| i + 1).chain([0]);
+    starts
+        .map(|s| &path[s..])
+        .find(|end| {
+            let same = |o: &&&str| **o != path && (**o == *end || o.ends_with(&format!(".{end}")));
+            axes.iter().find(same).is_none()
+        })
+        .unwrap_or(path)
+}
+
+fn at_path<'a>(node: &'a Node, path: &str) -> Option<&'a Node> {
+    config::path_steps(path).iter().try_fold(node, |n, step| match step.parse::<usize>() {
+        Ok(index) => n.items().get(index),
+        Err(_) => n.get(step),
+    })
+}
+
+fn at_path_mut<'a>(node: &'a mut Node, path: &str) -> Option<&'a mut Node> {
+    config::path_steps(path).iter().try_fold(node, |n, step| match step.parse::<usize>() {
+        Ok(index) => n.items_mut()?.get_mut(index),
+        Err(_) => n.get_mut(step),
+    })
+}
+
+/// Fills in what an experiment assumes of a method: k = "classes", and the truth as oracle.
+pub(super) fn fill(node: &mut Node) {
+    if node.get("k").is_none() {
+        node.insert("k", Node::synthetic(&json!("classes")));
+    }
+    if node.get("selector").is_some() && node.get("oracle").is_none() {
+        node.insert("oracle", Node::synthetic(&json!("truth")));
+    }
+}
+
+/// The complaints in an error.
+pub(super) fn collect(error: Error, out: &mut Vec<Diagnostic>) {
+    match error {
+        Error::Config(list) => out.extend(list),
+        other => out.push(Diagnostic {
+            source: String::new(),
+            position: None,
+            span: None,
+            path: String::new(),
+            message: other.to_string(),
+        }),
+    }
+}

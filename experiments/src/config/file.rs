@@ -1,0 +1,272 @@
+//! What does an experiment file say? Its sections as types.
+//!
+//! These types are the text form: they decide what a file may hold, its schema and its defaults. Only
+//! the sections without plugins that depend on a data set are read into them as they stand; methods
+//! and data sets stay plain values until the number of classes is known.
+
+use std::collections::BTreeMap;
+
+use mustlink::registry;
+use mustlink::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
+use mustlink::selection::ConstraintView;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::criterion::Criterion;
+use crate::split::Split;
+use crate::statistics::Unit;
+
+/// An experiment file.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExperimentFile {
+    /// Name, seed, description.
+    pub experiment: Head,
+    /// The data sets.
+    pub dataset: Vec<DatasetEntry>,
+    /// What is held back for scoring.
+    #[serde(default)]
+    pub split: Split,
+    /// The methods. A list where an option wants one value stands for one method per value.
+    #[serde(default)]
+    pub method: Vec<MethodEntry>,
+    /// At which numbers of queries the methods are scored.
+    #[serde(default)]
+    pub curve: Curve,
+    /// How results are scored.
+    #[serde(default)]
+    pub scoring: Scoring,
+    /// How scores are summarised.
+    #[serde(default)]
+    pub stats: Stats,
+    /// How the work is done; changes no score.
+    #[serde(default)]
+    pub run: RunSection,
+    /// The claims that the report judges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criterion: Vec<Criterion>,
+}
+
+/// What an experiment is called and where its random numbers start.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// Name, shown in tables and figures.
+    pub name: String,
+    /// Seed of every random number.
+    #[serde(default)]
+    pub seed: u64,
+    /// What the experiment is about.
+    #[serde(default)]
+    pub description: String,
+    /// How often an ensemble is made.
+    #[serde(default)]
+    pub ensemble_per: EnsemblePer,
+}
+
+/// How often an ensemble that reads no constraints is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EnsemblePer {
+    /// Once for a data set: all repeats and folds share it.
+    #[default]
+    Dataset,
+    /// Once for each repeat.
+    Repeat,
+}
+
+/// One data set of an experiment.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DatasetEntry {
+    /// A built-in set, a set in the data directory; or any name, when `path` gives the file.
+    pub id: String,
+    /// A file, relative to the experiment file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The built-in set or the set in the data directory that this is a version of; absent: `id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Leave it out where it cannot be read; the report says that it is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
+    /// Which of several class columns is the truth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Objects to keep per class, drawn at random: `{ benign = 239 }`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_sizes: Option<BTreeMap<String, usize>>,
+    /// A file of constraints `i,j,type,weight`, relative to the experiment file; ids where the data
+    /// set has them, else row numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<String>,
+    /// Steps before everything else; those that drop or merge rows stand only here.
+    #[serde(default)]
+    pub transforms: Vec<Box<dyn Transform>>,
+}
+
+/// One method of an experiment.
+// The text form alone: its schema checks and completes a `[[method]]`; what runs is built once for
+// each data set, when the number of classes is known. No doc comment: those are the descriptions of
+// the schema.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MethodEntry {
+    /// Name in tables and figures, unique.
+    pub id: String,
+    /// Number of clusters; `"classes"`: the number of classes; `"unknown"`: not given.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub k: Option<usize>,
+    /// Steps that change the data, in order.
+    #[serde(default)]
+    pub transforms: Vec<Box<dyn Transform>>,
+    /// What groups the objects. Absent: the selector's own clustering.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// What decides which pairs are asked. Absent: nothing is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<Box<dyn QuerySelector>>,
+    /// Who answers; `truth` where a selector asks and nobody is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<Box<dyn Oracle>>,
+    /// Which constraints of the selection reach the clusterer.
+    #[serde(default)]
+    pub view: ConstraintView,
+}
+
+/// At which numbers of queries a method is scored.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Curve {
+    /// Numbers of answered queries, ascending.
+    pub points: Points,
+}
+
+/// Numbers of answered queries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Points {
+    /// These.
+    List(Vec<usize>),
+    /// From, to (included where the step meets it), step.
+    Range(Range),
+    /// `from_run(<method id>)`: as many as that method asked in the same repeat and fold.
+    FromRun(String),
+}
+
+/// Evenly spaced numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// The first.
+    #[serde(default)]
+    pub from: usize,
+    /// The last, if a step meets it.
+    pub to: usize,
+    /// The distance.
+    #[schemars(range(min = 1))]
+    pub step: usize,
+}
+
+impl Default for Points {
+    fn default() -> Self {
+        Points::List(vec![0])
+    }
+}
+
+impl Points {
+    /// The numbers, or the id of the method that decides.
+    pub fn numbers(&self) -> Result<Vec<usize>, &str> {
+        match self {
+            Points::List(list) => Ok(list.clone()),
+            Points::Range(r) => Ok((r.from..=r.to).step_by(r.step.max(1)).collect()),
+            Points::FromRun(text) => {
+                let id = text.strip_prefix("from_run(").and_then(|t| t.strip_suffix(')'));
+                Err(id.unwrap_or(text).trim())
+            }
+        }
+    }
+}
+
+/// Which objects are scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The objects held back (all, when none are).
+    #[default]
+    Test,
+    /// The objects that may be asked about.
+    Train,
+    /// Every object.
+    All,
+}
+
+/// Which pairs are left out of pair counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Exclude {
+    /// The pairs given or asked.
+    Explicit,
+    /// None.
+    #[default]
+    None,
+}
+
+/// How results are scored.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scoring {
+    /// The scores, in the order of the columns.
+    pub metrics: Vec<Box<dyn Metric>>,
+    /// Which objects are scored.
+    pub scope: Scope,
+    /// Which pairs are left out of pair counts.
+    pub exclude_constrained: Exclude,
+}
+
+impl Default for Scoring {
+    /// `ari` and `nmi_arith`, where they are linked.
+    fn default() -> Self {
+        let build = |tag| registry::build_default::<dyn Metric>(tag).ok();
+        let metrics = ["ari", "nmi_arith"].into_iter().filter_map(build).collect();
+        Scoring { metrics, scope: Scope::default(), exclude_constrained: Exclude::default() }
+    }
+}
+
+/// How scores are summarised.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stats {
+    /// Confidence of intervals.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+    pub level: f64,
+    /// What counts as one observation.
+    pub unit: Unit,
+    /// Numbers of a row to summarise beside the metrics: what a clusterer reports of itself
+    /// (`propagated`), or a column of results.csv (`time_cluster_s`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<String>,
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Stats { level: 0.95, unit: Unit::default(), records: Vec::new() }
+    }
+}
+
+/// How the work is done. Nothing here changes a score.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunSection {
+    /// Threads; absent: one per core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub threads: Option<usize>,
+    /// Seconds after which a cell is stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub cell_timeout_s: Option<f64>,
+    /// Store the labels of every curve point beside its scores.
+    pub keep_labels: bool,
+}

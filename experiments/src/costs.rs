@@ -1,0 +1,122 @@
+//! What does a method cost, and which ensembles does it share with others?
+//!
+//! Rough counts of operations, read off the configuration: good enough to start long cells first.
+
+use mustlink::Shape;
+use mustlink::config;
+use mustlink::registry::Role;
+use mustlink::roles::{EnsembleGenerator, Transform};
+use serde_json::Value;
+
+use crate::config::ResolvedMethod;
+use crate::identity::{canonical, descriptor};
+
+/// An ensemble that others may need as well.
+pub(crate) struct SharedEnsemble {
+    /// Equal for equal ensembles.
+    pub key: String,
+    /// Operations of making it.
+    pub effort: f64,
+}
+
+/// What a method costs on a data set.
+pub(crate) struct Costs {
+    /// Operations of one clustering, without the ensembles it shares.
+    pub clusterer: f64,
+    /// The same for what the selector does besides asking.
+    pub selector: f64,
+    /// Bytes of one clustering and its selection, as the plugins declare.
+    pub memory: u64,
+    /// The ensembles that its clusterer shares.
+    pub clusterer_ensembles: Vec<SharedEnsemble>,
+    /// The ensembles that its selector shares.
+    pub selector_ensembles: Vec<SharedEnsemble>,
+}
+
+impl Costs {
+    /// Those of a method on data of this shape; `dataset` is its name.
+    pub fn new(dataset: &str, shape: &Shape, resolved: &ResolvedMethod) -> Self {
+        let (method, config) = (&resolved.method, &resolved.config);
+        let transforms =
+            |t: &[Box<dyn Transform>]| t.iter().map(|t| t.memory(shape)).max().unwrap_or(0);
+        let memory = method.clusterer.as_ref().map_or(0, |c| c.memory(shape))
+            + method.selector.as_ref().map_or(0, |s| s.memory(shape))
+            + transforms(&method.transforms);
+        let ensembles = |slot: &str| {
+            let mut found = Vec::new();
+            shared_generators(&config[slot], &mut found);
+            let shared = |g: &&Value| SharedEnsemble {
+                key: format!("{dataset}/{}", canonical(g)),
+                effort: effort(g, shape),
+            };
+            found.iter().map(shared).collect::<Vec<_>>()
+        };
+        // What is shared is made once, whoever needs it.
+        let own = |slot: &str, shared: &[SharedEnsemble]| {
+            let shared: f64 = shared.iter().map(|s| s.effort).sum();
+            (effort(&config[slot], shape) - shared).max(0.0)
+        };
+        let (selector_ensembles, clusterer_ensembles) =
+            (ensembles("selector"), ensembles("clusterer"));
+        Costs {
+            clusterer: own("clusterer", &clusterer_ensembles)
+                + effort(&config["transforms"], shape),
+            selector: own("selector", &selector_ensembles),
+            memory,
+            clusterer_ensembles,
+            selector_ensembles,
+        }
+    }
+
+    /// Every ensemble that it shares.
+    pub fn ensembles(&self) -> impl Iterator<Item = &SharedEnsemble> {
+        self.selector_ensembles.iter().chain(&self.clusterer_ensembles)
+    }
+}
+
+/// The generators in a tree that read no constraints: what they make is the same in every fold.
+fn shared_generators<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {
+    if descriptor(value).is_some_and(|d| d.role == Role::EnsembleGenerator) {
+        let made = config::instantiate::<Box<dyn EnsembleGenerator>>(value.clone());
+        if made.is_ok_and(|g| !g.properties().reads_constraints) {
+            out.push(value);
+        }
+        return;
+    }
+    match value {
+        Value::Object(map) => map.values().for_each(|v| shared_generators(v, out)),
+        Value::Array(items) => items.iter().for_each(|v| shared_generators(v, out)),
+        _ => {}
+    }
+}
+
+/// The configuration of the first ensemble generator in a tree of plugins.
+pub fn first_generator(value: &Value) -> Option<&Value> {
+    if descriptor(value).is_some_and(|d| d.role == Role::EnsembleGenerator) {
+        return Some(value);
+    }
+    match value {
+        Value::Object(map) => map.values().find_map(first_generator),
+        Value::Array(items) => items.iter().find_map(first_generator),
+        _ => None,
+    }
+}
+
+/// Operations of running a tree once: twenty sweeps for whatever clusters, times restarts and
+/// members on the way down. Good enough to start long cells first.
+fn effort(value: &Value, shape: &Shape) -> f64 {
+    const SWEEPS: f64 = 20.0;
+    let count = |key: &str| value.get(key).and_then(Value::as_u64).map_or(1.0, |v| v.max(1) as f64);
+    let inner: f64 = match value {
+        Value::Object(map) => map.values().map(|v| effort(v, shape)).sum(),
+        Value::Array(items) => items.iter().map(|v| effort(v, shape)).sum(),
+        _ => 0.0,
+    };
+    let Some(d) = descriptor(value) else { return inner };
+    let own = match d.role {
+        Role::BaseClusterer if inner == 0.0 => shape.entries as f64 * shape.k as f64 * SWEEPS,
+        Role::Oracle | Role::Metric => 0.0,
+        _ => shape.entries as f64,
+    };
+    (own + inner) * count("restarts") * count("members")
+}

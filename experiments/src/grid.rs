@@ -1,0 +1,335 @@
+//! What is there to do? Cells (data set, method, repeat, fold) and the selections they share.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use mustlink::error::Diagnostic;
+use mustlink::needs::check_size;
+use mustlink::registry::Role;
+use mustlink::roles::{ConsensusFunction, EnsembleGenerator, RoleObject};
+use mustlink::{Error, Result, Shape};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::config::{Experiment, MethodSpec, ResolvedMethod};
+use crate::costs::{Costs, SharedEnsemble, first_generator};
+use crate::data::{self, Prepared};
+use crate::identity::{self, descriptor, selection_key};
+
+/// One cell.
+pub(crate) struct Cell {
+    pub dataset: usize,
+    pub method: usize,
+    pub repeat: usize,
+    pub fold: usize,
+    pub identity: String,
+}
+
+/// How many queries a selection makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Budget {
+    /// As many as the largest curve point.
+    Points,
+    /// Until its selector is done: others follow it.
+    Open,
+    /// As many as that selection made.
+    Follow(usize),
+}
+
+/// A selection that cells share.
+pub(crate) struct SelectionTask {
+    pub dataset: usize,
+    /// The first method that needs it; all that share it agree in what it reads.
+    pub method: usize,
+    pub repeat: usize,
+    pub fold: usize,
+    pub budget: Budget,
+}
+
+/// Which cell a file belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PlanLine {
+    pub dataset: String,
+    pub method: String,
+    pub repeat: usize,
+    pub fold: usize,
+    pub identity: String,
+}
+
+/// A method as it runs on one data set, and what it takes.
+pub(crate) struct GridMethod {
+    pub resolved: ResolvedMethod,
+    /// The first generator in its configuration.
+    pub generator: Option<Box<dyn EnsembleGenerator>>,
+    pub costs: Costs,
+}
+
+/// Everything there is to do.
+pub(crate) struct Grid {
+    /// The data sets that are there.
+    pub datasets: Vec<Prepared>,
+    /// By data set, then method.
+    pub methods: Vec<Vec<GridMethod>>,
+    /// In config order: data set, method, repeat, fold.
+    pub cells: Vec<Cell>,
+    /// The selection of each cell.
+    pub selection_of: Vec<Option<usize>>,
+    pub selections: Vec<SelectionTask>,
+    /// Test objects by data set, repeat, fold.
+    tests: Vec<Vec<Vec<Mask>>>,
+}
+
+/// Test objects of a fold; absent when nothing is held back.
+type Mask = Option<Arc<[bool]>>;
+
+impl Grid {
+    /// Opens the data sets, builds the methods, lays out the cells.
+    ///
+    /// # Errors
+    /// Data sets that cannot be read, all of them; methods that do not fit a data set.
+    pub fn new(experiment: &Experiment, source: &data::Source) -> Result<Grid> {
+        let (datasets, specs) = open_all(experiment, source)?;
+        let mut out = Vec::new();
+        let mut methods = Vec::new();
+        for set in &datasets {
+            let mut row = Vec::new();
+            for spec in &experiment.methods {
+                match build(spec, set) {
+                    Ok(method) => row.push(method),
+                    Err(d) => out.push(d),
+                }
+            }
+            methods.push(row);
+        }
+        let mut tests = Vec::new();
+        for set in &datasets {
+            let path = experiment.dataset_path(&set.id);
+            let mut repeats = Vec::new();
+            for repeat in 0..experiment.split.repeats() {
+                match experiment.split.tests(set.set.n(), set.labels(), &path, repeat) {
+                    Ok(masks) => {
+                        repeats
+                            .push(masks.into_iter().map(|m| m.map(Arc::from)).collect::<Vec<_>>());
+                    }
+                    Err(e) => {
+                        out.push(plain(&format!("dataset {}", set.id), e.to_string()));
+                        break;
+                    }
+                }
+            }
+            tests.push(repeats);
+        }
+        if !out.is_empty() {
+            return Err(Error::Config(out));
+        }
+        let mut grid = Grid {
+            datasets,
+            methods,
+            cells: Vec::new(),
+            selection_of: Vec::new(),
+            selections: Vec::new(),
+            tests,
+        };
+        grid.lay_out(experiment, &specs)?;
+        Ok(grid)
+    }
+
+    /// The test objects of a fold; `None` when nothing is held back.
+    pub fn test(&self, dataset: usize, repeat: usize, fold: usize) -> Option<&Arc<[bool]>> {
+        self.tests[dataset][repeat][fold].as_ref()
+    }
+
+    /// The method of a cell.
+    pub fn method_of_cell(&self, cell: usize) -> &GridMethod {
+        let c = &self.cells[cell];
+        &self.methods[c.dataset][c.method]
+    }
+
+    /// The method of a selection.
+    pub fn method_of_selection(&self, selection: usize) -> &GridMethod {
+        let s = &self.selections[selection];
+        &self.methods[s.dataset][s.method]
+    }
+
+    /// Lays out cells and selections; `specs` are the positions of the data sets in the experiment.
+    fn lay_out(&mut self, experiment: &Experiment, specs: &[usize]) -> Result<()> {
+        let reference = match experiment.points.numbers() {
+            Ok(_) => None,
+            Err(id) => experiment.methods.iter().position(|m| m.id == id),
+        };
+        let mut by_key: HashMap<String, usize> = HashMap::new();
+        for dataset in 0..self.datasets.len() {
+            let methods = &self.methods[dataset];
+            let keys: Vec<Option<String>> =
+                methods.iter().map(|m| selection_key(&m.resolved)).collect();
+            let identity = |m: &GridMethod| {
+                let spec = &experiment.datasets[specs[dataset]];
+                let reference = reference.map(|r| &methods[r].resolved);
+                let set = &self.datasets[dataset];
+                identity::of_method(experiment, spec, set, &m.resolved, reference)
+            };
+            let identities: Vec<Value> = methods.iter().map(identity).collect::<Result<_>>()?;
+            for method in 0..experiment.methods.len() {
+                for repeat in 0..experiment.split.repeats() {
+                    for fold in 0..experiment.split.folds() {
+                        let place = [dataset, repeat, fold];
+                        let mut task = |method: usize, key: &str, budget: Budget| {
+                            share(&mut self.selections, &mut by_key, key, place, method, budget)
+                        };
+                        let selection = match (&keys[method], reference) {
+                            (Some(key), None) => Some(task(method, key, Budget::Points)),
+                            (Some(key), Some(r)) if keys[r].as_ref() == Some(key) => {
+                                Some(task(method, key, Budget::Open))
+                            }
+                            (Some(key), Some(r)) => {
+                                let leading = keys[r].as_deref().unwrap_or_default();
+                                let first = task(r, leading, Budget::Open);
+                                Some(task(method, key, Budget::Follow(first)))
+                            }
+                            // A method without queries still waits for the number that the
+                            // reference makes.
+                            (None, Some(r)) => {
+                                keys[r].as_deref().map(|key| task(r, key, Budget::Open))
+                            }
+                            (None, None) => None,
+                        };
+                        self.selection_of.push(selection);
+                        self.cells.push(Cell {
+                            dataset,
+                            method,
+                            repeat,
+                            fold,
+                            identity: identity::of_cell(&identities[method], repeat, fold),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which file belongs to which cell.
+    pub fn plan_lines(&self) -> Vec<PlanLine> {
+        let line = |c: &Cell| PlanLine {
+            dataset: self.datasets[c.dataset].id.clone(),
+            method: self.methods[c.dataset][c.method].resolved.id.clone(),
+            repeat: c.repeat,
+            fold: c.fold,
+            identity: c.identity.clone(),
+        };
+        self.cells.iter().map(line).collect()
+    }
+
+    /// Operations of one cell, roughly.
+    pub fn cell_effort(&self, cell: usize, points: usize) -> f64 {
+        let GridMethod { resolved, costs, .. } = self.method_of_cell(cell);
+        // Without questions every point of the curve is the same run.
+        let runs = match resolved.method.selector {
+            Some(_) if resolved.method.clusterer.is_some() => points,
+            _ => 1,
+        };
+        costs.clusterer * runs.max(1) as f64
+    }
+
+    /// Operations of making every shared ensemble once, roughly.
+    pub fn ensemble_effort(&self) -> f64 {
+        let shared: BTreeMap<&String, f64> = self
+            .methods
+            .iter()
+            .flatten()
+            .flat_map(|m| m.costs.ensembles())
+            .map(|SharedEnsemble { key, effort }| (key, *effort))
+            .collect();
+        shared.values().sum()
+    }
+
+    /// Operations of one selection, roughly.
+    pub fn selection_effort(&self, selection: usize, queries: usize) -> f64 {
+        let GridMethod { resolved, costs, .. } = self.method_of_selection(selection);
+        let data = &self.datasets[self.selections[selection].dataset].set.data;
+        let asks = (queries.max(1) * data.entries()) as f64;
+        let selector = resolved.method.selector.as_ref();
+        let between = selector.is_some_and(|s| s.properties().needs_clustering);
+        asks + costs.selector + if between { costs.clusterer * queries as f64 / 10.0 } else { 0.0 }
+    }
+}
+
+/// The data sets that are there, each with its place in the experiment.
+fn open_all(experiment: &Experiment, source: &data::Source) -> Result<(Vec<Prepared>, Vec<usize>)> {
+    let mut datasets = Vec::new();
+    let mut specs = Vec::new();
+    let mut failed = Vec::new();
+    for (at, spec) in experiment.datasets.iter().enumerate() {
+        match data::prepare(experiment, spec, source) {
+            Ok(prepared) => {
+                datasets.push(prepared);
+                specs.push(at);
+            }
+            Err(_) if spec.optional => {}
+            Err(e) => failed.push(e),
+        }
+    }
+    match failed.len() {
+        0 => Ok((datasets, specs)),
+        1 => Err(failed.remove(0)),
+        _ => {
+            let lines: Vec<String> = failed.iter().map(ToString::to_string).collect();
+            Err(Error::Data { place: "data sets".into(), message: lines.join("\n") })
+        }
+    }
+}
+
+/// The selection with this key at this place: the one that is there, or a new one for `method`.
+fn share(
+    selections: &mut Vec<SelectionTask>,
+    by_key: &mut HashMap<String, usize>,
+    key: &str,
+    [dataset, repeat, fold]: [usize; 3],
+    method: usize,
+    budget: Budget,
+) -> usize {
+    *by_key.entry(format!("{dataset}/{repeat}/{fold}/{key}")).or_insert_with(|| {
+        selections.push(SelectionTask { dataset, method, repeat, fold, budget });
+        selections.len() - 1
+    })
+}
+
+fn plain(path: &str, message: String) -> Diagnostic {
+    Diagnostic { source: String::new(), position: None, span: None, path: path.into(), message }
+}
+
+fn build(spec: &MethodSpec, set: &Prepared) -> Result<GridMethod, Diagnostic> {
+    let place = format!("method \"{}\" on data set \"{}\"", spec.id, set.id);
+    let has_classes = set.set.classes.is_some();
+    if !has_classes && spec.mentions_classes() {
+        let message = "k = \"classes\" needs a class column; give a number or \"unknown\"";
+        return Err(plain(&place, message.into()));
+    }
+    let resolved = spec.resolve(set.set.k()).map_err(|message| plain(&place, message))?;
+    if let Some(oracle) = &resolved.method.oracle
+        && oracle.properties().needs_labels
+        && !has_classes
+    {
+        let message = format!("the oracle {} needs a class column", oracle.typetag_name());
+        return Err(plain(&place, message));
+    }
+    let shape = Shape {
+        n: set.set.n(),
+        d: set.set.d(),
+        k: resolved.k.unwrap_or(1),
+        entries: set.set.data.entries(),
+        constraints: 0,
+    };
+    let consensus = &resolved.config["clusterer"]["consensus"];
+    if descriptor(consensus).is_some_and(|d| d.role == Role::ConsensusFunction)
+        && let Ok(consensus) = <dyn ConsensusFunction as RoleObject>::from_value(consensus.clone())
+    {
+        // Before any member is made.
+        check_size(shape.n, &*consensus).map_err(|e| plain(&place, e.to_string()))?;
+    }
+    let generator = first_generator(&resolved.config).cloned();
+    let generator = generator.map(<dyn EnsembleGenerator as RoleObject>::from_value).transpose();
+    let generator = generator.map_err(|message| plain(&place, message))?;
+    let costs = Costs::new(&set.id, &shape, &resolved);
+    Ok(GridMethod { resolved, generator, costs })
+}

@@ -1,0 +1,171 @@
+//! What decides which results belong to a cell, and which cells share a selection?
+//!
+//! The identity of a cell is a hash of everything its rows depend on; a selection key is everything a
+//! selection reads. Neither decides what is drawn: seeds have paths of their own.
+
+use std::collections::BTreeMap;
+
+use mustlink::registry::{Catalogue, Descriptor};
+use mustlink::{Error, Result};
+use serde_json::{Value, json};
+
+use crate::config::{DatasetSpec, EnsemblePer, Experiment, ResolvedMethod};
+use crate::data::Prepared;
+
+/// Schema of identities; raised when rows change their meaning.
+const SCHEMA: u32 = 1;
+
+/// What the cells of a method on a data set have in common; `reference` is the method that decides
+/// the curve points, where one does.
+///
+/// # Errors
+/// `Data` for scores that cannot be written down.
+pub(crate) fn of_method(
+    experiment: &Experiment,
+    spec: &DatasetSpec,
+    set: &Prepared,
+    method: &ResolvedMethod,
+    reference: Option<&ResolvedMethod>,
+) -> Result<Value> {
+    let curve = match reference {
+        None => json!(experiment.points.numbers().unwrap_or_default()),
+        Some(r) => json!({ "from_run": r.config }),
+    };
+    let scoring = serde_json::to_value(&experiment.scoring)
+        .map_err(|e| Error::Data { place: "scoring".into(), message: e.to_string() })?;
+    let mut versions = BTreeMap::new();
+    for tree in [&method.config, &scoring, &spec.transforms, &curve] {
+        collect_versions(tree, &mut versions);
+    }
+    let mut identity = json!({
+        "schema": SCHEMA,
+        "dataset": {
+            "id": set.id, "digest": set.digest, "target": set.target,
+            "class_sizes": spec.class_sizes, "transforms": spec.transforms,
+            "constraints": set.given.digest(),
+        },
+        "split": experiment.split,
+        "method": method.config,
+        "curve": curve,
+        "scoring": scoring,
+        "seed": experiment.head.seed,
+        "versions": versions,
+    });
+    if experiment.head.ensemble_per == EnsemblePer::Repeat {
+        identity["ensemble_per"] = json!("repeat");
+    }
+    Ok(first_names(&identity))
+}
+
+/// Options under the names they had first: renaming one leaves finished cells what they are.
+fn first_names(value: &Value) -> Value {
+    let first = |key: &String| {
+        let option = descriptor(value)?.schema_value().get("properties")?.get(key)?;
+        option.get("x-alias")?.as_str().map(str::to_string)
+    };
+    match value {
+        Value::Object(map) => {
+            let named = |(key, v)| (first(key).unwrap_or_else(|| key.clone()), first_names(v));
+            Value::Object(map.iter().map(named).collect())
+        }
+        Value::Array(items) => items.iter().map(first_names).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The identity of one cell, 16 hexadecimal digits; `method` comes from [`of_method`].
+pub(crate) fn of_cell(method: &Value, repeat: usize, fold: usize) -> String {
+    let mut identity = method.clone();
+    identity["repeat"] = repeat.into();
+    identity["fold"] = fold.into();
+    blake3::hash(canonical(&identity).as_bytes()).to_hex()[..16].to_string()
+}
+
+/// Everything a selection reads, apart from data set, repeat and fold; `None` without a selector.
+pub(crate) fn selection_key(resolved: &ResolvedMethod) -> Option<String> {
+    let selector = resolved.method.selector.as_ref()?;
+    let prefix = resolved.method.prefix().len();
+    let transforms = resolved.config["transforms"].as_array().cloned().unwrap_or_default();
+    let mut key = json!({
+        "transforms": transforms[..prefix.min(transforms.len())],
+        "k": resolved.k,
+        "selector": resolved.config["selector"],
+        "oracle": resolved.config["oracle"],
+    });
+    if selector.properties().needs_clustering {
+        key["clusterer"] = resolved.config["clusterer"].clone();
+        key["suffix"] = json!(transforms[prefix.min(transforms.len())..]);
+    }
+    Some(canonical(&key))
+}
+
+/// The catalogue's entry for a plugin's configuration; `None` where the value is none.
+pub(crate) fn descriptor(value: &Value) -> Option<&'static Descriptor> {
+    let tag = value.get("type").and_then(Value::as_str)?;
+    Catalogue::get().ok()?.find(tag)
+}
+
+fn collect_versions(value: &Value, out: &mut BTreeMap<String, u32>) {
+    if let Some(d) = descriptor(value) {
+        out.insert(d.tag.into(), d.version);
+    }
+    match value {
+        Value::Object(map) => map.values().for_each(|v| collect_versions(v, out)),
+        Value::Array(items) => items.iter().for_each(|v| collect_versions(v, out)),
+        _ => {}
+    }
+}
+
+/// JSON with sorted keys and no spaces; integers as integers, floats by shortest round trip.
+pub(crate) fn canonical(value: &Value) -> String {
+    fn write(value: &Value, out: &mut String) {
+        match value {
+            Value::Object(map) => {
+                let sorted: BTreeMap<&String, &Value> = map.iter().collect();
+                out.push('{');
+                for (at, (key, v)) in sorted.into_iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    out.push_str(&Value::from(key.as_str()).to_string());
+                    out.push(':');
+                    write(v, out);
+                }
+                out.push('}');
+            }
+            Value::Array(items) => {
+                out.push('[');
+                for (at, v) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    write(v, out);
+                }
+                out.push(']');
+            }
+            other => out.push_str(&other.to_string()),
+        }
+    }
+    let mut out = String::new();
+    write(value, &mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn renamed_options_do_not_change_identities() {
+        let config = json!({ "clusterer": { "type": "pck_means", "when_more_neighbourhoods": "largest", "weight": 1.0 } });
+        let first = json!({ "clusterer": { "type": "pck_means", "lambda_gt_k": "largest", "weight": 1.0 } });
+        assert_eq!(first_names(&config), first);
+        assert_eq!(first_names(&first), first);
+    }
+
+    #[test]
+    fn canonical_json_sorts_and_keeps_kinds() {
+        let value = json!({ "b": [1, 1.0, 0.1, null, true], "a": { "z": "\"q\"", "y": {} } });
+        assert_eq!(canonical(&value), r#"{"a":{"y":{},"z":"\"q\""},"b":[1,1.0,0.1,null,true]}"#);
+    }
+}

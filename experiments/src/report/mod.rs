@@ -1,0 +1,134 @@
+//! What does a reader get to see?
+//!
+//! Everything here is derived from the journal and can be made again at any time: `results.csv`
+//! with every row, `summary.csv` with every mean, the figures with their numbers, a page that holds
+//! all of it, and a table for the terminal.
+
+mod columns;
+mod curves;
+mod figure;
+mod page;
+mod table;
+mod verdicts;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use mustlink::Result;
+
+use self::curves::CellRows;
+pub use self::curves::{CurveSummary, PointSummary};
+use self::figure::Figure;
+pub use self::verdicts::{Finding, Judgement, Verdict};
+use crate::config::Experiment;
+use crate::journal::{self, io, write_whole};
+use crate::row::{self, Row, RowStatus};
+
+/// What a report is made of.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The results directory.
+    pub dir: PathBuf,
+    /// Cells of the experiment.
+    pub cells: usize,
+    /// Cells that are finished.
+    pub finished: usize,
+    /// Cells with an error or out of time.
+    pub failed: usize,
+    /// The table for the terminal.
+    pub table: String,
+    /// Every summarised curve, in config order.
+    pub curves: Vec<CurveSummary>,
+    /// What became of the criteria, in config order.
+    pub verdicts: Vec<Verdict>,
+    /// The page.
+    pub page: PathBuf,
+}
+
+/// Makes tables, figures and the page of a results directory anew.
+///
+/// # Errors
+/// `Data` when it is no results directory, a cell file is damaged, or nothing can be written.
+pub fn report(dir: &Path) -> Result<Report> {
+    let experiment = Experiment::from_directory(dir)?;
+    let plan = journal::read_plan(dir)?;
+    let mut cells = Vec::new();
+    for line in &plan {
+        let Some(mut rows) = journal::read_cell(dir, &line.identity)? else { continue };
+        for row in &mut rows {
+            // Cells with equal settings share a file, whatever they are called.
+            row.experiment.clone_from(&experiment.head.name);
+            row.dataset.clone_from(&line.dataset);
+            row.method.clone_from(&line.method);
+        }
+        let (dataset, method) = (line.dataset.clone(), line.method.clone());
+        cells.push(CellRows { dataset, method, repeat: line.repeat, rows });
+    }
+    let rows: Vec<Row> = cells.iter().flat_map(|c| c.rows.iter().cloned()).collect();
+    write_whole(&dir.join("results.csv"), ".part", &row::to_csv(&rows, experiment.columns())?)?;
+    let curves = curves::summarise(&experiment, &cells);
+    write_whole(&dir.join("summary.csv"), ".part", &curves::to_csv(&curves)?)?;
+    let verdicts = verdicts::judge(&experiment, &cells);
+    if !verdicts.is_empty() {
+        write_whole(&dir.join("verdicts.csv"), ".part", &verdicts::to_csv(&verdicts)?)?;
+    }
+    let figures = draw(dir, &experiment, &curves)?;
+    let failed: Vec<&Row> =
+        cells.iter().filter_map(|c| c.rows.iter().find(|r| r.status != RowStatus::Ok)).collect();
+    let page = page::Contents {
+        finished: cells.len(),
+        cells: plan.len(),
+        curves: &curves,
+        verdicts: &verdicts,
+        figures: &figures,
+        failed: &failed,
+    };
+    let page = page::page(&experiment, &page);
+    let report = Report {
+        dir: dir.to_path_buf(),
+        cells: plan.len(),
+        finished: cells.len(),
+        failed: failed.len(),
+        table: table::table(&experiment, &curves, &verdicts),
+        verdicts,
+        page: dir.join("report.html"),
+        curves,
+    };
+    write_whole(&report.page, ".part", page.as_bytes())?;
+    Ok(report)
+}
+
+/// One figure per data set and metric, with exactly its numbers beside it.
+fn draw(dir: &Path, experiment: &Experiment, curves: &[CurveSummary]) -> Result<Vec<Figure>> {
+    let folder = dir.join("figures");
+    let mut out = Vec::new();
+    let mut names = BTreeSet::new();
+    for dataset in &experiment.datasets {
+        for (metric, direction) in experiment.measured().iter().zip(columns::directions(experiment))
+        {
+            let mine: Vec<&CurveSummary> =
+                curves.iter().filter(|c| c.dataset == dataset.id && c.metric == *metric).collect();
+            let y_name = match direction {
+                None => metric.clone(),
+                Some(true) => format!("{metric} (more is better)"),
+                Some(false) => format!("{metric} (less is better)"),
+            };
+            let Some(svg) = figure::learning_curve(&dataset.id, &y_name, &mine) else { continue };
+            let mut name = file_name(&format!("{}-{metric}", dataset.id));
+            while !names.insert(name.clone()) {
+                name.push('_');
+            }
+            std::fs::create_dir_all(&folder).map_err(io(&folder))?;
+            write_whole(&folder.join(format!("{name}.svg")), ".part", svg.as_bytes())?;
+            let numbers = curves::to_csv(mine.iter().copied())?;
+            write_whole(&folder.join(format!("{name}.csv")), ".part", &numbers)?;
+            out.push(Figure { name, svg });
+        }
+    }
+    Ok(out)
+}
+
+fn file_name(text: &str) -> String {
+    let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    text.chars().map(keep).collect()
+}

@@ -1,0 +1,194 @@
+//! The page of a results directory.
+
+use std::fmt::Write;
+
+use super::columns::{columns, counts, find, legend};
+use super::curves::CurveSummary;
+use super::figure::{Figure, mean_text};
+use super::verdicts::{self, Verdict};
+use crate::config::Experiment;
+use crate::row::Row;
+use crate::svg::escape;
+
+/// At most this many failed cells are listed.
+const LISTED: usize = 50;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--line:#d8d8d8;--dim:#666;--bad:#b3261e}\
+@media(prefers-color-scheme:dark){:root{--line:#444;--dim:#aaa;--bad:#ff8a80}}\
+body{font:15px/1.5 system-ui,sans-serif;max-width:1420px;margin:2rem auto;padding:0 1.2rem}\
+h1{margin-bottom:.2rem}h2{margin-top:2.2rem}p.dim,figcaption,td.n{color:var(--dim)}\
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
+th,td{padding:.3rem .8rem;text-align:right;white-space:nowrap}th{border-bottom:2px solid var(--line);text-align:right}\
+th.l,td.l{text-align:left}tr.first td{border-top:1px solid var(--line)}td.bad{color:var(--bad)}\
+td.w{white-space:normal;text-align:left}\
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,600px),1fr));gap:1.4rem}\
+figure{margin:0}svg{max-width:100%;height:auto;border:1px solid var(--line);border-radius:6px}\
+pre{overflow-x:auto;border:1px solid var(--line);border-radius:6px;padding:1rem;font-size:13px}";
+
+/// What the page shows.
+pub(super) struct Contents<'a> {
+    /// Cells that are finished.
+    pub finished: usize,
+    /// Cells of the experiment.
+    pub cells: usize,
+    /// Every summarised curve.
+    pub curves: &'a [CurveSummary],
+    /// Every criterion, judged.
+    pub verdicts: &'a [Verdict],
+    /// Every figure.
+    pub figures: &'a [Figure],
+    /// The first row of each cell with an error or out of time.
+    pub failed: &'a [&'a Row],
+}
+
+/// The page as HTML.
+pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
+    let Contents { finished, cells, curves, verdicts, figures, failed } = *contents;
+    let mut h = String::new();
+    let name = escape(&experiment.head.name);
+    let _ = write!(
+        h,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <title>{name}</title><style>{STYLE}</style></head><body>\n<h1>{name}</h1>\n"
+    );
+    if !experiment.head.description.is_empty() {
+        let _ = writeln!(h, "<p>{}</p>", escape(&experiment.head.description));
+    }
+    let _ = writeln!(
+        h,
+        "<p class=\"dim\">{} of {} cells finished, {} failed · seed {} · {} × {} · mustlink {}</p>",
+        finished,
+        cells,
+        failed.len(),
+        experiment.head.seed,
+        count(experiment.split.repeats(), "repeat"),
+        count(experiment.split.folds(), "fold"),
+        env!("CARGO_PKG_VERSION"),
+    );
+    if finished < cells {
+        let _ =
+            writeln!(h, "<p><b>The run is not complete:</b> the same command goes on with it.</p>");
+    }
+    score_table(&mut h, experiment, curves);
+    verdicts::html(&mut h, verdicts);
+    if !figures.is_empty() {
+        h.push_str("<h2>Learning curves</h2>\n<div class=\"figures\">\n");
+        for figure in figures {
+            let name = escape(&figure.name);
+            let _ = writeln!(
+                h,
+                "<figure>{}<figcaption>Lines: means; bands: {} % intervals. \
+                 <a href=\"figures/{name}.csv\">numbers</a> · <a href=\"figures/{name}.svg\">SVG</a></figcaption></figure>",
+                figure.svg,
+                experiment.stats.level * 100.0
+            );
+        }
+        h.push_str("</div>\n");
+    }
+    if !failed.is_empty() {
+        let _ = writeln!(
+            h,
+            "<h2>Failed cells</h2>\n<div class=\"scroll\"><table><tr><th class=\"l\">data set</th>\
+             <th class=\"l\">method</th><th>repeat</th><th>fold</th><th>queries</th><th class=\"l\">message</th></tr>"
+        );
+        for row in failed.iter().take(LISTED) {
+            let _ = writeln!(
+                h,
+                "<tr><td class=\"l\">{}</td><td class=\"l\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"w\">{}</td></tr>",
+                escape(&row.dataset),
+                escape(&row.method),
+                row.repeat,
+                row.fold,
+                row.p_requested.map_or(String::new(), |p| p.to_string()),
+                escape(row.message.as_deref().unwrap_or_default())
+            );
+        }
+        h.push_str("</table></div>\n");
+        if failed.len() > LISTED {
+            let _ = writeln!(
+                h,
+                "<p class=\"dim\">and {} more in results.csv</p>",
+                failed.len() - LISTED
+            );
+        }
+    }
+    let _ = write!(
+        h,
+        "<h2>Data</h2>\n<p><a href=\"results.csv\">results.csv</a>: every row · \
+         <a href=\"summary.csv\">summary.csv</a>: every mean</p>\n\
+         <details><summary>Configuration, every default written out</summary><pre>{}</pre></details>\n</body></html>\n",
+        escape(&experiment.resolved_toml())
+    );
+    h
+}
+
+fn count(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}
+
+fn score_table(h: &mut String, experiment: &Experiment, curves: &[CurveSummary]) {
+    let columns = columns(experiment, curves, true);
+    h.push_str("<h2>Scores</h2>\n<div class=\"scroll\"><table><tr><th class=\"l\">data set</th><th class=\"l\">method</th>");
+    for column in &columns {
+        let _ = write!(
+            h,
+            "<th>{} {}</th>",
+            escape(&column.head),
+            match column.higher {
+                Some(true) => "↑",
+                Some(false) => "↓",
+                None => "",
+            }
+        );
+    }
+    h.push_str("<th>cells</th><th>failed</th></tr>\n");
+    for dataset in &experiment.datasets {
+        // The best of each column, where there is something to choose from.
+        let best: Vec<Option<f64>> = columns
+            .iter()
+            .map(|column| {
+                let mine =
+                    curves.iter().filter(|c| c.dataset == dataset.id && c.metric == column.metric);
+                let means: Vec<f64> = mine.filter_map(|c| column.of(c)).map(|s| s.mean).collect();
+                let pick = if column.higher? { f64::max } else { f64::min };
+                (means.len() > 1).then(|| means.iter().copied().reduce(pick)).flatten()
+            })
+            .collect();
+        for (at, method) in experiment.methods.iter().enumerate() {
+            let _ = write!(
+                h,
+                "<tr{}><td class=\"l\">{}</td><td class=\"l\">{}</td>",
+                if at == 0 { " class=\"first\"" } else { "" },
+                if at == 0 { escape(&dataset.id) } else { String::new() },
+                escape(&method.id)
+            );
+            let mut cells = (0, 0);
+            for (column, best) in columns.iter().zip(&best) {
+                let curve = find(curves, &dataset.id, &method.id, &column.metric);
+                cells = curve.map_or(cells, counts);
+                let text = match curve.and_then(|c| column.of(c)) {
+                    None => "–".to_string(),
+                    Some(s) => {
+                        let text = mean_text(s.mean, s.half_width);
+                        if *best == Some(s.mean) { format!("<b>{text}</b>") } else { text }
+                    }
+                };
+                let _ = write!(h, "<td>{text}</td>");
+            }
+            let _ = writeln!(
+                h,
+                "<td class=\"n\">{}</td><td class=\"{}\">{}</td></tr>",
+                cells.0,
+                if cells.1 > 0 { "bad" } else { "n" },
+                cells.1
+            );
+        }
+    }
+    let _ = writeln!(
+        h,
+        "</table></div>\n<p class=\"dim\">{}; area: mean height of the curve.</p>",
+        escape(&legend(experiment))
+    );
+}

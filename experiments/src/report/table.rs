@@ -1,0 +1,63 @@
+//! The table for the terminal.
+
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+use super::columns::{columns, counts, find, legend};
+use super::curves::CurveSummary;
+use super::figure::mean_text;
+use super::verdicts::{self, Verdict};
+use crate::config::Experiment;
+
+/// A line per data set and method, then the verdicts.
+pub(super) fn table(
+    experiment: &Experiment,
+    curves: &[CurveSummary],
+    verdicts: &[Verdict],
+) -> String {
+    let columns = columns(experiment, curves, false);
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('─').junction('─');
+    table
+        .load_style(TableStyle::new().header_separator(rule))
+        .set_content_arrangement(ContentArrangement::Disabled);
+    let mut head = vec!["data set".to_string(), "method".into()];
+    // Over two lines, or six numbers and two names fill no terminal.
+    head.extend(columns.iter().map(|c| c.head.replacen(' ', "\n", 1)));
+    head.push("cells".into());
+    table.set_header(head);
+    for (at, dataset) in experiment.datasets.iter().enumerate() {
+        if at > 0 {
+            table.add_row([""]);
+        }
+        let mut name = dataset.id.clone();
+        for method in &experiment.methods {
+            let mut line = vec![std::mem::take(&mut name), method.id.clone()];
+            let mut cells = (0, 0);
+            for column in &columns {
+                let curve = find(curves, &dataset.id, &method.id, &column.metric);
+                let score = curve.and_then(|c| column.of(c));
+                line.push(score.map_or("–".into(), |s| mean_text(s.mean, s.half_width)));
+                cells = curve.map_or(cells, counts);
+            }
+            line.push(match cells {
+                (n, 0) => n.to_string(),
+                (n, failed) => format!("{n}, {failed} failed"),
+            });
+            table.add_row(line);
+        }
+    }
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
+        if at >= 2 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines: Vec<String> = table.lines().map(|l| l.trim_end().to_string()).collect();
+    let mut text = format!("{}\n{}\n", lines.join("\n"), legend(experiment));
+    if !verdicts.is_empty() {
+        let _ = write!(text, "\n{}", verdicts::text(verdicts));
+    }
+    text
+}

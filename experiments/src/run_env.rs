@@ -1,0 +1,92 @@
+//! What the selections and cells of a run have in common.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use mustlink::constraints::{Constraints, Origin};
+use mustlink::context::{Context, EnsembleStore};
+use mustlink::method::Method;
+use mustlink::{Error, Problem, Result};
+
+use crate::config::{EnsemblePer, Experiment};
+use crate::data::Prepared;
+use crate::grid::Grid;
+
+/// What cells and selections of a run have in common.
+pub(crate) struct RunEnv<'a> {
+    pub experiment: &'a Experiment,
+    pub grid: &'a Grid,
+    /// The curve points; absent when another method decides.
+    pub points: Option<&'a [usize]>,
+    pub ensembles: &'a EnsembleStore,
+    pub cancel: Arc<AtomicBool>,
+    pub memory_limit: Option<u64>,
+}
+
+impl RunEnv<'_> {
+    /// The context of a fold; its time limit counts from `since`.
+    pub fn context(&self, set: &Prepared, repeat: usize, fold: usize, since: Instant) -> Context {
+        let limit = self.experiment.run.cell_timeout_s;
+        let left = limit.map(|l| (l - since.elapsed().as_secs_f64()).max(0.0));
+        let dataset = self.experiment.dataset_path(&set.id);
+        let ensembles = match self.experiment.head.ensemble_per {
+            EnsemblePer::Dataset => dataset.clone(),
+            EnsemblePer::Repeat => dataset.index(repeat),
+        };
+        Context::builder(dataset.index(repeat).index(fold))
+            .cancel(self.cancel.clone())
+            .time_limit(left)
+            .memory_limit(self.memory_limit)
+            .ensembles(self.ensembles.clone(), ensembles)
+            .build()
+    }
+}
+
+/// The problem of a fold as every method gets it: all objects, training objects eligible, given
+/// constraints that touch a test object left out (their number comes second).
+pub(crate) fn problem(
+    set: &Prepared,
+    k: Option<usize>,
+    test: Option<&Arc<[bool]>>,
+) -> (Problem, usize) {
+    let mut problem =
+        Problem { k, constraints: set.given.clone(), ..Problem::new(set.set.data.clone()) };
+    let Some(test) = test else { return (problem, 0) };
+    problem.eligible = Some(test.iter().map(|t| !t).collect());
+    let (inside, left_out) = set.given.within(|i| !test[i]);
+    if left_out > 0 {
+        problem.constraints = Arc::new(inside);
+    }
+    (problem, left_out)
+}
+
+/// No constraint on a test object may reach a method, wherever it comes from.
+///
+/// # Errors
+/// `Contract` with the constraint or the neighbourhood that does.
+pub(crate) fn check_no_test_leak(
+    method: &Method,
+    constraints: &Constraints,
+    test: Option<&Arc<[bool]>>,
+) -> Result<()> {
+    let Some(test) = test else { return Ok(()) };
+    let touches = |o: u32| test[o as usize];
+    let pair = constraints
+        .pairs()
+        .iter()
+        .filter(|c| matches!(c.origin, Origin::Given | Origin::Queried | Origin::Entailed))
+        .find(|c| touches(c.i) || touches(c.j))
+        .map(|c| format!("its constraint ({}, {}) touches a test object", c.i, c.j));
+    let named = || {
+        let found = constraints.neighbourhoods().iter().flatten().copied().find(|&o| touches(o));
+        found.map(|o| format!("its neighbourhoods hold the test object {o}"))
+    };
+    match pair.or_else(named) {
+        None => Ok(()),
+        Some(broken) => {
+            let plugin = method.selector.as_ref().map_or("constraints", |s| s.typetag_name());
+            Err(Error::Contract { plugin: plugin.into(), broken })
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Which task comes next? A selection before the cells that use it, longer tasks before shorter ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::{EnsemblePer, Experiment};
+use crate::grid::{Budget, Grid};
+
+/// A task of a run. Cells come before selections: what a cell needs is in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Task {
+    Cell(usize),
+    Select(usize),
+}
+
+/// The tasks of a run that are left, and what each waits for.
+pub(crate) struct Schedule {
+    /// Tasks that wait for nothing, in the order they are taken: by kind, then by rank.
+    ready: BTreeSet<(bool, usize, Task)>,
+    /// What waits for each task, and for how many each waits.
+    after: BTreeMap<Task, Vec<Task>>,
+    pending: BTreeMap<Task, usize>,
+    /// Longer first.
+    rank: BTreeMap<Task, usize>,
+    /// Cells and selections that still need each selection.
+    users: BTreeMap<usize, usize>,
+    /// Operations of each cell, roughly.
+    pub effort: BTreeMap<usize, f64>,
+}
+
+impl Schedule {
+    /// Orders the cells `todo` and the selections they need; `points` are the curve points, absent
+    /// when another method decides.
+    pub fn new(
+        experiment: &Experiment,
+        grid: &Grid,
+        todo: &[usize],
+        points: Option<&[usize]>,
+    ) -> Self {
+        let queries = points.map_or(100, |p| p.last().copied().unwrap_or(0));
+        let count = points.map_or(1, <[usize]>::len);
+        let mut needed: BTreeSet<usize> = BTreeSet::new();
+        let mut after: BTreeMap<Task, Vec<Task>> = BTreeMap::new();
+        let mut users: BTreeMap<usize, usize> = BTreeMap::new();
+        for &c in todo {
+            if let Some(s) = grid.selection_of[c] {
+                needed.insert(s);
+                *users.entry(s).or_default() += 1;
+                after.entry(Task::Select(s)).or_default().push(Task::Cell(c));
+            }
+        }
+        for s in needed.clone() {
+            if let Budget::Follow(first) = grid.selections[s].budget {
+                needed.insert(first);
+                *users.entry(first).or_default() += 1;
+                after.entry(Task::Select(first)).or_default().push(Task::Select(s));
+            }
+        }
+        let tasks = makers_first(experiment, grid, &needed, todo, &mut after);
+        let mut pending: BTreeMap<Task, usize> = BTreeMap::new();
+        after.values().flatten().for_each(|t| *pending.entry(*t).or_default() += 1);
+        let effort: BTreeMap<usize, f64> =
+            todo.iter().map(|&c| (c, grid.cell_effort(c, count))).collect();
+        let mut by_effort: Vec<(f64, Task)> = effort
+            .iter()
+            .map(|(&c, &e)| (e, Task::Cell(c)))
+            .chain(needed.iter().map(|&s| {
+                let dependents = after.get(&Task::Select(s)).into_iter().flatten();
+                let below: f64 =
+                    dependents.map(|t| if let Task::Cell(c) = t { effort[c] } else { 0.0 }).sum();
+                (grid.selection_effort(s, queries) + below, Task::Select(s))
+            }))
+            .collect();
+        by_effort.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let rank = by_effort.iter().enumerate().map(|(at, (_, t))| (*t, at)).collect();
+        let ready: Vec<Task> = tasks.into_iter().filter(|t| !pending.contains_key(t)).collect();
+        let mut schedule = Schedule { ready: BTreeSet::new(), after, pending, rank, users, effort };
+        ready.into_iter().for_each(|t| schedule.make_ready(t));
+        schedule
+    }
+
+    /// Whether no task is ready.
+    pub fn is_idle(&self) -> bool {
+        self.ready.is_empty()
+    }
+
+    /// Takes the first ready task that `fits`.
+    pub fn take(&mut self, fits: impl Fn(Task) -> bool) -> Option<Task> {
+        let entry = self.ready.iter().copied().find(|(.., task)| fits(*task))?;
+        self.ready.remove(&entry);
+        Some(entry.2)
+    }
+
+    /// Marks a task as over: whatever waited for it waits for one fewer.
+    pub fn finish(&mut self, task: Task) {
+        for next in self.after.remove(&task).unwrap_or_default() {
+            let pending = self.pending.entry(next).or_insert(1);
+            *pending -= 1;
+            if *pending == 0 {
+                self.make_ready(next);
+            }
+        }
+    }
+
+    /// Counts one user of a selection fewer; true when it was the last.
+    pub fn release(&mut self, selection: usize) -> bool {
+        self.users.get_mut(&selection).is_some_and(|users| {
+            *users -= 1;
+            *users == 0
+        })
+    }
+
+    fn make_ready(&mut self, task: Task) {
+        let rank = self.rank.get(&task).copied().unwrap_or(usize::MAX);
+        self.ready.insert((matches!(task, Task::Select(_)), rank, task));
+    }
+}
+
+/// Every task. Of those that need one ensemble, the first makes it and the others come after. Those
+/// that wait for nothing else stand first, so that no two wait for each other.
+fn makers_first(
+    experiment: &Experiment,
+    grid: &Grid,
+    needed: &BTreeSet<usize>,
+    todo: &[usize],
+    after: &mut BTreeMap<Task, Vec<Task>>,
+) -> Vec<Task> {
+    let follows = |s: &usize| matches!(grid.selections[*s].budget, Budget::Follow(_));
+    let (later, free): (Vec<usize>, Vec<usize>) = needed.iter().copied().partition(follows);
+    let selections = free.into_iter().chain(later).map(Task::Select);
+    let mut makers: BTreeMap<(&str, Option<usize>), Task> = BTreeMap::new();
+    let tasks: Vec<Task> = selections.chain(todo.iter().copied().map(Task::Cell)).collect();
+    for &task in &tasks {
+        let (ensembles, repeat) = match task {
+            Task::Cell(c) => {
+                (&grid.method_of_cell(c).costs.clusterer_ensembles, grid.cells[c].repeat)
+            }
+            Task::Select(s) => {
+                (&grid.method_of_selection(s).costs.selector_ensembles, grid.selections[s].repeat)
+            }
+        };
+        let repeat = (experiment.head.ensemble_per == EnsemblePer::Repeat).then_some(repeat);
+        for ensemble in ensembles {
+            let maker = *makers.entry((&ensemble.key, repeat)).or_insert(task);
+            if maker != task {
+                after.entry(maker).or_default().push(task);
+            }
+        }
+    }
+    tasks
+}

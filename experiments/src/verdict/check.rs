@@ -1,0 +1,111 @@
+//! Does a formula name only what there is, and do the kinds of its values fit?
+
+use std::collections::BTreeMap;
+
+use mustlink::registry::suggestion;
+
+use super::evaluate::{EvalError, Results, Scope, SetResults, Value};
+use super::parse::{Expression, FACTS, FUNCTIONS, Formula};
+
+/// What a formula may name.
+pub(crate) struct Names<'a> {
+    /// Metrics and other numbers of rows.
+    pub columns: Vec<&'a str>,
+    /// Methods.
+    pub methods: Vec<&'a str>,
+    /// Data sets.
+    pub datasets: Vec<&'a str>,
+}
+
+impl Formula {
+    /// Whether every name is known, every function has its arguments, and the kinds of values fit;
+    /// `condition` says whether it is to be true or false, or a number.
+    pub fn check(&self, names: &Names, condition: bool) -> Result<(), String> {
+        check_names(&self.root, names)?;
+        // A try on invented results finds values of the wrong kind.
+        let invented = invented(names);
+        let scope = match self.is_about_sets() {
+            true => Scope { results: &invented, set: None },
+            false => Scope { results: &invented, set: Some(0) },
+        };
+        match (scope.value(&self.root, &mut Vec::new()), condition) {
+            (Ok(Value::Truth(_)), true) | (Ok(Value::Number(_) | Value::Sample(_)), false) => {
+                Ok(())
+            }
+            (Err(EvalError::NoData(_)), _) => Ok(()),
+            (Err(EvalError::Wrong(message)), _) => Err(message),
+            (Ok(other), true) => Err(format!("must be true or false, is {}", other.kind())),
+            (Ok(other), false) => Err(format!("must be a number, is {}", other.kind())),
+        }
+    }
+}
+
+fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
+    let known = |what: &str, name: &str, list: &[&str]| match list.contains(&name) {
+        true => Ok(()),
+        false => Err(format!("no {what} '{name}'{}", suggestion(name, list.iter().copied()))),
+    };
+    match node {
+        Expression::Number(_) | Expression::Text(_) => Ok(()),
+        Expression::Name(name) => known("number of a data set", name, &FACTS),
+        Expression::Not(a) | Expression::Minus(a) => check_names(a, names),
+        Expression::Binary(_, a, b) => check_names(a, names).and_then(|()| check_names(b, names)),
+        Expression::Call(name, arguments) => {
+            let function = FUNCTIONS.iter().find(|f| f.0 == name);
+            if let Some((name, count)) = function
+                && arguments.len() != *count
+            {
+                return Err(format!("{name} takes {count} arguments, got {}", arguments.len()));
+            }
+            match (name.as_str(), &arguments[..]) {
+                ("curve", [Expression::Text(column), Expression::Text(method)]) => {
+                    known("column", column, &names.columns)?;
+                    known("method", method, &names.methods)
+                }
+                ("curve", _) => Err("curve takes 'column' and 'method'".into()),
+                ("in_set", [Expression::Text(set), rest]) => {
+                    known("data set", set, &names.datasets)?;
+                    check_names(rest, names)
+                }
+                (_, rest) if function.is_some() => {
+                    rest.iter().try_for_each(|a| check_names(a, names))
+                }
+                (column, [Expression::Text(method)]) => {
+                    let functions = FUNCTIONS.iter().map(|f| f.0);
+                    if !names.columns.contains(&column) {
+                        let near =
+                            suggestion(column, functions.chain(names.columns.iter().copied()));
+                        return Err(format!("no function or column \"{column}\"{near}"));
+                    }
+                    known("method", method, &names.methods)
+                }
+                (other, _) => {
+                    let near = suggestion(other, FUNCTIONS.iter().map(|f| f.0));
+                    Err(format!("no function \"{other}\"{near}; a column takes a 'method'"))
+                }
+            }
+        }
+    }
+}
+
+/// Results with every name in them: a curve of two points and three cells for each.
+fn invented(names: &Names) -> Results {
+    let mut curves = BTreeMap::new();
+    for column in &names.columns {
+        for (at, method) in names.methods.iter().enumerate() {
+            let sample =
+                |p: f64| (p, (0..3).map(|r| ((r, 0), 1.0 + p + (at * r) as f64)).collect());
+            let key = (column.to_string(), method.to_string());
+            curves.insert(key, vec![sample(0.0), sample(1.0)]);
+        }
+    }
+    let set = |(at, id): (usize, &&str)| SetResults {
+        id: id.to_string(),
+        n: 10 + at,
+        d: 2,
+        classes: Some(2),
+        curves: curves.clone(),
+    };
+    let sets = names.datasets.iter().enumerate().map(set).collect();
+    Results { sets, level: 0.95, held_back: Some(0.25) }
+}

@@ -1,0 +1,466 @@
+//! What does a formula come to on the results of an experiment?
+//!
+//! `ari('pck')` is the learning curve of a method under a metric (or another number of a row);
+//! `last`, `at`, `area` make of a curve one value per cell, paired between methods; `low`, `high`
+//! make of those one number.
+
+use std::collections::BTreeMap;
+
+use super::parse::{Expression, Formula, Operator};
+use crate::statistics::{Summary, log_log_slope, mean_height, one_sided_confidence};
+
+/// One value per cell (or repeat), by (repeat, fold).
+pub(crate) type Sample = BTreeMap<(usize, usize), f64>;
+/// Curve points in order.
+pub(crate) type CurveValues = Vec<(f64, Sample)>;
+
+/// The results of one data set.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SetResults {
+    pub id: String,
+    pub n: usize,
+    pub d: usize,
+    pub classes: Option<usize>,
+    /// Curves by column and method.
+    pub curves: BTreeMap<(String, String), CurveValues>,
+}
+
+/// The results a formula speaks about.
+#[derive(Debug, Clone)]
+pub(crate) struct Results {
+    pub sets: Vec<SetResults>,
+    /// Confidence of intervals.
+    pub level: f64,
+    /// Test objects per training object; absent when nothing is held back.
+    pub held_back: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Truth(bool),
+    Number(f64),
+    Sample(Sample),
+    Curve(CurveValues),
+    /// A curve of numbers.
+    Line(Vec<(f64, f64)>),
+}
+
+impl Value {
+    /// In words, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Truth(_) => "true or false",
+            Value::Number(_) => "a number",
+            Value::Sample(_) => "a value per cell",
+            Value::Curve(_) | Value::Line(_) => "a curve (take last, at, area, …)",
+        }
+    }
+}
+
+/// Why there is no value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum EvalError {
+    /// Results are missing.
+    NoData(String),
+    /// The formula makes no sense.
+    Wrong(String),
+}
+
+type Valued = Result<Value, EvalError>;
+
+fn wrong<T>(name: &str, wanted: &str, got: &Value) -> Result<T, EvalError> {
+    Err(EvalError::Wrong(format!("{name} takes {wanted}, got {}", got.kind())))
+}
+
+fn no_data<T>(what: impl Into<String>) -> Result<T, EvalError> {
+    Err(EvalError::NoData(what.into()))
+}
+
+/// What a condition comes to, with the comparisons in it: `0.83 > 0.81`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Judged {
+    pub holds: bool,
+    pub numbers: Vec<String>,
+}
+
+impl Formula {
+    /// Whether the condition holds, on one data set or (without) on all.
+    pub fn judge(&self, results: &Results, set: Option<usize>) -> Result<Judged, EvalError> {
+        let mut numbers = Vec::new();
+        match (Scope { results, set }).value(&self.root, &mut numbers)? {
+            Value::Truth(holds) => Ok(Judged { holds, numbers }),
+            other => wrong("a claim", "true or false", &other),
+        }
+    }
+
+    /// The number, with the interval of its mean where it is one over cells.
+    pub fn number(
+        &self,
+        results: &Results,
+        set: Option<usize>,
+    ) -> Result<(f64, Option<(f64, f64)>), EvalError> {
+        match (Scope { results, set }).value(&self.root, &mut Vec::new())? {
+            Value::Number(x) => Ok((x, None)),
+            Value::Sample(s) => {
+                let summary = summary(&s, results.level)?;
+                Ok((summary.mean, summary.half_width.map(|_| summary.interval())))
+            }
+            other => wrong("a printed number", "a number", &other),
+        }
+    }
+}
+
+/// A number as people read it.
+pub(crate) fn shown(x: f64) -> String {
+    match x.abs() {
+        a if x == x.round() && a < 1e15 => format!("{x:.0}"),
+        a if a >= 100.0 => format!("{x:.1}"),
+        a if a >= 0.001 => format!("{x:.4}"),
+        _ => format!("{x:.3e}"),
+    }
+}
+
+fn summary(sample: &Sample, level: f64) -> Result<Summary, EvalError> {
+    let values: Vec<f64> = sample.values().copied().collect();
+    Summary::of(&values, level).map_or_else(|| no_data("no cell has a value"), Ok)
+}
+
+fn paired(a: &Sample, b: &Sample, with: impl Fn(f64, f64) -> f64) -> Sample {
+    a.iter().filter_map(|(key, x)| Some((*key, with(*x, *b.get(key)?)))).collect()
+}
+
+fn slope(points: &[(f64, f64)]) -> Valued {
+    log_log_slope(points)
+        .map_or_else(|| no_data("a slope needs two points above 0"), |s| Ok(Value::Number(s)))
+}
+
+fn confidence(sample: &Sample, correction: f64) -> f64 {
+    let values: Vec<f64> = sample.values().copied().collect();
+    one_sided_confidence(&values, correction)
+}
+
+/// Where a formula is evaluated: on one data set, or (without) on all together.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub results: &'a Results,
+    pub set: Option<usize>,
+}
+
+impl Scope<'_> {
+    fn set(&self, what: &str) -> Result<&SetResults, EvalError> {
+        match self.set {
+            Some(at) => Ok(&self.results.sets[at]),
+            None => Err(EvalError::Wrong(format!(
+                "{what} is of one data set; put it into count_sets, mean_sets, in_set, …"
+            ))),
+        }
+    }
+
+    /// The value of an expression; the comparisons in it go to `notes`.
+    pub fn value(&self, expression: &Expression, notes: &mut Vec<String>) -> Valued {
+        match expression {
+            Expression::Number(x) => Ok(Value::Number(*x)),
+            Expression::Text(t) => Err(EvalError::Wrong(format!("'{t}' is no value"))),
+            Expression::Name(name) => {
+                let set = self.set(name)?;
+                match name.as_str() {
+                    "n" => Ok(Value::Number(set.n as f64)),
+                    "d" => Ok(Value::Number(set.d as f64)),
+                    _ => set
+                        .classes
+                        .map_or_else(|| no_data("no classes"), |k| Ok(Value::Number(k as f64))),
+                }
+            }
+            Expression::Not(a) => match self.value(a, notes)? {
+                Value::Truth(t) => Ok(Value::Truth(!t)),
+                other => wrong("not", "true or false", &other),
+            },
+            Expression::Minus(a) => {
+                combine(Operator::Times, Value::Number(-1.0), self.value(a, notes)?)
+            }
+            Expression::Binary(operator, a, b) => {
+                // Both sides are worked out, so that all numbers are shown.
+                let a = self.value(a, notes)?;
+                let b = self.value(b, notes)?;
+                match operator {
+                    Operator::Or | Operator::And => match (a, b) {
+                        (Value::Truth(a), Value::Truth(b)) => {
+                            Ok(Value::Truth(if *operator == Operator::Or {
+                                a || b
+                            } else {
+                                a && b
+                            }))
+                        }
+                        (Value::Truth(_), other) | (other, _) => {
+                            wrong(operator.symbol(), "true or false", &other)
+                        }
+                    },
+                    Operator::Less
+                    | Operator::AtMost
+                    | Operator::More
+                    | Operator::AtLeast
+                    | Operator::Equal
+                    | Operator::Other => {
+                        let (x, y) =
+                            (self.plain(operator.symbol(), a)?, self.plain(operator.symbol(), b)?);
+                        notes.push(format!("{} {} {}", shown(x), operator.symbol(), shown(y)));
+                        Ok(Value::Truth(match operator {
+                            Operator::Less => x < y,
+                            Operator::AtMost => x <= y,
+                            Operator::More => x > y,
+                            Operator::AtLeast => x >= y,
+                            Operator::Equal => x == y,
+                            _ => x != y,
+                        }))
+                    }
+                    _ => combine(*operator, a, b),
+                }
+            }
+            Expression::Call(name, arguments) => self.call(name, arguments, notes),
+        }
+    }
+
+    /// A number, or the mean of a value per cell.
+    fn plain(&self, name: &str, value: Value) -> Result<f64, EvalError> {
+        match value {
+            Value::Number(x) => Ok(x),
+            Value::Sample(s) => Ok(summary(&s, self.results.level)?.mean),
+            other => wrong(name, "numbers", &other),
+        }
+    }
+
+    fn curve_of(&self, column: &str, method: &str) -> Valued {
+        let set = self.set(column)?;
+        let curve = set.curves.get(&(column.to_string(), method.to_string()));
+        match curve.filter(|c| c.iter().any(|(_, sample)| !sample.is_empty())) {
+            Some(curve) => Ok(Value::Curve(curve.clone())),
+            None => no_data(format!("{column} of {method}")),
+        }
+    }
+
+    fn line(&self, name: &str, value: Value) -> Result<Vec<(f64, f64)>, EvalError> {
+        match value {
+            Value::Line(line) => Ok(line),
+            Value::Curve(curve) => curve
+                .iter()
+                .filter(|(_, sample)| !sample.is_empty())
+                .map(|(p, sample)| Ok((*p, summary(sample, self.results.level)?.mean)))
+                .collect(),
+            other => wrong(name, "a curve", &other),
+        }
+    }
+
+    fn call(&self, name: &str, arguments: &[Expression], notes: &mut Vec<String>) -> Valued {
+        if name.ends_with("_sets") || name == "sets" {
+            return self.over_sets(name, arguments, notes);
+        }
+        match (name, arguments) {
+            ("in_set", [Expression::Text(id), inner]) => {
+                let at = self.results.sets.iter().position(|s| s.id == *id);
+                let Some(at) = at else { return no_data(id.clone()) };
+                return Scope { set: Some(at), ..*self }.value(inner, notes);
+            }
+            ("curve", [Expression::Text(column), Expression::Text(method)]) => {
+                return self.curve_of(column, method);
+            }
+            (column, [Expression::Text(method)]) => return self.curve_of(column, method),
+            _ => {}
+        }
+        let mut values = arguments.iter().map(|a| self.value(a, notes));
+        let Some(value) = values.next().transpose()? else {
+            return Err(EvalError::Wrong(format!("{name} takes an argument")));
+        };
+        let mut numbers = Vec::new();
+        for more in values {
+            numbers.push(self.plain(name, more?)?);
+        }
+        match (name, value) {
+            ("first" | "last" | "at" | "between", Value::Curve(curve)) => {
+                let part = part(name, &numbers, curve)?;
+                match name {
+                    "between" => Ok(Value::Curve(part)),
+                    _ => {
+                        Ok(Value::Sample(part.into_iter().next().map(|p| p.1).unwrap_or_default()))
+                    }
+                }
+            }
+            ("first" | "last" | "at" | "between", Value::Line(line)) => {
+                let part = part(name, &numbers, line)?;
+                match name {
+                    "between" => Ok(Value::Line(part)),
+                    _ => Ok(Value::Number(part[0].1)),
+                }
+            }
+            ("area", Value::Curve(curve)) => {
+                let mut by_cell: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
+                for (p, sample) in &curve {
+                    sample.iter().for_each(|(c, v)| by_cell.entry(*c).or_default().push((*p, *v)));
+                }
+                // The area of a curve with holes would be that of another curve.
+                let whole = by_cell.into_iter().filter(|(_, points)| points.len() == curve.len());
+                let areas: Sample = whole
+                    .filter_map(|(cell, points)| Some((cell, mean_height(&points)?)))
+                    .collect();
+                if areas.is_empty() {
+                    return no_data("an area needs two points");
+                }
+                Ok(Value::Sample(areas))
+            }
+            ("area", Value::Line(line)) => mean_height(&line)
+                .map_or_else(|| no_data("an area needs two points"), |a| Ok(Value::Number(a))),
+            ("means", value) => Ok(Value::Line(self.line(name, value)?)),
+            ("max" | "min" | "average", value) => {
+                let line = self.line(name, value)?;
+                let heights = line.iter().map(|p| p.1);
+                let found = match name {
+                    "max" => heights.reduce(f64::max),
+                    "min" => heights.reduce(f64::min),
+                    _ => (!line.is_empty()).then(|| heights.sum::<f64>() / line.len() as f64),
+                };
+                found.map_or_else(|| no_data("a curve without points"), |x| Ok(Value::Number(x)))
+            }
+            ("slope", value) => slope(&self.line(name, value)?),
+            ("abs", value) => Ok(match value {
+                Value::Number(x) => Value::Number(x.abs()),
+                Value::Sample(s) => {
+                    Value::Sample(s.into_iter().map(|(c, v)| (c, v.abs())).collect())
+                }
+                Value::Line(l) => Value::Line(l.into_iter().map(|(p, v)| (p, v.abs())).collect()),
+                Value::Curve(c) => {
+                    let point = |(p, s): (f64, Sample)| {
+                        (p, s.into_iter().map(|(c, v)| (c, v.abs())).collect())
+                    };
+                    Value::Curve(c.into_iter().map(point).collect())
+                }
+                other => return wrong(name, "a number or a curve", &other),
+            }),
+            ("median" | "sd" | "low" | "high", Value::Sample(sample)) => {
+                let s = summary(&sample, self.results.level)?;
+                let found = match name {
+                    "median" => Some(s.median),
+                    "sd" => s.sd,
+                    "low" => s.half_width.map(|_| s.interval().0),
+                    _ => s.half_width.map(|_| s.interval().1),
+                };
+                found.map_or_else(|| no_data("one cell has no spread"), |x| Ok(Value::Number(x)))
+            }
+            ("confidence" | "confidence_resampled", value) => {
+                let correction = match name {
+                    "confidence" => 0.0,
+                    _ => self.results.held_back.unwrap_or(0.0),
+                };
+                match value {
+                    Value::Sample(s) => Ok(Value::Number(confidence(&s, correction))),
+                    Value::Curve(curve) => {
+                        let levels = curve.iter().map(|(_, s)| confidence(s, correction));
+                        Ok(Value::Number(levels.fold(0.0, f64::max)))
+                    }
+                    other => wrong(name, "a curve or a value per cell", &other),
+                }
+            }
+            (name, other) => wrong(name, "something else", &other),
+        }
+    }
+
+    fn over_sets(&self, name: &str, arguments: &[Expression], notes: &mut Vec<String>) -> Valued {
+        if name == "sets" {
+            return Ok(Value::Number(self.results.sets.len() as f64));
+        }
+        let Some(inner) = arguments.first() else {
+            return Err(EvalError::Wrong(format!("{name} takes an argument")));
+        };
+        let mut truths = 0;
+        let mut values = Vec::new();
+        for (at, set) in self.results.sets.iter().enumerate() {
+            let mut inside = Vec::new();
+            let value = Scope { set: Some(at), ..*self }.value(inner, &mut inside);
+            match (name, value) {
+                (_, Err(EvalError::NoData(_))) => continue,
+                (_, Err(e)) => return Err(e),
+                ("count_sets", Ok(Value::Truth(t))) => truths += usize::from(t),
+                ("count_sets", Ok(other)) => return wrong(name, "true or false", &other),
+                (_, Ok(value)) => {
+                    let x = self.plain(name, value)?;
+                    inside.push(shown(x));
+                    values.push((set.n as f64, x));
+                }
+            }
+            notes.push(format!("{}: {}", set.id, inside.join(", ")));
+        }
+        if name == "count_sets" {
+            return Ok(Value::Number(truths as f64));
+        }
+        let mut all: Vec<f64> = values.iter().map(|v| v.1).collect();
+        all.sort_by(f64::total_cmp);
+        let Some(s) = Summary::of(&all, self.results.level) else { return no_data("no data set") };
+        match name {
+            "mean_sets" => Ok(Value::Number(s.mean)),
+            "median_sets" => Ok(Value::Number(s.median)),
+            _ => slope(&values),
+        }
+    }
+}
+
+/// The wanted points of a curve; at least one.
+fn part<T>(
+    name: &str,
+    numbers: &[f64],
+    mut points: Vec<(f64, T)>,
+) -> Result<Vec<(f64, T)>, EvalError> {
+    match (name, numbers) {
+        ("first", _) => points.truncate(1),
+        ("last", _) => points = points.pop().into_iter().collect(),
+        ("at", [p]) => points.retain(|point| point.0 == *p),
+        (_, [from, to]) => points.retain(|point| (*from..=*to).contains(&point.0)),
+        _ => {}
+    }
+    match points.is_empty() {
+        true => no_data("no such point of the curve"),
+        false => Ok(points),
+    }
+}
+
+/// Arithmetic, point by point and cell by cell.
+fn combine(operator: Operator, a: Value, b: Value) -> Valued {
+    let with = |x: f64, y: f64| match operator {
+        Operator::Plus => x + y,
+        Operator::Minus => x - y,
+        Operator::Times => x * y,
+        _ => x / y,
+    };
+    let each = |s: Sample, y: f64, swapped: bool| -> Sample {
+        s.into_iter().map(|(c, v)| (c, if swapped { with(y, v) } else { with(v, y) })).collect()
+    };
+    let same = |p: f64, q: f64| if p == q { Ok(p) } else { no_data("curves with other points") };
+    Ok(match (a, b) {
+        (Value::Number(x), Value::Number(y)) => Value::Number(with(x, y)),
+        (Value::Sample(s), Value::Number(y)) => Value::Sample(each(s, y, false)),
+        (Value::Number(x), Value::Sample(s)) => Value::Sample(each(s, x, true)),
+        (Value::Sample(s), Value::Sample(t)) => Value::Sample(paired(&s, &t, with)),
+        (Value::Curve(c), Value::Number(y)) => {
+            Value::Curve(c.into_iter().map(|(p, s)| (p, each(s, y, false))).collect())
+        }
+        (Value::Number(x), Value::Curve(c)) => {
+            Value::Curve(c.into_iter().map(|(p, s)| (p, each(s, x, true))).collect())
+        }
+        (Value::Curve(c), Value::Curve(e)) => {
+            let both = c.iter().zip(&e);
+            let points = both.map(|((p, s), (q, t))| Ok((same(*p, *q)?, paired(s, t, with))));
+            Value::Curve(points.collect::<Result<_, EvalError>>()?)
+        }
+        (Value::Line(l), Value::Number(y)) => {
+            Value::Line(l.into_iter().map(|(p, v)| (p, with(v, y))).collect())
+        }
+        (Value::Number(x), Value::Line(l)) => {
+            Value::Line(l.into_iter().map(|(p, v)| (p, with(x, v))).collect())
+        }
+        (Value::Line(l), Value::Line(m)) => {
+            let points = l.iter().zip(&m).map(|((p, v), (q, w))| Ok((same(*p, *q)?, with(*v, *w))));
+            Value::Line(points.collect::<Result<_, EvalError>>()?)
+        }
+        (a, b) => {
+            let (a, b) = (a.kind(), b.kind());
+            return Err(EvalError::Wrong(format!("{a} {} {b} has no meaning", operator.symbol())));
+        }
+    })
+}

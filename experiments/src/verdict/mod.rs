@@ -1,0 +1,14 @@
+//! The language of claims: arithmetic over the rows of an experiment.
+//!
+//! Formulas are written in the experiment file, checked when it is read and evaluated by the report.
+//! `FUNCTIONS` lists what they may call; the manual has the same table.
+
+mod check;
+mod evaluate;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use check::Names;
+pub(crate) use evaluate::{EvalError, Results, Sample, SetResults, shown};
+pub(crate) use parse::Formula;

@@ -1,0 +1,147 @@
+//! Formulas on two small data sets: numbers worked out by hand, mistakes by their messages.
+
+use std::collections::BTreeMap;
+
+use super::check::Names;
+use super::evaluate::{CurveValues, EvalError, Results, SetResults};
+use super::parse::Formula;
+
+fn names() -> Names<'static> {
+    Names {
+        columns: vec!["ari", "nmi_geo", "time_cluster_s"],
+        methods: vec!["a", "b + c"],
+        datasets: vec!["iris", "wine"],
+    }
+}
+
+/// Two data sets, three repeats; b is a + 0.1 on iris and a − 0.1 on wine, with some spread.
+fn results() -> Results {
+    let curve = |shift: f64| -> CurveValues {
+        let at = |p: f64, base: f64| {
+            (p, (0..3).map(|r| ((r, 0), base + shift * (1.0 + 0.1 * r as f64))).collect())
+        };
+        vec![at(0.0, 0.2), at(10.0, 0.6), at(20.0, 0.5)]
+    };
+    let set = |id: &str, n: usize, shift: f64| SetResults {
+        id: id.into(),
+        n,
+        d: 4,
+        classes: Some(3),
+        curves: BTreeMap::from([
+            (("ari".into(), "a".into()), curve(0.0)),
+            (("ari".into(), "b + c".into()), curve(shift)),
+            (("time_cluster_s".into(), "a".into()), {
+                let time = (n * n) as f64;
+                vec![
+                    (1.0, BTreeMap::from([((0, 0), time)])),
+                    (4.0, BTreeMap::from([((0, 0), 4.0 * time)])),
+                ]
+            }),
+        ]),
+    };
+    let sets = vec![set("iris", 100, 0.1), set("wine", 200, -0.1)];
+    Results { sets, level: 0.95, held_back: Some(0.25) }
+}
+
+fn number(text: &str, set: Option<usize>) -> f64 {
+    Formula::parse(text).unwrap().number(&results(), set).unwrap().0
+}
+
+fn holds(text: &str, set: Option<usize>) -> bool {
+    let formula = Formula::parse(text).unwrap();
+    formula.check(&names(), true).unwrap();
+    formula.judge(&results(), set).unwrap().holds
+}
+
+#[track_caller]
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+}
+
+#[test]
+fn operators_bind_as_in_arithmetic() {
+    near(number("1 + 2 * 3 - 4 / 2", None), 5.0);
+    near(number("-(1 + 2) * 3", None), -9.0);
+    near(number("10 - 3 - 2", None), 5.0);
+    assert!(holds("not 1 > 2 and 2 >= 2 or 1 == 2", Some(0)));
+    assert!(!holds("not (1 < 2)", Some(0)));
+    near(number("n * d + classes", Some(1)), 803.0);
+}
+
+#[test]
+fn functions_of_curves_give_the_numbers_worked_out_by_hand() {
+    near(number("last(ari('a'))", Some(0)), 0.5);
+    near(number("at(ari('a'), 10) - first(ari('a'))", Some(0)), 0.4);
+    near(number("area(ari('a'))", Some(0)), (0.4 + 0.55) / 2.0);
+    near(number("area(between(ari('a'), 0, 10))", Some(0)), 0.4);
+    near(number("max(ari('a')) - last(means(ari('a')))", Some(0)), 0.1);
+    near(number("average(abs(means(ari('a') - ari('b + c'))))", Some(1)), 0.11);
+    near(number("median(last(curve('ari', 'b + c')))", Some(0)), 0.61);
+    near(number("slope(time_cluster_s('a'))", Some(0)), 1.0);
+    near(number("low(last(ari('a')))", Some(0)), 0.5);
+}
+
+#[test]
+fn differences_are_paired() {
+    assert!(holds("low(last(ari('b + c') - ari('a'))) > 0", Some(0)));
+    assert!(holds("high(last(ari('b + c')) - last(ari('a'))) < 0", Some(1)));
+    assert!(holds("confidence(ari('b + c') - ari('a')) == 99", Some(0)));
+    assert!(holds("confidence(ari('b + c') - ari('a')) == 0", Some(1)));
+    assert!(holds("confidence_resampled(ari('b + c') - ari('a')) >= 97.5", Some(0)));
+}
+
+#[test]
+fn functions_over_data_sets_gather_every_set() {
+    assert!(holds("count_sets(area(ari('b + c')) > area(ari('a'))) == 1", None));
+    near(number("slope_sets(first(time_cluster_s('a')))", None), 2.0);
+    near(number("mean_sets(n) + sets()", None), 152.0);
+    near(number("in_set('wine', n) - in_set('iris', n)", None), 100.0);
+    let formula = Formula::parse("count_sets(n > 150) >= 1").unwrap();
+    let judged = formula.judge(&results(), None).unwrap();
+    assert_eq!(judged.numbers, ["iris: 100 > 150", "wine: 200 > 150", "1 >= 1"]);
+}
+
+#[test]
+fn missing_results_are_no_data() {
+    let formula = Formula::parse("last(nmi_geo('a')) > 0").unwrap();
+    let judged = formula.judge(&results(), Some(0));
+    assert_eq!(judged, Err(EvalError::NoData("nmi_geo of a".into())));
+    let formula = Formula::parse("at(ari('a'), 7) > 0").unwrap();
+    assert!(matches!(formula.judge(&results(), Some(0)), Err(EvalError::NoData(_))));
+}
+
+#[test]
+fn mistakes_are_named() {
+    let said = |text: &str| match Formula::parse(text) {
+        Err(e) => e,
+        Ok(f) => f.check(&names(), true).unwrap_err(),
+    };
+    for (text, expected) in [
+        ("1 +", "at character 4: expected a number, a name or \"(\", found the end"),
+        ("(1 > 2", "at character 7: expected \")\", found the end"),
+        ("1 > 2 > 3", "at character 7: expected \"and\" between two comparisons, found \">\""),
+        ("1 > 2 3", "at character 7: expected an operator or the end, found 3"),
+        ("ari('a) > 1", "at character 5: a quote stays open"),
+        ("1 % 2 > 1", "at character 3: \"%\" has no meaning"),
+        ("1.2.3 > 1", "at character 1: \"1.2.3\" is no number"),
+        ("last(arii('a')) > 0", "no function or column \"arii\"; did you mean \"ari\"?"),
+        ("last(ari('x')) > 0", "no method 'x'"),
+        ("in_set('irsi', n) > 0", "no data set 'irsi'; did you mean \"iris\"?"),
+        ("m > 0", "no number of a data set 'm'"),
+        ("at(ari('a')) > 0", "at takes 2 arguments, got 1"),
+        ("ari('a') > 0", "> takes numbers, got a curve (take last, at, area, …)"),
+        ("last(ari('a'))", "must be true or false, is a value per cell"),
+        ("n and 1 > 0", "and takes true or false, got a number"),
+        ("low(3) > 0", "low takes something else, got a number"),
+        ("count_sets(n) > 1", "count_sets takes true or false, got a number"),
+        (
+            "sets() > 1 and last(ari('a')) > 0",
+            "ari is of one data set; put it into count_sets, mean_sets, in_set, …",
+        ),
+    ] {
+        assert_eq!(said(text), expected, "{text}");
+    }
+    assert_eq!(said(&"(".repeat(5000)), "nested too deeply");
+    let number = Formula::parse("ari('a')").unwrap().check(&names(), false);
+    assert_eq!(number.unwrap_err(), "must be a number, is a curve (take last, at, area, …)");
+}
