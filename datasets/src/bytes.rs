@@ -75,7 +75,8 @@ pub(crate) fn lines<'a>(content: &'a [u8], place: &str) -> Result<Vec<&'a str>> 
     Ok(text.lines().collect())
 }
 
-/// Writes a file whole or not at all; `-` is the standard output, whose reader may leave early.
+/// Writes a file whole or not at all; `-` is the standard output, whose reader may leave early. Devices
+/// and pipes are written to, links followed.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
     if path.as_os_str() == "-" {
         let mut out = io::stdout().lock();
@@ -87,6 +88,16 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
         };
     }
     let fail = |e: io::Error| bad(shown(path), format!("cannot be written: {e}"));
+    let path = match std::fs::metadata(path) {
+        // Renaming onto a device or a pipe would put a file in its place.
+        Ok(there) if !there.is_file() && !there.is_dir() => {
+            let mut out = std::fs::OpenOptions::new().write(true).open(path).map_err(fail)?;
+            return out.write_all(content).and_then(|()| out.flush()).map_err(fail);
+        }
+        // And onto a link, in place of the link.
+        Ok(_) => &std::fs::canonicalize(path).map_err(fail)?,
+        Err(_) => path,
+    };
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -113,4 +124,31 @@ fn readable(file: &std::fs::File) -> io::Result<()> {
 #[cfg(not(unix))]
 fn readable(_: &std::fs::File) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    #[test]
+    fn a_link_and_a_pipe_stay_what_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        std::fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        write(&pipe, b"through").unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+        assert!(pipe.symlink_metadata().unwrap().file_type().is_fifo());
+    }
 }
