@@ -187,13 +187,52 @@ fn questions() -> String {
     figure("The first twelve questions of three selectors", &panels)
 }
 
+/// Three clusters, long in different directions, as k-means and LAC find them. The objects are those of
+/// the commands in theory/feature-weights.md.
+fn elongated() -> String {
+    let clusters = [(0.0, 0.0, 6.0, 0.5), (5.0, 4.0, 0.5, 3.0), (-3.0, 4.0, 0.5, 3.0)];
+    let size = 60;
+    let at = |(j, i): (usize, usize)| {
+        let (x, y, a, b) = clusters[j];
+        let (r, t) = (((i as f64 + 0.5) / size as f64).sqrt(), 2.399963 * i as f64);
+        let round = |v: f64| (v * 1000.0).round() / 1000.0;
+        (round(x + a * r * t.cos()), round(y + b * r * t.sin()))
+    };
+    let members = |j: usize| (0..size).map(move |i| (j, i));
+    let objects: Vec<(f64, f64)> = (0..clusters.len()).flat_map(members).map(at).collect();
+    let values = objects.iter().flat_map(|p| [p.0, p.1]).collect();
+    let x = ndarray::Array2::from_shape_vec((objects.len(), 2), values).expect("two features");
+    let problem = Problem::new(Data::dense(x).expect("finite")).with_k(clusters.len());
+    let found = |tag: &str| {
+        let clusterer = build_default::<dyn BaseClusterer>(tag).expect("linked");
+        clusterer.cluster(&problem, &Context::new(0)).expect("it clusters").labels
+    };
+    let classes: Vec<u32> = (0..objects.len()).map(|i| (i / size) as u32).collect();
+    let captions = ["three clusters", "kmeans", "lac, h = 1"];
+    let labels = [classes, found("kmeans"), found("lac")];
+    let panels: Vec<Panel> = captions
+        .into_iter()
+        .zip(&labels)
+        .enumerate()
+        .map(|(number, (caption, labels))| {
+            let mut panel = Panel::new(number, caption);
+            for (p, &label) in objects.iter().zip(labels) {
+                panel.object(((p.0 + 7.0) / 14.0, (p.1 + 3.5) / 14.0), "", label);
+            }
+            panel
+        })
+        .collect();
+    figure("Clusters that are long in different directions", &panels)
+}
+
 /// The files of the figures.
-pub const FIGURES: [&str; 2] = ["closure.svg", "questions.svg"];
+pub const FIGURES: [&str; 3] = ["closure.svg", "questions.svg", "elongated.svg"];
 
 /// What is in one of them.
 pub fn draw(name: &str) -> String {
     match name {
         "closure.svg" => closure(),
+        "elongated.svg" => elongated(),
         _ => questions(),
     }
 }

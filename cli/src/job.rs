@@ -13,12 +13,13 @@ use mustlink::config::{self, Document, Node};
 use mustlink::constraints::Constraints;
 use mustlink::context::EnsembleStore;
 use mustlink::ensemble::Ensemble;
+use mustlink::features::FeatureWeights;
 use mustlink::ledger::{Durability, Header, Ledger};
 use mustlink::method::Method;
 use mustlink::random::SeedPath;
 use mustlink::registry;
 use mustlink::roles::{EnsembleGenerator, Oracle};
-use mustlink::run::{self, Run, guarded};
+use mustlink::run::{self, Run, Transformed, guarded};
 use mustlink::selection::{self, Asking, Selection};
 use mustlink::{Context, DataKind, Error, Problem, Result};
 use mustlink_datasets::{Dataset, OpenOptions, RowMap};
@@ -131,6 +132,8 @@ pub(crate) struct Job {
 pub(crate) struct Clustered {
     pub run: Run,
     pub constraints: Constraints,
+    /// How much each feature counts, where the method learns it.
+    pub weights: Option<FeatureWeights>,
 }
 
 impl Job {
@@ -304,15 +307,13 @@ impl Job {
     }
 
     /// The objects after the transforms that read no constraints: what selectors see.
-    pub fn seen(&self) -> Result<Problem> {
-        let prefix = self.method.prefix();
-        let seen = run::transform_from(self.steps, prefix, &self.problem, &self.ctx)?;
-        Ok(seen.0)
+    pub fn seen(&self) -> Result<Transformed> {
+        run::transform_from(self.steps, self.method.prefix(), &self.problem, &self.ctx)
     }
 
     /// The ensemble that `generator` makes of what selectors see.
     pub fn ensemble(&self, generator: &dyn EnsembleGenerator) -> Result<Arc<Ensemble>> {
-        self.ctx.ensemble_labels(generator, &self.seen()?).map_err(|e| e.at("generator"))
+        self.ctx.ensemble_labels(generator, &self.seen()?.problem).map_err(|e| e.at("generator"))
     }
 
     /// The run around this job.
@@ -362,7 +363,9 @@ impl Job {
     }
 
     /// Clusters under the given and the selected constraints.
-    pub fn cluster(&self, seen: &Problem, selection: Option<&Selection>) -> Result<Clustered> {
+    pub fn cluster(&self, seen: &Transformed, selection: Option<&Selection>) -> Result<Clustered> {
+        let lineage = &seen.lineage;
+        let seen = &seen.problem;
         let constraints = match selection {
             Some(s) => {
                 let selected = s.at(s.asked(), self.method.view)?;
@@ -372,9 +375,11 @@ impl Job {
         };
         let under = Problem { constraints: Arc::new(constraints.clone()), ..seen.clone() };
         let asked = selection.map_or(0, Selection::asked);
-        let (_, run) =
+        let (input, run) =
             self.method.clustering_at(&under, selection, asked, self.steps, &self.ctx)?;
-        Ok(Clustered { run, constraints })
+        let lineage = lineage.then(&input.lineage);
+        let weights = FeatureWeights::learned(&run.clustering, &lineage, &self.set.feature_names);
+        Ok(Clustered { run, constraints, weights })
     }
 
     /// The name of what groups the objects.
@@ -392,15 +397,15 @@ impl Job {
     }
 }
 
-/// An --out whose folder does not exist is found before the work, not after it.
-pub(crate) fn check_out(out: Option<&str>) -> std::result::Result<(), Failure> {
+/// An output whose folder does not exist is found before the work, not after it.
+pub(crate) fn check_out(option: &str, out: Option<&str>) -> std::result::Result<(), Failure> {
     let Some(out) = out.filter(|o| *o != "-").map(Path::new) else { return Ok(()) };
     let message = match out.parent().filter(|p| !p.as_os_str().is_empty()) {
         Some(folder) if !folder.is_dir() => "its folder does not exist",
         _ if out.is_dir() => "is a folder; name a file",
         _ => return Ok(()),
     };
-    let place = format!("--out {}", out.display());
+    let place = format!("{option} {}", out.display());
     Err(Failure::usage(format!("{place}: {message}")))
 }
 

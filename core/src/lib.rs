@@ -19,6 +19,7 @@ pub mod ensemble;
 pub mod ensemble_store;
 pub mod error;
 pub mod exchange;
+pub mod features;
 pub mod knowledge;
 pub mod ledger;
 pub mod lock;
@@ -68,6 +69,7 @@ pub mod prelude {
     pub use crate::data::{Csr, Data, DataKind, Row};
     pub use crate::ensemble::{Ensemble, Member};
     pub use crate::error::{Error, Result};
+    pub use crate::features::Features;
     pub use crate::problem::{Problem, Shape, Start};
     pub use crate::random::Stream;
     pub use crate::register;

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::roles::{BaseClusterer, Oracle, QuerySelector, Transform};
-use crate::run::{self, Run};
+use crate::run::{self, Run, Transformed};
 use crate::selection::{ConstraintView, Selection};
 
 /// A method: what changes the data, what selects constraints, what clusters.
@@ -50,14 +50,19 @@ impl Method {
     ///
     /// # Errors
     /// `BadParam` without a clusterer; those of the transforms and the clusterer.
-    pub fn cluster(&self, under: &Problem, first: usize, ctx: &Context) -> Result<(Problem, Run)> {
+    pub fn cluster(
+        &self,
+        under: &Problem,
+        first: usize,
+        ctx: &Context,
+    ) -> Result<(Transformed, Run)> {
         let clusterer = self
             .clusterer
             .as_ref()
             .ok_or_else(|| Error::bad_param("clusterer", "nothing", "a base clusterer"))?;
         let at = first + self.prefix_len();
-        let (input, _) = run::transform_from(at, self.suffix(), under, ctx)?;
-        let run = run::cluster(&**clusterer, &input, &ctx.child("clusterer"))
+        let input = run::transform_from(at, self.suffix(), under, ctx)?;
+        let run = run::cluster(&**clusterer, &input.problem, &ctx.child("clusterer"))
             .map_err(|e| e.at("clusterer"))?;
         Ok((input, run))
     }
@@ -75,7 +80,7 @@ impl Method {
         p: usize,
         first: usize,
         ctx: &Context,
-    ) -> Result<(Problem, Run)> {
+    ) -> Result<(Transformed, Run)> {
         if self.clusterer.is_some() {
             return self.cluster(under, first, ctx);
         }
@@ -85,7 +90,8 @@ impl Method {
             plugin: tag.into(),
             broken: "it says that it clusters by itself and gives no clustering".into(),
         })?;
-        Ok((under.clone(), run::check_and_count(tag, own, under, 0.0)?))
+        let run = run::check_and_count(tag, own, under, 0.0)?;
+        Ok((Transformed::unchanged(under.clone()), run))
     }
 
     /// The clustering of `seen` that a selector asks for between questions, under the given

@@ -12,6 +12,7 @@ use crate::constraints::{Kind, Strength, Violations};
 use crate::context::Context;
 use crate::data::{Data, DataKind};
 use crate::error::{Error, Result};
+use crate::features::{Features, Lineage};
 use crate::problem::Problem;
 use crate::roles::{BaseClusterer, Fitted, Transform};
 
@@ -153,8 +154,25 @@ pub fn check_and_count(
     Ok(Run { clustering, violations, violations_closed, empty_clusters, seconds })
 }
 
-/// Fits `transforms` one after the other and returns the problem after all of them, with the map
-/// from old rows to new ones where rows were dropped or merged.
+/// What transforms make of a problem.
+#[derive(Debug, Clone)]
+pub struct Transformed {
+    /// The problem after all of them.
+    pub problem: Problem,
+    /// The new row of each old one (`None` = dropped), where rows were dropped or merged.
+    pub rows: Option<Vec<Option<u32>>>,
+    /// Where its features come from.
+    pub lineage: Lineage,
+}
+
+impl Transformed {
+    /// A problem that nothing was done to.
+    pub fn unchanged(problem: Problem) -> Self {
+        Transformed { problem, rows: None, lineage: Lineage::default() }
+    }
+}
+
+/// Fits `transforms` one after the other.
 ///
 /// # Errors
 /// What a transform returns, with its place; constraints that merged rows contradict.
@@ -162,7 +180,7 @@ pub fn transform(
     transforms: &[Box<dyn Transform>],
     problem: &Problem,
     ctx: &Context,
-) -> Result<(Problem, Option<Vec<Option<u32>>>)> {
+) -> Result<Transformed> {
     transform_from(0, transforms, problem, ctx)
 }
 
@@ -176,41 +194,51 @@ pub fn transform_from(
     transforms: &[Box<dyn Transform>],
     problem: &Problem,
     ctx: &Context,
-) -> Result<(Problem, Option<Vec<Option<u32>>>)> {
-    let mut problem = problem.clone();
-    let mut map: Option<Vec<Option<u32>>> = None;
+) -> Result<Transformed> {
+    let mut made = Transformed::unchanged(problem.clone());
     for (at, t) in transforms.iter().enumerate() {
         let at = first + at;
         let place = format!("transforms[{at}]");
-        let (next, rows) =
-            apply(&**t, &problem, &ctx.child("transforms").index(at)).map_err(|e| e.at(&place))?;
-        problem = next;
-        if let Some(rows) = rows {
-            map = Some(match map {
-                None => rows,
-                Some(old) => old.iter().map(|r| r.and_then(|r| rows[r as usize])).collect(),
-            });
-        }
+        let next = apply(&**t, &made.problem, &ctx.child("transforms").index(at))
+            .map_err(|e| e.at(&place))?;
+        let rows = match (made.rows, next.rows) {
+            (Some(old), Some(rows)) => {
+                Some(old.iter().map(|r| r.and_then(|r| rows[r as usize])).collect())
+            }
+            (old, rows) => rows.or(old),
+        };
+        made =
+            Transformed { problem: next.problem, rows, lineage: made.lineage.then(&next.lineage) };
     }
-    Ok((problem, map))
+    Ok(made)
 }
 
-fn apply(
-    t: &dyn Transform,
-    problem: &Problem,
-    ctx: &Context,
-) -> Result<(Problem, Option<Vec<Option<u32>>>)> {
+fn apply(t: &dyn Transform, problem: &Problem, ctx: &Context) -> Result<Transformed> {
     let tag = t.typetag_name();
+    let broken = |broken: String| Error::Contract { plugin: tag.into(), broken };
     accepted(tag, &t.properties().accepts, &problem.data)?;
     let fitted: Box<dyn Fitted> = guarded(tag, || t.fit(problem, ctx))?;
     let data = guarded(tag, || fitted.apply(&problem.data))?;
+    let (before, after) = (problem.data.d(), data.d());
+    let features = fitted.features();
+    let right = match &features {
+        Features::Same => after == before,
+        Features::Chosen(of) => of.len() == after && of.iter().all(|&s| s < before),
+        Features::New => true,
+    };
+    if !right {
+        return Err(broken(format!(
+            "it made {after} features of {before} and says that they are {features:?}"
+        )));
+    }
+    let metric = fitted.weights().map(|weights| (Features::Same, weights));
     let rows = fitted.row_map().map(<[_]>::to_vec);
     let mut next = Problem { data, ..problem.clone() };
     if let Some(map) = &rows {
         let n = next.data.n();
         if map.len() != problem.n() || map.iter().flatten().any(|&r| r as usize >= n) {
-            let broken = format!("its row map does not lead from {} rows to {n}", problem.n());
-            return Err(Error::Contract { plugin: tag.into(), broken });
+            let n_before = problem.n();
+            return Err(broken(format!("its row map does not lead from {n_before} rows to {n}")));
         }
         let (constraints, dropped) = problem.constraints.renumbered(n, map)?;
         if dropped > 0 {
@@ -228,10 +256,7 @@ fn apply(
         });
         next.start = None;
     } else if next.data.n() != problem.n() {
-        return Err(Error::Contract {
-            plugin: tag.into(),
-            broken: "rows changed without a row map".into(),
-        });
+        return Err(broken("rows changed without a row map".into()));
     }
-    Ok((next, rows))
+    Ok(Transformed { problem: next, rows, lineage: Lineage { features, metric } })
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use mustlink_core::Result;
+use mustlink_core::features::FeatureWeights;
 
 use crate::bytes::{self, bad, place};
 use crate::dataset::{Classes, Dataset};
@@ -121,6 +122,24 @@ fn parse(content: &[u8], place: &str, named: Option<&str>) -> Result<LabelColumn
 /// `Data` when the file cannot be written; nothing is left of it then.
 pub fn write_labels(path: &str, dataset: &Dataset, labels: &[Option<u32>]) -> Result<()> {
     bytes::write(Path::new(path), &format(dataset, labels)?)
+}
+
+/// Writes feature weights: `cluster` and a column per feature; the row `all` is that of every cluster.
+///
+/// # Errors
+/// `Data` when the file cannot be written; nothing is left of it then.
+pub fn write_weights(path: &str, weights: &FeatureWeights) -> Result<()> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let fail = |e: csv::Error| bad("weights", e.to_string());
+    let names = weights.features.iter().map(String::as_str);
+    out.write_record(std::iter::once("cluster").chain(names)).map_err(fail)?;
+    for (at, row) in weights.rows.iter().enumerate() {
+        let name = if weights.rows.len() == 1 { "all".into() } else { at.to_string() };
+        let values = row.iter().map(f64::to_string);
+        out.write_record(std::iter::once(name).chain(values)).map_err(fail)?;
+    }
+    let text = out.into_inner().map_err(|e| bad("weights", e.to_string()))?;
+    bytes::write(Path::new(path), &text)
 }
 
 fn format(dataset: &Dataset, labels: &[Option<u32>]) -> Result<Vec<u8>> {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use mustlink_core::features::Features;
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::suggestion;
 use mustlink_core::roles::Transform;
-use mustlink_core::{Context, Data, Error, Problem, Result, run};
+use mustlink_core::{Context, Data, DataKind, Error, Problem, Result, run};
+use ndarray::Array2;
 
 use crate::bytes::bad;
 use crate::dataset::Dataset;
@@ -70,14 +72,17 @@ impl Dataset {
         if let Some(&index) = rows.iter().find(|&&r| r >= self.n()) {
             return Err(Error::IndexOutOfRange { index, n: self.n() });
         }
-        Ok(self.placed(self.data.subset(rows), rows))
+        Ok(self.placed(self.data.subset(rows), rows, &Features::Same))
     }
 
     /// New data whose rows were the old rows `kept`.
-    fn placed(&self, data: Data, kept: &[usize]) -> Self {
+    fn placed(&self, data: Data, kept: &[usize], features: &Features) -> Self {
         let texts = |all: &std::sync::Arc<[String]>| kept.iter().map(|&r| all[r].clone()).collect();
-        let feature_names =
-            if data.d() == self.d() { self.feature_names.clone() } else { Vec::new() };
+        let feature_names = match features {
+            Features::New => Vec::new(),
+            _ if self.feature_names.is_empty() => Vec::new(),
+            _ => features.names(&self.feature_names, data.d()),
+        };
         Dataset {
             name: self.name.clone(),
             data,
@@ -90,11 +95,17 @@ impl Dataset {
     }
 
     /// The data set after a step that changed its rows: `data` with the ids and classes of the
-    /// first old row of each new one. Where the source had no ids, row numbers start again.
+    /// first old row of each new one; names of features as far as `features` says that they are the
+    /// same. Where the source had no ids, row numbers start again.
     ///
     /// # Errors
     /// `Contract` when `map` does not lead from the old rows to the new ones.
-    pub fn mapped(&self, data: Data, map: Vec<Option<u32>>) -> Result<(Self, RowMap)> {
+    pub fn mapped(
+        &self,
+        data: Data,
+        map: Vec<Option<u32>>,
+        features: &Features,
+    ) -> Result<(Self, RowMap)> {
         let n = data.n();
         let broken = |what: &str| Error::Contract { plugin: "row map".into(), broken: what.into() };
         if map.len() != self.n() {
@@ -108,7 +119,7 @@ impl Dataset {
         if rows.kept.contains(&usize::MAX) {
             return Err(broken("no old row leads to some new row"));
         }
-        Ok((self.placed(data, &rows.kept), rows))
+        Ok((self.placed(data, &rows.kept, features), rows))
     }
 
     /// The data set after the `transforms` of its own section: none of them may read constraints.
@@ -128,10 +139,11 @@ impl Dataset {
                  move it to the transforms of the method"
             )));
         }
-        let (after, map) = run::transform(transforms, &Problem::new(self.data.clone()), ctx)?;
-        match map {
+        let made = run::transform(transforms, &Problem::new(self.data.clone()), ctx)?;
+        let (data, features) = (made.problem.data, made.lineage.features);
+        match made.rows {
             Some(map) => {
-                let (dataset, rows) = self.mapped(after.data, map)?;
+                let (dataset, rows) = self.mapped(data, map, &features)?;
                 if rows.mixed > 0 {
                     ctx.warn(format!(
                         "{}: {} merged rows had objects of more than one class; each keeps the \
@@ -143,9 +155,33 @@ impl Dataset {
             }
             None => {
                 let all: Vec<usize> = (0..self.n()).collect();
-                Ok((self.placed(after.data, &all), None))
+                Ok((self.placed(data, &all, &features), None))
             }
         }
+    }
+
+    /// The data set with the number of each row, from 0, as a last feature named `row_number`.
+    ///
+    /// # Errors
+    /// `UnsupportedData` for data that is not dense.
+    pub fn with_row_number(&self) -> Result<Self> {
+        let data = &self.data;
+        if data.kind() != DataKind::Dense {
+            return Err(Error::UnsupportedData {
+                plugin: "row_number".into(),
+                kind: data.kind().name(),
+                accepts: DataKind::Dense.name().into(),
+            });
+        }
+        let (n, d) = (data.n(), data.d());
+        let old = data.to_dense();
+        let x =
+            Array2::from_shape_fn((n, d + 1), |(i, s)| if s < d { old[[i, s]] } else { i as f64 });
+        let mut feature_names = self.feature_names.clone();
+        if !feature_names.is_empty() {
+            feature_names.push("row_number".into());
+        }
+        Ok(Dataset { data: Data::dense(x)?, feature_names, ..self.clone() })
     }
 
     /// Draws `sizes` objects of the classes named, without repetition, and keeps all objects of
@@ -186,6 +222,7 @@ mod tests {
     use super::*;
     use crate::dataset::Classes;
     use mustlink_transforms::deduplicate::Deduplicate;
+    use mustlink_transforms::drop_constant::DropConstant;
     use mustlink_transforms::min_max::MinMax;
     use mustlink_transforms::rca::Rca;
     use ndarray::array;
@@ -238,7 +275,7 @@ mod tests {
     #[test]
     fn row_maps_are_checked() {
         let data = || Data::dense(array![[1.0], [2.0]]).unwrap();
-        let of = |map: &[Option<u32>]| small().mapped(data(), map.to_vec());
+        let of = |map: &[Option<u32>]| small().mapped(data(), map.to_vec(), &Features::New);
         assert!(of(&[Some(0), Some(1)]).is_err());
         assert!(of(&[Some(0), None, None, None, None, Some(2)]).is_err());
         assert!(of(&[Some(0), None, None, None, None, Some(0)]).is_err());
@@ -246,6 +283,24 @@ mod tests {
         assert_eq!(after.ids.as_deref().unwrap(), ["r", "q"]);
         assert_eq!((rows.dropped, rows.merged, after.k()), (3, 1, Some(2)));
         assert!(after.feature_names.is_empty());
+    }
+
+    #[test]
+    fn a_row_number_is_a_last_feature() {
+        let set = small().with_row_number().unwrap();
+        assert_eq!(set.feature_names, ["x", "y", "row_number"]);
+        assert_eq!((set.d(), set.data.to_dense().row(4).to_vec()), (3, vec![2.0, 8.0, 4.0]));
+        assert_eq!(set.classes, small().classes);
+    }
+
+    #[test]
+    fn names_follow_the_features_that_stay() {
+        let x = array![[1.0, 4.0, 0.0], [1.0, 4.0, 2.0]];
+        let names = ["x", "y", "z"].map(String::from).to_vec();
+        let set = Dataset { feature_names: names, ..Dataset::new("set", Data::dense(x).unwrap()) };
+        let steps: [Box<dyn Transform>; 1] = [Box::new(DropConstant {})];
+        let after = set.transformed(&steps, &Context::new(1)).unwrap().0;
+        assert_eq!((after.feature_names, after.data.d()), (vec!["z".to_string()], 1));
     }
 
     #[test]
@@ -273,7 +328,7 @@ mod tests {
         #[test]
         fn balanced(classes in proptest::collection::vec(0usize..4, 12..40), seed in 0u64..100) {
             let n = classes.len();
-            let x = ndarray::Array2::from_shape_fn((n, 1), |(i, _)| i as f64);
+            let x = Array2::from_shape_fn((n, 1), |(i, _)| i as f64);
             let names = ["a", "b", "c"];
             let set = Dataset {
                 classes: Some(Classes::from_values(classes.iter().map(|&c| names.get(c).copied()))),

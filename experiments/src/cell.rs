@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use mustlink::constraints::{Constraints, Kind};
 use mustlink::method::Method;
-use mustlink::run::{self, guarded};
+use mustlink::run::{self, Transformed, guarded};
 use mustlink::selection::Counts;
 use mustlink::{Error, Problem, Result};
 
@@ -46,7 +46,7 @@ pub(crate) fn run(env: &RunEnv, at: usize, selected: Option<&Selected>) -> Resul
             let ctx = env.context(set, cell.repeat, cell.fold, start);
             let made = guarded("transforms", || run::transform(method.prefix(), &problem, &ctx));
             notes.extend(ctx.warnings());
-            made.map(|(seen, _)| seen)
+            made
         }
     };
     let before = start.elapsed().as_secs_f64();
@@ -56,7 +56,7 @@ pub(crate) fn run(env: &RunEnv, at: usize, selected: Option<&Selected>) -> Resul
         let began = Instant::now();
         let mut row = Row { p_requested: p, time_select_s: own.map(|s| s.seconds), ..base.clone() };
         let ctx = env.context(set, cell.repeat, cell.fold, start);
-        let made = seen.clone().and_then(|seen| {
+        let made = seen.clone().and_then(|Transformed { problem: seen, lineage, .. }| {
             let (constraints, counts) = constraints_at(method, own, &seen, p.unwrap_or(0))?;
             check_no_test_leak(method, &constraints, test)?;
             if let Some((counts, saturated)) = counts {
@@ -77,7 +77,7 @@ pub(crate) fn run(env: &RunEnv, at: usize, selected: Option<&Selected>) -> Resul
             let constraints = Arc::new(constraints);
             last = Some((constraints.clone(), rows.len()));
             let under = Problem { constraints, ..seen };
-            let work = || cluster_and_score(env, at, &under, own, p.unwrap_or(0), &ctx);
+            let work = || cluster_and_score(env, at, (&under, &lineage), own, p.unwrap_or(0), &ctx);
             Ok(Made::New(Box::new(guarded(&resolved.id, work)?)))
         });
         match made {

@@ -56,6 +56,7 @@ fn steps(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result
         Some(set) => set.clone(),
         None => open(experiment, spec, source)?,
     };
+    let raw = if spec.row_number { raw.with_row_number()? } else { raw };
     let digest = raw.digest().iter().map(|b| format!("{b:02x}")).collect();
     let path = experiment.dataset_path(&spec.id);
     let balanced = match &spec.class_sizes {

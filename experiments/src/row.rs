@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use mustlink::features::FeatureWeights;
 use mustlink::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -97,6 +98,9 @@ pub struct Row {
     /// Labels of all objects, where they are kept (journal only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<u32>>,
+    /// How much each feature counts, of the first fold of the first repeat (journal only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<FeatureWeights>,
     /// Seconds for the whole selection, which methods may share.
     pub time_select_s: Option<f64>,
     /// Seconds in the clusterer.
@@ -143,7 +147,7 @@ fn count(value: Option<usize>) -> Option<f64> {
 }
 
 /// Every field of a row beside its scores, in the order of the columns.
-const FIELDS: [Field; 38] = [
+const FIELDS: [Field; 39] = [
     text("experiment", Before),
     text("identity", Before),
     text("dataset", Before),
@@ -179,6 +183,7 @@ const FIELDS: [Field; 38] = [
     text("version", After),
     text("diagnostics", Journal),
     text("labels", Journal),
+    text("weights", Journal),
     number("time_select_s", Last, |row| row.time_select_s),
     number("time_cluster_s", Last, |row| row.time_cluster_s),
     number("time_total_s", Last, |row| row.time_total_s),
@@ -237,7 +242,8 @@ mod tests {
     #[test]
     fn the_list_of_fields_covers_the_row() {
         let diagnostics = BTreeMap::from([("rounds".to_string(), 2.0)]);
-        let row = Row { labels: Some(vec![1]), diagnostics, ..Row::default() };
+        let weights = Some(FeatureWeights { features: Vec::new(), rows: Vec::new() });
+        let row = Row { labels: Some(vec![1]), diagnostics, weights, ..Row::default() };
         assert_eq!(row.number("rounds"), Some(2.0));
         assert!(is_fixed_column("labels") && !is_fixed_column("rounds"));
         let value = serde_json::to_value(&row).unwrap();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mustlink::clustering::Status;
 use mustlink::constraints::{Constraint, Constraints, Origin};
 use mustlink::context::Context;
+use mustlink::features::{FeatureWeights, Lineage};
 use mustlink::method::Method;
 use mustlink::roles::{MetricInput, MetricProperties};
 use mustlink::run::{self, Run, guarded};
@@ -17,12 +18,16 @@ use crate::row::Row;
 use crate::run_env::RunEnv;
 use crate::select::Selected;
 
+/// As many weights are kept for the report; methods on text have more.
+const MOST_WEIGHTS: usize = 20_000;
+
 /// A clustering with its scores.
 pub(crate) struct Scored {
     run: Run,
     test_classes: Option<usize>,
     scores: BTreeMap<String, Option<f64>>,
     keep_labels: bool,
+    weights: Option<FeatureWeights>,
 }
 
 impl Scored {
@@ -37,6 +42,7 @@ impl Scored {
         row.test_classes = self.test_classes;
         row.scores = self.scores;
         row.time_cluster_s = Some(self.run.seconds);
+        row.weights = self.weights;
         row.diagnostics = clustering.extras.diagnostics;
         row.diagnostics.retain(|_, v| v.is_finite());
         row.labels = self.keep_labels.then_some(clustering.labels);
@@ -61,9 +67,9 @@ fn without_constraints(
         return Ok(None);
     };
     let free = Problem { constraints: Arc::default(), ..under.clone() };
-    let (input, _) = run::transform_from(method.prefix().len(), method.suffix(), &free, ctx)
+    let input = run::transform_from(method.prefix().len(), method.suffix(), &free, ctx)
         .map_err(|e| e.at("scoring without constraints"))?;
-    let run = run::cluster(&**clusterer, &input, &ctx.child("clusterer"))
+    let run = run::cluster(&**clusterer, &input.problem, &ctx.child("clusterer"))
         .map_err(|e| e.at("scoring without constraints"))?;
     Ok(Some(run.clustering.labels))
 }
@@ -75,7 +81,7 @@ fn without_constraints(
 pub(crate) fn cluster_and_score(
     env: &RunEnv,
     at: usize,
-    under: &Problem,
+    (under, lineage): (&Problem, &Lineage),
     own: Option<&Selected>,
     p: usize,
     ctx: &Context,
@@ -120,7 +126,7 @@ pub(crate) fn cluster_and_score(
     // That of the first generator that the method holds: the one it used itself.
     let ensemble = match generator {
         Some(generator) if wanted(|facts| facts.needs_ensemble) => {
-            let made = ctx.ensemble_labels(&**generator, &input);
+            let made = ctx.ensemble_labels(&**generator, &input.problem);
             Some(made.map_err(|e| e.at("scoring the ensemble"))?)
         }
         _ => None,
@@ -129,7 +135,7 @@ pub(crate) fn cluster_and_score(
         labels: &run.clustering.labels,
         truth: set.labels(),
         scope: scope.as_deref(),
-        data: Some(&input.data),
+        data: Some(&input.problem.data),
         constraints: Some(&under.constraints),
         heldout: heldout.as_ref(),
         unconstrained: unconstrained.as_deref(),
@@ -157,5 +163,10 @@ pub(crate) fn cluster_and_score(
             (0..labels.len()).filter(inside).filter_map(|i| labels[i]).collect();
         found.len()
     });
-    Ok(Scored { run, test_classes, scores, keep_labels: env.experiment.run.keep_labels })
+    let keep_labels = env.experiment.run.keep_labels;
+    let weights = Some(lineage.then(&input.lineage))
+        .filter(|_| cell.repeat == 0 && cell.fold == 0)
+        .and_then(|l| FeatureWeights::learned(&run.clustering, &l, &set.set.feature_names))
+        .filter(|w| w.rows.len() * w.features.len() <= MOST_WEIGHTS);
+    Ok(Scored { run, test_classes, scores, keep_labels, weights })
 }

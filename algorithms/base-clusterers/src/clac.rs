@@ -5,7 +5,9 @@ mod exact;
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
-use mustlink_kernels::constrained::colouring::connected_parts;
+use mustlink_kernels::constrained::colouring::{
+    Colouring, colour, connected_parts, induced, lower_cost,
+};
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, UnitOrder};
 use mustlink_kernels::constrained::neighbourhood_seeding::{
     FewerThanK, MoreThanK, Rules, chunklet_start, neighbourhood_start,
@@ -20,6 +22,9 @@ use ndarray::Array2;
 use crate::lac::memory_of_rounds;
 use crate::lac::rounds::{AssignRule, Free, Placement, Rounds};
 use exact::{MOST_VERTICES, cheapest_colouring};
+
+/// Nodes after which the search for a placement of linked chunklets ends undecided.
+const NODE_LIMIT: u64 = 1_000_000;
 
 /// How far a chunklet is from a centre.
 #[options]
@@ -37,11 +42,12 @@ pub enum WhenInfeasible {
     /// To the cluster where the broken cannot-links weigh least, of those to the nearest.
     #[default]
     LeastViolation,
-    /// Nowhere: chunklets linked with it, up to 12, are placed anew together; if that cannot be
-    /// done, or they are more, the run ends with an error.
+    /// Nowhere: the chunklets linked with it are placed anew together; if that cannot be done, or the
+    /// search for it has no end in sight, the run ends with an error.
     Error,
     /// Nowhere: linked chunklets, up to 12, are always placed together, where they are nearest in
-    /// all; larger sets of them one by one, as under `least_violation`.
+    /// all; larger sets of them one by one, and together where one finds no cluster. A search without an
+    /// end in sight breaks cannot-links as under `least_violation`, with a warning.
     Exact,
 }
 
@@ -206,6 +212,8 @@ struct Chunklets<'a> {
     objects: Vec<u32>,
     /// What each chunklet must be apart from, with the weight of the cannot-links between them.
     neighbours: Vec<Vec<(usize, f64)>>,
+    /// The same without weights.
+    edges: Vec<Vec<u32>>,
     /// Connected component of each chunklet in that graph, and how many there are.
     component: Vec<usize>,
     components: usize,
@@ -248,7 +256,18 @@ impl<'a> Chunklets<'a> {
             part.iter().for_each(|&u| component[u as usize] = at);
         }
         let objects = (0..m).flat_map(|u| units.members(u).iter().copied()).collect();
-        Chunklets { clac, k, problem, units, objects, neighbours, component, components, ctx }
+        Chunklets {
+            clac,
+            k,
+            problem,
+            units,
+            objects,
+            neighbours,
+            edges,
+            component,
+            components,
+            ctx,
+        }
     }
 
     /// What each chunklet pays in each cluster, row by row.
@@ -268,8 +287,8 @@ impl<'a> Chunklets<'a> {
         out
     }
 
-    /// Places the chunklets of one component in this order; gives the first that finds every cluster
-    /// taken, unless it may break cannot-links.
+    /// Places the chunklets of one component in this order; false when one finds every cluster taken
+    /// and may not break cannot-links.
     fn greedy(
         &self,
         order: &[usize],
@@ -277,7 +296,7 @@ impl<'a> Chunklets<'a> {
         before: &[u32],
         placed: &mut [u32],
         may_break: bool,
-    ) -> std::result::Result<(), usize> {
+    ) -> bool {
         for &u in order {
             let mut broken = vec![0.0; self.k];
             let mut taken = vec![false; self.k];
@@ -289,14 +308,14 @@ impl<'a> Chunklets<'a> {
             }
             if taken.iter().all(|&t| t) {
                 if !may_break {
-                    return Err(u);
+                    return false;
                 }
                 let least = broken.iter().copied().fold(f64::INFINITY, f64::min);
                 (0..self.k).for_each(|h| taken[h] = broken[h] > least);
             }
             placed[u] = nearest(&costs[u * self.k..][..self.k], &taken, before[u]);
         }
-        Ok(())
+        true
     }
 
     /// Places the chunklets of one component where they are nearest in all; false if they cannot be.
@@ -314,6 +333,46 @@ impl<'a> Chunklets<'a> {
             placed[u] = h;
         }
         found.is_some()
+    }
+
+    /// Places the chunklets of one component so that nothing is broken, cheap clusters first, and then
+    /// exchanges clusters while that costs less; false where the search came to no end.
+    fn searched(&self, order: &[usize], costs: &[f64], placed: &mut [u32]) -> Result<bool> {
+        let mut vertices: Vec<u32> = order.iter().map(|&u| u as u32).collect();
+        vertices.sort_unstable();
+        let edges = induced(&self.edges, &vertices);
+        let cost = |at: u32, h: u32| costs[vertices[at as usize] as usize * self.k + h as usize];
+        match colour(&edges, self.k, &cost, NODE_LIMIT, self.ctx)? {
+            Colouring::Found(mut clusters) => {
+                lower_cost(&edges, self.k, &cost, &mut clusters, self.ctx)?;
+                vertices.iter().zip(clusters).for_each(|(&u, h)| placed[u as usize] = h);
+                Ok(true)
+            }
+            Colouring::Impossible(few) => {
+                let few: Vec<u32> = few.iter().map(|&at| vertices[at as usize]).collect();
+                Err(self.units.impossible(&few, &self.edges, self.k))
+            }
+            Colouring::Undecided => Ok(false),
+        }
+    }
+
+    /// Places the chunklets of one component without breaking anything: one by one, and together where
+    /// one finds every cluster taken. False where no way was found.
+    fn whole(
+        &self,
+        order: &[usize],
+        costs: &[f64],
+        before: &[u32],
+        placed: &mut [u32],
+    ) -> Result<bool> {
+        if self.greedy(order, costs, before, placed, false) {
+            return Ok(true);
+        }
+        order.iter().for_each(|&u| placed[u] = NONE);
+        if order.len() <= MOST_VERTICES && self.together(order, costs, before, placed) {
+            return Ok(true);
+        }
+        self.searched(order, costs, placed)
     }
 }
 
@@ -335,29 +394,28 @@ impl Placement for Chunklets<'_> {
         for order in &orders {
             let small = (2..=MOST_VERTICES).contains(&order.len());
             let done = match self.clac.infeasible {
-                WhenInfeasible::LeastViolation => {
-                    self.greedy(order, &costs, &before, &mut placed, true)
-                }
+                WhenInfeasible::LeastViolation => false,
                 WhenInfeasible::Exact if small => {
-                    if self.together(order, &costs, &before, &mut placed) {
-                        continue;
-                    }
-                    // No cluster is left for one of them in any order: this names it.
-                    self.greedy(order, &costs, &before, &mut placed, false)
+                    self.together(order, &costs, &before, &mut placed)
+                        || self.searched(order, &costs, &mut placed)?
                 }
-                WhenInfeasible::Exact => self.greedy(order, &costs, &before, &mut placed, true),
-                WhenInfeasible::Error => {
-                    let one_by_one = self.greedy(order, &costs, &before, &mut placed, false);
-                    let again = one_by_one.is_err()
-                        && small
-                        && self.together(order, &costs, &before, &mut placed);
-                    if again { Ok(()) } else { one_by_one }
-                }
+                _ => self.whole(order, &costs, &before, &mut placed)?,
             };
-            if let Err(u) = done {
-                (0..m).for_each(|v| self.units.put(v, placed[v], labels));
-                return Err(self.units.blocked(u, self.k, labels));
+            if done {
+                continue;
             }
+            match self.clac.infeasible {
+                WhenInfeasible::Error => {
+                    return Err(Error::UndecidedConstraints { k: self.k, node_limit: NODE_LIMIT });
+                }
+                WhenInfeasible::Exact => self.ctx.warn(format!(
+                    "whether {} clusters can hold the cannot-links is undecided; some may be broken",
+                    self.k
+                )),
+                WhenInfeasible::LeastViolation => {}
+            }
+            order.iter().for_each(|&u| placed[u] = NONE);
+            self.greedy(order, &costs, &before, &mut placed, true);
         }
         (0..m).for_each(|u| self.units.put(u, placed[u], labels));
         Ok(())
@@ -471,6 +529,29 @@ mod tests {
     }
 
     #[test]
+    fn many_linked_chunklets_are_placed_together_where_one_finds_no_cluster() {
+        // Crowns: i on one side must be apart from all on the other but its partner. In the order 0, 0',
+        // 1, 1', … each pair takes a new cluster, although the two sides need two.
+        let m = 20;
+        let apart = (0..m).flat_map(|i| (0..m).filter(move |&j| j != i).map(move |j| (i, j)));
+        let pairs: Vec<Constraint> =
+            apart.map(|(i, j)| Constraint::cannot(2 * i, 2 * j + 1)).collect();
+        let x: Vec<f64> = (0..2 * m).map(|i| (i / 2) as f64).collect();
+        let start = Start::Centroids(array![[0.0], [9.0], [18.0]]);
+        let p = line(&x, 3, &pairs).with_start(start);
+        let with = |infeasible| Clac {
+            infeasible,
+            chunklet_order: UnitOrder::Index,
+            init: ConstrainedInit::Plain(Init::Given),
+            ..Clac::default()
+        };
+        let broken = |rule| p.constraints.violations(&run(&with(rule), &p).labels).total();
+        assert!(broken(WhenInfeasible::LeastViolation) > 0);
+        assert_eq!(broken(WhenInfeasible::Exact), 0);
+        assert_eq!(broken(WhenInfeasible::Error), 0);
+    }
+
+    #[test]
     fn contradictions_are_named() {
         let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
         let error = Clac::default().cluster(&line(&[0.0, 1.0, 2.0], 2, &pairs), &Context::new(1));
@@ -535,6 +616,7 @@ mod tests {
             infeasible in prop::sample::select(vec![
                 WhenInfeasible::LeastViolation,
                 WhenInfeasible::Exact,
+                WhenInfeasible::Error,
             ]),
         ) {
             let p = random(seed, n, d, k, pairs);
@@ -557,10 +639,7 @@ mod tests {
                 prop_assert!(members.iter().all(|&i| c.labels[i as usize] == c.labels[members[0] as usize]));
             }
             let few = (0..closure.components()).all(|u| closure.apart(u).len() < k);
-            let units = MustLinkUnits::new(&closure);
-            let all = Chunklets::new(&clac, k, &p, &closure, &units, &Context::new(1)).component;
-            let small = all.iter().all(|u| all.iter().filter(|v| *v == u).count() <= MOST_VERTICES);
-            if few || (infeasible == WhenInfeasible::Exact && small) {
+            if few || infeasible != WhenInfeasible::LeastViolation {
                 prop_assert_eq!(broken.cannot, 0);
             }
         }

@@ -406,9 +406,50 @@ mod tests {
         Some(Box::new(Clac { init: ConstrainedInit::Plain(Init::Given), ..Clac::default() }))
     }
 
+    /// As `clac`, which fails where h is below 2.
+    #[options]
+    struct Frail {
+        /// Incentive to use more features.
+        #[option(default = 1.0, above = 0.0)]
+        h: f64,
+    }
+
+    #[plugin("frail")]
+    impl BaseClusterer for Frail {
+        fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+            if self.h < 2.0 {
+                return Err(Error::NumericalFailure { place: "frail".into() });
+            }
+            let init = ConstrainedInit::Plain(Init::Given);
+            Clac { h: self.h, init, ..Clac::default() }.cluster(problem, ctx)
+        }
+    }
+
     fn train(penta: &PentaTraining, problem: &Problem) -> Trained {
         let clusterers = penta.clusterers().unwrap();
         penta.train(clusterers, &Voting::default(), problem, &Context::new(1)).unwrap()
+    }
+
+    #[test]
+    fn components_that_fail_are_left_out_down_to_two() {
+        let p = problem(5, 40, 3, 0);
+        let penta = |h_values: &[f64]| PentaTraining {
+            clusterer: Some(Box::new(Frail { h: 1.0 })),
+            consensus: Some(Box::new(Voting::default())),
+            h_values: h_values.to_vec(),
+            ..PentaTraining::default()
+        };
+        let ctx = Context::new(1);
+        let c = penta(&[1.0, 3.0, 5.0, 7.0]).cluster(&p, &ctx).unwrap();
+        assert_eq!(c.labels.len(), 40);
+        assert_eq!(ctx.warnings().len(), 1);
+        assert!(ctx.warnings()[0].starts_with("component 0 is left out: "), "{:?}", ctx.warnings());
+        // Without it from the start the others come to the same.
+        let others = penta(&[3.0, 5.0, 7.0]).cluster(&p, &Context::new(1)).unwrap();
+        assert_eq!(canonical(&c.labels), canonical(&others.labels));
+        let error = penta(&[1.0, 0.5, 7.0]).cluster(&p, &Context::new(1)).unwrap_err();
+        assert!(matches!(error.root(), Error::NumericalFailure { .. }), "{error}");
+        assert!(error.to_string().contains("1 components are left"), "{error}");
     }
 
     #[test]

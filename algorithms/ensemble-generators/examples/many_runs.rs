@@ -52,7 +52,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let data = mustlink_datasets::open(&name, &OpenOptions::from_env())?.data;
     let unit = [registry::build_default::<dyn Transform>("l2_rows")?];
     let ctx = Context::new(1);
-    let problem = run::transform(&unit, &Problem::new(data).with_k(k), &ctx)?.0;
+    let problem = run::transform(&unit, &Problem::new(data).with_k(k), &ctx)?.problem;
     let options =
         json!({ "type": "kmeans", "distortion": "cosine", "init": "random", "restarts": 1 });
     let kmeans = <dyn BaseClusterer as RoleObject>::from_value(options)?;

@@ -162,11 +162,10 @@ mod tests {
         let links = [Constraint::must(2, 3), Constraint::cannot(1, 2), Constraint::must(0, 2)];
         let problem = Problem::new(x).with_constraints(Constraints::new(4, links).unwrap());
         let steps: [Box<dyn Transform>; 1] = [Box::new(Deduplicate {})];
-        let (after, map) =
-            mustlink_core::run::transform(&steps, &problem, &Context::new(1)).unwrap();
-        assert_eq!(map.unwrap(), [Some(0), Some(1), Some(0), Some(2)]);
+        let made = mustlink_core::run::transform(&steps, &problem, &Context::new(1)).unwrap();
+        assert_eq!(made.rows.unwrap(), [Some(0), Some(1), Some(0), Some(2)]);
         let links = [Constraint::must(0, 2), Constraint::cannot(0, 1)];
-        assert_eq!(after.constraints.pairs(), links);
+        assert_eq!(made.problem.constraints.pairs(), links);
 
         let apart = Constraints::new(4, [Constraint::cannot(0, 2)]).unwrap();
         let problem = problem.with_constraints(apart);

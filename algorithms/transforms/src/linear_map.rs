@@ -144,4 +144,17 @@ impl Fitted for LinearMap {
         });
         Data::dense(Array2::from_shape_vec((n, to), out).expect("n times dim values"))
     }
+
+    fn features(&self) -> Features {
+        // A map that only scales leaves every feature what it is.
+        let scales = |t: &Array2<f64>| {
+            t.is_square() && t.indexed_iter().all(|((to, from), &v)| to == from || v == 0.0)
+        };
+        if self.t.as_ref().is_none_or(scales) { Features::Same } else { Features::New }
+    }
+
+    fn weights(&self) -> Option<Vec<f64>> {
+        // The diagonal of TᵀT.
+        self.t.as_ref().map(|t| t.columns().into_iter().map(|c| c.dot(&c)).collect())
+    }
 }

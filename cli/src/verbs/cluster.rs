@@ -30,6 +30,10 @@ pub(crate) struct Args {
     /// standard error)
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
+    /// CSV to write with what the method learned of the features: a row per cluster, or one for all, a
+    /// column per feature (lac, clac, mpck_means, hmrf_kmeans; the transforms itml, mmc, rca)
+    #[arg(long, value_name = "FILE")]
+    weights: Option<String>,
     /// How to show the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -61,12 +65,16 @@ pub(crate) struct Violations {
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
-    check_out(args.out.as_deref())?;
+    check_out("--out", args.out.as_deref())?;
+    check_out("--weights", args.weights.as_deref())?;
+    if args.out.is_some() && args.out == args.weights {
+        return Err(Failure::usage("--out and --weights name the same file"));
+    }
     let job = Job::open(&args.job, false)?;
     let start = Instant::now();
     let work = || -> Result<_> {
         let seen = job.seen()?;
-        let selection = job.select(&seen)?;
+        let selection = job.select(&seen.problem)?;
         let clustered = job.cluster(&seen, selection.as_ref())?;
         let seconds = start.elapsed().as_secs_f64();
         let scores = match &job.set.classes {
@@ -85,6 +93,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             None => clustering.labels.iter().copied().map(Some).collect(),
         };
         mustlink_datasets::write_labels(out, &job.original, &labels)?;
+    }
+    if let Some(path) = &args.weights {
+        let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(&job, args))?;
+        mustlink_datasets::write_weights(path, weights)?;
     }
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
@@ -108,14 +120,26 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let shown = match args.format {
         Format::Json => serde_json::to_string_pretty(&summary)
             .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
-        Format::Text => text(&job, &clustered, &summary, args.out.as_deref()),
+        Format::Text => text(&job, &clustered, &summary, args),
     };
-    if args.out.as_deref() == Some("-") {
+    if [&args.out, &args.weights].iter().any(|p| p.as_deref() == Some("-")) {
         term::tell(&shown);
     } else {
         term::print(&shown)?;
     }
     Ok(0)
+}
+
+fn no_weights(job: &Job, args: &Args) -> Failure {
+    let saved = match &args.out {
+        Some(out) if out != "-" => format!(" (the labels are in {out})"),
+        _ => String::new(),
+    };
+    Failure::usage(format!(
+        "--weights: {} learned no feature weights{saved}; lac, clac, mpck_means and hmrf_kmeans do, and \
+         the transforms itml, mmc and rca from constraints",
+        job.clusterer()
+    ))
 }
 
 /// Every agreement with the classes, the usual ones first.
@@ -135,7 +159,8 @@ pub(crate) fn agreement(labels: &[u32], classes: &Classes) -> Result<Scores> {
     Ok(scores)
 }
 
-fn text(job: &Job, clustered: &Clustered, s: &Summary, out: Option<&str>) -> String {
+fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
+    let (out, weights) = (args.out.as_deref(), args.weights.as_deref());
     let clustering = &clustered.run.clustering;
     let mut lines: Vec<(&str, String)> = Vec::new();
     lines.push(("data", format!("{}: {} objects, {} features", job.set.name, s.n, s.d)));
@@ -176,6 +201,9 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, out: Option<&str>) -> Str
     lines.push(("time", duration(s.seconds)));
     if let Some(out) = out.filter(|o| *o != "-") {
         lines.push(("labels", out.into()));
+    }
+    if let Some(path) = weights.filter(|w| *w != "-") {
+        lines.push(("weights", path.into()));
     }
     lines.iter().map(|(name, value)| format!("{name:<12} {value}\n")).collect()
 }

@@ -115,7 +115,7 @@ struct Summary {
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
-    check_out(args.out.as_deref())?;
+    check_out("--out", args.out.as_deref())?;
     let file = method(args)?;
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,

@@ -109,7 +109,7 @@ struct Summary {
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
-    check_out(args.out.as_deref())?;
+    check_out("--out", args.out.as_deref())?;
     let job = Job::open(&args.job, asks(&args.job)?)?;
     let generator = generator(args, &job)?;
     let start = Instant::now();

@@ -21,10 +21,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    check_out(Some(&args.out))?;
+    check_out("--out", Some(&args.out))?;
     let job = Job::open(&args.job, true)?;
     let made = in_pool(args.job.threads, || {
-        let selection = job.select(&job.seen()?)?.unwrap_or_default();
+        let selection = job.select(&job.seen()?.problem)?.unwrap_or_default();
         let selected = selection.at(selection.asked(), job.method.view)?;
         Ok((selection, selected))
     })?;

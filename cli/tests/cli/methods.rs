@@ -280,3 +280,40 @@ fn an_interrupted_method_leaves_nothing() {
     );
     assert!(done.stdout.is_empty() && bench.files().is_empty());
 }
+
+#[test]
+fn weights_of_features_are_written_under_their_names() {
+    let bench = Bench::new();
+    bench.write("line.csv", "name,x,still,y,class\na,0,7,1,p\nb,1,7,9,p\nc,20,7,2,q\nd,21,7,8,q\n");
+    let method = "transforms = [\"drop_constant\"]\nclusterer = { type = \"lac\", h = 5.0 }\n";
+    bench.write("lac.toml", method);
+    let run = |arguments: &str| {
+        bench.run(&format!("cluster --data line.csv --id name --k 2 {arguments}"))
+    };
+    let done = run("--method lac.toml --weights w.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.contains("weights      w.csv\n"), "{}", done.out);
+    let text = bench.read("w.csv");
+    let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
+    assert_eq!(lines[0], ["cluster", "x", "y"]);
+    assert_eq!((lines[1][0], lines[2][0], lines.len()), ("0", "1", 3));
+    for line in &lines[1..] {
+        let (x, y): (f64, f64) = (line[1].parse().unwrap(), line[2].parse().unwrap());
+        assert!(x > y && (x + y - 1.0).abs() < 1e-12, "{text}");
+    }
+
+    // A metric that a transform learned holds for all clusters, in the features before it.
+    bench.write("pairs.csv", "i,j,type\n0,1,must_link\n2,3,must_link\n0,2,cannot_link\n");
+    bench.write("rca.toml", "transforms = [\"drop_constant\", \"rca\"]\nclusterer = \"kmeans\"\n");
+    let done = run("--method rca.toml --constraints pairs.csv --weights - --out l.csv --quiet");
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("cluster,x,y", 2), "{}", done.err);
+    assert!(lines[1].starts_with("all,"));
+
+    let done = run("--clusterer kmeans --out labels.csv --weights w2.csv --quiet");
+    assert_eq!((done.status, done.out.as_str()), (2, ""));
+    assert!(done.err.starts_with("error: --weights: kmeans learned no feature weights (the labels are in labels.csv); lac, "), "{}", done.err);
+    assert!(!bench.path("w2.csv").exists() && bench.path("labels.csv").exists());
+    let done = run("--clusterer lac --out l.csv --weights l.csv");
+    done.failed(2, "error: --out and --weights name the same file\n");
+}

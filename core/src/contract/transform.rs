@@ -85,7 +85,7 @@ const KINDS: [DataKind; 4] =
 /// What the transform makes of a problem, run as the framework runs it.
 fn transformed(t: &Plugin, problem: &Problem, seed: u64) -> Result<Problem, Error> {
     let steps = [dyn_clone::clone_box(t)];
-    run::transform(&steps, problem, &Context::new(seed)).map(|(after, _)| after)
+    run::transform(&steps, problem, &Context::new(seed)).map(|made| made.problem)
 }
 
 fn accepted(t: &Plugin) -> Vec<Problem> {

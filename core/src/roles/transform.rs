@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::data::{Data, DataKind};
 use crate::error::Result;
+use crate::features::Features;
 use crate::problem::{Problem, Shape};
 
 /// A transform fitted to data.
@@ -18,6 +19,16 @@ pub trait Fitted: Send + Sync {
     /// For transforms that drop or merge rows: the new row of each old row (`None` = dropped).
     /// The first old row that maps to a new row is the one kept.
     fn row_map(&self) -> Option<&[Option<u32>]> {
+        None
+    }
+
+    /// What its features are.
+    fn features(&self) -> Features {
+        Features::Same
+    }
+
+    /// For transforms that learn a metric: the weight of each feature before it.
+    fn weights(&self) -> Option<Vec<f64>> {
         None
     }
 }

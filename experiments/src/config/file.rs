@@ -93,6 +93,10 @@ pub struct DatasetEntry {
     /// Which of several class columns is the truth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// Take the number of each row, from 0, as a last feature: what reading a file with an index column
+    /// as data does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub row_number: bool,
     /// Objects to keep per class, drawn at random: `{ benign = 239 }`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_sizes: Option<BTreeMap<String, usize>>,

@@ -83,6 +83,9 @@ pub struct DatasetSpec {
     pub optional: bool,
     /// Which class column is the truth.
     pub target: Option<String>,
+    /// Whether the number of each row is a last feature.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub row_number: bool,
     /// Objects to keep per class.
     pub class_sizes: Option<BTreeMap<String, usize>>,
     /// File of given constraints.

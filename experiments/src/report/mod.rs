@@ -7,6 +7,7 @@
 mod columns;
 mod curves;
 mod figure;
+mod heat_map;
 mod page;
 mod table;
 mod verdicts;
@@ -72,7 +73,9 @@ pub fn report(dir: &Path) -> Result<Report> {
     if !verdicts.is_empty() {
         write_whole(&dir.join("verdicts.csv"), ".part", &verdicts::to_csv(&verdicts)?)?;
     }
-    let figures = draw(dir, &experiment, &curves)?;
+    let mut names = BTreeSet::new();
+    let figures = draw(dir, &experiment, &curves, &mut names)?;
+    let weights = draw_weights(dir, &cells, &mut names)?;
     let failed: Vec<&Row> =
         cells.iter().filter_map(|c| c.rows.iter().find(|r| r.status != RowStatus::Ok)).collect();
     let page = page::Contents {
@@ -81,6 +84,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         curves: &curves,
         verdicts: &verdicts,
         figures: &figures,
+        weights: &weights,
         failed: &failed,
     };
     let page = page::page(&experiment, &page);
@@ -99,10 +103,13 @@ pub fn report(dir: &Path) -> Result<Report> {
 }
 
 /// One figure per data set and metric, with exactly its numbers beside it.
-fn draw(dir: &Path, experiment: &Experiment, curves: &[CurveSummary]) -> Result<Vec<Figure>> {
-    let folder = dir.join("figures");
+fn draw(
+    dir: &Path,
+    experiment: &Experiment,
+    curves: &[CurveSummary],
+    names: &mut BTreeSet<String>,
+) -> Result<Vec<Figure>> {
     let mut out = Vec::new();
-    let mut names = BTreeSet::new();
     for dataset in &experiment.datasets {
         for (metric, direction) in experiment.measured().iter().zip(columns::directions(experiment))
         {
@@ -114,18 +121,44 @@ fn draw(dir: &Path, experiment: &Experiment, curves: &[CurveSummary]) -> Result<
                 Some(false) => format!("{metric} (less is better)"),
             };
             let Some(svg) = figure::learning_curve(&dataset.id, &y_name, &mine) else { continue };
-            let mut name = file_name(&format!("{}-{metric}", dataset.id));
-            while !names.insert(name.clone()) {
-                name.push('_');
-            }
-            std::fs::create_dir_all(&folder).map_err(io(&folder))?;
-            write_whole(&folder.join(format!("{name}.svg")), ".part", svg.as_bytes())?;
             let numbers = curves::to_csv(mine.iter().copied())?;
-            write_whole(&folder.join(format!("{name}.csv")), ".part", &numbers)?;
-            out.push(Figure { name, svg });
+            out.push(save(dir, &format!("{}-{metric}", dataset.id), svg, &numbers, names)?);
         }
     }
     Ok(out)
+}
+
+/// One heat map per data set and method that learned weights of features.
+fn draw_weights(
+    dir: &Path,
+    cells: &[CellRows],
+    names: &mut BTreeSet<String>,
+) -> Result<Vec<Figure>> {
+    let drawn = heat_map::learned(cells).into_iter().map(|learned| {
+        let name = format!("{}-{}-weights", learned.dataset, learned.method);
+        let numbers = heat_map::numbers(&learned);
+        save(dir, &name, heat_map::heat_map(&learned), numbers.as_bytes(), names)
+    });
+    drawn.collect()
+}
+
+/// Writes a figure and its numbers under a name of its own.
+fn save(
+    dir: &Path,
+    name: &str,
+    svg: String,
+    numbers: &[u8],
+    names: &mut BTreeSet<String>,
+) -> Result<Figure> {
+    let folder = dir.join("figures");
+    let mut name = file_name(name);
+    while !names.insert(name.clone()) {
+        name.push('_');
+    }
+    std::fs::create_dir_all(&folder).map_err(io(&folder))?;
+    write_whole(&folder.join(format!("{name}.svg")), ".part", svg.as_bytes())?;
+    write_whole(&folder.join(format!("{name}.csv")), ".part", numbers)?;
+    Ok(Figure { name, svg })
 }
 
 fn file_name(text: &str) -> String {

@@ -38,13 +38,15 @@ pub(super) struct Contents<'a> {
     pub verdicts: &'a [Verdict],
     /// Every figure.
     pub figures: &'a [Figure],
+    /// Every heat map of weights.
+    pub weights: &'a [Figure],
     /// The first row of each cell with an error or out of time.
     pub failed: &'a [&'a Row],
 }
 
 /// The page as HTML.
 pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
-    let Contents { finished, cells, curves, verdicts, figures, failed } = *contents;
+    let Contents { finished, cells, curves, verdicts, figures, weights, failed } = *contents;
     let mut h = String::new();
     let name = escape(&experiment.head.name);
     let _ = write!(
@@ -83,6 +85,20 @@ pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
                  <a href=\"figures/{name}.csv\">numbers</a> · <a href=\"figures/{name}.svg\">SVG</a></figcaption></figure>",
                 figure.svg,
                 experiment.stats.level * 100.0
+            );
+        }
+        h.push_str("</div>\n");
+    }
+    if !weights.is_empty() {
+        h.push_str("<h2>Which features make which cluster</h2>\n<div class=\"figures\">\n");
+        for figure in weights {
+            let name = escape(&figure.name);
+            let _ = writeln!(
+                h,
+                "<figure>{}<figcaption>Darker: a larger share of the weights of the cluster; first repeat \
+                 and fold, last point. \
+                 <a href=\"figures/{name}.csv\">numbers</a> · <a href=\"figures/{name}.svg\">SVG</a></figcaption></figure>",
+                figure.svg,
             );
         }
         h.push_str("</div>\n");

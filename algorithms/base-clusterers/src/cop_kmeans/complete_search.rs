@@ -2,7 +2,6 @@
 
 use mustlink_core::closure::{Closure, Feasibility};
 use mustlink_core::clustering::NONE;
-use mustlink_core::error::Infeasible;
 use mustlink_core::{Context, Error, Result};
 use mustlink_kernels::constrained::colouring::{
     Colouring, colour, connected_parts, induced, lower_cost,
@@ -60,7 +59,7 @@ impl<'a> CompleteSearch<'a> {
             }
             Feasibility::Unknown => match colour(&search.apart, k, &|_, _| 0.0, node_limit, ctx)? {
                 Colouring::Found(clusters) => Some(clusters),
-                Colouring::Impossible(few) => return Err(search.impossible(&few)),
+                Colouring::Impossible(few) => return Err(units.impossible(&few, &search.apart, k)),
                 Colouring::Undecided => None,
             },
         };
@@ -125,25 +124,12 @@ impl<'a> CompleteSearch<'a> {
             (_, Some(proper)) => Ok(units.iter().map(|&u| proper[u as usize]).collect()),
             (Colouring::Impossible(few), None) => {
                 let few: Vec<u32> = few.iter().map(|&at| units[at as usize]).collect();
-                Err(self.impossible(&few))
+                Err(self.units.impossible(&few, &self.apart, self.k))
             }
             (Colouring::Undecided, None) => {
                 Err(Error::UndecidedConstraints { k: self.k, node_limit: self.node_limit })
             }
         }
-    }
-
-    /// The error of units that k clusters cannot hold.
-    fn impossible(&self, units: &[u32]) -> Error {
-        let objects = units.iter().map(|&u| self.units.members(u as usize)[0]).collect();
-        let all_apart = units
-            .iter()
-            .all(|&u| units.iter().all(|v| u == *v || self.apart[u as usize].contains(v)));
-        let witness = match all_apart {
-            true => Infeasible::Clique(objects),
-            false => Infeasible::Exhausted(objects),
-        };
-        Error::InfeasibleConstraints { k: self.k, witness }
     }
 }
 

@@ -136,6 +136,19 @@ impl<'a> MustLinkUnits<'a> {
         self.members(u).iter().for_each(|&i| labels[i as usize] = h);
     }
 
+    /// The error of units that k clusters cannot hold, `apart` being those that each unit must be apart
+    /// from.
+    pub fn impossible(&self, few: &[u32], apart: &[Vec<u32>], k: usize) -> Error {
+        let objects = few.iter().map(|&u| self.members(u as usize)[0]).collect();
+        let all_apart =
+            few.iter().all(|&u| few.iter().all(|v| u == *v || apart[u as usize].contains(v)));
+        let witness = match all_apart {
+            true => Infeasible::Clique(objects),
+            false => Infeasible::Exhausted(objects),
+        };
+        Error::InfeasibleConstraints { k, witness }
+    }
+
     /// The error of a unit that finds every cluster taken.
     pub fn blocked(&self, u: usize, k: usize, labels: &[u32]) -> Error {
         let by = self.neighbours(u).map(|i| (i, labels[i as usize])).filter(|(_, l)| *l != NONE);

@@ -1,0 +1,174 @@
+//! Which features say nothing, since all objects have the same value?
+
+use mustlink_core::prelude::*;
+use ndarray::Array2;
+
+/// Drops the features that have one value for all objects.
+///
+/// # Method
+/// A feature stays when two rows differ in it (0 and −0 are one value). Methods that weigh features by
+/// how little they vary, like `lac`, would otherwise give a constant feature the largest weight of all.
+/// # Input and output
+/// n × d, dense or sparse; n × the features that stay, in order, with their names.
+/// # Errors
+/// `Data` when every feature is constant.
+/// # Cost and randomness
+/// O(stored entries); nothing random.
+#[options]
+pub struct DropConstant {}
+
+/// The features in which two rows differ.
+fn varying(data: &Data) -> Vec<usize> {
+    let d = data.d();
+    let mut first = vec![0.0; d];
+    data.row(0).add_to(&mut first, 1.0);
+    let mut varies = vec![false; d];
+    // Of sparse rows: in how many a feature is stored. Where it is not, it is 0.
+    let mut stored = vec![0usize; d];
+    for i in 0..data.n() {
+        match data.row(i) {
+            Row::Dense(x) => (0..d).for_each(|s| varies[s] |= x[s] != first[s]),
+            Row::Sparse(columns, values) => {
+                for (&s, &v) in columns.iter().zip(values) {
+                    varies[s as usize] |= v != first[s as usize];
+                    stored[s as usize] += 1;
+                }
+            }
+        }
+    }
+    if data.kind() == DataKind::Csr {
+        (0..d).for_each(|s| varies[s] |= stored[s] < data.n() && first[s] != 0.0);
+    }
+    (0..d).filter(|&s| varies[s]).collect()
+}
+
+#[plugin("drop_constant")]
+impl Transform for DropConstant {
+    fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
+        let (data, d) = (&problem.data, problem.d());
+        let kept = varying(data);
+        if kept.is_empty() {
+            return Err(Error::Data {
+                place: "drop_constant".into(),
+                message: format!("each of the {d} features has one value for all objects"),
+            });
+        }
+        match d - kept.len() {
+            0 => {}
+            1 => ctx.warn("1 constant feature was dropped"),
+            dropped => ctx.warn(format!("{dropped} constant features were dropped")),
+        }
+        Ok(Box::new(Varying { d, kept }))
+    }
+}
+
+struct Varying {
+    d: usize,
+    kept: Vec<usize>,
+}
+
+impl Fitted for Varying {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        let rows = matches!(data.kind(), DataKind::Dense | DataKind::Csr);
+        if !rows || data.d() != self.d {
+            return Err(Error::Plugin {
+                tag: "drop_constant".into(),
+                message: format!("fitted to {} features, applied to {}", self.d, data.d()),
+            });
+        }
+        if self.kept.len() == self.d {
+            return Ok(data.clone());
+        }
+        if data.kind() == DataKind::Csr {
+            return sparse(data, self.d, &self.kept);
+        }
+        let (n, d) = (data.n(), self.kept.len());
+        let mut out = Vec::with_capacity(n * d);
+        for i in 0..n {
+            if let Row::Dense(x) = data.row(i) {
+                out.extend(self.kept.iter().map(|&s| x[s]));
+            }
+        }
+        Data::dense(Array2::from_shape_vec((n, d), out).expect("n rows of the features kept"))
+    }
+
+    fn features(&self) -> Features {
+        if self.kept.len() == self.d { Features::Same } else { Features::Chosen(self.kept.clone()) }
+    }
+}
+
+fn sparse(data: &Data, d: usize, kept: &[usize]) -> Result<Data> {
+    let mut place = vec![None; d];
+    kept.iter().enumerate().for_each(|(to, &s)| place[s] = Some(to as u32));
+    let mut out =
+        Csr { indptr: vec![0], indices: Vec::new(), values: Vec::new(), columns: kept.len() };
+    for i in 0..data.n() {
+        if let Row::Sparse(columns, values) = data.row(i) {
+            for (&s, &v) in columns.iter().zip(values) {
+                if let Some(to) = place[s as usize] {
+                    out.indices.push(to);
+                    out.values.push(v);
+                }
+            }
+        }
+        out.indptr.push(out.values.len());
+    }
+    Data::csr(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::contract::fixtures::to_csr;
+    use mustlink_core::run;
+    use ndarray::{Axis, array};
+    use proptest::prelude::*;
+
+    fn dropped(data: Data) -> Result<(Array2<f64>, Features, Vec<String>)> {
+        let ctx = Context::new(1);
+        let steps: [Box<dyn Transform>; 1] = [Box::new(DropConstant {})];
+        let made = run::transform(&steps, &Problem::new(data), &ctx)?;
+        Ok((made.problem.data.to_dense(), made.lineage.features, ctx.warnings()))
+    }
+
+    #[test]
+    fn by_hand() {
+        // The third feature is −0 and 0, the fourth 0 but for one object.
+        let x = array![[5.0, 1.0, -0.0, 0.0], [5.0, 2.0, 0.0, 0.0], [5.0, 1.0, 0.0, 7.0]];
+        for data in [Data::dense(x.clone()).unwrap(), Data::csr(to_csr(&x)).unwrap()] {
+            let (y, features, warnings) = dropped(data).unwrap();
+            assert_eq!(y, array![[1.0, 0.0], [2.0, 0.0], [1.0, 7.0]]);
+            assert_eq!(features, Features::Chosen(vec![1, 3]));
+            assert_eq!(warnings, ["2 constant features were dropped"]);
+        }
+    }
+
+    #[test]
+    fn nothing_left_is_an_error() {
+        let message = dropped(Data::dense(array![[3.0, 0.0]]).unwrap()).unwrap_err().to_string();
+        assert!(message.contains("each of the 2 features has one value"), "{message}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Features stay iff their column holds two values; sparse as dense.
+        #[test]
+        fn those_with_two_values_stay(
+            x in proptest::collection::vec(proptest::collection::vec(0u8..2, 4), 1..8),
+        ) {
+            let x = Array2::from_shape_fn((x.len(), 4), |(i, s)| f64::from(x[i][s]));
+            let expected: Vec<usize> =
+                (0..4).filter(|&s| x.column(s).iter().any(|v| *v != x[[0, s]])).collect();
+            let dense = dropped(Data::dense(x.clone()).unwrap());
+            let sparse = dropped(Data::csr(to_csr(&x)).unwrap());
+            if expected.is_empty() {
+                prop_assert!(dense.is_err() && sparse.is_err());
+            } else {
+                let y = x.select(Axis(1), &expected);
+                prop_assert_eq!(&dense.unwrap().0, &y);
+                prop_assert_eq!(&sparse.unwrap().0, &y);
+            }
+        }
+    }
+}
