@@ -139,7 +139,7 @@ mod tests {
             let (y, features, warnings) = dropped(data).unwrap();
             assert_eq!(y, array![[1.0, 0.0], [2.0, 0.0], [1.0, 7.0]]);
             assert_eq!(features, Features::Chosen(vec![1, 3]));
-            assert_eq!(warnings, ["2 constant features were dropped"]);
+            assert_eq!(warnings, ["transforms[0]: 2 constant features were dropped"]);
         }
     }
 

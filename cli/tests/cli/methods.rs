@@ -303,7 +303,7 @@ fn weights_of_features_are_written_under_their_names() {
     }
 
     // A metric that a transform learned holds for all clusters, in the features before it.
-    bench.write("pairs.csv", "i,j,type\n0,1,must_link\n2,3,must_link\n0,2,cannot_link\n");
+    bench.write("pairs.csv", "i,j,type\na,b,must_link\nc,d,must_link\na,c,cannot_link\n");
     bench.write("rca.toml", "transforms = [\"drop_constant\", \"rca\"]\nclusterer = \"kmeans\"\n");
     let done = run("--method rca.toml --constraints pairs.csv --weights - --out l.csv --quiet");
     let lines: Vec<&str> = done.out.lines().collect();

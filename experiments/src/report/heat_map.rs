@@ -80,7 +80,7 @@ pub(super) fn heat_map(learned: &Learned<'_>) -> String {
             let mix = |end: f64| (255.0 - (255.0 - end) * depth).round();
             let _ = writeln!(
                 s,
-                "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"rgb({} {} {})\" \
+                "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"rgb({},{},{})\" \
                  stroke=\"#e4e4e4\"><title>{}: {:.3e}, {:.1} % of {name}</title></rect>",
                 left + CELL * column as f64,
                 mix(0.0),
@@ -134,7 +134,7 @@ mod tests {
         let svg = heat_map(&Learned { dataset: "set", method: "a & b", weights: &weights });
         assert_eq!(svg.matches("<rect x=").count(), 2 * FEATURES);
         assert!(svg.contains(&format!("f&lt;{}&gt;: 5.000e2", d - 1)) && svg.contains("a &amp; b"));
-        assert!(svg.contains("fill=\"rgb(0 68 120)\"") && svg.contains("cluster 1"));
+        assert!(svg.contains("fill=\"rgb(0,68,120)\"") && svg.contains("cluster 1"));
         assert!(!svg.contains("NaN"));
     }
 
@@ -142,7 +142,7 @@ mod tests {
     fn weights_of_nothing_are_white() {
         let weights = FeatureWeights { features: vec!["a".into()], rows: vec![vec![0.0]] };
         let learned = Learned { dataset: "set", method: "m", weights: &weights };
-        assert!(heat_map(&learned).contains("rgb(255 255 255)"));
+        assert!(heat_map(&learned).contains("rgb(255,255,255)"));
         assert_eq!(numbers(&learned), "cluster,\"a\"\nall,0\n");
     }
 }
