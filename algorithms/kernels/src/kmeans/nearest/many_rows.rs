@@ -87,12 +87,13 @@ impl<T: Real> Rowwise<T> {
     }
 
     /// The smallest scores of rows of so many features that stand one after the other, off by
-    /// `error` at most. Prefetches the next block, spread evenly to avoid
-    /// stalls.
+    /// `error` at most. Prefetches what stands behind `memory`, the numbers that these rows come from:
+    /// the next block, spread evenly to avoid stalls.
     pub(crate) fn smallest<R: Source<T>>(
         &self,
         source: R,
         rows: &[R::X],
+        memory: &[R::X],
         length: usize,
         error: f64,
         found: &mut NearestTwo,
@@ -106,10 +107,11 @@ impl<T: Real> Rowwise<T> {
         found.centre.resize(whole, 0);
         let padded = found.padded.numbers::<R::X>(group * length);
         let transposed = found.transposed.numbers::<T>(whole * self.d);
-        dispatch(Transpose { source, rows, length, padded, transposed });
+        dispatch(Transpose { source, rows, memory, length, padded, transposed });
         found.unambiguous = dispatch(Kernel {
             centres: self,
-            rows,
+            rows: rows.len(),
+            memory,
             transposed,
             score: &mut found.score,
             centre: &mut found.centre,
@@ -197,6 +199,7 @@ impl Source<f32> for Shifted<'_> {
 struct Transpose<'a, T, R: Source<T>> {
     source: R,
     rows: &'a [R::X],
+    memory: &'a [R::X],
     length: usize,
     /// For a group of rows.
     padded: &'a mut [R::X],
@@ -222,7 +225,7 @@ impl<T: Real, R: Source<T>> Transpose<'_, T, R> {
     /// For vectors of L rows.
     #[inline(always)]
     fn run<S: Simd, const L: usize>(self, simd: S) {
-        let Transpose { source, rows, length, padded, transposed } = self;
+        let Transpose { source, rows, memory, length, padded, transposed } = self;
         let places = places::<S, T, L>(simd);
         let size = VECTORS * L * length;
         let groups =
@@ -245,7 +248,7 @@ impl<T: Real, R: Source<T>> Transpose<'_, T, R> {
             for v in 0..VECTORS {
                 // Each row where transposing brings it to its place.
                 let row = |r: usize| &block[(v * L + places[r]) * length..][..length];
-                let ahead = (rows, rows.len() + (g * VECTORS + v) * L * length / 2);
+                let ahead = (memory, memory.len() + (g * VECTORS + v) * L * length / 2);
                 transpose::<S, T, R, L>(
                     simd,
                     source,
@@ -322,8 +325,10 @@ fn places<S: Simd, T: Real, const L: usize>(simd: S) -> [usize; L] {
 /// The smallest scores of transposed rows; returns whether all are unambiguous.
 struct Kernel<'a, T, X> {
     centres: &'a Rowwise<T>,
-    /// The rows before they were transposed, for the prefetches.
-    rows: &'a [X],
+    /// How many numbers the rows had before they were transposed, and where they come from: for the
+    /// prefetches.
+    rows: usize,
+    memory: &'a [X],
     transposed: &'a [T],
     score: &'a mut [f64],
     centre: &'a mut [u32],
@@ -348,7 +353,7 @@ impl<T: Real, X> Kernel<'_, T, X> {
     /// For panels of C centres.
     #[inline(always)]
     fn run<S: Simd, const C: usize>(self, simd: S) -> bool {
-        let Kernel { centres, rows, transposed, score, centre, second, error } = self;
+        let Kernel { centres, rows, memory, transposed, score, centre, second, error } = self;
         let (d, group) = (centres.d, VECTORS * T::lanes::<S>());
         let infinity = T::splat(simd, T::of(f64::INFINITY));
         let (zero, one) = (T::splat(simd, T::of(0.0)), T::splat(simd, T::of(1.0)));
@@ -365,7 +370,7 @@ impl<T: Real, X> Kernel<'_, T, X> {
             T::vectors::<S>(transposed).as_chunks::<VECTORS>().0.as_chunks::<FEATURES_PER_STEP>().0;
         for (g, transposed) in transposed.chunks_exact(d / FEATURES_PER_STEP).enumerate() {
             let mut best = [Best { score: infinity, at: zero, second: infinity }; VECTORS];
-            let ahead = rows.len() + (rows.len() + g * group * d) / 2;
+            let ahead = memory.len() + (rows + g * group * d) / 2;
             let constants = centres.constants.as_chunks::<C>().0.iter();
             let each = constants.zip(centres.numbers.as_chunks::<C>().0);
             let panels = factors.chunks_exact(transposed.len()).zip(each);
@@ -373,7 +378,7 @@ impl<T: Real, X> Kernel<'_, T, X> {
                 let mut scores = constants.map(|constant| [T::splat(simd, constant); VECTORS]);
                 for (q, (x, factors)) in transposed.iter().zip(factors).enumerate() {
                     if p < prefetching {
-                        prefetch(rows, ahead + (p * (d / FEATURES_PER_STEP) + q) * part, part);
+                        prefetch(memory, ahead + (p * (d / FEATURES_PER_STEP) + q) * part, part);
                     }
                     for s in 0..FEATURES_PER_STEP {
                         for c in 0..C {
@@ -491,7 +496,7 @@ mod tests {
                 row.iter_mut().zip(centres.row(h)).for_each(|(to, c)| *to = -c);
                 constant(h)
             });
-            packed.smallest(Unchanged, &x, d, tolerance, &mut found);
+            packed.smallest(Unchanged, &x, &x, d, tolerance, &mut found);
             let unambiguous = found.all_unambiguous().is_some();
             assert!(!unambiguous || (0..rows).all(|r| found.unambiguous(r, tolerance).is_some()));
             assert!(unambiguous || k > 1, "one centre has no rival");
@@ -522,7 +527,8 @@ mod tests {
                 let mut transposed = vec![T::of(-1.0); count.next_multiple_of(group) * filled];
                 let mut padded = vec![R::X::of(-1.0); group * length];
                 let padded = &mut padded;
-                run(Transpose { source, rows: &rows, length, padded, transposed: &mut transposed });
+                let (rows, memory, transposed) = (&rows[..], &[][..], &mut transposed[..]);
+                run(Transpose { source, rows, memory, length, padded, transposed });
                 for (at, value) in transposed.iter().enumerate() {
                     let (g, f, r) = (at / (group * filled), at / group % filled, at % group);
                     let x = &rows[(g * group + r).min(count - 1) * length..][..length];
@@ -562,7 +568,7 @@ mod tests {
         });
         let mut found = NearestTwo::default();
         for x in [1e200, -1e200, f64::NAN] {
-            packed.smallest(Unchanged, &[x; 3], 1, 0.0, &mut found);
+            packed.smallest(Unchanged, &[x; 3], &[], 1, 0.0, &mut found);
             assert!(found.all_unambiguous().is_none(), "{x}");
             assert!((0..3).all(|r| found.unambiguous(r, 0.0).is_none()), "{x}");
         }

@@ -93,8 +93,8 @@ impl SinglePrecisionPass {
             return false;
         }
         match &self.shift {
-            Some(shift) => self.packed.smallest(Shifted(shift), rows, d, self.error, found),
-            None => self.packed.smallest(Rounded, rows, d, self.error, found),
+            Some(shift) => self.packed.smallest(Shifted(shift), rows, rows, d, self.error, found),
+            None => self.packed.smallest(Rounded, rows, rows, d, self.error, found),
         }
         let all = found.all_unambiguous().is_some();
         self.tried.fetch_add(1, Relaxed);
@@ -160,13 +160,13 @@ impl<'a> AllCentreScores<'a> {
         match &self.packed {
             Packed::Double(MixedPrecision { double, single_pass, error }) => {
                 if !single_pass.as_ref().is_some_and(|r| r.smallest(rows, d, found)) {
-                    double.smallest(Unchanged, rows, d, *error, found);
+                    double.smallest(Unchanged, rows, rows, d, *error, found);
                 }
             }
             Packed::Single(packed, single_copy, error) => {
                 let rows = &single_copy.rows[first * d..][..rows.len()];
                 let error = error.of(self.points.scaling().largest, 1.0 + f64::from(f32::EPSILON));
-                packed.smallest(Unchanged, rows, d, error, found);
+                packed.smallest(Unchanged, rows, rows, d, error, found);
             }
         }
         match found.all_unambiguous() {

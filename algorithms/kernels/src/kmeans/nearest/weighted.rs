@@ -1,21 +1,24 @@
 //! Which centre is nearest when every centre weighs the features its own way?
 //!
 //! Σ w (x − µ)² = Σ w x² − 2 Σ (w µ) x + Σ w µ²: inner products with a row that has its squares behind
-//! it, so that the kernel of plain distances pre-selects here too. Where scores are closer than their
-//! rounding error, the exact sum of differences decides.
+//! it, so that the kernel of plain distances pre-selects here too: in single precision, rows and
+//! centres shifted to the mean of the centres. Where scores are closer than their rounding error, the
+//! exact sum of differences decides.
 //! A sweep also sums, block by block, while the rows are in the cache, what means and variances need.
 
 use std::cell::RefCell;
 
-use ndarray::{Array2, Zip};
+use ndarray::{Array2, Axis, Zip};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use mustlink_core::clustering::NONE;
-use mustlink_core::data::{Data, Row};
+use mustlink_core::data::{Data, DataKind, Row};
 use mustlink_core::reduce::{self, sum_lanes};
 
 use crate::distance::points::row;
-use crate::kmeans::nearest::many_rows::{NearestTwo, Rowwise, Unchanged};
+use crate::kmeans::nearest::many_rows::{NearestTwo, Rounded, Rowwise};
+use crate::simd::dispatch::dispatch;
 
 /// Most rows, and most of their values, that the kernel takes at a time: what follows the scores
 /// then finds the rows in the nearest cache.
@@ -56,12 +59,14 @@ impl Moments {
         Zip::from(&mut self.squares).and(&other.squares).for_each(|a, b| *a += b);
     }
 
-    fn include(&mut self, x: &[f64], centres: &Array2<f64>, h: usize) {
+    #[inline(always)]
+    fn include(&mut self, x: &[f64], centres: &[f64], h: usize) {
         let d = x.len();
         self.sizes[h] += 1;
         let sums = &mut self.sums.as_slice_mut().expect("standard layout")[h * d..][..d];
         let squares = &mut self.squares.as_slice_mut().expect("standard layout")[h * d..][..d];
-        for (((sum, square), x), c) in sums.iter_mut().zip(squares).zip(x).zip(row(centres, h)) {
+        let centre = &centres[h * d..][..d];
+        for (((sum, square), x), c) in sums.iter_mut().zip(squares).zip(x).zip(centre) {
             let difference = x - c;
             *sum += difference;
             *square += difference * difference;
@@ -74,14 +79,97 @@ pub struct Weighted<'a> {
     centres: &'a Array2<f64>,
     weights: &'a Array2<f64>,
     constants: Vec<f64>,
-    packed: Rowwise<f64>,
-    /// Largest weight, and largest Σ w µ² + |constant|.
+    packed: Rowwise<f32>,
+    /// What rows and centres are shifted by before they are packed.
+    shift: Vec<f64>,
+    /// Largest weight, and largest Σ w µ² + |constant|, of shifted centres.
     scale: (f64, f64),
 }
 
+/// Working memory for the rows that the kernel takes at a time.
+#[derive(Default)]
+struct Work {
+    found: NearestTwo,
+    /// Shifted rows, each with its squares behind it.
+    wide: Vec<f64>,
+    /// Sum of the squares of each shifted row.
+    squares: Vec<f64>,
+    /// Sparse rows, written out.
+    plain: Vec<f64>,
+}
+
 thread_local! {
-    /// Working memory for blocks.
-    static WORK: RefCell<(NearestTwo, Vec<f64>)> = RefCell::default();
+    static WORK: RefCell<Work> = RefCell::default();
+}
+
+/// Some rows of the data.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    data: &'a Data,
+    first: usize,
+    d: usize,
+    /// All of them where the data is sparse.
+    plain: &'a [f64],
+}
+
+impl<'a> Rows<'a> {
+    #[inline(always)]
+    fn get(self, r: usize) -> &'a [f64] {
+        match self.data.row(self.first + r) {
+            Row::Dense(x) => x,
+            Row::Sparse(..) => &self.plain[r * self.d..][..self.d],
+        }
+    }
+}
+
+/// Shifts rows and writes their squares behind them, under an instruction set.
+struct Widen<'a> {
+    rows: Rows<'a>,
+    shift: &'a [f64],
+    wide: &'a mut [f64],
+    squares: &'a mut [f64],
+}
+
+impl WithSimd for Widen<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let d = self.shift.len();
+        let to = self.wide.chunks_exact_mut(2 * d).zip(self.squares);
+        for (r, (to, total)) in to.enumerate() {
+            let (shifted, squares) = to.split_at_mut(d);
+            for ((to, x), s) in shifted.iter_mut().zip(self.rows.get(r)).zip(self.shift) {
+                *to = x - s;
+            }
+            squares.iter_mut().zip(&*shifted).for_each(|(to, v)| *to = v * v);
+            let mut lanes = [0.0; 8];
+            let (eights, rest) = squares.as_chunks::<8>();
+            for eight in eights {
+                lanes.iter_mut().zip(eight).for_each(|(lane, v)| *lane += v);
+            }
+            *total = sum_lanes(lanes) + rest.iter().sum::<f64>();
+        }
+    }
+}
+
+/// Adds rows to the moments of their clusters, under an instruction set.
+struct Include<'a> {
+    rows: Rows<'a>,
+    labels: &'a [u32],
+    centres: &'a [f64],
+    moments: &'a mut Moments,
+}
+
+impl WithSimd for Include<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (r, &h) in self.labels.iter().enumerate() {
+            self.moments.include(self.rows.get(r), self.centres, h as usize);
+        }
+    }
 }
 
 impl<'a> Weighted<'a> {
@@ -95,10 +183,14 @@ impl<'a> Weighted<'a> {
         assert_eq!(weights.dim(), (k, d), "one weight per centre and feature");
         assert!(constants.is_empty() || constants.len() == k, "no constant, or one per centre");
         let constants = if constants.is_empty() { vec![0.0; k] } else { constants.to_vec() };
-        let square =
-            |h| row(centres, h).iter().zip(row(weights, h)).map(|(c, w)| w * c * c).sum::<f64>();
+        let shift = centres.mean_axis(Axis(0)).map_or_else(|| vec![0.0; d], |m| m.to_vec());
+        let shifted = |h: usize| {
+            let all = row(centres, h).iter().zip(&shift).zip(row(weights, h));
+            all.map(|((c, s), w)| (c - s, *w))
+        };
+        let square = |h| shifted(h).map(|(c, w)| w * c * c).sum::<f64>();
         let packed = Rowwise::new(2 * d, k, |h, to| {
-            for (s, (c, w)) in row(centres, h).iter().zip(row(weights, h)).enumerate() {
+            for (s, (c, w)) in shifted(h).enumerate() {
                 to[s] = -w * c;
                 to[d + s] = 0.5 * w;
             }
@@ -106,7 +198,7 @@ impl<'a> Weighted<'a> {
         });
         let most = (0..k).map(|h| square(h) + constants[h].abs()).fold(0.0, f64::max);
         let weight = weights.iter().copied().fold(0.0, f64::max);
-        Weighted { centres, weights, constants, packed, scale: (weight, most) }
+        Weighted { centres, weights, constants, packed, scale: (weight, most), shift }
     }
 
     /// The cost of a dense row and centre `h`, exactly.
@@ -162,37 +254,58 @@ impl<'a> Weighted<'a> {
         first: usize,
         labels: &mut [u32],
         skip: Option<&[bool]>,
-        (found, x): &mut (NearestTwo, Vec<f64>),
+        work: &mut Work,
     ) -> Moments {
         let (k, d) = self.centres.dim();
         let wide = 2 * d;
-        let rows = (NUMBERS / wide).clamp(8, ROWS);
+        let most_rows = (NUMBERS / wide).clamp(8, ROWS);
+        let centres = self.centres.as_slice().expect("standard layout");
         let mut moments = Moments::new(k, d);
-        for (part, labels) in labels.chunks_mut(rows).enumerate() {
-            let first = first + part * rows;
-            x.resize(labels.len() * wide, 0.0);
-            for (r, to) in x.chunks_exact_mut(wide).enumerate() {
-                let (plain, squares) = to.split_at_mut(d);
-                write_row(data, first + r, plain);
-                squares.iter_mut().zip(plain).for_each(|(to, v)| *to = *v * *v);
+        for (part, labels) in labels.chunks_mut(most_rows).enumerate() {
+            let first = first + part * most_rows;
+            if data.kind() == DataKind::Csr {
+                work.plain.resize(labels.len() * d, 0.0);
+                let rows = work.plain.chunks_exact_mut(d).enumerate();
+                rows.for_each(|(r, to)| write_row(data, first + r, to));
             }
+            work.wide.resize(labels.len() * wide, 0.0);
+            work.squares.resize(labels.len(), 0.0);
+            let rows = Rows { data, first, d, plain: &work.plain };
+            let (found, shift) = (&mut work.found, &self.shift);
+            dispatch(Widen { rows, shift, wide: &mut work.wide, squares: &mut work.squares });
             // Each row has an error of its own, so none is given for all.
-            self.packed.smallest(Unchanged, x, wide, 0.0, found);
+            let memory =
+                data.dense_slice().map_or(&work.wide[..], |x| &x[..(first + labels.len()) * d]);
+            self.packed.smallest(Rounded, &work.wide, memory, wide, 0.0, found);
             for (r, label) in labels.iter_mut().enumerate() {
-                let (x, squares) = x[r * wide..][..wide].split_at(d);
-                if !skip.is_some_and(|s| s[first + r]) {
-                    // Products and sums of magnitude Σ w x² + Σ w µ², twice: rounded here, and exact.
-                    let (weight, most) = self.scale;
-                    let square: f64 = squares.iter().sum();
-                    let relative = 4.0 * (wide as f64 + 8.0) * f64::EPSILON;
-                    let error =
-                        relative * (weight * square + most) + wide as f64 * f64::MIN_POSITIVE;
-                    *label = found.unambiguous(r, error).unwrap_or_else(|| self.exact(x, *label));
+                if skip.is_some_and(|s| s[first + r]) {
+                    continue;
                 }
-                moments.include(x, self.centres, *label as usize);
+                let error = self.error(work.squares[r]);
+                *label =
+                    found.unambiguous(r, error).unwrap_or_else(|| self.exact(rows.get(r), *label));
             }
+            dispatch(Include { rows, labels, centres, moments: &mut moments });
         }
         moments
+    }
+
+    /// How far a score can be off for a shifted row with this sum of squares.
+    #[inline(always)]
+    fn error(&self, square: f64) -> f64 {
+        // Rounded products and sums of magnitude Σ w x² + Σ w µ², half of it; and what is too small for
+        // a number in single precision, times what it may be multiplied with.
+        let (weight, most) = self.scale;
+        // Far from where single precision ends.
+        let largest = (1.0 + weight) * (1.0 + square) + most;
+        if largest.is_nan() || largest > 1e36 {
+            return f64::INFINITY;
+        }
+        let terms = 2.0 * self.shift.len() as f64 + 16.0;
+        let tiny = f64::from(f32::MIN_POSITIVE);
+        terms
+            * (2.0 * f64::from(f32::EPSILON) * (weight * square + most)
+                + tiny * (1.0 + square + weight + most))
     }
 
     fn exact(&self, x: &[f64], current: u32) -> u32 {
@@ -267,6 +380,7 @@ mod tests {
     fn check_moments(moments: &Moments, x: &Array2<f64>, centres: &Array2<f64>, labels: &[u32]) {
         let mut slow = Moments::new(centres.nrows(), centres.ncols());
         for (i, &l) in labels.iter().enumerate() {
+            let centres = centres.as_slice().unwrap();
             slow.include(row(x, i), centres, l as usize);
         }
         assert_eq!(moments.sizes, slow.sizes);
