@@ -41,7 +41,7 @@ fn near(points: &Points, representatives: &[u32], a: usize, b: usize) -> Near {
 #[derive(Clone)]
 pub(crate) enum Pairs {
     /// All of them, and how many are behind us.
-    Sorted { list: Arc<[Near]>, at: usize },
+    Sorted { list: Arc<Vec<Near>>, at: usize },
     /// For each a the next pair (a, b), b > a, in a heap: memory for R pairs, not R².
     Lazy { heads: BinaryHeap<Reverse<Near>> },
 }
@@ -72,7 +72,7 @@ impl Pairs {
             to.for_each(|(x, b)| *x = near(points, representatives, a, b));
         });
         list.par_sort_unstable();
-        Pairs::Sorted { list: list.into(), at: 0 }
+        Pairs::Sorted { list: Arc::new(list), at: 0 }
     }
 
     fn lazy(points: &Points, representatives: &[u32]) -> Self {
