@@ -217,7 +217,7 @@ impl Given {
             }
         }
         let both = |(p, q): &(u32, u32)| spread[p].intersection(&spread[q]).copied();
-        given.impure = apart.iter().flat_map(|pair| both(pair)).collect::<BTreeSet<u32>>().len();
+        given.impure = apart.iter().flat_map(both).collect::<BTreeSet<u32>>().len();
         given
     }
 }
