@@ -172,3 +172,59 @@ fn the_papers_files_are_good_files() {
         assert!(!experiment.criteria.is_empty(), "{}", path.display());
     }
 }
+
+/// What an active clusterer reports of itself stands beside the scores: its bound, what it asked, and
+/// how many clusters it found.
+#[test]
+fn records_of_active_clusterers_are_summarised() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"
+[experiment]
+name = "bound"
+
+[[dataset]]
+id = "iris"
+
+[split]
+type = "kfold"
+folds = 3
+
+[curve]
+points = [5, 200]
+
+[scoring]
+metrics = ["ari"]
+
+[stats]
+records = ["lower_bound", "super_instances", "queries", "k_found"]
+
+[[method]]
+id = "cobra"
+k = "unknown"
+selector = { type = "cobra", super_instances = 10 }
+
+[[method]]
+id = "cobras"
+k = "unknown"
+selector = "cobras"
+
+[[criterion]]
+id = "bound"
+statement = "no fewer questions than the bound, and no fewer than merges"
+check = "last(queries('cobra')) >= last(lower_bound('cobra')) and last(lower_bound('cobra')) >= last(super_instances('cobra') - k_found('cobra'))"
+
+[[criterion]]
+id = "found"
+statement = "COBRAS begins with few super-instances and makes more of them"
+check = "last(super_instances('cobras')) > first(super_instances('cobras')) and last(k_found('cobras')) >= 2"
+"#;
+    let outcome = run(&parse(text).unwrap(), &RunOptions::to(dir.path())).unwrap();
+    assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+    let made = report(dir.path()).unwrap();
+    let found: Vec<_> = made.verdicts.iter().map(|v| (v.judgement, v.note())).collect();
+    assert!(found.iter().all(|(j, _)| *j == Judgement::Reproduced), "{found:?}");
+    let summary = std::fs::read_to_string(dir.path().join("summary.csv")).unwrap();
+    for name in ["lower_bound", "super_instances", "queries", "k_found"] {
+        assert!(summary.contains(name), "{name}: {summary}");
+    }
+}

@@ -12,10 +12,10 @@ use rayon::prelude::*;
 /// Up to this many representatives all pairs are sorted at once.
 pub(crate) const SORTED_UP_TO: usize = 5000;
 
-/// A pair of representatives by position, in the order in which pairs are asked.
+/// A pair of representatives, by position or by object, in the order in which pairs are asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Near {
-    squared: f64,
+    pub squared: f64,
     pub a: u32,
     pub b: u32,
 }
@@ -41,7 +41,7 @@ fn near(points: &Points, representatives: &[u32], a: usize, b: usize) -> Near {
 #[derive(Clone)]
 pub(crate) enum Pairs {
     /// All of them, and how many are behind us.
-    Sorted { list: Arc<[Near]>, at: usize },
+    Sorted { list: Arc<Vec<Near>>, at: usize },
     /// For each a the next pair (a, b), b > a, in a heap: memory for R pairs, not R².
     Lazy { heads: BinaryHeap<Reverse<Near>> },
 }
@@ -58,10 +58,21 @@ impl Pairs {
 
     fn sorted(points: &Points, representatives: &[u32]) -> Self {
         let r = representatives.len();
-        let row = |a: usize| (a + 1..r).map(move |b| near(points, representatives, a, b));
-        let mut list: Vec<Near> = (0..r).into_par_iter().flat_map_iter(row).collect();
+        let mut list = vec![Near { squared: 0.0, a: 0, b: 0 }; r * r.saturating_sub(1) / 2];
+        // The list once and nothing beside it: with thousands of representatives it is long.
+        let mut rest = &mut list[..];
+        let mut rows = Vec::with_capacity(r);
+        for a in 0..r {
+            let (row, after) = rest.split_at_mut(r - 1 - a);
+            rows.push(row);
+            rest = after;
+        }
+        rows.into_par_iter().enumerate().for_each(|(a, row)| {
+            let to = row.iter_mut().zip(a + 1..);
+            to.for_each(|(x, b)| *x = near(points, representatives, a, b));
+        });
         list.par_sort_unstable();
-        Pairs::Sorted { list: list.into(), at: 0 }
+        Pairs::Sorted { list: Arc::new(list), at: 0 }
     }
 
     fn lazy(points: &Points, representatives: &[u32]) -> Self {
@@ -79,10 +90,9 @@ impl Pairs {
         }
     }
 
-    /// The closest pair not given yet whose relation is unknown.
+    /// The closest pair not given yet whose relation is unknown; `knowledge` is of positions.
     pub fn next(&mut self, points: &Points, of: &[u32], knowledge: &mut Knowledge) -> Option<Near> {
-        let mut is_open =
-            |x: &Near| knowledge.relation(of[x.a as usize], of[x.b as usize]).is_none();
+        let mut is_open = |x: &Near| knowledge.relation(x.a, x.b).is_none();
         match self {
             Pairs::Sorted { list, at } => {
                 while let Some(x) = list.get(*at) {

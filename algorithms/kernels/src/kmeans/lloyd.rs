@@ -165,6 +165,13 @@ pub fn lloyd_by(
     empty: Empty,
     ctx: &Context,
 ) -> Result<Clustering> {
+    // One block of objects leaves nothing to share out: no thread has to be woken for it.
+    let dense = points.data().kind() == DataKind::Dense;
+    let plain = matches!(algorithm, Algorithm::Auto | Algorithm::Lloyd);
+    let few = points.n() <= reduce::BLOCK && centres.nrows() <= MAX_BLOCKED_CLUSTERS;
+    if dense && plain && few {
+        return sweeps(algorithm, points, centres, stop, empty, ctx);
+    }
     // On a thread of the pool from here on: from outside it, every parallel loop of every sweep would
     // be handed over and waited for.
     rayon::scope(|_| sweeps(algorithm, points, centres, stop, empty, ctx))

@@ -1,36 +1,20 @@
 use std::collections::HashSet;
 
+use mustlink_base_clusterers::kmeans::KMeans;
 use mustlink_core::clustering::canonical;
+use mustlink_core::contract::fixtures;
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_query_selectors::cobra::{
-    Cobra, Every, OnDontKnow, OnExhaust, Reference, SuperInstances,
-};
+use mustlink_query_selectors::cobra::{Cobra, Every, OnDontKnow, OnExhaust, SuperInstances};
+use mustlink_query_selectors::super_instances::Reference;
 use proptest::prelude::*;
 
-use crate::support::{cases, erratic, line, questions, select, truth};
+use crate::support::{Slices, cases, erratic, line, questions, select, truth};
 
 fn every() -> Cobra {
     Cobra { super_instances: SuperInstances::Every(Every::All), ..Cobra::default() }
-}
-
-/// Cuts the range of the first feature into k equal parts.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct Slices {}
-
-#[typetag::serde(name = "slices")]
-impl BaseClusterer for Slices {
-    fn cluster(&self, problem: &Problem, _: &Context) -> Result<Clustering> {
-        let k = problem.require_k(None, "slices")?;
-        let x = problem.data.to_dense().column(0).to_vec();
-        let low = x.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max) + 1e-9;
-        let part = |v: &f64| ((v - low) / (high - low) * k as f64) as u32;
-        Ok(Clustering { k, ..Clustering::from_labels(x.iter().map(part).collect()) })
-    }
 }
 
 fn sliced(count: usize) -> Cobra {
@@ -107,8 +91,6 @@ fn check_counts(problem: &Problem, run: &Selection) -> std::result::Result<(), T
     prop_assert_eq!(number(clustering, "lower_bound"), r - found + separations);
     prop_assert!(counts.queries >= r - found + separations);
     prop_assert!(counts.queries <= r * (r - 1) / 2);
-    // A "yes" may come last, when all pairs were asked; without one they always are.
-    prop_assert!(counts.must > 0 || counts.queries == r * (r - 1) / 2);
     prop_assert_eq!(number(clustering, "open_pairs"), 0);
     prop_assert_eq!(clustering.status, Status::Converged);
     // The replies, in order: none entailed by earlier ones; their closure is the clustering.
@@ -131,6 +113,24 @@ fn check_counts(problem: &Problem, run: &Selection) -> std::result::Result<(), T
     }
     prop_assert_eq!(counts.queries == r - found + separations, repeated == 0);
     prop_assert_eq!(between.len(), separations);
+    // Sufficient for the lower bound: every "yes" comes before (is closer than) every "no".
+    let kinds: Vec<Kind> = queried.pairs().iter().map(|c| c.kind).collect();
+    if kinds.is_sorted_by_key(|kind| *kind == Kind::CannotLink) {
+        prop_assert_eq!(repeated, 0);
+    }
+    // All pairs are asked where every answer is "no".
+    if counts.must == 0 {
+        prop_assert_eq!(counts.queries, r * (r - 1) / 2);
+    }
+    // The must-link components among the representatives are the clusters.
+    let asked: Vec<u32> = questions(run).iter().flat_map(|&(i, j)| [i, j]).collect();
+    for &i in &asked {
+        prop_assert!(problem.is_eligible(i as usize));
+        for &j in &asked {
+            let together = knowledge.component(i) == knowledge.component(j);
+            prop_assert_eq!(together, labels[i as usize] == labels[j as usize]);
+        }
+    }
     Ok(())
 }
 
@@ -224,6 +224,38 @@ proptest! {
         prop_assert_eq!(unordered(&one, &|i| i as usize), unordered(&two, &|i| rows[i as usize]));
     }
 
+    /// Whatever keeps the order of the distances keeps the questions.
+    #[test]
+    fn a_monotone_transform_of_the_distances_changes_nothing(case in cases(16), shift in 1u32..5) {
+        // A feature of its own for each object adds the same to all squared distances; on whole numbers
+        // exactly, so that ties stay.
+        let x = case.problem.data.to_dense().mapv(f64::floor);
+        let (n, d) = x.dim();
+        let own = f64::from(shift);
+        let wide = ndarray::Array2::from_shape_fn((n, d + n), |(i, f)| match f < d {
+            true => x[[i, f]],
+            false => if f - d == i { own } else { 0.0 },
+        });
+        let with = |x| Problem { data: Data::dense(x).unwrap(), ..case.problem.clone() };
+        let one = select(&every(), &with(x.clone()), truth(&case.classes), None, 1).unwrap();
+        let two = select(&every(), &with(wide), truth(&case.classes), None, 1).unwrap();
+        prop_assert_eq!(questions(&one), questions(&two));
+    }
+
+    /// Clusters farther apart than wide: every "yes" is closer than every "no".
+    #[test]
+    fn separated_clusters_take_the_fewest_questions(
+        members in prop::collection::vec((0u32..5, 0.0f64..1.0), 2..30),
+    ) {
+        let x: Vec<f64> = members.iter().map(|&(c, v)| 3.0 * f64::from(c) + v).collect();
+        let classes: Vec<u32> = members.iter().map(|&(c, _)| c).collect();
+        let problem = line(&x);
+        let run = select(&every(), &problem, truth(&classes), None, 1).unwrap();
+        check_counts(&problem, &run)?;
+        prop_assert_eq!(run.asked(), number(last(&run), "lower_bound"));
+        prop_assert_eq!(&last(&run).labels, &canonical(&classes));
+    }
+
     #[test]
     fn stopped_anywhere_it_stands_at_the_replies_so_far(case in cases(20), k in 1usize..5) {
         let whole = select(&every(), &case.problem, truth(&case.classes), None, 1).unwrap();
@@ -269,6 +301,22 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// What makes the super-instances when nothing else is named, up to the size of the sample.
+#[test]
+fn without_a_clusterer_it_is_kmeans() {
+    let (problem, classes) = fixtures::dense(3);
+    for seed in 0..5 {
+        let with = |clusterer: Option<Box<dyn BaseClusterer>>| {
+            let cobra =
+                Cobra { super_instances: SuperInstances::Count(9), clusterer, ..Cobra::default() };
+            select(&cobra, &problem, truth(&classes), None, seed).unwrap()
+        };
+        let (own, named) = (with(None), with(Some(Box::new(KMeans::default()))));
+        assert_eq!(questions(&own), questions(&named));
+        assert_eq!(last(&own).labels, last(&named).labels);
     }
 }
 

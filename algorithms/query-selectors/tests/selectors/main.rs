@@ -2,6 +2,7 @@
 
 mod boundary;
 mod cobra;
+mod cobras;
 mod committee;
 mod explore_consolidate;
 mod laws;

@@ -62,6 +62,23 @@ pub fn questions_for(selection: &Selection, wanted: &str) -> Vec<(u32, u32)> {
     asked.collect()
 }
 
+/// Cuts the range of the first feature into k equal parts.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Slices {}
+
+#[typetag::serde(name = "slices")]
+impl BaseClusterer for Slices {
+    fn cluster(&self, problem: &Problem, _: &Context) -> Result<Clustering> {
+        let k = problem.require_k(None, "slices")?;
+        let x = problem.data.to_dense().column(0).to_vec();
+        let low = x.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max) + 1e-9;
+        let part = |v: &f64| ((v - low) / (high - low) * k as f64) as u32;
+        Ok(Clustering { k, ..Clustering::from_labels(x.iter().map(part).collect()) })
+    }
+}
+
 /// Data in one dimension.
 pub fn line(values: &[f64]) -> Problem {
     let x = Array2::from_shape_vec((values.len(), 1), values.to_vec()).unwrap();

@@ -1,0 +1,358 @@
+//! COBRAS: super-instances split where questions show them to be mixed, and merged by questions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mustlink_core::clustering::canonical;
+use mustlink_core::knowledge::Knowledge;
+use mustlink_core::prelude::*;
+use mustlink_kernels::distance::points::{Distortion, Points};
+
+use crate::checks::{not_open, rows_only};
+use crate::representative_pairs::Near;
+use crate::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
+
+/// Which super-instances of two clusters are asked about.
+#[options]
+pub enum Compare {
+    /// The closest.
+    #[default]
+    Closest,
+    /// Those of each that are there the longest.
+    First,
+}
+
+/// Super-instances split as questions tell how finely, then merged by questions; an answer at any time, without k.
+///
+/// # Method
+/// All objects start as one super-instance. The largest is split: halved again and again, following the
+/// smaller half, while the representatives of the halves belong apart; after m such answers it is split
+/// into 2^max(1, m) parts. The parts are then merged with one another and with the clusters there are as
+/// in COBRA, closest representatives first. Then the next is split. Answers are kept by object: what is
+/// known or follows from it is never asked.
+/// # Input and output
+/// Dense or sparse rows. `clustering()` gives the clusters after the last merging that was completed,
+/// one cluster before the first, with `super_instances` (their number) and `splits` among its
+/// diagnostics. Representatives are eligible medoids; a part without an eligible object joins the nearest
+/// that has some. Given constraints count as answers where they are about representatives. "Don't know"
+/// ends the halving, or puts the pair aside. Without a budget, questions go on until all super-instances
+/// are single objects.
+/// # Errors
+/// `BadParam` for `queryable` when no object is eligible; what the clusterer returns.
+/// # Cost and randomness
+/// A split is one k-means on one super-instance, a merging O(R) pairs for each new part, R the number of
+/// super-instances. Memory O(n + R). Random only in the clusterer.
+/// # References
+/// [VanCraenendonck2018] §3, Algorithms 1–4; starts on a sample: [BradleyFayyad1998].
+#[options]
+pub struct Cobras {
+    /// Which super-instances of two clusters are asked about; `first` is what the authors' program does.
+    pub compare: Compare,
+    /// What splits super-instances; absent: k-means from the best of 10 starts, which see at most
+    /// `sample` objects.
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// Objects of a super-instance among which the starts of k-means compete, at least 20 per part; up to
+    /// as many it is plain k-means. Without effect on a `clusterer`.
+    #[option(default = 2048, min = 1)]
+    pub sample: usize,
+    /// Distance whose sum a representative minimises.
+    pub medoid: Medoid,
+    /// The objects a representative has to be central to.
+    pub reference: Reference,
+}
+
+#[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"])]
+impl QuerySelector for Cobras {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        rows_only(&problem.data, "cobras")?;
+        let n = problem.n();
+        let objects: Vec<u32> = (0..n as u32).collect();
+        let eligible = problem.eligible_objects();
+        let Some(&representative) = eligible.first() else {
+            return Err(Error::bad_param("queryable", "no object", "at least one eligible object"));
+        };
+        // Nobody asks about the object that stands for all of them.
+        let all = Part {
+            members: objects.into(),
+            representative,
+            eligible: eligible.len(),
+            splittable: true,
+        };
+        let mut refining = Refining {
+            options: self.clone(),
+            points: Points::new(&problem.data, Distortion::SquaredEuclidean)?,
+            problem: problem.clone(),
+            ctx: ctx.child("clusterer"),
+            knowledge: Knowledge::new(n, &problem.constraints),
+            valid: vec![(all.members.clone(), representative)],
+            parts: vec![all],
+            phase: Phase::Choose,
+            groupings: 0,
+            splits: 0,
+            next_id: 0,
+            open: None,
+        };
+        refining.advance()?;
+        Ok(Box::new(refining))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        SelectorProperties {
+            self_clustering: true,
+            skips_entailed: true,
+            accepts_sparse: accepts_sparse(self.clusterer.as_deref()),
+            ..SelectorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        // Parts multiply with the questions asked; sixteen at a time are as many as small budgets make.
+        let split = Shape { k: shape.n.min(16), ..*shape };
+        (120 * shape.n) as u64 + memory(self.clusterer.as_deref(), self.sample, &split)
+    }
+}
+
+/// A super-instance.
+struct Part {
+    /// Ascending.
+    members: Arc<[u32]>,
+    representative: u32,
+    /// Eligible members.
+    eligible: usize,
+    /// False once a split has shown nothing to split: its rows are equal.
+    splittable: bool,
+}
+
+/// How finely a super-instance is to be split.
+struct Search {
+    whole: Part,
+    /// Where it stood.
+    at: usize,
+    /// The halves of the part of it that is looked at.
+    halves: Vec<Part>,
+    /// "No" so far.
+    level: u32,
+}
+
+enum Phase {
+    /// Between two splits.
+    Choose,
+    /// Halving, to know how finely to split.
+    Search(Search),
+    /// Merging new parts: pairs with a new one in ascending order, and how many are behind us.
+    Merge { pairs: Vec<Near>, at: usize },
+    /// Nothing is left to split.
+    Done,
+}
+
+/// What a question is about.
+#[derive(Clone, Copy)]
+struct Asked {
+    id: QueryId,
+    subject: u32,
+    reference: u32,
+    purpose: &'static str,
+}
+
+struct Refining {
+    options: Cobras,
+    problem: Problem,
+    points: Points,
+    ctx: Context,
+    knowledge: Knowledge,
+    /// The super-instances, those there the longest first. Their clusters are the components of their
+    /// representatives in `knowledge`.
+    parts: Vec<Part>,
+    /// Members, and the name of the cluster, of the super-instances at the last completed merging.
+    valid: Vec<(Arc<[u32]>, u32)>,
+    phase: Phase,
+    /// Groupings so far: each draws from streams of its own.
+    groupings: usize,
+    /// Splits whose parts were merged.
+    splits: usize,
+    next_id: QueryId,
+    open: Option<Asked>,
+}
+
+impl Refining {
+    /// Goes on to the next question, or to the end.
+    fn advance(&mut self) -> Result<()> {
+        self.open = None;
+        while self.open.is_none() {
+            self.ctx.check()?;
+            match std::mem::replace(&mut self.phase, Phase::Done) {
+                Phase::Choose => {
+                    let Some(at) = self.largest() else { return Ok(()) };
+                    let whole = self.parts.remove(at);
+                    let halves = self.split(&whole, 2)?;
+                    self.phase = Phase::Search(Search { whole, at, halves, level: 0 });
+                }
+                Phase::Search(search) => self.search(search)?,
+                Phase::Merge { pairs, at } => self.merge(pairs, at),
+                Phase::Done => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, i: u32, j: u32, purpose: &'static str) {
+        let (subject, reference) = (i.min(j), i.max(j));
+        self.open = Some(Asked { id: self.next_id, subject, reference, purpose });
+        self.next_id += 1;
+    }
+
+    /// The super-instance with most members that can be split, ties to the lowest representative.
+    fn largest(&self) -> Option<usize> {
+        let can = |p: &Part| p.splittable && p.eligible >= 2;
+        let size = |at: &usize| {
+            let part = &self.parts[*at];
+            (part.members.len(), std::cmp::Reverse(part.representative))
+        };
+        (0..self.parts.len()).filter(|&at| can(&self.parts[at])).max_by_key(size)
+    }
+
+    /// At most k parts of a super-instance.
+    fn split(&mut self, whole: &Part, k: usize) -> Result<Vec<Part>> {
+        let ctx = self.ctx.index(self.groupings);
+        self.groupings += 1;
+        let grouping = Grouping {
+            problem: &self.problem,
+            clusterer: self.options.clusterer.as_deref(),
+            sample: self.options.sample,
+            medoid: self.options.medoid,
+            reference: self.options.reference,
+        };
+        let groups = grouping.groups(&whole.members, k, &ctx)?;
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); groups.representatives.len()];
+        for (&i, &s) in whole.members.iter().zip(&groups.of) {
+            members[s as usize].push(i);
+        }
+        let part = |(members, &representative): (Vec<u32>, &u32)| Part {
+            eligible: members.iter().filter(|&&i| self.problem.is_eligible(i as usize)).count(),
+            members: members.into(),
+            representative,
+            splittable: true,
+        };
+        Ok(members.into_iter().zip(&groups.representatives).map(part).collect())
+    }
+
+    /// One step of the halving: a question, the next halves, or the split.
+    fn search(&mut self, mut search: Search) -> Result<()> {
+        let [one, two] = &search.halves[..] else { return self.split_into(search) };
+        let (i, j) = (one.representative, two.representative);
+        match self.knowledge.relation(i, j) {
+            None if !self.knowledge.was_asked(i, j) => {
+                self.ask(i, j, "split");
+                self.phase = Phase::Search(search);
+                Ok(())
+            }
+            // "Yes", or nobody knows: finer than this is not asked for.
+            Some(Kind::MustLink) | None => self.split_into(search),
+            Some(Kind::CannotLink) => {
+                search.level += 1;
+                // Of halves of one size the one with the lowest representative.
+                let halves = search.halves.iter().filter(|half| half.eligible >= 2);
+                match halves.min_by_key(|half| (half.members.len(), half.representative)) {
+                    None => return self.split_into(search),
+                    Some(smaller) => search.halves = self.split(smaller, 2)?,
+                }
+                self.phase = Phase::Search(search);
+                Ok(())
+            }
+        }
+    }
+
+    /// Splits as finely as the halving has shown; the parts are then merged.
+    fn split_into(&mut self, Search { mut whole, at, level, .. }: Search) -> Result<()> {
+        // The smaller of two halves is followed: 2^level is at most the number of members.
+        let k = (1 << level.max(1)).min(whole.members.len());
+        let parts = self.split(&whole, k)?;
+        if parts.len() < 2 {
+            whole.splittable = false;
+            self.parts.insert(at, whole);
+            self.phase = Phase::Choose;
+            return Ok(());
+        }
+        let first = self.parts.len();
+        self.parts.extend(parts);
+        // The relations of all other pairs are known, or nobody knows them.
+        let mut pairs: Vec<Near> = Vec::new();
+        for b in first..self.parts.len() {
+            for a in 0..b {
+                let (i, j) = (self.parts[a].representative, self.parts[b].representative);
+                let squared = self.points.between(i as usize, j as usize);
+                pairs.push(Near { squared, a: i.min(j), b: i.max(j) });
+            }
+        }
+        pairs.sort_unstable();
+        self.phase = Phase::Merge { pairs, at: 0 };
+        Ok(())
+    }
+
+    /// Asks about the next pair of clusters of which nothing is known, or ends the merging.
+    fn merge(&mut self, pairs: Vec<Near>, mut at: usize) {
+        while let Some(&Near { a, b, .. }) = pairs.get(at) {
+            at += 1;
+            if self.knowledge.relation(a, b).is_some() {
+                continue;
+            }
+            let (i, j) = match self.options.compare {
+                Compare::Closest => (a, b),
+                Compare::First => (self.first(a), self.first(b)),
+            };
+            if !self.knowledge.was_asked(i, j) {
+                self.ask(i, j, "merge");
+                self.phase = Phase::Merge { pairs, at };
+                return;
+            }
+        }
+        self.splits += 1;
+        let Refining { parts, knowledge, .. } = self;
+        self.valid = parts
+            .iter()
+            .map(|part| (part.members.clone(), knowledge.component(part.representative)))
+            .collect();
+        self.phase = Phase::Choose;
+    }
+
+    /// The representative of the super-instance that is there the longest in the cluster of this one.
+    fn first(&mut self, representative: u32) -> u32 {
+        let cluster = self.knowledge.component(representative);
+        let mut all = self.parts.iter().map(|part| part.representative);
+        all.find(|&r| self.knowledge.component(r) == cluster).unwrap_or(representative)
+    }
+}
+
+impl Inquiry for Refining {
+    fn step(&mut self) -> Result<Step> {
+        Ok(match self.open {
+            Some(Asked { id, subject, reference, purpose }) => {
+                Step::Ask { id, subject, reference, purpose }
+            }
+            None => Step::Done(Done::Exhausted),
+        })
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        let Some(asked) = self.open.filter(|o| o.id == id) else { return Err(not_open(id)) };
+        self.knowledge.tell(asked.subject, asked.reference, reply);
+        self.advance()
+    }
+
+    fn clustering(&self) -> Option<Clustering> {
+        let mut labels = vec![0; self.problem.n()];
+        for (members, cluster) in &self.valid {
+            members.iter().for_each(|&i| labels[i as usize] = *cluster);
+        }
+        let mut clustering = Clustering::from_labels(canonical(&labels));
+        clustering.status = match self.open {
+            Some(_) => Status::BudgetExhausted,
+            None => Status::Converged,
+        };
+        clustering.extras.diagnostics = BTreeMap::from([
+            ("super_instances".into(), self.valid.len() as f64),
+            ("splits".into(), self.splits as f64),
+        ]);
+        Some(clustering)
+    }
+}

@@ -1,0 +1,224 @@
+//! Super-instances: small groups of objects, each with one that stands for it in questions.
+//!
+//! No selector, but what `cobra` and `cobras` share: how objects are grouped, and who represents a
+//! group.
+
+use mustlink_core::clustering::canonical;
+use mustlink_core::prelude::*;
+use mustlink_core::run;
+use mustlink_kernels::distance::rows_by_label::by_label;
+use mustlink_kernels::kmeans::sampled_starts::SampledStarts;
+use rayon::prelude::*;
+
+/// Distance whose sum the representative minimises.
+#[options]
+pub enum Medoid {
+    /// Squared Euclidean: the member nearest to the mean.
+    #[default]
+    SquaredEuclidean,
+    /// Euclidean.
+    Euclidean,
+}
+
+/// The objects the representative has to be central to.
+#[options]
+pub enum Reference {
+    /// The eligible members.
+    #[default]
+    Queryable,
+    /// All members.
+    All,
+}
+
+/// Up to this many reference objects their distances are summed one by one.
+const SUMMED_UP_TO: usize = 16;
+/// Numbers up to which groups are looked at on one thread.
+const SHORT: usize = 1 << 15;
+
+/// Groups of objects and the one that stands for each.
+pub(crate) struct Groups {
+    /// The object that stands for each group, in ascending order of their smallest members (before
+    /// groups without an eligible member joined others).
+    pub representatives: Vec<u32>,
+    /// The group of each object, in the order the objects were given.
+    pub of: Vec<u32>,
+}
+
+/// How objects are put into super-instances.
+pub(crate) struct Grouping<'a> {
+    pub problem: &'a Problem,
+    /// What groups them; absent: k-means whose starts compete on `sample` objects.
+    pub clusterer: Option<&'a dyn BaseClusterer>,
+    pub sample: usize,
+    pub medoid: Medoid,
+    pub reference: Reference,
+}
+
+/// Whether what groups the objects takes sparse rows.
+pub(crate) fn accepts_sparse(clusterer: Option<&dyn BaseClusterer>) -> bool {
+    clusterer.is_none_or(|c| c.properties().accepts.contains(&DataKind::Csr))
+}
+
+/// Bytes needed to group objects; `shape.k` is the number of groups.
+pub(crate) fn memory(clusterer: Option<&dyn BaseClusterer>, sample: usize, shape: &Shape) -> u64 {
+    match clusterer {
+        Some(clusterer) => clusterer.memory(shape),
+        None => SampledStarts { k: shape.k, sample }.memory(shape.n, shape.d),
+    }
+}
+
+impl Grouping<'_> {
+    /// At most k groups of `objects`, ascending; `ctx` is that of the slot `clusterer`.
+    ///
+    /// # Errors
+    /// What the clusterer returns; `BadParam` for `queryable` when no object is eligible.
+    pub fn groups(&self, objects: &[u32], k: usize, ctx: &Context) -> Result<Groups> {
+        let labels = match k < objects.len() {
+            true => self.labels(objects, k, ctx)?,
+            false => (0..objects.len() as u32).collect(),
+        };
+        self.represented(objects, &labels)
+    }
+
+    fn labels(&self, objects: &[u32], k: usize, ctx: &Context) -> Result<Vec<u32>> {
+        let whole = objects.len() == self.problem.n();
+        let rows = || objects.iter().map(|&i| i as usize).collect::<Vec<_>>();
+        let Some(clusterer) = self.clusterer else {
+            let made = SampledStarts { k, sample: self.sample };
+            let data = &self.problem.data;
+            let labels = match whole {
+                true => made.labels(data, ctx),
+                false => made.labels(&data.subset(&rows()), ctx),
+            };
+            return labels.map(|labels| canonical(&labels)).map_err(|e| e.at("clusterer"));
+        };
+        let free = Problem {
+            constraints: Default::default(),
+            start: None,
+            ..self.problem.clone().with_k(k)
+        };
+        let part = if whole { free } else { free.subset(&rows()) };
+        let made = run::cluster(clusterer, &part, ctx).map_err(|e| e.at("clusterer"))?;
+        Ok(canonical(&made.clustering.labels))
+    }
+
+    /// Representatives, and the group of every object after those without an eligible member joined
+    /// the nearest one that has some. `labels` are canonical.
+    fn represented(&self, objects: &[u32], labels: &[u32]) -> Result<Groups> {
+        let count = labels.iter().max().map_or(0, |&m| m as usize + 1);
+        let (offsets, mut members) = by_label(labels, count);
+        members.iter_mut().for_each(|at| *at = objects[*at as usize]);
+        let members = |s: usize| &members[offsets[s]..offsets[s + 1]];
+        let alone = objects.len().saturating_mul(self.problem.d()) <= SHORT;
+        let found: Vec<Option<u32>> = match alone {
+            true => (0..count).map(|s| self.representative(members(s))).collect(),
+            false => (0..count).into_par_iter().map(|s| self.representative(members(s))).collect(),
+        };
+        let mut place: Vec<u32> = vec![NONE; count];
+        let mut representatives: Vec<u32> = Vec::new();
+        for (s, representative) in found.iter().enumerate() {
+            if let Some(representative) = representative {
+                place[s] = representatives.len() as u32;
+                representatives.push(*representative);
+            }
+        }
+        if representatives.is_empty() {
+            return Err(Error::bad_param("queryable", "no object", "at least one eligible object"));
+        }
+        let nearest = |s: usize| match place[s] {
+            NONE => self.nearest(&representatives, members(s)),
+            own => own,
+        };
+        let joined: Vec<u32> = match alone {
+            true => (0..count).map(nearest).collect(),
+            false => (0..count).into_par_iter().map(nearest).collect(),
+        };
+        let of = labels.iter().map(|&l| joined[l as usize]).collect();
+        Ok(Groups { representatives, of })
+    }
+
+    /// The representative nearest to the mean of `members`, ties to the first.
+    fn nearest(&self, representatives: &[u32], members: &[u32]) -> u32 {
+        let data = &self.problem.data;
+        let mean = mean(data, members);
+        let distance = |&r: &u32| data.row(r as usize).squared_distance(&Row::Dense(&mean));
+        let keyed = (0..).zip(representatives).map(|(a, r)| (distance(r), a));
+        keyed.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))).map_or(0, |x| x.1)
+    }
+
+    /// The eligible member that is most central, if any is eligible.
+    fn representative(&self, members: &[u32]) -> Option<u32> {
+        let eligible = |i: &u32| self.problem.is_eligible(*i as usize);
+        let queryable: Vec<u32> = members.iter().copied().filter(eligible).collect();
+        let reference = match self.reference {
+            Reference::Queryable => &queryable,
+            Reference::All => members,
+        };
+        medoid(&self.problem.data, &queryable, reference, self.medoid)
+    }
+}
+
+fn mean(data: &Data, objects: &[u32]) -> Vec<f64> {
+    let mut mean = vec![0.0; data.d()];
+    objects.iter().for_each(|&i| data.row(i as usize).add_to(&mut mean, 1.0));
+    mean.iter_mut().for_each(|v| *v /= objects.len() as f64);
+    mean
+}
+
+/// The candidate with the smallest sum of distances to `reference`, ties to the lowest index.
+fn medoid(data: &Data, candidates: &[u32], reference: &[u32], by: Medoid) -> Option<u32> {
+    let to = |y: u32, x: u32| data.row(x as usize).squared_distance(&data.row(y as usize));
+    let total = |f: fn(f64) -> f64| {
+        let sum = |&y: &u32| reference.iter().map(|&x| f(to(y, x))).sum::<f64>();
+        candidates.iter().map(sum).collect()
+    };
+    let sums: Vec<f64> = match by {
+        Medoid::Euclidean => total(f64::sqrt),
+        // Two members are a tie, which the mean would blur.
+        Medoid::SquaredEuclidean if reference.len() <= SUMMED_UP_TO => total(|x| x),
+        Medoid::SquaredEuclidean => {
+            // Σ‖x − y‖² = m‖y − c‖² + constant, c the mean of the m reference objects.
+            let centre = mean(data, reference);
+            let to = |&y: &u32| data.row(y as usize).squared_distance(&Row::Dense(&centre));
+            candidates.iter().map(to).collect()
+        }
+    };
+    // Sums that differ by rounding alone are ties.
+    let smallest = sums.iter().copied().fold(f64::INFINITY, f64::min);
+    let limit = smallest * (1.0 + 1e-12);
+    candidates.iter().zip(&sums).find(|&(_, &s)| s <= limit).map(|(&y, _)| y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn nearest_to_the_mean_is_the_medoid(
+            x in prop::collection::vec(-1e3f64..1e3, 3 * 60),
+            count in 17usize..60,
+        ) {
+            let data = Data::dense(Array2::from_shape_vec((60, 3), x).unwrap()).unwrap();
+            let members: Vec<u32> = (0..count as u32).collect();
+            let to = |i: u32, j: u32| data.row(i as usize).squared_distance(&data.row(j as usize));
+            let sum = |y: u32| members.iter().map(|&x| to(x, y)).sum::<f64>();
+            let by_mean = medoid(&data, &members, &members, Medoid::SquaredEuclidean).unwrap();
+            let smallest = members.iter().map(|&y| sum(y)).fold(f64::INFINITY, f64::min);
+            prop_assert!(sum(by_mean) <= smallest * (1.0 + 1e-9));
+        }
+    }
+
+    #[test]
+    fn two_members_are_a_tie() {
+        let x = Array2::from_shape_vec((2, 2), vec![1e6 + 0.1, 0.3, 1e6 + 0.7, 0.1]).unwrap();
+        let data = Data::dense(x).unwrap();
+        for by in [Medoid::SquaredEuclidean, Medoid::Euclidean] {
+            assert_eq!(medoid(&data, &[0, 1], &[0, 1], by), Some(0));
+        }
+        assert_eq!(medoid(&data, &[], &[0, 1], Medoid::SquaredEuclidean), None);
+        assert_eq!(medoid(&data, &[1], &[0, 1], Medoid::SquaredEuclidean), Some(1));
+    }
+}
