@@ -5,6 +5,8 @@ mod cobra;
 mod committee;
 mod explore_consolidate;
 mod laws;
+mod min_max_selection;
+mod npu;
 mod pairs;
 mod random_pairs;
 mod regression;
