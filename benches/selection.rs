@@ -125,14 +125,25 @@ fn pck_means_at_10_000(bencher: Bencher, (d, k): (usize, usize)) {
     bencher.bench(|| clustered(&problem));
 }
 
-/// The forest in it.
+/// A forest with every leaf.
 #[divan::bench(sample_count = 10, args = SHAPES)]
 fn forest_of_50_trees_at_10_000(bencher: Bencher, (d, k): (usize, usize)) {
     let (problem, _) = groups(10_000, d, k);
     let labels = clustered(&problem).labels;
     let columns = Columns::new(&problem.data);
     let per_split = d.ilog2() as usize + 1;
-    bencher.bench(|| RandomForest::grow(&columns, &labels, 50, per_split, &Context::new(1)));
+    bencher.bench(|| RandomForest::grow(&columns, &labels, 50, per_split, None, &Context::new(1)));
+}
+
+/// The forest in it, with what is near 50 objects.
+#[divan::bench(sample_count = 10, args = SHAPES)]
+fn forest_near_50_objects_at_10_000(bencher: Bencher, (d, k): (usize, usize)) {
+    let (problem, _) = groups(10_000, d, k);
+    let labels = clustered(&problem).labels;
+    let columns = Columns::new(&problem.data);
+    let (per_split, near) = (d.ilog2() as usize + 1, (0..50).collect::<Vec<u32>>());
+    let near = Some(near.as_slice());
+    bencher.bench(|| RandomForest::grow(&columns, &labels, 50, per_split, near, &Context::new(1)));
 }
 
 /// What the forests of one selection share.
@@ -148,7 +159,8 @@ fn shared_leaves_at_10_000(bencher: Bencher, (d, k): (usize, usize)) {
     let (problem, truth) = groups(10_000, d, k);
     let labels = clustered(&problem).labels;
     let columns = Columns::new(&problem.data);
-    let forest = RandomForest::grow(&columns, &labels, 50, 2, &Context::new(1)).expect("grows");
+    let forest =
+        RandomForest::grow(&columns, &labels, 50, 2, None, &Context::new(1)).expect("grows");
     let of = |c: u32| (0..50).filter(|&i| truth.0[i as usize] == c).collect::<Vec<u32>>();
     let sets: Vec<Vec<u32>> = (0..k as u32).map(of).collect();
     let objects: Vec<u32> = (50..10_000).collect();

@@ -198,8 +198,12 @@ impl Run {
         let columns = self.columns.get_or_insert_with(|| Columns::new(&self.problem.data));
         let ctx = self.groups.ctx().child("forest").index(self.requests as usize);
         let (trees, per_split) = (self.options.trees, self.per_split);
-        self.forest =
-            Some(RandomForest::grow(columns, &clustering.labels, trees, per_split, &ctx)?);
+        // Who shares a leaf with nobody placed needs no leaf of its own, unless objects will be
+        // placed under this forest.
+        let placed = self.groups.members().concat();
+        let wanted = (self.options.recluster_every == 1).then_some(placed.as_slice());
+        let labels = &clustering.labels;
+        self.forest = Some(RandomForest::grow(columns, labels, trees, per_split, wanted, &ctx)?);
         self.requests += 1;
         self.left = self.options.recluster_every;
         Ok(())

@@ -1,9 +1,10 @@
 //! Which objects fall together in the leaves of random trees?
 
-use mustlink_core::{Context, Result, reduce};
+use mustlink_core::{Context, Error, Result, reduce};
 use rayon::prelude::*;
 
 use super::columns::Columns;
+use super::split::MOST;
 use super::tree::{Tree, grow};
 
 /// The leaves of a random forest.
@@ -19,25 +20,38 @@ impl RandomForest {
     /// Grows `trees` trees that tell the `labels` of the objects apart, with `per_split` features
     /// (1 ..= d) tried at every node. Tree t draws from the stream `tree` at `ctx.index(t)`.
     ///
+    /// With `wanted` only what is near these objects is grown: a node into which none of them falls
+    /// stays one leaf. Which objects share a leaf with a wanted one follows the same law.
+    ///
     /// O(trees · n · per_split · depth · log n) at most; trees grow in parallel.
     ///
     /// # Errors
-    /// `Cancelled`, `TimedOut`.
+    /// `Cancelled`, `TimedOut`; `TooLarge` from 2²⁶ objects or labels on.
     pub fn grow(
         columns: &Columns,
         labels: &[u32],
         trees: usize,
         per_split: usize,
+        wanted: Option<&[u32]>,
         ctx: &Context,
     ) -> Result<Self> {
+        let n = columns.n();
         let classes = labels.iter().max().map_or(0, |&l| l as usize + 1);
+        if n.max(classes) >= MOST {
+            return Err(Error::TooLarge { n });
+        }
+        let wanted = wanted.map(|objects| {
+            let mut wanted = vec![false; n];
+            objects.iter().for_each(|&i| wanted[i as usize] = true);
+            wanted
+        });
         let one = |t: usize| {
             ctx.check()?;
             let mut stream = ctx.index(t).stream("tree");
-            Ok(grow(columns, labels, classes, per_split, &mut stream))
+            Ok(grow(columns, labels, classes, per_split, wanted.as_deref(), &mut stream))
         };
         let trees = (0..trees).into_par_iter().map(one).collect::<Result<Vec<Tree>>>()?;
-        Ok(RandomForest { n: columns.n(), trees })
+        Ok(RandomForest { n, trees })
     }
 
     /// Number of objects.
@@ -50,7 +64,7 @@ impl RandomForest {
         self.trees.len()
     }
 
-    /// In how many trees objects `i` and `j` fall into one leaf.
+    /// In how many trees objects `i` and `j` fall into one leaf. One of them is wanted.
     pub fn shared_leaves(&self, i: usize, j: usize) -> usize {
         self.trees.iter().filter(|tree| tree.leaves[i] == tree.leaves[j]).count()
     }
@@ -58,7 +72,7 @@ impl RandomForest {
     /// For each of `objects` (rows) and each of `sets` (columns) the sum of
     /// [`RandomForest::shared_leaves`] over the members of the set, objects.len() × sets.len().
     ///
-    /// The members of every leaf are counted first: O(trees · (objects · sets + members)).
+    /// Objects or members are wanted. The members of every leaf are counted first: O(trees · (objects · sets + members)).
     pub fn shared_with(&self, objects: &[u32], sets: &[Vec<u32>]) -> Vec<u64> {
         let width = sets.len();
         let members = |tree: &Tree| {
@@ -113,12 +127,18 @@ mod tests {
     }
 
     impl SlowGrower<'_> {
-        fn grow(&mut self, objects: &[usize]) -> Slow {
-            if let Some((feature, threshold)) = self.split(objects) {
-                let (low, high): (Vec<usize>, Vec<usize>) =
-                    objects.iter().partition(|&&i| self.x[[i, feature]] <= threshold);
-                let below = Box::new(self.grow(&low));
-                let above = Box::new(self.grow(&high));
+        /// From the objects drawn and the wanted ones that fall into the node.
+        fn grow(&mut self, objects: &[usize], wanted: &[usize]) -> Slow {
+            if !wanted.is_empty()
+                && let Some((feature, threshold)) = self.split(objects)
+            {
+                let x = self.x;
+                let part = |all: &[usize]| -> (Vec<usize>, Vec<usize>) {
+                    all.iter().partition(|&&i| x[[i, feature]] <= threshold)
+                };
+                let ((low, high), (near, far)) = (part(objects), part(wanted));
+                let below = Box::new(self.grow(&low, &near));
+                let above = Box::new(self.grow(&high, &far));
                 return Slow::Node { feature, threshold, below, above };
             }
             self.leaves += 1;
@@ -183,13 +203,14 @@ mod tests {
         x: &Array2<f64>,
         labels: &[u32],
         per_split: usize,
+        wanted: &[usize],
         mut stream: Stream,
     ) -> Vec<u32> {
         let (n, d) = x.dim();
         let drawn: Vec<usize> = (0..n).map(|_| stream.below(n)).collect();
         let features = (0..d).collect();
         let mut grower = SlowGrower { x, labels, per_split, features, leaves: 0, stream };
-        let tree = grower.grow(&drawn);
+        let tree = grower.grow(&drawn, wanted);
         (0..n).map(|i| tree.leaf(x, i)).collect()
     }
 
@@ -201,7 +222,7 @@ mod tests {
         seed: u64,
     ) -> RandomForest {
         let columns = Columns::new(data);
-        RandomForest::grow(&columns, labels, trees, per_split, &Context::new(seed)).unwrap()
+        RandomForest::grow(&columns, labels, trees, per_split, None, &Context::new(seed)).unwrap()
     }
 
     #[test]
@@ -263,13 +284,24 @@ mod tests {
             let labels: Vec<u32> = (0..n).map(|_| s.below(classes as usize) as u32).collect();
             let dense = Data::dense(x.clone()).unwrap();
             let sparse = Data::csr(fixtures::to_csr(&x)).unwrap();
-            let ctx = Context::new(seed);
+            let (ctx, per_split) = (Context::new(seed), per_split.min(d));
+            let size = 1 + s.below(n);
+            let wanted = s.sample(n, size);
+            let few: Vec<u32> = wanted.iter().map(|&i| i as u32).collect();
             for data in [dense, sparse] {
-                let f = forest(&data, &labels, 3, per_split.min(d), seed);
-                for (t, tree) in f.trees.iter().enumerate() {
-                    let stream = ctx.index(t).stream("tree");
-                    let slow = slow_leaves(&x, &labels, per_split.min(d), stream);
-                    prop_assert_eq!(&tree.leaves, &slow);
+                let columns = Columns::new(&data);
+                let grow = |wanted| {
+                    RandomForest::grow(&columns, &labels, 3, per_split, wanted, &ctx).unwrap()
+                };
+                let (all, some) = (grow(None), grow(Some(few.as_slice())));
+                for t in 0..3 {
+                    let slow = |wanted: &[usize]| {
+                        let stream = ctx.index(t).stream("tree");
+                        slow_leaves(&x, &labels, per_split, wanted, stream)
+                    };
+                    let everything: Vec<usize> = (0..n).collect();
+                    prop_assert_eq!(&all.trees[t].leaves, &slow(&everything));
+                    prop_assert_eq!(&some.trees[t].leaves, &slow(&wanted));
                 }
             }
         }

@@ -28,8 +28,10 @@ pub(super) struct Node<'a> {
     /// features alone.
     pub place: &'a [u32],
     pub first: usize,
-    /// How often each class was drawn.
+    /// How often each class was drawn, the sum of that, and the sum of its squares.
     pub totals: &'a [u64],
+    pub all: u64,
+    pub squares: u64,
 }
 
 impl Node<'_> {
@@ -42,14 +44,46 @@ impl Node<'_> {
 
 /// Finds cuts; holds what the work of one tree needs.
 pub(super) struct Splitter {
-    /// Rank and position in the node of those objects whose value is held.
+    /// Of the objects whose value is held the rank, the class and how often they were drawn, so that
+    /// nothing needs to be looked up once they are in order.
     keys: Vec<u64>,
     sorted: Vec<u64>,
     starts: Vec<u32>,
+    /// How often each rank and class was drawn.
+    tally: Vec<u64>,
     left: Vec<u64>,
     right: Vec<u64>,
     /// Classes of the objects whose value is not held, and how often they were drawn.
     zeros: Vec<(u32, u64)>,
+}
+
+/// Bits of a key for how often an object was drawn, and for its class: ranks have the others.
+const TIMES: u32 = 12;
+const CLASS: u32 = 26;
+/// Ranks and classes are below this.
+pub(super) const MOST: usize = 1 << CLASS;
+
+fn rank_of(key: u64) -> u32 {
+    (key >> (CLASS + TIMES)) as u32
+}
+
+fn class_of(key: u64) -> u32 {
+    (key >> TIMES) as u32 & ((1 << CLASS) - 1)
+}
+
+fn times_of(key: u64) -> u64 {
+    key & ((1 << TIMES) - 1)
+}
+
+/// Adds a key; as several where it was drawn more often than one can say.
+fn push(keys: &mut Vec<u64>, rank: u32, class: u32, mut times: u64) {
+    let key = u64::from(rank) << (CLASS + TIMES) | u64::from(class) << TIMES;
+    let most = (1 << TIMES) - 1;
+    while times > most {
+        keys.push(key | most);
+        times -= most;
+    }
+    keys.push(key | times);
 }
 
 /// Ranks that spread over at most this many times the objects are sorted by counting.
@@ -61,6 +95,7 @@ impl Splitter {
             keys: Vec::new(),
             sorted: Vec::new(),
             starts: Vec::new(),
+            tally: Vec::new(),
             left: vec![0; classes],
             right: vec![0; classes],
             zeros: Vec::new(),
@@ -72,34 +107,34 @@ impl Splitter {
     pub(super) fn best(&mut self, column: &Column, node: Node<'_>) -> Option<Cut> {
         let (mut lowest, mut highest) = (u32::MAX, 0);
         self.keys.clear();
-        let mut hold = |rank: u32, at: usize| {
+        let mut objects_held = 0;
+        let mut hold = |rank: u32, d: &Drawn| {
             lowest = lowest.min(rank);
             highest = highest.max(rank);
-            self.keys.push(u64::from(rank) << 32 | at as u64);
+            objects_held += 1;
+            push(&mut self.keys, rank, d.class, u64::from(d.times));
         };
         let mut zero = None;
         match column.ranks() {
             Ranks::All(ranks) => {
-                for (at, d) in node.drawn.iter().enumerate() {
-                    hold(ranks[d.object as usize], at);
-                }
+                node.drawn.iter().for_each(|d| hold(ranks[d.object as usize], d));
             }
             Ranks::Stored { objects, ranks, zero: rank } => {
                 // Whichever is the shorter way: through the column, or looking up each object.
                 if objects.len() <= 8 * node.drawn.len() {
                     for (&object, &rank) in objects.iter().zip(ranks) {
                         if let Some(at) = node.position(object) {
-                            hold(rank, at);
+                            hold(rank, &node.drawn[at]);
                         }
                     }
                 } else {
-                    for (at, d) in node.drawn.iter().enumerate() {
+                    for d in node.drawn {
                         if let Ok(found) = objects.binary_search(&d.object) {
-                            hold(ranks[found], at);
+                            hold(ranks[found], d);
                         }
                     }
                 }
-                if self.keys.len() < node.drawn.len() {
+                if objects_held < node.drawn.len() {
                     zero = Some(*rank);
                     (lowest, highest) = (lowest.min(*rank), highest.max(*rank));
                 }
@@ -108,17 +143,33 @@ impl Splitter {
         if lowest >= highest {
             return None;
         }
-        self.sort(lowest, highest);
+        self.sort(lowest, highest, node.totals.len());
         self.sweep(node, zero)
     }
 
-    fn sort(&mut self, lowest: u32, highest: u32) {
+    /// Brings the keys into the order of their ranks; those of one rank and class become one where
+    /// there are few of both.
+    fn sort(&mut self, lowest: u32, highest: u32, classes: usize) {
         let span = (highest - lowest) as usize + 1;
+        let slot = |key: u64| (rank_of(key) - lowest) as usize;
+        if span * classes <= self.keys.len() {
+            self.tally.clear();
+            self.tally.resize(span * classes, 0);
+            for &key in &self.keys {
+                self.tally[slot(key) * classes + class_of(key) as usize] += times_of(key);
+            }
+            self.keys.clear();
+            for (rank, tally) in (lowest..).zip(self.tally.chunks_exact(classes)) {
+                for (class, &times) in (0..).zip(tally).filter(|(_, times)| **times > 0) {
+                    push(&mut self.keys, rank, class, times);
+                }
+            }
+            return;
+        }
         if span > COUNTED * self.keys.len() {
             self.keys.sort_unstable();
             return;
         }
-        let slot = |key: u64| ((key >> 32) as u32 - lowest) as usize;
         self.starts.clear();
         self.starts.resize(span + 1, 0);
         self.keys.iter().for_each(|&key| self.starts[slot(key) + 1] += 1);
@@ -137,15 +188,17 @@ impl Splitter {
     /// Moves the objects from right to left in the order of the feature.
     fn sweep(&mut self, node: Node<'_>, zero: Option<u32>) -> Option<Cut> {
         let Splitter { keys, left, right, zeros, .. } = self;
-        let drawn = |key: u64| node.drawn[key as u32 as usize];
-        for class in node.drawn.iter().map(|d| d.class as usize) {
-            (left[class], right[class]) = (0, node.totals[class]);
+        if node.totals.len() <= node.drawn.len() {
+            left.fill(0);
+            right.copy_from_slice(node.totals);
+        } else {
+            for class in node.drawn.iter().map(|d| d.class as usize) {
+                (left[class], right[class]) = (0, node.totals[class]);
+            }
         }
         zeros.clear();
         if zero.is_some() {
-            for d in keys.iter().map(|&key| drawn(key)) {
-                left[d.class as usize] += u64::from(d.times);
-            }
+            keys.iter().for_each(|&key| left[class_of(key) as usize] += times_of(key));
             for class in node.drawn.iter().map(|d| d.class) {
                 let (held, all) = (left[class as usize], right[class as usize]);
                 if held < all {
@@ -155,18 +208,17 @@ impl Splitter {
             }
             node.drawn.iter().for_each(|d| left[d.class as usize] = 0);
         }
-        let mut sweep = Sweep::new(left, right, node.drawn);
+        let mut sweep = Sweep::new(left, right, node);
         let mut pending = zero;
         for &key in keys.iter() {
-            let rank = (key >> 32) as u32;
+            let rank = rank_of(key);
             if let Some(at) = pending.filter(|&at| at < rank) {
                 sweep.enter(at);
                 zeros.iter().for_each(|&(class, times)| sweep.take(class, times));
                 pending = None;
             }
-            let d = drawn(key);
             sweep.enter(rank);
-            sweep.take(d.class, u64::from(d.times));
+            sweep.take(class_of(key), times_of(key));
         }
         if let Some(at) = pending {
             sweep.enter(at);
@@ -212,11 +264,8 @@ impl Sides {
 }
 
 impl<'a> Sweep<'a> {
-    fn new(left: &'a mut [u64], right: &'a mut [u64], drawn: &[Drawn]) -> Self {
-        let all = drawn.iter().map(|d| u64::from(d.times)).sum();
-        // Σ t² over the classes is Σ t over what was drawn.
-        let squares = drawn.iter().map(|d| u64::from(d.times) * right[d.class as usize]).sum();
-        let now = Sides { left: 0, right: all, left_squares: 0, right_squares: squares };
+    fn new(left: &'a mut [u64], right: &'a mut [u64], node: Node<'_>) -> Self {
+        let now = Sides { left: 0, right: node.all, left_squares: 0, right_squares: node.squares };
         let (class, before) = (NOBODY, NOBODY);
         Sweep { left, right, now, rank: 0, class, before, met: None, best: None }
     }
@@ -269,5 +318,38 @@ impl<'a> Sweep<'a> {
     fn end(mut self) -> Option<Cut> {
         self.judge();
         self.best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forest::columns::Columns;
+    use mustlink_core::data::Data;
+    use ndarray::array;
+
+    #[test]
+    fn a_worked_cut() {
+        // Classes 0 0 1 1 1 in the order of the feature.
+        let data = Data::dense(array![[0.0], [1.0], [2.0], [3.0], [4.0]]).unwrap();
+        let columns = Columns::new(&data);
+        // Drawn once each, and ten thousand times each, which is more than a key can say.
+        for times in [1, 10_000] {
+            let drawn: Vec<Drawn> = (0..5)
+                .map(|object| Drawn { object, class: u32::from(object > 1), times })
+                .collect();
+            let t = u64::from(times);
+            let node = Node {
+                drawn: &drawn,
+                place: &[0, 1, 2, 3, 4],
+                first: 0,
+                totals: &[2 * t, 3 * t],
+                all: 5 * t,
+                squares: 13 * t * t,
+            };
+            let cut = Splitter::new(2).best(columns.column(0), node).unwrap();
+            // 2²/2 + 3²/3 = 5 of each that was drawn, as pure as can be.
+            assert_eq!(cut, Cut { purity: 5.0 * f64::from(times), low: 1, high: 2 });
+        }
     }
 }

@@ -25,12 +25,13 @@ struct Open {
 ///
 /// At every node features are drawn one by one without replacement: `per_split` of them, and
 /// further ones while all drawn so far have a single value there. A node is a leaf when it is of one
-/// class, or no feature divides it.
+/// class, when no feature divides it, or when none of the `wanted` objects falls into it.
 pub(super) fn grow(
     columns: &Columns,
     labels: &[u32],
     classes: usize,
     per_split: usize,
+    wanted: Option<&[bool]>,
     stream: &mut Stream,
 ) -> Tree {
     let (n, d) = (columns.n(), columns.d());
@@ -54,12 +55,27 @@ pub(super) fn grow(
         let objects = &drawn[node.drawn.clone()];
         let first_class = objects[0].class;
         let pure = objects.iter().all(|o| o.class == first_class);
-        let found = if pure {
+        let idle = wanted.is_some_and(|wanted| {
+            let mut inside = objects.iter().map(|o| o.object);
+            let mut outside = rest[node.rest.clone()].iter();
+            !inside.any(|i| wanted[i as usize]) && !outside.any(|&i| wanted[i as usize])
+        });
+        let found = if pure || idle {
             None
         } else {
             objects.iter().for_each(|o| totals[o.class as usize] += u64::from(o.times));
-            let at =
-                Node { drawn: objects, place: &place, first: node.drawn.start, totals: &totals };
+            let at = Node {
+                drawn: objects,
+                place: &place,
+                first: node.drawn.start,
+                totals: &totals,
+                all: objects.iter().map(|o| u64::from(o.times)).sum(),
+                // Σ t² over the classes is Σ t over what was drawn.
+                squares: objects
+                    .iter()
+                    .map(|o| u64::from(o.times) * totals[o.class as usize])
+                    .sum(),
+            };
             let found = best(columns, at, per_split, &mut features, &mut splitter, stream);
             objects.iter().for_each(|o| totals[o.class as usize] = 0);
             found

@@ -227,8 +227,9 @@ fn follows_the_formulas(case: &Case, k: Option<usize>, selector: &Npu) {
                 let clustering =
                     Clustering::from_labels((0..n as u32).map(|i| i * i % 3).collect());
                 let ctx = ctx.child("forest").index(request as usize);
-                let grown =
-                    RandomForest::grow(&columns, &clustering.labels, selector.trees, 1, &ctx);
+                let (labels, members) = (&clustering.labels, sets.concat());
+                let near = Some(members.as_slice());
+                let grown = RandomForest::grow(&columns, labels, selector.trees, 1, near, &ctx);
                 forest = Some(grown.unwrap());
                 inquiry.provide(request, &clustering).unwrap();
             }
