@@ -29,9 +29,9 @@ pub(super) struct Node<'a> {
     pub place: &'a [u32],
     pub first: usize,
     /// How often each class was drawn, the sum of that, and the sum of its squares.
-    pub totals: &'a [u64],
-    pub all: u64,
-    pub squares: u64,
+    pub totals: &'a [f64],
+    pub all: f64,
+    pub squares: f64,
 }
 
 impl Node<'_> {
@@ -51,10 +51,10 @@ pub(super) struct Splitter {
     starts: Vec<u32>,
     /// How often each rank and class was drawn.
     tally: Vec<u64>,
-    left: Vec<u64>,
-    right: Vec<u64>,
+    left: Vec<f64>,
+    right: Vec<f64>,
     /// Classes of the objects whose value is not held, and how often they were drawn.
-    zeros: Vec<(u32, u64)>,
+    zeros: Vec<(u32, f64)>,
 }
 
 /// Bits of a key for how often an object was drawn, and for its class: ranks have the others.
@@ -71,8 +71,8 @@ fn class_of(key: u64) -> u32 {
     (key >> TIMES) as u32 & ((1 << CLASS) - 1)
 }
 
-fn times_of(key: u64) -> u64 {
-    key & ((1 << TIMES) - 1)
+fn times_of(key: u64) -> u32 {
+    key as u32 & ((1 << TIMES) - 1)
 }
 
 /// Adds a key; as several where it was drawn more often than one can say.
@@ -96,8 +96,8 @@ impl Splitter {
             sorted: Vec::new(),
             starts: Vec::new(),
             tally: Vec::new(),
-            left: vec![0; classes],
-            right: vec![0; classes],
+            left: vec![0.0; classes],
+            right: vec![0.0; classes],
             zeros: Vec::new(),
         }
     }
@@ -156,7 +156,8 @@ impl Splitter {
             self.tally.clear();
             self.tally.resize(span * classes, 0);
             for &key in &self.keys {
-                self.tally[slot(key) * classes + class_of(key) as usize] += times_of(key);
+                self.tally[slot(key) * classes + class_of(key) as usize] +=
+                    u64::from(times_of(key));
             }
             self.keys.clear();
             for (rank, tally) in (lowest..).zip(self.tally.chunks_exact(classes)) {
@@ -189,16 +190,16 @@ impl Splitter {
     fn sweep(&mut self, node: Node<'_>, zero: Option<u32>) -> Option<Cut> {
         let Splitter { keys, left, right, zeros, .. } = self;
         if node.totals.len() <= node.drawn.len() {
-            left.fill(0);
+            left.fill(0.0);
             right.copy_from_slice(node.totals);
         } else {
             for class in node.drawn.iter().map(|d| d.class as usize) {
-                (left[class], right[class]) = (0, node.totals[class]);
+                (left[class], right[class]) = (0.0, node.totals[class]);
             }
         }
         zeros.clear();
         if zero.is_some() {
-            keys.iter().for_each(|&key| left[class_of(key) as usize] += times_of(key));
+            keys.iter().for_each(|&key| left[class_of(key) as usize] += f64::from(times_of(key)));
             for class in node.drawn.iter().map(|d| d.class) {
                 let (held, all) = (left[class as usize], right[class as usize]);
                 if held < all {
@@ -206,7 +207,7 @@ impl Splitter {
                     left[class as usize] = all;
                 }
             }
-            node.drawn.iter().for_each(|d| left[d.class as usize] = 0);
+            node.drawn.iter().for_each(|d| left[d.class as usize] = 0.0);
         }
         let mut sweep = Sweep::new(left, right, node);
         let mut pending = zero;
@@ -218,106 +219,75 @@ impl Splitter {
                 pending = None;
             }
             sweep.enter(rank);
-            sweep.take(class_of(key), times_of(key));
+            sweep.take(class_of(key), f64::from(times_of(key)));
         }
+        // Zeros that come last are only cut off; what takes them all is no cut.
         if let Some(at) = pending {
             sweep.enter(at);
-            zeros.iter().for_each(|&(class, times)| sweep.take(class, times));
         }
-        sweep.end()
+        sweep.best
     }
 }
 
-/// Objects to the left and to the right of a place in the order of a feature.
+/// Objects to the left and to the right of a place in the order of a feature. All numbers are
+/// integers below 2⁵³, so that sums of them are exact.
 struct Sweep<'a> {
-    left: &'a mut [u64],
-    right: &'a mut [u64],
-    now: Sides,
-    /// The rank being taken, and the class of its objects.
+    left: &'a mut [f64],
+    right: &'a mut [f64],
+    /// Sums over the classes, and of their squares.
+    on_left: f64,
+    on_right: f64,
+    left_squares: f64,
+    right_squares: f64,
+    /// The rank being taken.
     rank: u32,
-    class: u32,
-    /// The class of the rank before it, and what stood where when that was complete.
-    before: u32,
-    met: Option<(Sides, u32)>,
     best: Option<Cut>,
 }
 
-/// The class of no object, and of objects of several classes.
-const NOBODY: u32 = u32::MAX;
-const SEVERAL: u32 = u32::MAX - 1;
-
-/// Numbers of objects, and the sums over the classes of their squares.
-#[derive(Clone, Copy)]
-struct Sides {
-    left: u64,
-    right: u64,
-    left_squares: u64,
-    right_squares: u64,
-}
-
-impl Sides {
-    /// Σ L² / |L| + Σ R² / |R|, as one fraction.
-    fn purity(self) -> f64 {
-        let (l, r) = (self.left as f64, self.right as f64);
-        (self.left_squares as f64 * r + self.right_squares as f64 * l) / (l * r)
-    }
-}
+/// Before the first rank.
+const NOWHERE: u32 = u32::MAX;
 
 impl<'a> Sweep<'a> {
-    fn new(left: &'a mut [u64], right: &'a mut [u64], node: Node<'_>) -> Self {
-        let now = Sides { left: 0, right: node.all, left_squares: 0, right_squares: node.squares };
-        let (class, before) = (NOBODY, NOBODY);
-        Sweep { left, right, now, rank: 0, class, before, met: None, best: None }
+    fn new(left: &'a mut [f64], right: &'a mut [f64], node: Node<'_>) -> Self {
+        Sweep {
+            left,
+            right,
+            on_left: 0.0,
+            on_right: node.all,
+            left_squares: 0.0,
+            right_squares: node.squares,
+            rank: NOWHERE,
+            best: None,
+        }
     }
 
-    /// What is taken from now on has this rank.
+    /// What is taken from now on has this rank: a cut may be made below it.
     #[inline]
     fn enter(&mut self, rank: u32) {
-        if self.class == NOBODY {
-            self.rank = rank;
-        } else if self.rank != rank {
-            self.judge();
-            self.met = Some((self.now, self.rank));
-            self.before = self.class;
-            self.class = NOBODY;
-            self.rank = rank;
-        }
-    }
-
-    #[inline]
-    fn take(&mut self, class: u32, times: u64) {
-        self.class = match self.class {
-            NOBODY => class,
-            same if same == class => same,
-            _ => SEVERAL,
-        };
-        let (l, r) = (&mut self.left[class as usize], &mut self.right[class as usize]);
-        self.now.left_squares += times * (2 * *l + times);
-        self.now.right_squares -= times * (2 * *r - times);
-        *l += times;
-        *r -= times;
-        self.now.left += times;
-        self.now.right -= times;
-    }
-
-    /// Judges the last cut met, now that the rank above it is complete. While one class alone
-    /// moves, purity is a convex function of how many did: inside such a run there is no best cut,
-    /// and none is computed.
-    #[inline]
-    fn judge(&mut self) {
-        let Some((sides, low)) = self.met else { return };
-        if self.before == self.class && self.class != SEVERAL {
+        if rank == self.rank {
             return;
         }
-        let purity = sides.purity();
-        if self.best.is_none_or(|best| purity > best.purity) {
-            self.best = Some(Cut { purity, low, high: self.rank });
+        if self.rank != NOWHERE {
+            let (l, r) = (self.on_left, self.on_right);
+            // As one fraction. That it is not computed inside runs of one class, where it is never
+            // the largest, would cost more in mispredicted branches than it saves.
+            let purity = (self.left_squares * r + self.right_squares * l) / (l * r);
+            if self.best.is_none_or(|best| purity > best.purity) {
+                self.best = Some(Cut { purity, low: self.rank, high: rank });
+            }
         }
+        self.rank = rank;
     }
 
-    fn end(mut self) -> Option<Cut> {
-        self.judge();
-        self.best
+    #[inline]
+    fn take(&mut self, class: u32, times: f64) {
+        let (l, r) = (&mut self.left[class as usize], &mut self.right[class as usize]);
+        self.left_squares += times * (2.0 * *l + times);
+        self.right_squares -= times * (2.0 * *r - times);
+        *l += times;
+        *r -= times;
+        self.on_left += times;
+        self.on_right -= times;
     }
 }
 
@@ -338,18 +308,18 @@ mod tests {
             let drawn: Vec<Drawn> = (0..5)
                 .map(|object| Drawn { object, class: u32::from(object > 1), times })
                 .collect();
-            let t = u64::from(times);
+            let t = f64::from(times);
             let node = Node {
                 drawn: &drawn,
                 place: &[0, 1, 2, 3, 4],
                 first: 0,
-                totals: &[2 * t, 3 * t],
-                all: 5 * t,
-                squares: 13 * t * t,
+                totals: &[2.0 * t, 3.0 * t],
+                all: 5.0 * t,
+                squares: 13.0 * t * t,
             };
             let cut = Splitter::new(2).best(columns.column(0), node).unwrap();
             // 2²/2 + 3²/3 = 5 of each that was drawn, as pure as can be.
-            assert_eq!(cut, Cut { purity: 5.0 * f64::from(times), low: 1, high: 2 });
+            assert_eq!(cut, Cut { purity: 5.0 * t, low: 1, high: 2 });
         }
     }
 }

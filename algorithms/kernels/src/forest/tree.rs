@@ -47,7 +47,7 @@ pub(super) fn grow(
     let mut place = vec![u32::MAX; n];
     (0..).zip(&drawn).for_each(|(at, d)| place[d.object as usize] = at);
     let mut features: Vec<usize> = (0..d).collect();
-    let mut totals = vec![0u64; classes];
+    let mut totals = vec![0.0; classes];
     let mut splitter = Splitter::new(classes);
     let mut tree = Tree { leaves: vec![0; n], count: 0 };
     let mut open = vec![Open { drawn: 0..drawn.len(), rest: 0..rest.len() }];
@@ -63,21 +63,21 @@ pub(super) fn grow(
         let found = if pure || idle {
             None
         } else {
-            objects.iter().for_each(|o| totals[o.class as usize] += u64::from(o.times));
+            objects.iter().for_each(|o| totals[o.class as usize] += f64::from(o.times));
             let at = Node {
                 drawn: objects,
                 place: &place,
                 first: node.drawn.start,
                 totals: &totals,
-                all: objects.iter().map(|o| u64::from(o.times)).sum(),
+                all: objects.iter().map(|o| f64::from(o.times)).sum(),
                 // Σ t² over the classes is Σ t over what was drawn.
                 squares: objects
                     .iter()
-                    .map(|o| u64::from(o.times) * totals[o.class as usize])
+                    .map(|o| f64::from(o.times) * totals[o.class as usize])
                     .sum(),
             };
             let found = best(columns, at, per_split, &mut features, &mut splitter, stream);
-            objects.iter().for_each(|o| totals[o.class as usize] = 0);
+            objects.iter().for_each(|o| totals[o.class as usize] = 0.0);
             found
         };
         let Some((feature, cut)) = found else {
