@@ -269,8 +269,8 @@ impl<'a> Sweep<'a> {
         }
         if self.rank != NOWHERE {
             let (l, r) = (self.on_left, self.on_right);
-            // As one fraction. That it is not computed inside runs of one class, where it is never
-            // the largest, would cost more in mispredicted branches than it saves.
+            // As one fraction. It is never the largest inside a run of one class; to leave it out
+            // there was hardly faster with two features and slower with 64.
             let purity = (self.left_squares * r + self.right_squares * l) / (l * r);
             if self.best.is_none_or(|best| purity > best.purity) {
                 self.best = Some(Cut { purity, low: self.rank, high: rank });
