@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{known_k, not_open};
+use crate::checks::{known_k, labels_all, not_open};
 use crate::mean::Mean;
 use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
 use crate::placing::Placing;
@@ -225,11 +225,7 @@ enum By {
 impl<'a> Distances<'a> {
     fn new(clustering: &'a Clustering, problem: &'a Problem) -> Result<Self> {
         let (n, d, k) = (problem.n(), problem.d(), clustering.k);
-        let wrong =
-            |what: &str| Error::Contract { plugin: "clusterer".into(), broken: what.into() };
-        if clustering.labels.len() != n || clustering.labels.iter().any(|&l| l as usize >= k) {
-            return Err(wrong("the clustering provided does not label the objects of the problem"));
-        }
+        labels_all(clustering, problem)?;
         let extras = &clustering.extras;
         let data = &problem.data;
         let fits = extras.centers.as_ref().is_some_and(|c| c.dim() == (k, d))

@@ -35,3 +35,16 @@ pub fn known_k(own: Option<usize>, problem: &Problem, eligible: usize) -> Result
 pub fn not_open(id: QueryId) -> Error {
     Error::Oracle(format!("a reply to query {id}, which is not the open one"))
 }
+
+/// Refuses a clustering that does not label the objects of the problem.
+///
+/// # Errors
+/// `Contract`.
+pub fn labels_all(clustering: &Clustering, problem: &Problem) -> Result<()> {
+    let Clustering { labels, k, .. } = clustering;
+    if labels.len() == problem.n() && labels.iter().all(|&l| (l as usize) < *k) {
+        return Ok(());
+    }
+    let broken = "the clustering provided does not label the objects of the problem".into();
+    Err(Error::Contract { plugin: "clusterer".into(), broken })
+}

@@ -1,12 +1,12 @@
 //! Which objects does a committee of clusterings disagree about?
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
 use mustlink_kernels::ensemble::imputation::{MAX_CANDIDATES, Thresholds, neighbourhoods};
 
 use crate::checks::known_k;
+use crate::farthest::Farthest;
 use crate::mean::Mean;
 use crate::neighbourhoods::{MOST_RETRIES, Neighbourhoods, Place, Rules, Tie};
 use crate::placing::{EmptyInquiry, Placing};
@@ -179,6 +179,7 @@ impl Committee {
             retry: None,
             expanding: false,
             votes: Votes::new(co),
+            farthest: Farthest::new(&groups),
             step: Step::Done(Done::Exhausted),
             ctx,
             groups,
@@ -259,6 +260,8 @@ struct Run {
     retry: Option<Vec<u32>>,
     expanding: bool,
     votes: Votes,
+    /// Where no neighbourhoods are imputed.
+    farthest: Farthest,
     step: Step,
     ctx: Context,
     groups: Neighbourhoods,
@@ -268,6 +271,13 @@ impl Run {
     fn create(&mut self, object: u32) {
         self.groups.create(object);
         self.votes.create(object);
+        self.placed(object);
+    }
+
+    fn placed(&mut self, object: u32) {
+        if self.beginning == Beginning::Farthest && !self.expanding {
+            self.farthest.placed(&self.groups, object);
+        }
     }
 
     fn locate(&mut self, x: u32, infer: bool, purpose: &'static str) {
@@ -280,7 +290,11 @@ impl Run {
     /// The next object that may found a cluster.
     fn next_candidate(&mut self) -> Option<u32> {
         if self.beginning == Beginning::Farthest {
-            return self.farthest();
+            let eligible = self.groups.eligible();
+            return match self.groups.is_empty() {
+                true => Some(eligible[self.ctx.stream("start").below(eligible.len())]),
+                false => self.farthest.next(&mut self.groups),
+            };
         }
         if let Some(set) = self.retry.take()
             && let Some(x) = self.medoid(&set)
@@ -304,30 +318,6 @@ impl Run {
         let largest = |i: u32| self.votes.association(i).into_iter().fold(0.0, f64::max);
         let keyed = outside.into_iter().map(|i| (largest(i), i));
         keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, i)| i)
-    }
-
-    /// The free object farthest from all placed ones.
-    fn farthest(&mut self) -> Option<u32> {
-        let groups = &self.groups;
-        let eligible = groups.eligible();
-        if groups.is_empty() {
-            let at = self.ctx.stream("start").below(eligible.len());
-            return Some(eligible[at]);
-        }
-        let placed = groups.members().concat();
-        let mut nearest = vec![f64::INFINITY; eligible.len()];
-        let points = groups.points();
-        reduce::fill(&mut nearest, |e| {
-            let to = |&j: &u32| points.between(eligible[e] as usize, j as usize);
-            placed.iter().map(to).fold(f64::INFINITY, f64::min)
-        });
-        let scores: Vec<Option<f64>> = eligible
-            .iter()
-            .zip(nearest)
-            .map(|(&i, far)| (!groups.is_settled(i)).then_some(far))
-            .collect();
-        let at = self.groups.best(&scores)?;
-        Some(self.groups.eligible()[at])
     }
 
     /// The eligible, free object that stands for a neighbourhood; all of it counts.
@@ -418,7 +408,10 @@ impl Placing for Run {
 
     fn settled(&mut self, object: u32, place: Place) {
         match place {
-            Place::Joined(p) => self.votes.join(object, p),
+            Place::Joined(p) => {
+                self.votes.join(object, p);
+                self.placed(object);
+            }
             Place::Apart if !self.expanding => self.create(object),
             // Its class hid in neighbourhoods that were offered already.
             Place::Apart

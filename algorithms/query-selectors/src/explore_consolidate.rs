@@ -1,10 +1,10 @@
 //! Explore & Consolidate: find one neighbourhood per class by farthest objects, then fill them.
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::Distortion;
 
 use crate::checks::known_k;
+use crate::farthest::Farthest;
 use crate::mean::Mean;
 use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
 use crate::placing::Placing;
@@ -104,32 +104,7 @@ pub struct ExploreConsolidate {
 #[plugin("explore_consolidate", cites = ["Basu2004"])]
 impl QuerySelector for ExploreConsolidate {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
-        let groups =
-            Neighbourhoods::new(problem, ctx, "explore_consolidate", self.distortion, rules)?;
-        let mut run = Run {
-            options: self.clone(),
-            k: None,
-            phase: Phase::Explore { nearest: Vec::new() },
-            step: Step::Done(Done::Exhausted),
-            draw: ctx.stream("consolidate"),
-            ctx: ctx.clone(),
-            groups,
-        };
-        let eligible = run.groups.eligible().len();
-        if eligible >= 2 {
-            run.k = known_k(self.k, problem, eligible)?;
-            let first = self.first(problem, &run.groups, ctx)?;
-            run.groups.create(first);
-            run.phase = Phase::Explore { nearest: vec![f64::INFINITY; eligible] };
-            run.placed_while_exploring(first);
-            run.step = run.advance()?;
-        }
-        Ok(Box::new(run))
+        self.begin(Then::Consolidate, "explore_consolidate", problem, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -147,6 +122,42 @@ impl QuerySelector for ExploreConsolidate {
 }
 
 impl ExploreConsolidate {
+    /// Starts an inquiry that goes on as `then` says once every class has a neighbourhood.
+    pub(crate) fn begin(
+        &self,
+        then: Then,
+        plugin: &str,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Box<dyn Inquiry>> {
+        let rules = Rules {
+            skip_entailed: self.skip_entailed,
+            dont_know_retries: self.dont_know_retries,
+            tie: self.tie,
+        };
+        let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, rules)?;
+        let mut run = Run {
+            options: self.clone(),
+            k: None,
+            then,
+            phase: Phase::Explore,
+            farthest: Farthest::new(&groups),
+            step: Step::Done(Done::Exhausted),
+            draw: ctx.stream("consolidate"),
+            ctx: ctx.clone(),
+            groups,
+        };
+        let eligible = run.groups.eligible().len();
+        if eligible >= 2 {
+            run.k = known_k(self.k, problem, eligible)?;
+            let first = self.first(problem, &run.groups, ctx)?;
+            run.groups.create(first);
+            run.farthest.placed(&run.groups, first);
+            run.step = run.advance()?;
+        }
+        Ok(Box::new(run))
+    }
+
     fn first(&self, problem: &Problem, groups: &Neighbourhoods, ctx: &Context) -> Result<u32> {
         let eligible = groups.eligible();
         match self.start {
@@ -165,39 +176,37 @@ impl ExploreConsolidate {
     }
 }
 
+/// What follows once every class has a neighbourhood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Random objects, asked against the neighbourhoods from the nearest mean on.
+    Consolidate,
+    /// Farthest objects as before, asked from the nearest member on.
+    MinMax,
+}
+
 enum Phase {
-    Explore {
-        /// For each eligible object the distance to the nearest member of any neighbourhood.
-        nearest: Vec<f64>,
-    },
+    Explore,
     Consolidate {
         /// Eligible objects not drawn yet.
         pool: Vec<u32>,
         /// The means at the start of the phase, unless they follow.
         frozen: Option<Vec<Mean>>,
     },
+    MinMax,
 }
 
 struct Run {
     options: ExploreConsolidate,
     /// `None`: unknown.
     k: Option<usize>,
+    then: Then,
     phase: Phase,
+    farthest: Farthest,
     step: Step,
     draw: Stream,
     ctx: Context,
     groups: Neighbourhoods,
-}
-
-impl Run {
-    fn placed_while_exploring(&mut self, object: u32) {
-        if let Phase::Explore { nearest } = &mut self.phase {
-            let (old, groups) = (nearest.clone(), &self.groups);
-            let (points, eligible) = (groups.points(), groups.eligible());
-            let to = |e: usize| points.between(eligible[e] as usize, object as usize);
-            reduce::fill(nearest, |e| old[e].min(to(e)));
-        }
-    }
 }
 
 impl Placing for Run {
@@ -206,23 +215,22 @@ impl Placing for Run {
     }
 
     fn take_up(&mut self) -> Result<Option<Step>> {
-        if matches!(self.phase, Phase::Explore { .. })
-            && self.k.is_some_and(|k| self.groups.len() >= k)
-        {
-            let pool = self.groups.free();
-            let frozen = (!self.options.recompute_centroids).then(|| self.groups.means().to_vec());
-            self.phase = Phase::Consolidate { pool, frozen };
+        if matches!(self.phase, Phase::Explore) && self.k.is_some_and(|k| self.groups.len() >= k) {
+            self.phase = match self.then {
+                Then::MinMax => Phase::MinMax,
+                Then::Consolidate => {
+                    let follow = self.options.recompute_centroids;
+                    let frozen = (!follow).then(|| self.groups.means().to_vec());
+                    Phase::Consolidate { pool: self.groups.free(), frozen }
+                }
+            };
         }
+        let infer = self.options.last_inference;
+        let member = self.options.consolidate_member;
         match &mut self.phase {
-            Phase::Explore { nearest } => {
+            Phase::Explore => {
                 let groups = &mut self.groups;
-                let scores: Vec<Option<f64>> = groups
-                    .eligible()
-                    .iter()
-                    .zip(nearest.iter())
-                    .map(|(&i, &far)| (!groups.is_settled(i)).then_some(far))
-                    .collect();
-                let Some(at) = groups.best(&scores) else {
+                let Some(x) = self.farthest.next(groups) else {
                     if let Some(k) = self.k {
                         let found = groups.len();
                         self.ctx.warn(format!(
@@ -232,7 +240,6 @@ impl Placing for Run {
                     }
                     return Ok(Some(Step::Done(Done::AllAssigned)));
                 };
-                let x = groups.eligible()[at];
                 let order = match self.options.explore_order {
                     ExploreOrder::NearestCentroid => groups.by_distance(x, groups.means()),
                     ExploreOrder::Creation => (0..groups.len() as u32).collect(),
@@ -247,23 +254,29 @@ impl Placing for Run {
                 let x = pool.swap_remove(self.draw.below(pool.len()));
                 let means = frozen.as_deref().unwrap_or(self.groups.means());
                 let order = self.groups.by_distance(x, means);
-                let (member, infer) =
-                    (self.options.consolidate_member, self.options.last_inference);
                 self.groups.locate(x, order, member, infer, "consolidate");
+            }
+            Phase::MinMax => {
+                let Some(x) = self.farthest.next(&mut self.groups) else {
+                    return Ok(Some(Step::Done(Done::AllAssigned)));
+                };
+                let order = self.groups.by_nearest_member(x);
+                self.groups.locate(x, order, member, infer, "min_max");
             }
         }
         Ok(None)
     }
 
     fn settled(&mut self, object: u32, place: Place) {
-        match (place, &self.phase) {
-            (Place::Parked, _) | (Place::Joined(_), Phase::Consolidate { .. }) => {}
-            (Place::Joined(_), Phase::Explore { .. }) => self.placed_while_exploring(object),
-            (Place::Apart, Phase::Explore { .. }) => {
-                self.groups.create(object);
-                self.placed_while_exploring(object);
-            }
-            (Place::Apart, Phase::Consolidate { .. }) => self.groups.park(object),
+        let exploring = matches!(self.phase, Phase::Explore);
+        match place {
+            Place::Parked => return,
+            Place::Apart if !exploring => return self.groups.park(object),
+            Place::Apart => self.groups.create(object),
+            Place::Joined(_) => {}
+        }
+        if !matches!(self.phase, Phase::Consolidate { .. }) {
+            self.farthest.placed(&self.groups, object);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where does an object belong among the neighbourhoods found so far?
 //!
-//! Selectors that place objects one by one (`explore_consolidate`, `boundary`) share what is here:
+//! Selectors that place objects one by one (`explore_consolidate`, `boundary`, `npu`) share what is here:
 //! distances, the [`Neighbourhoods`] with what is known about pairs, and one routine,
 //! [`Neighbourhoods::locate`], that asks about an object in a given order until it is placed,
 //! known to be apart from all, or set aside. Given constraints seed the knowledge: what they entail
@@ -217,6 +217,18 @@ impl Neighbourhoods {
     pub fn by_distance(&self, object: u32, means: &[Mean]) -> Vec<u32> {
         let mut keyed: Vec<(f64, u32)> =
             (0..).zip(means).map(|(p, mean)| (mean.distance(&self.points, object), p)).collect();
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        keyed.into_iter().map(|(_, p)| p).collect()
+    }
+
+    /// Neighbourhoods by increasing distance of `object` to their nearest member, ties by number.
+    pub fn by_nearest_member(&self, object: u32) -> Vec<u32> {
+        let nearest = |members: &Vec<u32>| {
+            let to = |&m: &u32| self.points.between(object as usize, m as usize);
+            members.iter().map(to).fold(f64::INFINITY, f64::min)
+        };
+        let distances = self.members.iter().map(nearest);
+        let mut keyed: Vec<(f64, u32)> = distances.zip(0..).collect();
         keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         keyed.into_iter().map(|(_, p)| p).collect()
     }

@@ -10,7 +10,7 @@ use crate::term;
 /// Select constraints by asking, without clustering: a CSV i,j,type,weight to --out
 #[derive(Debug, clap::Args)]
 #[command(
-    before_help = "Example: mustlink select --data iris --selector min_max --budget 50 --out pairs.csv"
+    before_help = "Example: mustlink select --data iris --selector min_max_selection --budget 50 --out pairs.csv"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -6,6 +6,8 @@ mod cobras;
 mod committee;
 mod explore_consolidate;
 mod laws;
+mod min_max_selection;
+mod npu;
 mod pairs;
 mod random_pairs;
 mod regression;

@@ -1,0 +1,6 @@
+//! Random forests, for which objects fall together.
+
+pub mod columns;
+pub mod random_forest;
+mod split;
+mod tree;
