@@ -32,6 +32,6 @@ pub use linfa::LinfaView;
 pub use listing::{Listing, Origin};
 pub use open::{available, open};
 pub use options::OpenOptions;
-pub use partition::{LabelColumn, read_labels, write_labels, write_weights};
+pub use partition::{LabelColumn, read_labels, weights_csv, write_labels, write_weights};
 pub use partitions::{Partitions, read_partitions};
 pub use steps::RowMap;

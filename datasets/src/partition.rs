@@ -124,11 +124,19 @@ pub fn write_labels(path: &str, dataset: &Dataset, labels: &[Option<u32>]) -> Re
     bytes::write(Path::new(path), &format(dataset, labels)?)
 }
 
-/// Writes feature weights: `cluster` and a column per feature; the row `all` is that of every cluster.
+/// Writes feature weights as [`weights_csv`] gives them; `-` is the standard output.
 ///
 /// # Errors
 /// `Data` when the file cannot be written; nothing is left of it then.
 pub fn write_weights(path: &str, weights: &FeatureWeights) -> Result<()> {
+    bytes::write(Path::new(path), &weights_csv(weights)?)
+}
+
+/// Feature weights as CSV: `cluster` and a column per feature; the row `all` is that of every cluster.
+///
+/// # Errors
+/// `Data` when the writer fails.
+pub fn weights_csv(weights: &FeatureWeights) -> Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
     let fail = |e: csv::Error| bad("weights", e.to_string());
     let names = weights.features.iter().map(String::as_str);
@@ -138,8 +146,7 @@ pub fn write_weights(path: &str, weights: &FeatureWeights) -> Result<()> {
         let values = row.iter().map(f64::to_string);
         out.write_record(std::iter::once(name).chain(values)).map_err(fail)?;
     }
-    let text = out.into_inner().map_err(|e| bad("weights", e.to_string()))?;
-    bytes::write(Path::new(path), &text)
+    out.into_inner().map_err(|e| bad("weights", e.to_string()))
 }
 
 fn format(dataset: &Dataset, labels: &[Option<u32>]) -> Result<Vec<u8>> {

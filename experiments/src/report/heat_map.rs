@@ -106,19 +106,6 @@ pub(super) fn heat_map(learned: &Learned<'_>) -> String {
     s
 }
 
-/// The weights as CSV, features that are not drawn included.
-pub(super) fn numbers(learned: &Learned<'_>) -> String {
-    let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
-    let names: Vec<String> = learned.weights.features.iter().map(quoted).collect();
-    let mut out = format!("cluster,{}\n", names.join(","));
-    for (at, row) in learned.weights.rows.iter().enumerate() {
-        let values: Vec<String> = row.iter().map(f64::to_string).collect();
-        let name = if learned.weights.rows.len() == 1 { "all".into() } else { at.to_string() };
-        let _ = writeln!(out, "{name},{}", values.join(","));
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +130,7 @@ mod tests {
         let weights = FeatureWeights { features: vec!["a".into()], rows: vec![vec![0.0]] };
         let learned = Learned { dataset: "set", method: "m", weights: &weights };
         assert!(heat_map(&learned).contains("rgb(255,255,255)"));
-        assert_eq!(numbers(&learned), "cluster,\"a\"\nall,0\n");
+        let numbers = mustlink_datasets::weights_csv(&weights).unwrap();
+        assert_eq!(numbers, b"cluster,a\nall,0\n");
     }
 }

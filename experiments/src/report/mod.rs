@@ -136,8 +136,9 @@ fn draw_weights(
 ) -> Result<Vec<Figure>> {
     let drawn = heat_map::learned(cells).into_iter().map(|learned| {
         let name = format!("{}-{}-weights", learned.dataset, learned.method);
-        let numbers = heat_map::numbers(&learned);
-        save(dir, &name, heat_map::heat_map(&learned), numbers.as_bytes(), names)
+        // Of all features, those that are not drawn included.
+        let numbers = mustlink_datasets::weights_csv(learned.weights)?;
+        save(dir, &name, heat_map::heat_map(&learned), &numbers, names)
     });
     drawn.collect()
 }
