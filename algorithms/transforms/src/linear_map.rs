@@ -73,13 +73,18 @@ pub(crate) fn eigen(tag: &str, c: &Array2<f64>) -> Result<(Array1<f64>, Array2<f
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     let values = values.select(Axis(0), &order);
     let mut vectors = vectors.select(Axis(1), &order);
+    fix_signs(&mut vectors);
+    Ok((values, vectors))
+}
+
+/// Makes the largest entry of each column positive: the sign of a direction is nobody's choice.
+pub(crate) fn fix_signs(vectors: &mut Array2<f64>) {
     for mut v in vectors.axis_iter_mut(Axis(1)) {
         let largest = v.iter().fold(0.0f64, |m, &x| if x.abs() > m.abs() { x } else { m });
         if largest < 0.0 {
             v.mapv_inplace(|x| -x);
         }
     }
-    Ok((values, vectors))
 }
 
 /// Number of eigenvalues (descending) above rounding.

@@ -5,16 +5,7 @@ use mustlink_core::prelude::*;
 use ndarray::{Array2, Axis, Slice};
 
 use crate::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose};
-
-/// How many principal components: a count, or a share of the variance to explain.
-#[options]
-#[derive(Copy)]
-pub enum Components {
-    /// That many (an integer).
-    Count(#[option(min = 1)] usize),
-    /// The fewest that explain at least this share of the variance (a float).
-    Share(#[option(above = 0.0, max = 1.0)] f64),
-}
+use crate::pca::{Components, spread};
 
 /// Which objects give the total spread that `dim` weighs against the spread inside chunklets.
 #[options]
@@ -80,7 +71,11 @@ impl Transform for Rca {
             (members[at].0, means[members[at].1 as usize].as_slice())
         })?;
         let basis = match self.pca_first {
-            Some(components) => Some(principal(data, components)?),
+            Some(components) => {
+                let (_, values, vectors) = spread("rca", data)?;
+                let kept = components.of(&values);
+                Some(vectors.slice_axis(Axis(1), Slice::from(..kept)).to_owned())
+            }
             None => None,
         };
         let within = reduced(within, basis.as_ref());
@@ -169,27 +164,6 @@ fn reduced(c: Array2<f64>, basis: Option<&Array2<f64>>) -> Array2<f64> {
         }
         None => c,
     }
-}
-
-/// Leading principal directions of all objects, as columns.
-fn principal(data: &Data, components: Components) -> Result<Array2<f64>> {
-    let objects: Vec<u32> = (0..data.n() as u32).collect();
-    let centre = mean(data, &objects);
-    let (values, vectors) =
-        eigen("rca", &covariance("rca", data, objects.len(), |at| (objects[at], &centre))?)?;
-    let count = match components {
-        Components::Count(count) => count,
-        Components::Share(share) => {
-            let all: f64 = values.iter().map(|v| v.max(0.0)).sum();
-            let mut sum = 0.0;
-            let enough = values.iter().position(|v| {
-                sum += v.max(0.0);
-                sum >= share * all
-            });
-            enough.map_or(values.len(), |at| at + 1)
-        }
-    };
-    Ok(vectors.slice_axis(Axis(1), Slice::from(..count)).to_owned())
 }
 
 /// C^(−1/2), symmetric.

@@ -1,0 +1,77 @@
+//! What do the transforms share that go over to a few directions?
+
+use std::ops::Range;
+
+use mustlink_core::prelude::*;
+use mustlink_core::reduce;
+use ndarray::{Array2, ArrayView1, Axis};
+use rayon::prelude::*;
+
+/// Some rows of dense data, less `mean` where there is one.
+pub(crate) fn dense_rows(data: &Data, rows: Range<usize>, mean: Option<&[f64]>) -> Array2<f64> {
+    let mut x = Array2::zeros((rows.len(), data.d()));
+    for (i, mut to) in rows.zip(x.axis_iter_mut(Axis(0))) {
+        if let Row::Dense(v) = data.row(i) {
+            to.assign(&ArrayView1::from(v));
+        }
+        if let Some(mean) = mean {
+            to -= &ArrayView1::from(mean);
+        }
+    }
+    x
+}
+
+/// Inner products of some rows, dense or sparse, with the columns of `directions` (d × c).
+pub(crate) fn onto(data: &Data, rows: Range<usize>, directions: &Array2<f64>) -> Array2<f64> {
+    if data.kind() == DataKind::Dense {
+        return dense_rows(data, rows, None).dot(directions);
+    }
+    let mut out = Array2::zeros((rows.len(), directions.ncols()));
+    for (i, mut to) in rows.zip(out.axis_iter_mut(Axis(0))) {
+        if let Row::Sparse(columns, values) = data.row(i) {
+            for (&s, &v) in columns.iter().zip(values) {
+                to.scaled_add(v, &directions.row(s as usize));
+            }
+        }
+    }
+    out
+}
+
+/// Objects become their coordinates along a few directions.
+pub(crate) struct Projection {
+    /// The transform that found them.
+    pub(crate) tag: &'static str,
+    /// What is taken off first (dense data only), if anything.
+    pub(crate) mean: Option<Vec<f64>>,
+    /// d × c, a direction per column.
+    pub(crate) directions: Array2<f64>,
+}
+
+impl Fitted for Projection {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        let (d, c) = self.directions.dim();
+        let kind = data.kind();
+        let known = kind == DataKind::Dense || (kind == DataKind::Csr && self.mean.is_none());
+        if !known || data.d() != d {
+            return Err(Error::Plugin {
+                tag: self.tag.into(),
+                message: format!("fitted to {d} features, applied to {} {}", data.d(), kind.name()),
+            });
+        }
+        let n = data.n();
+        let mut out = vec![0.0; n * c];
+        out.par_chunks_mut(reduce::BLOCK * c).enumerate().for_each(|(b, out)| {
+            let rows = reduce::block(b, n);
+            let y = match &self.mean {
+                Some(mean) => dense_rows(data, rows, Some(mean)).dot(&self.directions),
+                None => onto(data, rows, &self.directions),
+            };
+            out.iter_mut().zip(y.iter()).for_each(|(to, v)| *to = *v);
+        });
+        Data::dense(Array2::from_shape_vec((n, c), out).expect("n times c values"))
+    }
+
+    fn features(&self) -> Features {
+        Features::New
+    }
+}
