@@ -3,6 +3,7 @@
 use mustlink::Error;
 use mustlink::config::{self, Document};
 use mustlink::method::Method;
+use serde_json::{Value, json};
 
 fn complaints(text: &str) -> Vec<String> {
     let document = match Document::parse("m.toml", text) {
@@ -169,4 +170,21 @@ fn defaults_are_written_out() {
     assert_eq!(value["clusterer"]["generator"]["clusterer"]["type"], "kmeans");
     assert_eq!(value["clusterer"]["generator"]["clusterer"]["restarts"], 10);
     assert_eq!(value["view"], "neighbourhood");
+}
+
+#[test]
+fn k_may_be_off_the_number_of_classes() {
+    let of = |word: &str, classes| {
+        let mut value = json!({ "k": word });
+        config::substitute_k(&mut value, classes);
+        value["k"].clone()
+    };
+    assert_eq!(of("classes", Some(4)), 4);
+    assert_eq!(of("classes+2", Some(4)), 6);
+    assert_eq!(of("classes-1", Some(4)), 3);
+    assert_eq!(of("classes-1", None), Value::Null);
+    assert_eq!(of("unknown", Some(4)), Value::Null);
+    for other in ["classes+", "classes-x", "classes++1", "classes 1", "class"] {
+        assert_eq!(of(other, Some(4)), other);
+    }
 }

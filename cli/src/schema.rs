@@ -132,6 +132,7 @@ fn options(schema: &mut Value, experiment: bool) {
         let mut list = vec![option.take()];
         if name == "k" {
             list.push(json!({ "enum": ["classes", "unknown"] }));
+            list.push(json!({ "type": "string", "pattern": "^classes[+-][0-9]+$" }));
         }
         let one = json!({ "anyOf": list });
         *option = json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] });

@@ -63,21 +63,29 @@ pub fn without_null(value: &Value) -> Value {
     }
 }
 
-/// Replaces `k = "classes"` by the number and removes `k = "unknown"`, at any depth.
+/// How far `k = "classes"`, `"classes+1"`, `"classes-2"`, … is from the number of classes; `None` for
+/// other words.
+pub fn classes_offset(word: &str) -> Option<i64> {
+    let rest = word.strip_prefix("classes")?;
+    match rest.as_bytes() {
+        [] => Some(0),
+        [b'+' | b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => rest.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Replaces `k = "classes"` (or `"classes+1"`, …) by the number and removes `k = "unknown"`, at any
+/// depth.
 pub fn substitute_k(value: &mut Value, classes: Option<usize>) {
     match value {
         Value::Object(map) => {
-            match map.get("k").and_then(Value::as_str) {
-                Some("classes") => {
-                    match classes {
-                        Some(k) => map.insert("k".into(), k.into()),
-                        None => map.remove("k"),
-                    };
-                }
-                Some("unknown") => {
-                    map.remove("k");
-                }
-                _ => {}
+            let word = map.get("k").and_then(Value::as_str);
+            match (word.and_then(classes_offset), classes) {
+                // Below 1 the option itself refuses it.
+                (Some(offset), Some(k)) => drop(map.insert("k".into(), (k as i64 + offset).into())),
+                (Some(_), None) => drop(map.remove("k")),
+                (None, _) if word == Some("unknown") => drop(map.remove("k")),
+                (None, _) => {}
             }
             map.values_mut().for_each(|v| substitute_k(v, classes));
         }

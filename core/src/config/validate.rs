@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use super::document::{Entry, Node, NodeKind};
+use super::resolve::classes_offset;
 use super::schema::{
     alternatives, article, deref, expected, fits, fitting, out_of_range, plain, property,
     slot_role, words,
@@ -15,7 +16,7 @@ use crate::role::Role;
 /// How a tree is checked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Check {
-    /// `k = "classes"` and `k = "unknown"` are legal (experiments).
+    /// `k = "classes"`, `"classes+1"`, … and `k = "unknown"` are legal (experiments).
     pub classes: bool,
     /// A list is legal where a single value is wanted: an axis of methods (experiments).
     pub axes: bool,
@@ -186,7 +187,8 @@ impl Walk<'_> {
                 }
                 Some((_, option)) => {
                     let word = entry.node.as_str();
-                    let classes = entry.key == "k" && matches!(word, Some("classes" | "unknown"));
+                    let classes = entry.key == "k"
+                        && word.is_some_and(|w| w == "unknown" || classes_offset(w).is_some());
                     if !(self.check.classes && classes) {
                         self.value(&entry.node, option, root, &here, owner);
                     }

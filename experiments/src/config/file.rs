@@ -118,7 +118,8 @@ pub struct DatasetEntry {
 pub struct MethodEntry {
     /// Name in tables and figures, unique.
     pub id: String,
-    /// Number of clusters; `"classes"`: the number of classes; `"unknown"`: not given.
+    /// Number of clusters; `"classes"`: the number of classes, `"classes+1"`, `"classes-1"`, …: more or
+    /// fewer; `"unknown"`: not given.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub k: Option<usize>,

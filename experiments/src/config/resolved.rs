@@ -61,7 +61,7 @@ impl MethodSpec {
 fn mentions_classes(value: &Value) -> bool {
     match value {
         Value::Object(map) => {
-            map.get("k").and_then(Value::as_str) == Some("classes")
+            map.get("k").and_then(Value::as_str).and_then(config::classes_offset).is_some()
                 || map.values().any(mentions_classes)
         }
         Value::Array(items) => items.iter().any(mentions_classes),
