@@ -89,7 +89,7 @@ fn parse(
     }
     let n = rows.len();
     let objects = Dataset {
-        ids: id.map(|c| ids(&records, c, place)).transpose()?,
+        ids: id.map(|c| ids(rows.iter().map(|r| (r.line, &r.cells[c])), place)).transpose()?,
         classes: class.map(labels).filter(|c| c.k() > 0),
         ..Dataset::new(name, Data::dense(Array2::zeros((n, 1)))?)
     };

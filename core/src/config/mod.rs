@@ -10,11 +10,9 @@ mod schema;
 mod validate;
 
 pub use document::{Document, Entry, Node, NodeKind, path_steps};
-pub use resolve::{
-    build, classes_offset, instantiate, resolve, resolve_plugin, substitute_k, without_null,
-};
-pub use schema::expected;
+pub use resolve::{build, instantiate, resolve, resolve_plugin, substitute_k, without_null};
 pub(crate) use schema::{
     alternatives, chosen, deref, is_number, out_of_range, plain, range, slot_role, writes_null,
 };
+pub use schema::{classes_offset, expected};
 pub use validate::{Check, axes, validate};

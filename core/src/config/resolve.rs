@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::document::Node;
-use super::schema::{alternatives, chosen, deref, property, slot_role};
+use super::schema::{alternatives, chosen, classes_offset, deref, property, slot_role};
 use super::validate::{Check, validate};
 use crate::error::{Error, Result};
 use crate::registry::Catalogue;
@@ -60,17 +60,6 @@ pub fn without_null(value: &Value) -> Value {
         ),
         Value::Array(items) => Value::Array(items.iter().map(without_null).collect()),
         other => other.clone(),
-    }
-}
-
-/// How far `k = "classes"`, `"classes+1"`, `"classes-2"`, … is from the number of classes; `None` for
-/// other words.
-pub fn classes_offset(word: &str) -> Option<i64> {
-    let rest = word.strip_prefix("classes")?;
-    match rest.as_bytes() {
-        [] => Some(0),
-        [b'+' | b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => rest.parse().ok(),
-        _ => None,
     }
 }
 

@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use super::document::{Entry, Node, NodeKind};
-use super::resolve::classes_offset;
 use super::schema::{
-    alternatives, article, deref, expected, fits, fitting, out_of_range, plain, property,
-    slot_role, words,
+    alternatives, article, classes_offset, deref, expected, fits, fitting, out_of_range, plain,
+    property, slot_role, words,
 };
 use crate::error::Diagnostic;
 use crate::registry::{Catalogue, suggestion};
