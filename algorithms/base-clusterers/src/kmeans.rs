@@ -116,6 +116,7 @@ impl BaseClusterer for KMeans {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             gives_centers: true,
+            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }

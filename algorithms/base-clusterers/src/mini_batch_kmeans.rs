@@ -253,6 +253,8 @@ impl BaseClusterer for MiniBatchKMeans {
             needs_k: self.k.is_none(),
             // Centres of a file lie in another space than the data of the problem.
             gives_centers: self.rows.is_none(),
+            objective_power: Some(self.distortion.power()),
+            any_magnitude: self.rows.is_some(),
             ..Properties::default()
         }
     }

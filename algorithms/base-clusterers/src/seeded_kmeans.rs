@@ -76,6 +76,7 @@ impl BaseClusterer for SeededKMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             gives_centers: true,
+            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
