@@ -50,7 +50,7 @@ pub fn sum(n: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
 }
 
 /// Results that [`in_waves`] holds at a time.
-const WAVE: usize = 64;
+pub const WAVE: usize = 64;
 
 /// Makes `count` results in parallel and hands them over in order; however many there are, only a few
 /// are held at a time. Nothing is begun once one has failed.

@@ -133,7 +133,7 @@ impl BaseClusterer for ConstrainedEm {
             }
         };
         let run = 8 * (5 * n * k + 4 * k * d * d + 4 * reduce::BLOCK as u64 * d) + tables;
-        start.saturating_add(run.saturating_mul(self.restarts as u64))
+        start.saturating_add(run.saturating_mul(self.restarts.min(reduce::WAVE) as u64))
     }
 }
 
