@@ -116,8 +116,8 @@ impl Declared {
         let named = |name: &str| matches!(ty, Type::Path(path) if path.path.is_ident(name));
         let ceiling: Expr = match (named("usize") || named("u32"), named("u64")) {
             (true, _) => syn::parse_quote!(1_000_000_000),
-            // Bytes and pairs: whole numbers up to here are exact in every format.
-            (_, true) => syn::parse_quote!(9_007_199_254_740_992u64),
+            // Bytes and pairs: whole numbers up to here, and a little above, are exact in every format.
+            (_, true) => syn::parse_quote!(4_503_599_627_370_496u64),
             _ => return self,
         };
         if self.find("max").is_none() && self.find("below").is_none() {

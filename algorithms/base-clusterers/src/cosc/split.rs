@@ -190,6 +190,7 @@ impl Splitting {
         let mass: Vec<f64> = vertices.iter().map(|&v| reduced.mass[v as usize]).collect();
         let mut points = vec![eigenvector(&graph, &mass, ctx)?];
         for t in 1..self.starts {
+            ctx.check()?;
             points.push(random(two.n(), &mut ctx.index(t).stream("start")));
         }
         let allowed = (among - 2) * two.apart().len() / among;
