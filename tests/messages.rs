@@ -144,7 +144,10 @@ fn assignments_from_the_command_line() {
         panic!("0 restarts must be refused");
     };
     let said: Vec<String> = all.iter().map(ToString::to_string).collect();
-    assert_eq!(said, ["--set clusterer.restarts=0: clusterer.restarts: must be in 1..=1000000000, got 0"]);
+    assert_eq!(
+        said,
+        ["--set clusterer.restarts=0: clusterer.restarts: must be in 1..=1000000000, got 0"]
+    );
     let missing = document.set("clusterer").unwrap_err();
     assert_eq!(
         missing.to_string(),
