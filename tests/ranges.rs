@@ -359,7 +359,7 @@ fn what_is_absent_in_spite_of_a_default_stays_absent() {
 fn everything_out_of_range_is_named_at_once() {
     let metric = Scaled { shared: Shared { factor: 2.0 }, count: 0, ..Scaled::default() };
     let error = metric.score(&MetricInput::default()).unwrap_err().to_string();
-    assert!(error.contains("count: must be >= 1, got 0"), "{error}");
+    assert!(error.contains("count: must be in 1..=1000000000, got 0"), "{error}");
     assert!(error.contains("factor: must be in 0..=1, got 2"), "{error}");
 }
 

@@ -82,7 +82,8 @@ pub(crate) struct JobArgs {
     /// Threads (default: one per core); changes no result
     #[arg(long, value_name = "N", value_parser = options::threads)]
     pub threads: Option<usize>,
-    /// Refuse methods that declare more memory than this
+    /// Refuse data and methods that take more memory than this (default: 80 % of what the machine, its
+    /// control groups and ulimit -v allow)
     #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
     pub memory_limit: Option<u64>,
     #[command(flatten)]
@@ -165,7 +166,7 @@ impl Job {
         let ctx = Context::builder(root.index(0).index(0))
             .cancel(interrupt::flag())
             .progress(spinner.clone())
-            .memory_limit(args.memory_limit)
+            .memory_limit(args.memory_limit.or_else(mustlink::memory::default_limit))
             .ensembles(EnsembleStore::default(), root)
             .build();
         let steps = row_steps(&method)?;

@@ -3,7 +3,7 @@
 //! The seed path, a place to report progress and warnings, the cancel flag and the memory limit.
 //! There is no global state: two runs in one process share nothing.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,8 @@ impl Progress for Silent {
 
 struct Shared {
     cancel: Arc<AtomicBool>,
+    /// Looks at the flag that are left until it is raised.
+    looks: Option<AtomicU64>,
     deadline: Option<(Instant, f64)>,
     progress: Arc<dyn Progress>,
     warnings: Mutex<Vec<(String, String)>>,
@@ -65,6 +67,7 @@ impl Context {
             ensemble_root: path.clone(),
             path,
             cancel: Arc::default(),
+            looks: None,
             time_limit: None,
             progress: Arc::new(Silent),
             memory_limit: None,
@@ -115,6 +118,13 @@ impl Context {
 
     /// An error if the run was cancelled or is out of time. Call it once a sweep.
     pub fn check(&self) -> Result<()> {
+        if let Some(left) = &self.shared.looks
+            && left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |l| l.checked_sub(1))
+                .is_err()
+        {
+            self.shared.cancel.store(true, Ordering::Relaxed);
+        }
         if self.shared.cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }
@@ -124,7 +134,12 @@ impl Context {
         }
     }
 
-    /// Bytes a run may use beyond its data, if limited.
+    /// Whether the run is to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Bytes a run may use, its data included, if limited.
     pub fn memory_limit(&self) -> Option<u64> {
         self.shared.memory_limit
     }
@@ -162,6 +177,7 @@ pub struct ContextBuilder {
     path: SeedPath,
     ensemble_root: SeedPath,
     cancel: Arc<AtomicBool>,
+    looks: Option<u64>,
     time_limit: Option<f64>,
     progress: Arc<dyn Progress>,
     memory_limit: Option<u64>,
@@ -174,6 +190,11 @@ impl ContextBuilder {
         self.cancel = flag;
         self
     }
+    /// Raise the flag at the look after so many, as if the user had done so then: for tests.
+    pub fn cancel_after(mut self, looks: u64) -> Self {
+        self.looks = Some(looks);
+        self
+    }
     /// Stop after this many seconds from `build`.
     pub fn time_limit(mut self, seconds: Option<f64>) -> Self {
         self.time_limit = seconds;
@@ -184,7 +205,7 @@ impl ContextBuilder {
         self.progress = sink;
         self
     }
-    /// Refuse methods that declare more than this many bytes.
+    /// Refuse methods that declare, with their data, more than this many bytes.
     pub fn memory_limit(mut self, bytes: Option<u64>) -> Self {
         self.memory_limit = bytes;
         self
@@ -201,6 +222,7 @@ impl ContextBuilder {
         Context {
             shared: Arc::new(Shared {
                 cancel: self.cancel,
+                looks: self.looks.map(AtomicU64::new),
                 deadline,
                 progress: self.progress,
                 warnings: Mutex::default(),

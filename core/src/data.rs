@@ -12,6 +12,8 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::reduce;
 
+mod magnitudes;
+
 /// What kind of numbers a [`Data`] holds.
 #[derive(
     Debug,
@@ -121,6 +123,7 @@ struct Store {
     /// The squared norms of dense and sparse rows: taken once, whatever is done with them.
     norms: Vec<f64>,
     digest: OnceLock<[u8; 32]>,
+    ranges: OnceLock<Vec<(f64, f64)>>,
 }
 
 /// The objects a method clusters. Cheap to clone.
@@ -262,7 +265,8 @@ impl Data {
         if n >= u32::MAX as usize {
             return Err(Error::TooLarge { n });
         }
-        let store = Store { matrix, norms: Vec::new(), digest: OnceLock::new() };
+        let store =
+            Store { matrix, norms: Vec::new(), digest: OnceLock::new(), ranges: OnceLock::new() };
         let mut data = Data { store: Arc::new(store), rows: None };
         if matches!(data.kind(), DataKind::Dense | DataKind::Csr) {
             let mut norms = vec![0.0; n];
@@ -356,6 +360,15 @@ impl Data {
             },
             _ => self.n() * self.d(),
         }
+    }
+
+    /// Bytes of its numbers, with the norms of rows; those of all objects where rows are left out.
+    pub fn bytes(&self) -> u64 {
+        let numbers = match &self.store.matrix {
+            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) => 8 * x.len(),
+            Matrix::Csr(x) => 12 * x.values.len() + 8 * x.indptr.len(),
+        };
+        (numbers + 8 * self.store.norms.len()) as u64
     }
 
     #[inline]

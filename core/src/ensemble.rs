@@ -102,6 +102,11 @@ impl Ensemble {
         &self.members
     }
 
+    /// The members themselves.
+    pub fn into_members(self) -> Vec<Member> {
+        self.members
+    }
+
     /// Number of members (τ).
     pub fn len(&self) -> usize {
         self.members.len()

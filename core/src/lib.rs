@@ -23,6 +23,7 @@ pub mod features;
 pub mod knowledge;
 pub mod ledger;
 pub mod lock;
+pub mod memory;
 pub mod method;
 pub mod needs;
 pub mod npy;
@@ -38,6 +39,7 @@ pub mod run;
 pub mod selection;
 mod shared_ensemble;
 pub mod union_find;
+pub mod units;
 pub mod witness;
 
 pub use clustering::{Clustering, Status};

@@ -49,6 +49,29 @@ pub fn sum(n: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
     reduce(n, |rows| rows.map(&value).sum::<f64>(), |a, b| a + b).unwrap_or(0.0)
 }
 
+/// Results that [`in_waves`] holds at a time.
+pub const WAVE: usize = 64;
+
+/// Makes `count` results in parallel and hands them over in order; however many there are, only a few
+/// are held at a time. Nothing is begun once one has failed.
+///
+/// # Errors
+/// The first error in order of those begun; what `take` returns.
+pub fn in_waves<T: Send, E: Send>(
+    count: usize,
+    make: impl Fn(usize) -> Result<T, E> + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    for first in (0..count).step_by(WAVE) {
+        let wave = first..count.min(first.saturating_add(WAVE));
+        let made: Vec<Result<T, E>> = wave.into_par_iter().map(&make).collect();
+        for result in made {
+            take(result?)?;
+        }
+    }
+    Ok(())
+}
+
 /// Fills `out[i] = value(i)` in parallel by blocks.
 pub fn fill<T: Send>(out: &mut [T], value: impl Fn(usize) -> T + Sync) {
     out.par_chunks_mut(BLOCK).enumerate().for_each(|(b, chunk)| {

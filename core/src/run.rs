@@ -14,7 +14,8 @@ use crate::data::{Data, DataKind};
 use crate::error::{Error, Result};
 use crate::features::{Features, Lineage};
 use crate::problem::Problem;
-use crate::roles::{BaseClusterer, Fitted, Transform};
+use crate::roles::{BaseClusterer, Fitted, Properties, Transform};
+use crate::units::Units;
 
 /// A clustering with what the framework knows about its run.
 #[derive(Debug, Clone)]
@@ -68,7 +69,15 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
     if properties.needs_k || problem.k.is_some() {
         problem.require_k(None, tag)?;
     }
-    let needed = clusterer.memory(&problem.shape());
+    within_memory(clusterer.memory(&problem.shape()), &problem.data, ctx)
+}
+
+/// Whether data and a method that needs `beyond` bytes more fit into the memory limit.
+///
+/// # Errors
+/// `Memory`, with both figures.
+pub fn within_memory(beyond: u64, data: &Data, ctx: &Context) -> Result<()> {
+    let needed = beyond.saturating_add(data.bytes());
     match ctx.memory_limit() {
         Some(limit) if needed > limit => Err(Error::Memory { needed, limit }),
         _ => Ok(()),
@@ -83,8 +92,31 @@ pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) 
     admit(clusterer, problem, ctx)?;
     let tag = clusterer.typetag_name();
     let start = Instant::now();
-    let clustering = guarded(tag, || clusterer.cluster(problem, ctx))?;
+    let clustering = guarded(tag, || in_its_units(clusterer, problem, ctx))?;
     judge(tag, clustering, clusterer, problem, start.elapsed().as_secs_f64())
+}
+
+/// What the clusterer makes of the problem, in the user's units, whatever their magnitude.
+fn in_its_units(
+    clusterer: &dyn BaseClusterer,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Clustering> {
+    let properties = clusterer.properties();
+    let units = match properties.any_magnitude {
+        true => None,
+        false => Units::of(&problem.data, clusterer.typetag_name(), &clusterer),
+    };
+    let Some(units) = units else { return clusterer.cluster(problem, ctx) };
+    let mut notes = Vec::new();
+    let plugin: Option<Box<dyn BaseClusterer>> =
+        units.plugin(clusterer.typetag_name(), &clusterer, &mut notes)?;
+    let seen = units.problem(problem)?;
+    let found = plugin.as_deref().unwrap_or(clusterer).cluster(&seen, ctx)?;
+    let Properties { objective_power, lengths, .. } = properties;
+    let shown = units.shown_clustering(found, objective_power, &lengths, &mut notes);
+    notes.into_iter().for_each(|note| ctx.warn(note));
+    Ok(shown)
 }
 
 fn judge(
@@ -143,6 +175,7 @@ pub fn check_and_count(
     if clustering.objective.is_some_and(f64::is_nan) {
         return Err(broken("the objective is NaN".into()));
     }
+    not_infinite(tag, &clustering)?;
     let violations = problem.constraints.violations(&clustering.labels);
     let violations_closed = if problem.constraints.is_empty() {
         (0, 0)
@@ -152,6 +185,22 @@ pub fn check_and_count(
     };
     let empty_clusters = clustering.empty_clusters();
     Ok(Run { clustering, violations, violations_closed, empty_clusters, seconds })
+}
+
+/// Labels that were compared by infinite numbers are none.
+fn not_infinite(tag: &str, clustering: &Clustering) -> Result<()> {
+    let overflow = |what: &str, value: f64| {
+        let place = format!(
+            "{tag}: {what} is {value}; options or weights of this size leave the range of numbers, \
+             make them smaller"
+        );
+        Err(Error::NumericalFailure { place })
+    };
+    if let Some(objective) = clustering.objective.filter(|o| !o.is_finite()) {
+        return overflow("the objective", objective);
+    }
+    let mut centres = clustering.extras.centers.iter().flatten();
+    centres.find(|x| !x.is_finite()).map_or(Ok(()), |&x| overflow("a value of a centre", x))
 }
 
 /// What transforms make of a problem.

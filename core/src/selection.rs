@@ -17,7 +17,11 @@ use crate::error::{Error, Result};
 use crate::knowledge::LAST_NEIGHBOURHOOD;
 use crate::ledger::Ledger;
 use crate::problem::Problem;
-use crate::roles::{Event, Outcome, QuerySelector, Question, Refusal, Reply, Respondent, Step};
+use crate::roles::{
+    Event, Inquiry, Outcome, QuerySelector, Question, Refusal, Reply, Respondent, Step,
+};
+use crate::run;
+use crate::units::Units;
 
 /// Which constraints a selection hands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -295,6 +299,22 @@ impl Log<'_> {
     }
 }
 
+/// Starts the selector on the data as methods see it.
+fn start(
+    selector: &dyn QuerySelector,
+    problem: &Problem,
+    units: Option<&Units>,
+    ctx: &Context,
+) -> Result<Box<dyn Inquiry>> {
+    let Some(units) = units else { return selector.start(problem, ctx) };
+    let mut notes = Vec::new();
+    let plugin: Option<Box<dyn QuerySelector>> =
+        units.plugin(selector.typetag_name(), &selector, &mut notes)?;
+    let inquiry = plugin.as_deref().unwrap_or(selector).start(&units.problem(problem)?, ctx)?;
+    notes.into_iter().for_each(|note| ctx.warn(note));
+    Ok(inquiry)
+}
+
 /// Runs a selection: asks until the selector is done or the budget is spent.
 ///
 /// No question reaches the oracle after the budget, about an object that is not eligible, about an
@@ -323,10 +343,7 @@ pub fn run_with(
         let kind = problem.data.kind().name();
         return Err(Error::UnsupportedData { plugin: tag.into(), kind, accepts: "dense".into() });
     }
-    let needed = selector.memory(&problem.shape());
-    if let Some(limit) = ctx.memory_limit().filter(|&limit| needed > limit) {
-        return Err(Error::Memory { needed, limit });
-    }
+    run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)?;
     let selection = Selection { n: problem.n(), ..Selection::default() };
     let mut log = Log { selection, ledger, ids: HashMap::new() };
     let mut paid = 0usize;
@@ -337,7 +354,15 @@ pub fn run_with(
             paid += 1;
         }
     }
-    let mut inquiry = selector.start(problem, ctx)?;
+    let units = Units::of(&problem.data, selector.typetag_name(), &selector);
+    let mut inquiry = start(selector, problem, units.as_ref(), ctx)?;
+    let standing = |inquiry: &dyn Inquiry| {
+        let shown = |c| match &units {
+            Some(units) => units.shown_clustering(c, None, &[], &mut Vec::new()),
+            None => c,
+        };
+        inquiry.clustering().map(shown)
+    };
     log.events(inquiry.drain())?;
     let mut points: Vec<usize> = points.to_vec();
     points.sort_unstable();
@@ -349,7 +374,7 @@ pub fn run_with(
         ctx.check()?;
         let over = budget.is_some_and(|b| paid >= b);
         while points.get(next_point).is_some_and(|&p| p == told) {
-            if let Some(mut c) = inquiry.clustering() {
+            if let Some(mut c) = standing(&*inquiry) {
                 // As if the budget were this point; replaced below where the inquiry ends here.
                 c.status = Status::BudgetExhausted;
                 log.selection.snapshots.push((told, c));
@@ -376,7 +401,8 @@ pub fn run_with(
                 let clustering = provide(&constraints, request)?;
                 let digest =
                     partition_hash(&clustering.labels).iter().map(|b| format!("{b:02x}")).collect();
-                inquiry.provide(request, &clustering)?;
+                let seen = units.as_ref().map(|units| units.seen_clustering(&clustering));
+                inquiry.provide(request, seen.as_ref().unwrap_or(&clustering))?;
                 log.events(vec![Event::Clustered { request, digest }])?;
                 log.events(inquiry.drain())?;
             }
@@ -447,7 +473,7 @@ pub fn run_with(
     let mut selection = log.selection;
     selection.budget_ended = closed == Some("budget");
     selection.closed = closed;
-    if let Some(mut c) = inquiry.clustering() {
+    if let Some(mut c) = standing(&*inquiry) {
         if selection.budget_ended {
             c.status = Status::BudgetExhausted;
         }

@@ -7,6 +7,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::roles::EnsembleGenerator;
+use crate::units::Units;
 
 impl Context {
     /// As [`Context::ensemble`] for methods that read nothing but the labels: the members are the
@@ -56,7 +57,24 @@ impl Context {
         }
         // Made without holding the lock: nothing waits inside the thread pool. Two makers at
         // once make the same bits.
-        let made = Arc::new(generator.generate(&problem, &root.child("ensemble"))?);
+        let made = Arc::new(made_in_units(generator, &problem, &root.child("ensemble"))?);
         Ok(self.ensembles().keep(key(self.labels_only()), made))
     }
+}
+
+/// The ensemble that `generator` makes, in the user's units, whatever their magnitude.
+fn made_in_units(
+    generator: &dyn EnsembleGenerator,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Ensemble> {
+    let Some(units) = Units::of(&problem.data, generator.typetag_name(), &generator) else {
+        return generator.generate(problem, ctx);
+    };
+    let mut notes = Vec::new();
+    let plugin: Option<Box<dyn EnsembleGenerator>> =
+        units.plugin(generator.typetag_name(), &generator, &mut notes)?;
+    let made = plugin.as_deref().unwrap_or(generator).generate(&units.problem(problem)?, ctx)?;
+    notes.into_iter().for_each(|note| ctx.warn(note));
+    units.shown_ensemble(made)
 }

@@ -110,9 +110,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     plan.seconds = (cells + selections + ensembles) * seconds_per_operation();
     for (row, set) in grid.methods.iter().zip(&grid.datasets) {
         for method in row {
-            // The values, and the norms of the rows.
-            let data = 8 * (set.set.data.entries() + set.set.data.n()) as u64;
-            let memory = method.costs.memory + data;
+            let memory = method.costs.memory.saturating_add(set.set.data.bytes());
             if memory > plan.memory {
                 plan.memory = memory;
                 plan.largest =

@@ -55,7 +55,7 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// Threads; absent: those of the experiment file, else one per core.
     pub threads: Option<usize>,
-    /// Bytes the methods under way may declare together.
+    /// Bytes of the data sets and what the methods under way declare, together.
     pub memory_limit: Option<u64>,
     /// Stop at the first cell that fails.
     pub fail_fast: bool,
@@ -304,6 +304,11 @@ impl Runner<'_> {
         });
     }
 
+    /// Bytes of all data sets.
+    fn data(&self) -> u64 {
+        self.grid.datasets.iter().map(|d| d.set.data.bytes()).sum()
+    }
+
     fn memory_of(&self, task: Task) -> u64 {
         match task {
             Task::Cell(c) => self.grid.method_of_cell(c).costs.memory,
@@ -339,6 +344,7 @@ impl Runner<'_> {
 
     /// The next task that fits into memory; `None` when nothing is left or the run stops.
     fn take(&self) -> Option<(Task, u64)> {
+        let data = self.data();
         let mut board = self.lock();
         loop {
             if self.options.cancel.load(Ordering::Relaxed) {
@@ -348,7 +354,7 @@ impl Runner<'_> {
                 return None;
             }
             let (running, used) = (board.running, board.memory);
-            let limit = self.options.memory_limit;
+            let limit = self.options.memory_limit.map(|limit| limit.saturating_sub(data));
             // A task too large for the limit runs alone, to be refused by its own admission.
             let fits = |t| running == 0 || limit.is_none_or(|l| used + self.memory_of(t) <= l);
             if let Some(task) = board.schedule.take(fits) {
@@ -378,6 +384,7 @@ impl Runner<'_> {
             ensembles: &self.ensembles,
             cancel: self.cancel_flag(),
             memory_limit: self.options.memory_limit,
+            data: self.data(),
         }
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct RunEnv<'a> {
     pub ensembles: &'a EnsembleStore,
     pub cancel: Arc<AtomicBool>,
     pub memory_limit: Option<u64>,
+    /// Bytes of all data sets, which are held throughout.
+    pub data: u64,
 }
 
 impl RunEnv<'_> {
@@ -34,10 +36,11 @@ impl RunEnv<'_> {
             EnsemblePer::Dataset => dataset.clone(),
             EnsemblePer::Repeat => dataset.index(repeat),
         };
+        let others = self.data - set.set.data.bytes();
         Context::builder(dataset.index(repeat).index(fold))
             .cancel(self.cancel.clone())
             .time_limit(left)
-            .memory_limit(self.memory_limit)
+            .memory_limit(self.memory_limit.map(|limit| limit.saturating_sub(others)))
             .ensembles(self.ensembles.clone(), ensembles)
             .build()
     }

@@ -143,7 +143,7 @@ fn every_mistake_is_told_at_once() {
     for part in [
         "method[0].clusterer: no base clusterer \"kmean\"; did you mean \"kmeans\"?",
         "method[1].selector.pol: unknown option of random_pairs",
-        "method[1].clusterer.max_iterations: must be >= 1, got 0",
+        "method[1].clusterer.max_iterations: must be in 1..=1000000000, got 0",
         "split.folds: must be >= 2, got 1",
         "plots: unknown option of the configuration",
     ] {

@@ -88,7 +88,7 @@ pub struct Clac {
     #[option(min = 1)]
     pub k: Option<usize>,
     /// Incentive to use more features: large gives k-means, small one feature per cluster.
-    #[option(default = 1.0, above = 0.0)]
+    #[option(default = 1.0, above = 0.0, units = 2)]
     pub h: f64,
     /// How the first centres are chosen; `neighbourhood`: at the means of the chunklets with
     /// cannot-links, then at the objects farthest from them.
@@ -112,7 +112,7 @@ pub struct Clac {
     pub max_iterations: usize,
 }
 
-#[plugin("clac", cites = ["DomeniconiAlRazgan2008", "Domeniconi2007"])]
+#[plugin("clac", cites = ["DomeniconiAlRazgan2008", "Domeniconi2007"], waives = ["any_unit" => "h is in squared units of the features"])]
 impl BaseClusterer for Clac {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "clac")?;
@@ -157,6 +157,7 @@ impl BaseClusterer for Clac {
             hard_must: true,
             hard_cannot: self.infeasible == WhenInfeasible::Error,
             gives_centers: true,
+            objective_power: Some(2),
             ..Properties::default()
         }
     }

@@ -17,7 +17,7 @@ pub enum Stop {
     /// By a rule.
     Rule(StopRule),
     /// Before the first merge above this height.
-    Height(#[option(min = 0.0)] f64),
+    Height(#[option(min = 0.0, units = 1)] f64),
 }
 
 /// Rules that end merging.
@@ -115,6 +115,7 @@ impl BaseClusterer for ConstrainedCompleteLink {
             reads_constraints: true,
             hard_must: !self.soft_ml,
             hard_cannot: self.on_infeasible == OnInfeasible::Error,
+            objective_power: Some(1),
             index_keyed: false,
             ..Properties::default()
         }

@@ -133,7 +133,7 @@ impl BaseClusterer for ConstrainedEm {
             }
         };
         let run = 8 * (5 * n * k + 4 * k * d * d + 4 * reduce::BLOCK as u64 * d) + tables;
-        start.saturating_add(run.saturating_mul(self.restarts as u64))
+        start.saturating_add(run.saturating_mul(self.restarts.min(reduce::WAVE) as u64))
     }
 }
 
@@ -163,6 +163,8 @@ struct Model<'a> {
 
 /// Logs of mixing weights are kept above this, so that no label becomes impossible.
 const FLOOR: f64 = -690.0;
+/// Gain of the likelihood, relative, below which mixing weights are good enough.
+const WORTH: f64 = 1e-9;
 
 impl<'a> Model<'a> {
     fn new(
@@ -328,8 +330,15 @@ impl<'a> Model<'a> {
         let mut step = 1.0;
         for _ in 0..20 {
             let gradient = (&counts - &expected) / total;
+            // What a step can gain at most, to first order; belief propagation settles to no more
+            // digits than this asks for.
+            let rise = total * gradient.dot(&gradient);
+            let least = WORTH * (1.0 + best.abs()) / rise;
             let mut accepted = false;
             for _ in 0..20 {
+                if step < least {
+                    break;
+                }
                 let next = &now + &(&gradient * step);
                 let next = normalised(next.mapv(|v| v.max(FLOOR)));
                 let (found, then) = value(&next)?;

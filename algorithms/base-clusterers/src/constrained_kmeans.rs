@@ -1,6 +1,7 @@
 //! Which k centres explain the objects best, with objects of known cluster held there?
 
 use mustlink_core::prelude::*;
+use mustlink_core::reduce;
 use mustlink_kernels::constrained::penalised_kmeans::clustering;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::{
@@ -83,13 +84,14 @@ impl BaseClusterer for ConstrainedKMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             gives_centers: true,
+            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
-        let restarts = self.restarts.unwrap_or(10);
+        let restarts = self.restarts.unwrap_or(10).min(reduce::WAVE);
         (copy + 40 * shape.n + restarts * (8 * shape.n + 24 * shape.k * shape.d)) as u64
     }
 }

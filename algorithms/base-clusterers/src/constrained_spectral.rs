@@ -165,6 +165,7 @@ impl BaseClusterer for ConstrainedSpectral {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             soft_weights: true,
+            objective_power: Some(0),
             ..Properties::default()
         }
     }

@@ -8,6 +8,7 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::partition_hash;
 use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
+use mustlink_core::reduce;
 use mustlink_kernels::constrained::icm::cheapest;
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, UnitOrder, best_attempt};
 use mustlink_kernels::constrained::neighbourhood_seeding::{MoreThanK, chunklet_start};
@@ -167,6 +168,7 @@ impl BaseClusterer for CopKMeans {
             hard_must: true,
             hard_cannot: true,
             gives_centers: true,
+            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
@@ -179,7 +181,8 @@ impl BaseClusterer for CopKMeans {
             // Distances of whole components; neighbours by colour, for at most 2 · constraints.
             attempt += 8 * constrained * shape.k + 80 * constrained + 32 * shape.constraints;
         }
-        (copy + 60 * shape.n + 140 * shape.constraints + self.restarts * attempt) as u64
+        (copy + 60 * shape.n + 140 * shape.constraints + self.restarts.min(reduce::WAVE) * attempt)
+            as u64
     }
 }
 

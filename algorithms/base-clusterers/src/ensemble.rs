@@ -71,7 +71,11 @@ impl BaseClusterer for Ensemble {
         let members = generator.as_ref().map_or(1, |g| members(&***g));
         let labels_only = consensus.as_ref().is_ok_and(|c| c.needs().labels_only);
         generator.map_or(0, |g| g.memory(&shape, labels_only))
-            + consensus.map_or(0, |c| c.memory(&shape, members))
+            + consensus.map_or(0, |c| match c.needs().max_n {
+                // Refused for its size by name, with what takes more objects.
+                Some(most) if shape.n > most => 0,
+                _ => c.memory(&shape, members),
+            })
     }
 }
 

@@ -118,6 +118,7 @@ impl BaseClusterer for ExternalClusterer {
             hard_cannot: self.hard_cannot,
             soft_weights: self.soft_weights,
             needs_setup: self.command.is_empty(),
+            any_magnitude: true,
             ..Properties::default()
         }
     }

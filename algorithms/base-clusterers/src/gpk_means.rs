@@ -51,7 +51,7 @@ pub struct GpkMeans {
     pub tolerance: f64,
 }
 
-#[plugin("gpk_means", cites = ["Eaton2005"])]
+#[plugin("gpk_means", cites = ["Eaton2005"], waives = ["any_unit" => "the width of the published propagation depends on the unit"])]
 impl BaseClusterer for GpkMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let base = self.clusterer()?;

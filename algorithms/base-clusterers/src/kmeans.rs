@@ -1,6 +1,7 @@
 //! Which k centres explain the objects best?
 
 use mustlink_core::prelude::*;
+use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::distance::precision::Precision;
 use mustlink_kernels::kmeans::lloyd::{
@@ -116,6 +117,7 @@ impl BaseClusterer for KMeans {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             gives_centers: true,
+            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
@@ -137,8 +139,9 @@ impl BaseClusterer for KMeans {
             _ if self.restarts == 1 => run,
             true => run + result,
             false => {
-                let at_once = self.restarts.min(rayon::current_num_threads());
-                at_once as u64 * run + (self.restarts - at_once) as u64 * result
+                let held = self.restarts.min(reduce::WAVE);
+                let at_once = held.min(rayon::current_num_threads());
+                at_once as u64 * run + (held - at_once) as u64 * result
             }
         };
         copy as u64 + precision.memory(n, d, k) + runs

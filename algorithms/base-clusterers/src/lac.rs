@@ -37,7 +37,7 @@ pub struct Lac {
     #[option(min = 1)]
     pub k: Option<usize>,
     /// Incentive to use more features: large gives k-means, small one feature per cluster.
-    #[option(default = 1.0, above = 0.0)]
+    #[option(default = 1.0, above = 0.0, units = 2)]
     pub h: f64,
     /// How the first centres are chosen; `farthest_first` is the published well scattered start.
     #[option(default = Init::FarthestFirst)]
@@ -58,7 +58,7 @@ pub(crate) fn memory_of_rounds(n: usize, d: usize, k: usize) -> u64 {
     (20 * n + 8 * 12 * k * d) as u64
 }
 
-#[plugin("lac", cites = ["Domeniconi2007", "DomeniconiAlRazgan2008"])]
+#[plugin("lac", cites = ["Domeniconi2007", "DomeniconiAlRazgan2008"], waives = ["any_unit" => "h is in squared units of the features"])]
 impl BaseClusterer for Lac {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "lac")?;
@@ -79,6 +79,7 @@ impl BaseClusterer for Lac {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             gives_centers: true,
+            objective_power: Some(2),
             ..Properties::default()
         }
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mustlink_core::npy::{self, NpyRows};
 use mustlink_core::prelude::*;
+use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points, normalise};
 use mustlink_kernels::distance::rows_by_label::by_label;
 use mustlink_kernels::kmeans::lloyd::{best_of, total_distortion};
@@ -253,6 +254,8 @@ impl BaseClusterer for MiniBatchKMeans {
             needs_k: self.k.is_none(),
             // Centres of a file lie in another space than the data of the problem.
             gives_centers: self.rows.is_none(),
+            objective_power: Some(self.distortion.power()),
+            any_magnitude: self.rows.is_some(),
             ..Properties::default()
         }
     }
@@ -262,7 +265,7 @@ impl BaseClusterer for MiniBatchKMeans {
         let k = self.k.unwrap_or(k);
         let block = BLOCK_ENTRIES.max(3 * self.batch_size.max(k).min(n) * d).min(3 * n * d);
         let mapped = if self.rows.is_some() { npy::RESIDENT } else { 0 };
-        (self.restarts * (8 * (2 * block + 4 * k * d) + 12 * n + mapped)) as u64
+        (self.restarts.min(reduce::WAVE) * (8 * (2 * block + 4 * k * d) + 12 * n + mapped)) as u64
     }
 }
 

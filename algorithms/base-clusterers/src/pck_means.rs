@@ -38,9 +38,10 @@ pub struct PckMeans {
     /// Cost of a broken must-link of weight 1 (w), or "auto": the geometric mean of what an object
     /// pays on average in clusters found without constraints and around the common centre, so that
     /// penalties have the scale of the data.
-    #[option(default = Weight::Number(1.0))]
+    #[option(default = Weight::Number(1.0), units = 2)]
     pub weight: Weight,
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
+    #[option(units = 2)]
     pub weight_cannot: Option<Weight>,
     /// Halve the squared Euclidean distortion, as the SDM paper's objective does.
     pub half_distortion: bool,
@@ -84,6 +85,7 @@ impl BaseClusterer for PckMeans {
             reads_constraints: true,
             soft_weights: true,
             gives_centers: true,
+            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }

@@ -71,7 +71,7 @@ pub struct PentaTraining {
     pub consensus: Option<Box<dyn ConsensusFunction>>,
     /// The `h` of each component, at least three values.
     #[schemars(length(min = 3))]
-    #[option(default = vec![1.0, 3.0, 5.0, 7.0, 10.0])]
+    #[option(default = vec![1.0, 3.0, 5.0, 7.0, 10.0], units = 2)]
     pub h_values: Vec<f64>,
     /// How many of the others must see a pair otherwise; absent: all.
     #[option(min = 2)]
@@ -106,7 +106,7 @@ struct Trained {
 #[plugin(
     "penta_training",
     cites = ["DomeniconiAlRazgan2008", "AlRazganDomeniconi2006"],
-    waives = ["contradictions_are_survived" => "the components are clustered under hard constraints"]
+    waives = ["any_unit" => "h is in squared units of the features", "contradictions_are_survived" => "the components are clustered under hard constraints"]
 )]
 impl BaseClusterer for PentaTraining {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {

@@ -121,7 +121,8 @@ impl BaseClusterer for ScopKMeans {
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         let constrained = (2 * shape.constraints).min(shape.n);
         let attempt = 28 * shape.n + 16 * constrained * shape.k + 24 * shape.k * shape.d;
-        (copy + 60 * shape.n + 200 * shape.constraints + self.restarts * attempt) as u64
+        (copy + 60 * shape.n + 200 * shape.constraints + self.restarts.min(reduce::WAVE) * attempt)
+            as u64
     }
 }
 

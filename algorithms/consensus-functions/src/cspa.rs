@@ -70,7 +70,7 @@ impl ConsensusFunction for Cspa {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "cspa")?;
         let cutting = self.cutting();
         cutting.check(view.k)?;
-        if let Some(trivial) = view.trivial() {
+        if let Some(trivial) = cutting.trivial(&view, problem)? {
             return Ok(trivial);
         }
         let units = Units::new(&view, &cutting, problem)?;

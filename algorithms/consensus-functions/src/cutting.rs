@@ -4,7 +4,7 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::signatures::Signatures;
-use mustlink_partitioners::{Apart, CutGraph, Engine, Partition, Task};
+use mustlink_partitioners::{Apart, Cut, CutGraph, Engine, Partition, Sides, Task};
 
 use crate::members::CanonicalEnsemble;
 
@@ -30,6 +30,38 @@ impl Cutting {
             return Err(Error::bad_param("imbalance", self.imbalance, legal));
         }
         Ok(())
+    }
+
+    /// Cuts a graph that is not held, where its size allows that.
+    pub fn cut_sides(
+        &self,
+        sides: &dyn Sides,
+        k: usize,
+        ctx: &Context,
+    ) -> Result<Option<Partition>> {
+        let cut =
+            Cut { k: k.min(sides.sizes().len()), imbalance: self.imbalance, trials: self.trials };
+        self.partitioner.partition_sides(sides, cut, &ctx.child("partitioner"))
+    }
+
+    /// The outcome of k = 1 and k = n, for which nothing need be cut. Where must-links are respected, n
+    /// clusters are as many as they leave.
+    ///
+    /// # Errors
+    /// Those of the closure of the constraints.
+    pub fn trivial(
+        &self,
+        view: &CanonicalEnsemble,
+        problem: &Problem,
+    ) -> Result<Option<Clustering>> {
+        let trivial = view.trivial();
+        if trivial.is_none() || view.k == 1 || !self.respect_must_link {
+            return Ok(trivial);
+        }
+        let closure = Closure::new(&problem.constraints, view.n, OnConflict::Keep)?;
+        let component = |i| closure.component(i) as u32;
+        let (labels, k) = compact(&(0..view.n).map(component).collect::<Vec<u32>>());
+        Ok(Some(Clustering { labels, k, ..Clustering::default() }))
     }
 
     /// Cuts a graph whose first vertices are the units; gives the part of every unit and of every

@@ -76,7 +76,7 @@ impl ConsensusFunction for Hbgf {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf")?;
         let cutting = self.cutting();
         cutting.check(view.k)?;
-        if let Some(trivial) = view.trivial() {
+        if let Some(trivial) = cutting.trivial(&view, problem)? {
             return Ok(trivial);
         }
         let units = Units::new(&view, &cutting, problem)?;

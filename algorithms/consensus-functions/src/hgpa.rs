@@ -50,7 +50,7 @@ impl ConsensusFunction for Hgpa {
             respect_cannot_link: self.respect_cannot_link,
         };
         cutting.check(view.k)?;
-        if let Some(trivial) = view.trivial() {
+        if let Some(trivial) = cutting.trivial(&view, problem)? {
             return Ok(trivial);
         }
         let units = Units::new(&view, &cutting, problem)?;

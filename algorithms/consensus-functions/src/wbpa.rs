@@ -2,7 +2,6 @@
 
 use mustlink_core::prelude::*;
 use mustlink_partitioners::Engine;
-use ndarray::Array2;
 
 use crate::bipartite::{self, Cut};
 use crate::cutting::{Cutting, Units};
@@ -80,16 +79,11 @@ impl Wbpa {
             return Ok(None);
         }
         let units = Units::single(view, &cutting, problem)?;
-        let fill = |i: usize, out: &mut Vec<(u32, f64)>| row(view, &rows, i, out);
-        bipartite::cut(view, &units, &cutting, self.cluster_vertex_weight, fill, ctx).map(Some)
-    }
-}
-
-fn row(view: &CanonicalEnsemble, rows: &Array2<f32>, i: usize, out: &mut Vec<(u32, f64)>) {
-    for t in 0..view.len() {
-        for c in view.first[t]..view.first[t + 1] {
-            out.push((c as u32, view.weights[t] * f64::from(rows[[i, c]])));
-        }
+        let mut of = vec![0; view.clusters()];
+        (0..view.len()).for_each(|t| of[view.first[t]..view.first[t + 1]].fill(t));
+        let weight = |i: usize, c: usize| view.weights[of[c]] * f64::from(rows[[i, c]]);
+        bipartite::cut_table(view, &units, &cutting, self.cluster_vertex_weight, weight, ctx)
+            .map(Some)
     }
 }
 
@@ -98,7 +92,10 @@ impl ConsensusFunction for Wbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa")?;
         let cut = self.cut(&view, problem, "wbpa", ctx)?;
-        Ok(cut.map(|c| c.clustering).or_else(|| view.trivial()).expect("one of the two"))
+        match cut {
+            Some(cut) => Ok(cut.clustering),
+            None => Ok(self.cutting().trivial(&view, problem)?.expect("nothing was cut")),
+        }
     }
 
     fn needs(&self) -> Needs {
@@ -125,7 +122,7 @@ mod tests {
     use crate::hbgf::Hbgf;
     use crate::members::tests::{E12_CLASSES, blank, e12};
     use mustlink_core::contract::fixtures;
-    use ndarray::array;
+    use ndarray::{Array2, array};
 
     /// Members that carry their labels as memberships alone.
     fn one_hot(ensemble: &Ensemble) -> Ensemble {
@@ -148,7 +145,10 @@ mod tests {
         let units = Units::single(&view, &wbpa.cutting(), &problem).unwrap();
         let rows =
             soft::rows(&view, &problem, DistanceUnit::Raw, "wbpa", &Context::new(1)).unwrap();
-        let ours = bipartite::graph(&view, &units, 1, 1e6, |i, out| row(&view, &rows, i, out));
+        let ours = bipartite::graph(&view, &units, 1, 1e6, |i, out| {
+            let weights = rows.row(i).into_iter().enumerate();
+            out.extend(weights.map(|(c, &w)| (c as u32, f64::from(w))));
+        });
         let theirs = bipartite::graph(&view, &units, 1, 1e6, |i, out| {
             (0..5).for_each(|t| out.push((view.cluster(i, t).unwrap() as u32, 1.0)));
         });

@@ -142,7 +142,8 @@ impl ConsensusFunction for Wsbpa {
             // k = 1: everything is in one part. k = n: no part holds a cluster.
             None => {
                 let name = if view.k == 1 { 0 } else { NONE };
-                (view.trivial().expect("no cut"), vec![name; view.clusters()])
+                let trivial = self.wbpa().cutting().trivial(&view, problem)?;
+                (trivial.expect("nothing was cut"), vec![name; view.clusters()])
             }
         };
         let (weights, bare) = self.describe(&view, &clusters, clustering.k, d);

@@ -72,7 +72,7 @@ impl ConsensusFunction for Wspa {
         let cutting = self.cutting();
         cutting.check(view.k)?;
         let mut rows = soft::rows(&view, problem, self.distance_unit, "wspa", ctx)?;
-        if let Some(trivial) = view.trivial() {
+        if let Some(trivial) = cutting.trivial(&view, problem)? {
             return Ok(trivial);
         }
         // Rows of unit length in every member, one after the other: their inner product is the sum

@@ -8,6 +8,7 @@ use mustlink_core::contract::{cases_for, fixtures};
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::{Catalogue, Role, build_default};
+use mustlink_core::roles::RoleObject;
 use ndarray::Array2;
 
 #[test]
@@ -129,4 +130,35 @@ fn weights_of_members_matter_and_multiply_those_given() {
     assert_eq!(ctx.warnings(), [""; 0]);
     mcla.combine(&whole, &problem, &ctx).unwrap();
     assert_eq!(ctx.warnings(), ["mcla counts all members the same, whatever they weigh"]);
+}
+
+#[test]
+fn respected_must_links_hold_at_any_k() {
+    let mut tried = 0;
+    for d in Catalogue::get().unwrap().all() {
+        let mut config = d.default_config();
+        if d.role != Role::ConsensusFunction || config.get("respect_must_link").is_none() {
+            continue;
+        }
+        config["respect_must_link"] = true.into();
+        let function = <dyn ConsensusFunction as RoleObject>::from_value(config).unwrap();
+        for n in [4, 5, 6, 10] {
+            let linked = [Constraint::must(0, n - 1), Constraint::must(1, 2)];
+            let mut stream = SeedPath::new(n as u64).stream("members");
+            let x = Array2::from_shape_fn((n, 3), |_| stream.unit());
+            let problem = Problem::new(Data::dense(x).unwrap())
+                .with_constraints(Constraints::new(n, linked).unwrap());
+            let classes: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+            let members = (0..5).map(|_| member(&classes, &problem, &mut stream)).collect();
+            let ensemble = Ensemble::new(n, members).unwrap();
+            for k in [2, n] {
+                let asked = problem.clone().with_k(k);
+                let c = function.combine(&ensemble, &asked, &Context::new(1)).unwrap();
+                let broken = asked.constraints.violations(&c.labels).must;
+                assert_eq!(broken, 0, "{} at n = {n}, k = {k}: {:?}", d.tag, c.labels);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 40, "only {tried} were tried");
 }

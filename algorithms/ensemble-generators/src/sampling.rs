@@ -60,7 +60,7 @@ pub enum Sampling {
         kind: Projection,
         /// How many; absent: twice the logarithm of n rounded up, at least 2, at most d.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = 1))]
+        #[schemars(range(min = 1, max = 1_000_000_000))]
         dimensions: Option<usize>,
     },
 }

@@ -1,9 +1,47 @@
 //! What do the adapters have in common? Data of bounded magnitude, and labels for noise.
 
 use std::borrow::Cow;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use mustlink_core::prelude::*;
 use ndarray::Array2;
+
+/// How long nobody looks at the flag that ends a run, while linfa works.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Does `work`, which cannot be interrupted, on a thread that is left behind when the run is to end:
+/// it goes on to its end and its result is dropped. Uses as many threads as this one may.
+///
+/// # Errors
+/// `Cancelled`, `TimedOut`; `Contract` when `work` panics.
+pub(crate) fn interruptible<T: Send + 'static>(
+    tag: &'static str,
+    ctx: &Context,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    ctx.check()?;
+    let failed = |e: String| Error::Plugin { tag: tag.into(), message: e };
+    let threads = rayon::current_num_threads();
+    let (done, result) = mpsc::channel();
+    let thread = std::thread::Builder::new().name(tag.into()).spawn(move || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let made = match pool {
+            Ok(pool) => mustlink_core::run::guarded(tag, || pool.install(work)),
+            Err(e) => Err(Error::Plugin { tag: tag.into(), message: e.to_string() }),
+        };
+        // Nobody listens any more where the run has ended.
+        let _ = done.send(made);
+    });
+    thread.map_err(|e| failed(e.to_string()))?;
+    loop {
+        match result.recv_timeout(LOOK) {
+            Ok(made) => return made,
+            Err(mpsc::RecvTimeoutError::Timeout) => ctx.check()?,
+            Err(e) => return Err(failed(e.to_string())),
+        }
+    }
+}
 
 /// What becomes of objects that belong to no cluster.
 #[options]

@@ -31,7 +31,7 @@ pub struct Dbscan {
     pub min_points: usize,
     /// The radius of a neighbourhood (Eps, in feature units); absent: the smallest that makes nine
     /// in ten objects a core.
-    #[option(above = 0.0)]
+    #[option(above = 0.0, units = 1)]
     pub radius: Option<f64>,
     /// What becomes of objects in no dense region.
     pub noise: Noise,
@@ -40,31 +40,49 @@ pub struct Dbscan {
 #[plugin("dbscan", cites = ["Ester1996"])]
 impl BaseClusterer for Dbscan {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        ctx.check()?;
-        let (x, factor) = adapting::bounded(&problem.data);
-        let radius = match self.radius {
-            Some(radius) => radius / factor,
-            None => usual_radius(&x, self.min_points, ctx)?,
-        };
-        // Duplicates are neighbours at any radius, and linfa takes none of 0.
-        let radius = radius.max(f64::MIN_POSITIVE);
-        let params = linfa_clustering::Dbscan::params::<f64>(self.min_points).tolerance(radius);
-        let params =
-            params.check().map_err(|e| Error::bad_param("radius", radius, e.to_string()))?;
-        let groups = params.transform(&*x);
-        let mut clustering = adapting::with_noise(&groups.to_vec(), self.noise);
-        clustering.extras.diagnostics.insert("radius".into(), radius * factor);
+        // More than all objects are never near: linfa makes room for as many as it is asked for.
+        let (min_points, radius) = (self.min_points.min(problem.n() + 1), self.radius);
+        let (data, run) = (problem.data.clone(), ctx.clone());
+        let (groups, radius) = adapting::interruptible("dbscan", ctx, move || {
+            groups(&data, min_points, radius, &run)
+        })?;
+        let mut clustering = adapting::with_noise(&groups, self.noise);
+        clustering.extras.diagnostics.insert("radius".into(), radius);
         Ok(clustering)
     }
 
     fn properties(&self) -> Properties {
-        Properties { needs_k: false, index_keyed: false, ..Properties::default() }
+        Properties {
+            needs_k: false,
+            lengths: vec!["radius"],
+            index_keyed: false,
+            ..Properties::default()
+        }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
         // The matrix where it is a view, the k-d tree, and at worst a list of all as neighbours.
         (8 * shape.n * shape.d + 160 * shape.n) as u64
     }
+}
+
+/// The cluster of each object, if it has one, and the radius.
+fn groups(
+    data: &Data,
+    min_points: usize,
+    radius: Option<f64>,
+    ctx: &Context,
+) -> Result<(Vec<Option<usize>>, f64)> {
+    let (x, factor) = adapting::bounded(data);
+    let radius = match radius {
+        Some(radius) => radius / factor,
+        None => usual_radius(&x, min_points, ctx)?,
+    };
+    // Duplicates are neighbours at any radius, and linfa takes none of 0.
+    let radius = radius.max(f64::MIN_POSITIVE);
+    let params = linfa_clustering::Dbscan::params::<f64>(min_points).tolerance(radius);
+    let params = params.check().map_err(|e| Error::bad_param("radius", radius, e.to_string()))?;
+    Ok((params.transform(&*x).to_vec(), radius * factor))
 }
 
 /// The radius within which nine in ten objects have `min_points` neighbours.

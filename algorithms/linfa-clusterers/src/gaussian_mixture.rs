@@ -7,6 +7,8 @@ use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis};
 use rand08::RngCore;
 
+use crate::adapting;
+
 /// A Gaussian mixture with full covariances, from linfa, fitted by expectation–maximisation.
 ///
 /// # Method
@@ -71,8 +73,25 @@ const LOOSER: usize = 6;
 impl BaseClusterer for GaussianMixture {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let wanted = problem.require_k(self.k, "gaussian_mixture")?;
-        ctx.check()?;
-        let units = Units::of(problem.data.to_dense());
+        let (data, options, run) = (problem.data.clone(), self.clone(), ctx.clone());
+        adapting::interruptible("gaussian_mixture", ctx, move || options.fit(&data, wanted, &run))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { needs_k: self.k.is_none(), gives_centers: true, ..Properties::default() }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let Shape { n, d, .. } = *shape;
+        let k = self.k.unwrap_or(shape.k);
+        // The scaled copy and linfa's differences; tables of responsibilities; three of k matrices.
+        (8 * (5 * n * d + 6 * n * k + 4 * k * d * d)) as u64
+    }
+}
+
+impl GaussianMixture {
+    fn fit(&self, data: &Data, wanted: usize, ctx: &Context) -> Result<Clustering> {
+        let units = Units::of(data.to_dense());
         let k = distinct(&units.x, wanted, ctx)?;
         let records = DatasetBase::from(units.x.view());
         let failed =
@@ -97,17 +116,6 @@ impl BaseClusterer for GaussianMixture {
             }
         }
         Err(failed(GmmError::NotConverged("expectation–maximisation does not settle".into())))
-    }
-
-    fn properties(&self) -> Properties {
-        Properties { needs_k: self.k.is_none(), gives_centers: true, ..Properties::default() }
-    }
-
-    fn memory(&self, shape: &Shape) -> u64 {
-        let Shape { n, d, .. } = *shape;
-        let k = self.k.unwrap_or(shape.k);
-        // The scaled copy and linfa's differences; tables of responsibilities; three of k matrices.
-        (8 * (5 * n * d + 6 * n * k + 4 * k * d * d)) as u64
     }
 }
 

@@ -8,6 +8,8 @@ use mustlink_core::prelude::*;
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use crate::adapting;
+
 /// Agglomerative clustering, from linfa: the two nearest clusters are merged until k are left.
 ///
 /// # Method
@@ -32,7 +34,7 @@ pub struct Hierarchical {
     pub linkage: Linkage,
     /// Merge only clusters that are nearer than this (in the units of the distances), whatever k is;
     /// absent: until k are left.
-    #[option(above = 0.0)]
+    #[option(above = 0.0, units = 1)]
     pub max_distance: Option<f64>,
 }
 
@@ -74,6 +76,10 @@ impl BaseClusterer for Hierarchical {
             let place = "distances: their squares are too large; scale the data".into();
             return Err(Error::NumericalFailure { place });
         }
+        if largest == 0.0 && k.is_none() {
+            // Nothing separates them, and no distance in proportion is below another.
+            return Ok(Clustering { labels: vec![0; n], k: 1, ..Clustering::default() });
+        }
         let scale = if largest > 0.0 { SPAN / largest } else { 0.0 };
         let method = match self.linkage {
             Linkage::Single => Method::Single,
@@ -93,12 +99,12 @@ impl BaseClusterer for Hierarchical {
             .check()
             .map_err(|e| Error::NumericalFailure { place: format!("hierarchical: {e}") })?;
         let similarities = distances.mapv_into(|d| (-d * scale).exp());
-        let kernel: Kernel<f64> =
-            Kernel { inner: KernelInner::Dense(similarities), method: KernelMethod::Gaussian(1.0) };
-        let groups = merging.transform(kernel);
-        ctx.check()?;
-        // linfa numbers clusters as a hash map gives them.
-        let names: Vec<u32> = groups.targets().iter().map(|&g| g as u32).collect();
+        let names: Vec<u32> = adapting::interruptible("hierarchical", ctx, move || {
+            let inner = KernelInner::Dense(similarities);
+            let kernel: Kernel<f64> = Kernel { inner, method: KernelMethod::Gaussian(1.0) };
+            // linfa numbers clusters as a hash map gives them.
+            Ok(merging.transform(kernel).targets().iter().map(|&g| g as u32).collect())
+        })?;
         let (labels, k) = mustlink_core::clustering::compact(&names);
         debug_assert_eq!(labels.len(), n);
         Ok(Clustering { labels, k, ..Clustering::default() })

@@ -29,7 +29,7 @@ pub struct Optics {
     pub min_points: usize,
     /// Distance at which the order is cut (ε′, in feature units); absent: the smallest at which nine
     /// in ten objects are cores.
-    #[option(above = 0.0)]
+    #[option(above = 0.0, units = 1)]
     pub radius: Option<f64>,
     /// What becomes of objects in no dense region.
     pub noise: Noise,
@@ -38,14 +38,17 @@ pub struct Optics {
 #[plugin("optics", cites = ["Ankerst1999"])]
 impl BaseClusterer for Optics {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        ctx.check()?;
-        let (x, factor) = adapting::bounded(&problem.data);
-        let params = linfa_clustering::Optics::params::<f64>(self.min_points);
-        let params = params
-            .check()
-            .map_err(|e| Error::bad_param("min_points", self.min_points, e.to_string()))?;
-        let order = params.transform(x.view());
-        ctx.check()?;
+        // More than all objects are never near: linfa makes room for as many as it is asked for.
+        let min_points = self.min_points.min(problem.n() + 1);
+        let data = problem.data.clone();
+        let (order, factor) = adapting::interruptible("optics", ctx, move || {
+            let (x, factor) = adapting::bounded(&data);
+            let params = linfa_clustering::Optics::params::<f64>(min_points);
+            let params = params
+                .check()
+                .map_err(|e| Error::bad_param("min_points", min_points, e.to_string()))?;
+            Ok((params.transform(x.view()), factor))
+        })?;
         let cores = order.iter().filter_map(|s| *s.core_distance());
         let radius = match self.radius {
             Some(radius) => radius / factor,
@@ -68,7 +71,7 @@ impl BaseClusterer for Optics {
     }
 
     fn properties(&self) -> Properties {
-        Properties { needs_k: false, ..Properties::default() }
+        Properties { needs_k: false, lengths: vec!["radius"], ..Properties::default() }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

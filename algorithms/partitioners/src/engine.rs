@@ -1,6 +1,7 @@
 //! Which algorithm cuts the graph, and what does it promise?
 
 use mustlink_core::{Context, Result};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +13,9 @@ use crate::multilevel::Multilevel;
 use crate::refine::{Bounds, refine};
 use crate::repair::separate;
 use crate::sample;
+use crate::sides::Sides;
 use crate::spectral::Spectral;
-use crate::task::{Partition, Partitioner, Task};
+use crate::task::{Cut, Partition, Partitioner, Task};
 
 /// How a graph is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -103,6 +105,42 @@ impl Engine {
         }
         let heaviest = graph.part_sizes(&parts, k).into_iter().max().unwrap_or(0);
         Ok(Partition { cut: graph.cut(&parts), heaviest, bound: bounds.largest(), together, parts })
+    }
+
+    /// Cuts a bipartite graph that is not held; `None` where it is to be held and cut whole. The
+    /// outcome is that of [`Engine::partition`] on the graph.
+    ///
+    /// # Errors
+    /// As [`Engine::partition`].
+    pub fn partition_sides(
+        self,
+        sides: &dyn Sides,
+        cut: Cut,
+        ctx: &Context,
+    ) -> Result<Option<Partition>> {
+        let sizes = sides.sizes();
+        cut.check(sizes.len())?;
+        if cut.k == 1 || cut.k == sizes.len() || !self.is_balanced() {
+            return Ok(None);
+        }
+        let found = sample::parts_of_sides(self.partitioner(), sides, cut, ctx)?;
+        let Some(parts) = found else { return Ok(None) };
+        let mut weights = vec![0; cut.k];
+        parts.iter().zip(sizes).for_each(|(&p, &s)| weights[p as usize] += u64::from(s));
+        let between = |row: &mut Vec<(u32, u32)>, v: usize| -> u64 {
+            row.clear();
+            sides.row(v, row);
+            let other = |c: u32| parts[sides.objects() + c as usize] != parts[v];
+            row.iter().filter(|&&(c, _)| other(c)).map(|&(_, w)| u64::from(w)).sum()
+        };
+        let cuts = (0..sides.objects()).into_par_iter().map_init(Vec::new, between);
+        Ok(Some(Partition {
+            cut: cuts.sum(),
+            heaviest: weights.into_iter().max().unwrap_or(0),
+            bound: Bounds::even(sizes, cut.k, cut.imbalance).largest(),
+            together: 0,
+            parts,
+        }))
     }
 }
 

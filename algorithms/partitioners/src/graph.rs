@@ -7,6 +7,18 @@ use rayon::prelude::*;
 /// The largest sum of the edge weights of a graph, both directions counted: what METIS can add up.
 const MAX_TOTAL: u64 = i32::MAX as u64;
 
+/// The factor that makes whole numbers of `count` weights with this sum, at most `scale`.
+pub fn whole_scale(scale: f64, sum: f64, count: usize) -> f64 {
+    // Half a unit for each weight that is rounded up.
+    let room = (MAX_TOTAL as f64 - count as f64).max(1.0);
+    scale.min(room / sum)
+}
+
+/// A weight as a whole number.
+pub fn whole_weight(weight: f32, scale: f64) -> u32 {
+    (f64::from(weight) * scale).round().max(1.0) as u32
+}
+
 /// An undirected graph: every edge is stored at both ends. Eight bytes per direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CutGraph {
@@ -115,12 +127,9 @@ impl GraphBuilder {
         }
         let scale = {
             let sum = weights.iter().map(|&w| f64::from(w)).sum::<f64>();
-            // Half a unit for each weight that is rounded up.
-            let room = (MAX_TOTAL as f64 - weights.len() as f64).max(1.0);
-            scale.min(room / sum)
+            whole_scale(scale, sum, weights.len())
         };
-        let weights =
-            weights.into_iter().map(|w| (f64::from(w) * scale).round().max(1.0) as u32).collect();
+        let weights = weights.into_iter().map(|w| whole_weight(w, scale)).collect();
         CutGraph::new(offsets, neighbours, weights, sizes)
     }
 }

@@ -4,8 +4,7 @@
 //! moves also count, after the hyperedges kept whole, how far the others lie in one part.
 
 use mustlink_core::random::Stream;
-use mustlink_core::{Context, Error, Result};
-use rayon::prelude::*;
+use mustlink_core::{Context, Error, Result, reduce};
 
 use crate::graph::Apart;
 
@@ -109,37 +108,31 @@ impl HyperTask<'_> {
         let heaviest = self.hypergraph.sizes.iter().copied().max().unwrap_or(0);
         let share = total.div_ceil(self.k as u64) as f64;
         let bound = ((share * (1.0 + self.imbalance) + 1e-9).floor() as u64).max(heaviest.into());
-        let runs: Vec<Result<HyperPartition>> = (0..self.starts)
-            .into_par_iter()
-            .map(|t| {
-                let mut stream = ctx.child("hypergraph").index(t).stream("start");
-                let parts = match self.first.filter(|_| t == 0) {
-                    Some(parts) => parts.to_vec(),
-                    None => self.random(&mut stream),
-                };
-                let mut run = Run::new(self, parts, bound);
-                run.level_out();
-                for _ in 0..SWEEPS {
-                    ctx.check()?;
-                    if !run.sweep(&stream.permutation(n)) {
-                        break;
-                    }
+        let start = |t: usize| {
+            let mut stream = ctx.child("hypergraph").index(t).stream("start");
+            let parts = match self.first.filter(|_| t == 0) {
+                Some(parts) => parts.to_vec(),
+                None => self.random(&mut stream),
+            };
+            let mut run = Run::new(self, parts, bound);
+            run.level_out();
+            for _ in 0..SWEEPS {
+                ctx.check()?;
+                if !run.sweep(&stream.permutation(n)) {
+                    break;
                 }
-                let excess = run.sizes.iter().map(|s| s.saturating_sub(bound)).sum();
-                Ok(HyperPartition {
-                    cut: self.hypergraph.cut(&run.parts),
-                    excess,
-                    parts: run.parts,
-                })
-            })
-            .collect();
+            }
+            let excess = run.sizes.iter().map(|s| s.saturating_sub(bound)).sum();
+            let cut = self.hypergraph.cut(&run.parts);
+            Ok(HyperPartition { cut, excess, parts: run.parts })
+        };
         let mut best: Option<HyperPartition> = None;
-        for run in runs {
-            let run = run?;
+        reduce::in_waves(self.starts, start, |run| {
             if best.as_ref().is_none_or(|b| (run.excess, run.cut) < (b.excess, b.cut)) {
                 best = Some(run);
             }
-        }
+            Ok(())
+        })?;
         Ok(best.expect("at least one start"))
     }
 

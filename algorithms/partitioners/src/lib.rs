@@ -15,11 +15,13 @@ mod multilevel;
 mod refine;
 mod repair;
 mod sample;
+mod sides;
 mod spectral;
 mod task;
 
 pub use engine::Engine;
-pub use graph::{Apart, CutGraph, GraphBuilder};
+pub use graph::{Apart, CutGraph, GraphBuilder, whole_scale, whole_weight};
 pub use hypergraph::{HyperPartition, HyperTask, Hypergraph};
+pub use sides::Sides;
 pub use spectral::embed;
-pub use task::{Partition, Partitioner, Task};
+pub use task::{Cut, Partition, Partitioner, Task};

@@ -1,8 +1,7 @@
 //! A graph is cut where it is small: coarsen, cut in two again and again, go back and refine.
 
 use mustlink_core::random::Stream;
-use mustlink_core::{Context, Result};
-use rayon::prelude::*;
+use mustlink_core::{Context, Result, reduce};
 
 use crate::coarsen::coarsen;
 use crate::graph::CutGraph;
@@ -18,19 +17,16 @@ const SEEDS: usize = 8;
 impl Partitioner for Multilevel {
     fn parts(&self, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
         let bounds = task.bounds();
-        let runs: Vec<Result<Vec<u32>>> = (0..task.starts())
-            .into_par_iter()
-            .map(|t| once(task, &bounds, &ctx.child("multilevel").index(t)))
-            .collect();
+        let start = |t| once(task, &bounds, &ctx.child("multilevel").index(t));
         let mut best: Option<((u64, u64), Vec<u32>)> = None;
-        for parts in runs {
-            let parts = parts?;
+        reduce::in_waves(task.starts(), start, |parts| {
             let excess = bounds.excess(&task.graph.part_sizes(&parts, task.k));
             let value = (excess, task.graph.cut(&parts));
             if best.as_ref().is_none_or(|(least, _)| value < *least) {
                 best = Some((value, parts));
             }
-        }
+            Ok(())
+        })?;
         Ok(best.expect("at least one start").1)
     }
 }

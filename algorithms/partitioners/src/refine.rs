@@ -23,9 +23,10 @@ pub(crate) struct Bounds(pub Vec<u64>);
 
 impl Bounds {
     /// k equal parts: (1 + ε)·⌈W/k⌉, or the heaviest vertex where that is more.
-    pub fn even(graph: &CutGraph, k: usize, imbalance: f64) -> Self {
-        let share = graph.total_size().div_ceil(k as u64) as f64;
-        let heaviest = graph.sizes().iter().copied().max().unwrap_or(0);
+    pub fn even(sizes: &[u32], k: usize, imbalance: f64) -> Self {
+        let total: u64 = sizes.iter().map(|&s| u64::from(s)).sum();
+        let share = total.div_ceil(k as u64) as f64;
+        let heaviest = sizes.iter().copied().max().unwrap_or(0);
         // Decimal shares such as 0.03 · 100 are meant exactly.
         let bound = (share * (1.0 + imbalance) + 1e-9).floor() as u64;
         Bounds(vec![bound.max(u64::from(heaviest)); k])
@@ -302,7 +303,7 @@ mod tests {
         fn never_worse_than_what_it_was_given(seed: u64, n in 4usize..40, k in 2usize..5) {
             let graph = random(n, 0.3, seed);
             let mut parts: Vec<u32> = (0..n).map(|v| (v % k) as u32).collect();
-            let bounds = Bounds::even(&graph, k, 0.1);
+            let bounds = Bounds::even(graph.sizes(), k, 0.1);
             let before = (bounds.excess(&graph.part_sizes(&parts, k)), graph.cut(&parts));
             refine(&graph, &mut parts, &bounds, None, &Context::new(1)).unwrap();
             let after = (bounds.excess(&graph.part_sizes(&parts, k)), graph.cut(&parts));

@@ -29,18 +29,45 @@ impl<'a> Task<'a> {
     /// Starts: those asked for, or as many as look at 5 million ends of edges in all, from
     /// 1 to 10.
     pub fn starts(&self) -> usize {
-        let affordable = 5_000_000 / self.graph.directions().max(1);
-        self.trials.unwrap_or_else(|| affordable.clamp(1, 10))
+        self.cut().starts(self.graph.directions())
+    }
+
+    /// What is asked for, apart from the graph.
+    pub(crate) fn cut(&self) -> Cut {
+        Cut { k: self.k, imbalance: self.imbalance, trials: self.trials }
     }
 
     /// What parts may weigh.
     pub(crate) fn bounds(&self) -> Bounds {
-        Bounds::even(self.graph, self.k, self.imbalance)
+        Bounds::even(self.graph.sizes(), self.k, self.imbalance)
     }
 
     /// Whether the options are legal for the graph.
     pub(crate) fn check(&self) -> Result<()> {
-        let n = self.graph.len();
+        self.cut().check(self.graph.len())
+    }
+}
+
+/// Into what a graph is to be cut.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    /// Number of parts.
+    pub k: usize,
+    /// No part is heavier than 1 + this times its share.
+    pub imbalance: f64,
+    /// Starts of the engine; absent: as many as are affordable.
+    pub trials: Option<usize>,
+}
+
+impl Cut {
+    /// Starts: those asked for, or as many as look at 5 million of so many ends of edges in all.
+    pub(crate) fn starts(&self, directions: usize) -> usize {
+        let affordable = 5_000_000 / directions.max(1);
+        self.trials.unwrap_or_else(|| affordable.clamp(1, 10))
+    }
+
+    /// Whether this is legal for `n` vertices.
+    pub(crate) fn check(&self, n: usize) -> Result<()> {
         if self.k == 0 {
             return Err(Error::BadK);
         }

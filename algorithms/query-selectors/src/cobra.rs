@@ -48,7 +48,7 @@ pub enum OnExhaust {
     #[default]
     Stop,
     /// The closest are merged without asking, down to this many clusters, never across a cannot-link.
-    Cut(#[schemars(range(min = 1))] usize),
+    Cut(#[schemars(range(min = 1, max = 1_000_000_000))] usize),
 }
 
 /// Super-instances merged by asking about their representatives, closest pairs first; finds k itself.

@@ -1,6 +1,9 @@
 //! Which objects does a committee of clusterings disagree about?
 
+use std::borrow::Cow;
+
 use mustlink_core::prelude::*;
+use mustlink_core::serde_json::json;
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
 use mustlink_kernels::ensemble::imputation::{MAX_CANDIDATES, Thresholds, neighbourhoods};
@@ -79,7 +82,8 @@ pub enum ZeroAssociation {
 /// [Greene2007] Figs. 3 to 5 (2000 members, spherical k-means).
 #[options]
 pub struct Committee {
-    /// What makes the committee.
+    /// What makes the committee; absent, from 100 000 objects on its k-means has one start, as
+    /// published, for each member.
     #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Number of clusters; absent: the problem's.
@@ -215,10 +219,25 @@ fn densities(co: &CoAssociation, of: &[u32], beta: f64) -> Vec<f64> {
     of.iter().map(|&i| density(i)).collect()
 }
 
+/// Objects from which on members are made by single starts: they differ by their samples already, and
+/// ten starts of each take minutes.
+const MANY: usize = 100_000;
+
+/// The default generator with one start for each member.
+fn of_single_starts() -> Result<Box<dyn EnsembleGenerator>> {
+    let clusterer = json!({"type": "kmeans", "restarts": 1});
+    let config = json!({"type": "subsample", "clusterer": clusterer});
+    let failed = |message| Error::Plugin { tag: "subsample".into(), message };
+    <dyn EnsembleGenerator as RoleObject>::from_value(config).map_err(failed)
+}
+
 #[plugin("committee", cites = ["Greene2007"])]
 impl QuerySelector for Committee {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = self.generator()?;
+        let generator = match &self.generator {
+            None if problem.n() >= MANY => Cow::Owned(of_single_starts()?),
+            _ => self.generator()?,
+        };
         self.begin(&**generator, Beginning::Imputed, None, "committee", problem, ctx)
     }
 

@@ -9,7 +9,7 @@ use mustlink::needs::check_needs;
 use mustlink::prelude::*;
 use mustlink::random::SeedPath;
 use mustlink::roles::MetricInput;
-use mustlink::run::{check_and_count, guarded};
+use mustlink::run::{check_and_count, guarded, within_memory};
 use mustlink_datasets::{OpenOptions, Partitions};
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ pub(crate) struct Args {
     /// Threads (default: one per core); changes no result
     #[arg(long, value_name = "N", value_parser = options::threads)]
     threads: Option<usize>,
-    /// Refuse functions that declare more memory than this
+    /// Refuse functions that declare more memory than this (default: 80 % of what there is)
     #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
     memory_limit: Option<u64>,
     #[command(flatten)]
@@ -149,17 +149,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let ctx = Context::builder(SeedPath::new(seed).child(&objects.name))
         .cancel(interrupt::flag())
         .progress(spinner.clone())
-        .memory_limit(args.memory_limit)
+        .memory_limit(args.memory_limit.or_else(mustlink::memory::default_limit))
         .build();
     let start = Instant::now();
     let made = in_pool(args.threads, || {
         check_needs(&ensemble, &**consensus)?;
         let widest = ensemble.members().iter().map(|m| m.k).max().unwrap_or(1);
         let shape = Shape { k: k.unwrap_or(1).max(widest), ..problem.shape() };
-        let needed = consensus.memory(&shape, ensemble.len());
-        if let Some(limit) = args.memory_limit.filter(|&limit| needed > limit) {
-            return Err(Error::Memory { needed, limit });
-        }
+        within_memory(consensus.memory(&shape, ensemble.len()), &problem.data, &ctx)?;
         let ctx = ctx.child("consensus");
         let clustering = guarded(tag, || consensus.combine(&ensemble, &problem, &ctx))?;
         let run = check_and_count(tag, clustering, &problem, start.elapsed().as_secs_f64())?;
@@ -174,7 +171,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if !args.quiet {
         warnings.iter().for_each(|w| term::tell(&format!("warning: {w}")));
     }
-    let run = made.map_err(|e| named(&e.at("consensus")))?;
+    let run = made.map_err(|e: Error| named(&e.at("consensus")))?;
     let labels = &run.clustering.labels;
     if let Some(out) = &args.out {
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();

@@ -35,7 +35,8 @@ pub(crate) struct How {
     /// Threads (default: what the experiment says, else one per core)
     #[arg(long, value_name = "N", value_parser = options::threads)]
     threads: Option<usize>,
-    /// Memory that the methods under way may declare together
+    /// Memory for the data sets and the methods under way (default: 80 % of what the machine, its
+    /// control groups and ulimit -v allow)
     #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
     memory_limit: Option<u64>,
     /// Stop at the first cell that fails
@@ -76,7 +77,7 @@ pub(crate) fn carry_out(
     let cancel = interrupt::flag();
     let options = RunOptions {
         threads: how.threads,
-        memory_limit: how.memory_limit,
+        memory_limit: how.memory_limit.or_else(mustlink::memory::default_limit),
         fail_fast: how.fail_fast,
         finish: how.finish,
         shard,

@@ -6,6 +6,7 @@ mod consensus;
 mod experiments;
 mod kill;
 mod ledger;
+mod memory;
 mod methods;
 mod newcomer;
 mod plugin;

@@ -9,7 +9,19 @@ use syn::{Attribute, Error, Expr, Field, Fields, Ident, Item, ItemEnum, ItemStru
 use syn::{GenericArgument, PathArguments, Result, Token, Type};
 
 /// The words that may stand in `#[option(…)]`.
-const WORDS: [&str; 8] = ["default", "min", "max", "above", "below", "slot", "alias", "flatten"];
+const WORDS: [&str; 10] =
+    ["default", "min", "max", "above", "below", "units", "origin", "slot", "alias", "flatten"];
+
+/// Words that become a key of the schema: bounds, the power of the data's unit that a number is in,
+/// and whether the origin of the data matters with the option.
+const KEYS: [(&str, &str); 6] = [
+    ("min", "minimum"),
+    ("max", "maximum"),
+    ("above", "exclusiveMinimum"),
+    ("below", "exclusiveMaximum"),
+    ("units", "x-units"),
+    ("origin", "x-origin"),
+];
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     if !arguments.is_empty() {
@@ -98,15 +110,26 @@ impl Declared {
         self.value(word).map(|value| syn::parse2(quote!(#value))).transpose()
     }
 
-    /// The schema attribute that carries the bounds, if there are any.
+    /// Gives a count without a ceiling of its own the one that all counts have.
+    fn with_ceiling(mut self, ty: &Type) -> Self {
+        let ty = option_of(ty).unwrap_or(ty);
+        let named = |name: &str| matches!(ty, Type::Path(path) if path.path.is_ident(name));
+        let ceiling: Expr = match (named("usize") || named("u32"), named("u64")) {
+            (true, _) => syn::parse_quote!(1_000_000_000),
+            // Bytes and pairs: whole numbers up to here, and a little above, are exact in every format.
+            (_, true) => syn::parse_quote!(4_503_599_627_370_496u64),
+            _ => return self,
+        };
+        if self.find("max").is_none() && self.find("below").is_none() {
+            let word = format_ident!("max");
+            self.settings.push(Setting { word, value: Some(ceiling) });
+        }
+        self
+    }
+
+    /// The schema attribute that carries the bounds and what else is said of a number.
     fn bounds(&self) -> Option<TokenStream> {
-        let keys = [
-            ("min", "minimum"),
-            ("max", "maximum"),
-            ("above", "exclusiveMinimum"),
-            ("below", "exclusiveMaximum"),
-        ];
-        let bounds: Vec<TokenStream> = keys
+        let bounds: Vec<TokenStream> = KEYS
             .iter()
             .filter_map(|(word, key)| self.value(word).map(|bound| quote!(#key = #bound)))
             .collect();
@@ -121,7 +144,7 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
     let mut defaults = Vec::new();
     let mut slots = Vec::new();
     for field in &mut fields.named {
-        let declared = Declared::take(&mut field.attrs)?;
+        let declared = Declared::take(&mut field.attrs)?.with_ceiling(&field.ty);
         let name = field.ident.clone().expect("a named field");
         let default = declared.value("default");
         defaults.push(match default {
@@ -217,15 +240,21 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
     let plain = item.variants.iter().all(|v| v.fields.is_empty());
     let marked = |v: &syn::Variant| v.attrs.iter().any(|a| a.path().is_ident("default"));
     let default = item.variants.iter().any(marked).then(|| format_ident!("Default")).into_iter();
-    for field in item.variants.iter_mut().flat_map(|v| &mut v.fields) {
-        let declared = Declared::take(&mut field.attrs)?;
-        let other = |s: &&Setting| !["min", "max", "above", "below"].iter().any(|w| s.word == w);
-        if let Some(setting) = declared.settings.iter().find(other) {
-            let message = "a value of an enum has a range at most: min, max, above, below";
-            return Err(Error::new(setting.word.span(), message));
-        }
-        if let Some(bounds) = declared.bounds() {
-            field.attrs.push(syn::parse_quote!(#bounds));
+    for variant in &mut item.variants {
+        let fields = variant.fields.iter_mut().map(|f| (Some(f.ty.clone()), &mut f.attrs));
+        for (ty, attributes) in fields.chain([(None, &mut variant.attrs)]) {
+            let mut declared = Declared::take(attributes)?;
+            let other = |s: &&Setting| !KEYS.iter().any(|(word, _)| s.word == word);
+            if let Some(setting) = declared.settings.iter().find(other) {
+                let message = "a value of an enum has a range at most: min, max, above, below";
+                return Err(Error::new(setting.word.span(), message));
+            }
+            if let Some(ty) = ty {
+                declared = declared.with_ceiling(&ty);
+            }
+            if let Some(bounds) = declared.bounds() {
+                attributes.push(syn::parse_quote!(#bounds));
+            }
         }
     }
     // Words are told apart by name, values by their kind.
@@ -261,7 +290,8 @@ mod tests {
                 k: usize,
             }
         ));
-        let accepted = "accepted: default, min, max, above, below, slot, alias, flatten";
+        let accepted =
+            "accepted: default, min, max, above, below, units, origin, slot, alias, flatten";
         assert_eq!(text, format!("no word `mini` here; {accepted}"));
         let text = message(quote!(
             struct S {

@@ -16,6 +16,7 @@ pub(super) fn laws<R: RoleObject + ?Sized>() -> Vec<(&'static str, Check)> {
         ("names_agree", names_agree),
         ("everything_is_described", everything_is_described),
         ("numbers_have_ranges", numbers_have_ranges),
+        ("counts_have_ceilings", counts_have_ceilings),
     ]
 }
 
@@ -75,6 +76,12 @@ fn numbers_have_ranges(d: &'static Descriptor) -> Verdict {
             ensure!(bounded, "option {name} has no smallest value; add #[option(min = …)]");
         }
     }
+    Ok(())
+}
+
+fn counts_have_ceilings(d: &'static Descriptor) -> Verdict {
+    let open = super::ceilings::without_ceiling(d.schema_value());
+    ensure!(open.is_empty(), "no largest value: {}; add #[option(max = …)]", open.join(", "));
     Ok(())
 }
 

@@ -6,8 +6,10 @@ use std::sync::atomic::AtomicBool;
 use ndarray::Array2;
 use serde_json::Value;
 
+use super::ceilings;
 use super::fixtures;
 use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
+use super::magnitudes;
 use crate::clustering::Clustering;
 use crate::constraints::{Constraint, Constraints};
 use crate::context::Context;
@@ -86,7 +88,20 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             },
             check: sparse_equals_dense,
         },
+        Law { name: "any_unit", applies: always, check: magnitudes::any_unit },
+        Law {
+            name: "any_origin",
+            applies: |p| p.properties().accepts.contains(&DataKind::Dense),
+            check: magnitudes::any_origin,
+        },
+        Law {
+            name: "equal_rows_are_near",
+            applies: |p| p.properties().accepts.contains(&DataKind::Dense),
+            check: magnitudes::equal_rows_are_near,
+        },
         Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
+        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
+        Law { name: "cancelling_is_never_late", applies: always, check: cancelling_is_never_late },
         Law {
             name: "illegal_numbers_are_errors",
             applies: always,
@@ -350,6 +365,24 @@ fn cancelling_is_heard(p: &Plugin) -> Verdict {
     }
 }
 
+/// Whenever the flag is raised, the run ends with it: no attempt is passed over, no sweep goes on.
+fn cancelling_is_never_late(p: &Plugin) -> Verdict {
+    let (problem, _) = constrained(p, 1, 20);
+    for checks in [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] {
+        let ctx = Context::builder(SeedPath::new(1)).cancel_after(checks).build();
+        match attempt(p, &problem, &ctx).map_err(|e| e.root().clone()) {
+            Err(Error::Cancelled) => {}
+            // It was done before.
+            _ if !ctx.is_cancelled() => return Ok(()),
+            other => {
+                let seconds = other.map(|r| r.seconds);
+                return Err(format!("cancelled at its look no. {checks} it gave {seconds:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// An option below its smallest value, set without the loader, is an error and no panic.
 fn illegal_numbers_are_errors(p: &Plugin) -> Verdict {
     let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
@@ -374,4 +407,10 @@ fn illegal_numbers_are_errors(p: &Plugin) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// See [`ceilings`].
+fn largest_numbers(p: &Plugin) -> Verdict {
+    let (problem, _) = constrained(p, 1, 20);
+    ceilings::are_harmless(p, |p, ctx| attempt(p, &problem, ctx))
 }

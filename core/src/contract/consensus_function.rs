@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, Axis};
 
+use super::ceilings;
 use super::fixtures;
 use super::law::{Law, Verdict, in_threads};
 use crate::clustering::NONE;
@@ -33,6 +34,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law { name: "order_of_members_is_nothing", applies: always, check: order_of_members },
         Law { name: "a_unanimous_ensemble_is_returned", applies: always, check: unanimous },
         Law { name: "extreme_k_is_legal", applies: always, check: extreme_k_is_legal },
+        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
         Law {
             name: "missing_labels_are_legal",
             applies: |p| !p.needs().complete,
@@ -247,4 +249,10 @@ fn needs_are_declared(p: &Plugin) -> Verdict {
     let result = combine(p, &e, &problem);
     ensure!(missing || result.is_ok(), "labels alone should do, but: {:?}", result.err());
     Ok(())
+}
+
+/// See [`ceilings`].
+fn largest_numbers(p: &Plugin) -> Verdict {
+    let (e, problem) = noisy(1);
+    ceilings::are_harmless(p, |p, ctx| combine_within(p, &e, &problem, ctx))
 }

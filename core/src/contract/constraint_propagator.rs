@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
+use super::ceilings;
 use super::fixtures;
 use super::law::{Law, Verdict, in_threads};
 use crate::clustering::Clustering;
@@ -45,6 +46,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         },
         Law { name: "degenerate_data_is_legal", applies: always, check: degenerate_is_legal },
         Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
+        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
         Law { name: "illegal_numbers_are_errors", applies: always, check: illegal_numbers },
     ]
 }
@@ -271,4 +273,10 @@ fn illegal_numbers(p: &Plugin) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// See [`ceilings`].
+fn largest_numbers(p: &Plugin) -> Verdict {
+    let (problem, classes, given) = setting(p, 1);
+    ceilings::are_harmless(p, |p, ctx| run(p, &problem, &given, &classes, ctx))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::ceilings;
 use super::fixtures;
 use super::law::{Law, Verdict, in_threads};
 use crate::clustering::NONE;
@@ -37,6 +38,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             check: constraints_are_not_read,
         },
         Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
+        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
     ]
 }
 
@@ -131,4 +133,10 @@ fn cancelling_is_heard(p: &Plugin) -> Verdict {
         Err(Error::Cancelled) => Ok(()),
         other => Err(format!("a cancelled run gave {:?}", other.map(|e| e.len()))),
     }
+}
+
+/// See [`ceilings`].
+fn largest_numbers(p: &Plugin) -> Verdict {
+    let (problem, _) = fixtures::dense(1);
+    ceilings::are_harmless(&*small(p, 4)?, |p, ctx| p.generate(&problem, ctx))
 }

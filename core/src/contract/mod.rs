@@ -24,11 +24,13 @@ use crate::roles::{
 
 mod any;
 mod base_clusterer;
+mod ceilings;
 mod consensus_function;
 mod constraint_propagator;
 mod ensemble_generator;
 pub mod fixtures;
 mod law;
+mod magnitudes;
 mod metric;
 mod oracle;
 mod query_selector;
@@ -144,6 +146,7 @@ pub fn cases_for(wanted: impl Fn(&Descriptor) -> bool) -> Vec<Case> {
 
 /// A test harness over [`cases`], with the usual arguments of `cargo test`.
 pub fn main() -> ! {
+    ceilings::limit_address_space();
     harness(cases())
 }
 

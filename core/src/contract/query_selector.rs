@@ -57,6 +57,7 @@ pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
         Law { name: "wrong_id_is_an_error", applies: always, check: wrong_id },
         Law { name: "clustering_is_always_valid", applies: clusters, check: always_clustered },
         Law { name: "takes_sparse_rows", applies: sparse, check: takes_sparse },
+        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
     ]
 }
 
@@ -160,6 +161,14 @@ fn select(
     let ctx = fixtures::context(5);
     selection::run(selector, problem, &mut oracle, budget, points, Some(&provide), &ctx)
         .map_err(text)
+}
+
+fn largest_numbers(s: &(dyn QuerySelector + 'static)) -> Verdict {
+    let (problem, replies) = some_eligible(1);
+    let provide = |_: &Constraints, _: u64| Ok(nearest_of_three(&problem));
+    super::ceilings::are_harmless(s, |s, ctx| {
+        selection::run(s, &problem, &mut replies.clone(), Some(3), &[], Some(&provide), ctx)
+    })
 }
 
 /// 45 objects of three classes of which 36 are eligible, and truth.

@@ -8,6 +8,8 @@ const SWEEPS: usize = 200;
 const DAMPING: f64 = 0.5;
 /// Change of all log-messages below which belief propagation has settled.
 const SETTLED: f64 = 1e-10;
+/// Messages that are worth another thread.
+const AT_ONCE: usize = 512;
 /// Labels tried while looking for an admissible labelling of an approximated part.
 const TRIES: usize = 200_000;
 
@@ -36,39 +38,40 @@ impl Loopy {
             return Err(self.nodes.clone());
         }
         let own = |v: usize| theta.row(self.nodes[v] as usize);
-        // messages[v][s]: to node v from its s-th neighbour.
-        let mut messages: Vec<Vec<Vec<f64>>> =
-            self.near.iter().map(|near| vec![vec![0.0; k]; near.len()]).collect();
+        // The messages to node v lie one after the other, from its first neighbour on.
+        let mut first = vec![0];
+        for near in &self.near {
+            first.push(first[first.len() - 1] + near.len());
+        }
         let place =
             |v: usize, u: usize| self.near[v].binary_search(&u).expect("neighbours of each other");
+        // For each message who sends it, and as which neighbour the receiver stands there.
+        let senders: Vec<(usize, usize)> = (0..self.nodes.len())
+            .flat_map(|v| self.near[v].iter().map(move |&u| (u, place(u, v))))
+            .collect();
+        let mut messages = vec![0.0; senders.len() * k];
+        let to = |v: usize| first[v] * k..first[v + 1] * k;
         // What v believes without its s-th neighbour, as logs of probabilities.
-        let without = |messages: &[Vec<Vec<f64>>], v: usize, s: usize| {
-            let mut belief: Vec<f64> = own(v).to_vec();
-            for m in messages[v].iter().enumerate().filter(|(r, _)| *r != s).map(|(_, m)| m) {
-                belief.iter_mut().zip(m).for_each(|(b, m)| *b += m);
-            }
+        let without = |messages: &[f64], v: usize, s: usize, belief: &mut Vec<f64>| {
+            belief.clear();
+            belief.extend(own(v));
+            let others = messages[to(v)].chunks_exact(k).enumerate().filter(|(r, _)| *r != s);
+            others.for_each(|(_, m)| belief.iter_mut().zip(m).for_each(|(b, m)| *b += m));
             let all = log_sum_exp(belief.iter().copied());
             belief.iter_mut().for_each(|b| *b -= all);
-            belief
         };
         let others = |belief: &[f64], h: usize| {
             log_sum_exp(belief.iter().enumerate().filter(|(g, _)| *g != h).map(|(_, b)| *b))
         };
+        let mut fresh = vec![0.0; messages.len()];
         for _ in 0..SWEEPS {
-            let fresh: Vec<Vec<Vec<f64>>> = (0..self.nodes.len())
-                .into_par_iter()
-                .map(|v| {
-                    let incoming = |&u: &usize| {
-                        let belief = without(&messages, u, place(u, v));
-                        (0..k).map(|h| others(&belief, h)).collect()
-                    };
-                    self.near[v].iter().map(incoming).collect()
-                })
-                .collect();
+            let sent = fresh.par_chunks_mut(k).zip(&senders).with_min_len(AT_ONCE);
+            sent.for_each_init(Vec::new, |belief, (new, &(u, s))| {
+                without(&messages, u, s, belief);
+                new.iter_mut().enumerate().for_each(|(h, new)| *new = others(belief, h));
+            });
             let mut change = 0.0f64;
-            for (old, new) in
-                messages.iter_mut().flatten().flatten().zip(fresh.iter().flatten().flatten())
-            {
+            for (old, new) in messages.iter_mut().zip(&fresh) {
                 change = change.max((new - *old).abs());
                 *old = DAMPING * *old + (1.0 - DAMPING) * new;
             }
@@ -78,14 +81,16 @@ impl Loopy {
         }
         let mut log_partition = 0.0;
         let mut rows = Vec::with_capacity(self.nodes.len());
+        let mut seen = Vec::new();
         for v in 0..self.nodes.len() {
             let mut belief: Vec<f64> = own(v).to_vec();
-            messages[v].iter().for_each(|m| belief.iter_mut().zip(m).for_each(|(b, m)| *b += m));
+            let received = || messages[to(v)].chunks_exact(k);
+            received().for_each(|m| belief.iter_mut().zip(m).for_each(|(b, m)| *b += m));
             let all = log_sum_exp(belief.iter().copied());
             log_partition += all;
-            for (s, _) in self.near[v].iter().enumerate().filter(|(_, u)| **u > v) {
-                let seen = without(&messages, v, s);
-                log_partition -= log_sum_exp(seen.iter().zip(&messages[v][s]).map(|(b, m)| b + m));
+            for (s, m) in received().enumerate().filter(|(s, _)| self.near[v][*s] > v) {
+                without(&messages, v, s, &mut seen);
+                log_partition -= log_sum_exp(seen.iter().zip(m).map(|(b, m)| b + m));
             }
             belief.iter_mut().for_each(|b| *b = (*b - all).exp());
             rows.push((self.nodes[v], belief));

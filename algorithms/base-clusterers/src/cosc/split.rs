@@ -1,7 +1,7 @@
 //! Which parts are split in two, and how, until there are k?
 
 use mustlink_core::prelude::*;
-use rayon::prelude::*;
+use mustlink_core::reduce;
 
 use super::one_spectral::Side;
 use super::reduced::Reduced;
@@ -47,13 +47,9 @@ struct Partition {
 impl Splitting {
     /// Splits parts in two until there are k, several times; gives the part of each vertex.
     pub(super) fn search(&self, reduced: &Reduced, k: usize, ctx: &Context) -> Result<Vec<u32>> {
-        let runs: Vec<Result<Partition>> = (0..self.outer_runs)
-            .into_par_iter()
-            .map(|run| self.recursive(reduced, k, &ctx.index(run)))
-            .collect();
+        let one = |run| self.recursive(reduced, k, &ctx.index(run));
         let mut best: Option<Partition> = None;
-        for run in runs {
-            let run = run?;
+        reduce::in_waves(self.outer_runs, one, |run| {
             let better = best.as_ref().is_none_or(|b| match self.violations_first {
                 true if run.satisfied != b.satisfied => run.satisfied > b.satisfied,
                 _ => run.cost < b.cost,
@@ -61,7 +57,8 @@ impl Splitting {
             if better {
                 best = Some(run);
             }
-        }
+            Ok(())
+        })?;
         let mut part = vec![0; reduced.n()];
         for (at, vertices) in best.into_iter().flat_map(|b| b.parts).enumerate() {
             vertices.iter().for_each(|&v| part[v as usize] = at as u32);
@@ -193,6 +190,7 @@ impl Splitting {
         let mass: Vec<f64> = vertices.iter().map(|&v| reduced.mass[v as usize]).collect();
         let mut points = vec![eigenvector(&graph, &mass, ctx)?];
         for t in 1..self.starts {
+            ctx.check()?;
             points.push(random(two.n(), &mut ctx.index(t).stream("start")));
         }
         let allowed = (among - 2) * two.apart().len() / among;

@@ -40,6 +40,7 @@ impl TwoClusters {
         let feasible = keeping(&two, &second);
         let mut points: Vec<Vec<f64>> = vec![second];
         for t in 1..self.starts {
+            ctx.check()?;
             let mut stream = ctx.index(t).stream("start");
             points.push(if t == 1 && !two.apart().is_empty() {
                 obeying(&two, &graph, &reduced.mass, random(two.n(), &mut stream), ctx)?

@@ -9,8 +9,10 @@ pub enum Measure {
     #[default]
     Mahalanobis,
     /// 1 − Σ a x µ / (‖x‖ ‖µ‖), lengths weighted by a too.
+    #[option(origin = true)]
     Cosine,
     /// Σ a (x log(x/µ) − x + µ), for values that are not negative.
+    #[option(origin = true)]
     IDivergence,
 }
 

@@ -1,12 +1,11 @@
 //! How are whole must-link components placed so that no constraint is broken?
 
 use ndarray::{Array2, ArrayView1};
-use rayon::prelude::*;
 
 use mustlink_core::closure::Closure;
 use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::error::Infeasible;
-use mustlink_core::{Context, Error, Result};
+use mustlink_core::{Context, Error, Result, reduce};
 
 use crate::constrained::icm::random_order;
 use crate::distance::points::{Points, row, row_norms};
@@ -251,24 +250,29 @@ pub fn best_attempt(
     if attempts == 0 {
         return Err(Error::bad_param("restarts", 0, ">= 1"));
     }
-    let made: Vec<Result<Clustering>> = (0..attempts).into_par_iter().map(attempt).collect();
     let mut best: Option<Clustering> = None;
-    let (mut blocked, mut undecided) = (Vec::new(), Vec::new());
-    for attempt in made {
-        match attempt {
-            Ok(c) if best.as_ref().is_none_or(|b| c.objective < b.objective) => best = Some(c),
-            Ok(_) => {}
-            Err(e @ Error::InfeasibleConstraints { .. }) => blocked.push(e),
-            Err(e @ Error::UndecidedConstraints { .. }) => undecided.push(e),
-            Err(e) => return Err(e),
-        }
-    }
-    let failed = (blocked.len() + undecided.len()) as f64;
+    let (mut blocked, mut undecided, mut failed) = (None, None, 0.0);
+    // An attempt that fails for its constraints does not end the others.
+    reduce::in_waves(
+        attempts,
+        |t| Ok(attempt(t)),
+        |made| {
+            failed += f64::from(u8::from(made.is_err()));
+            match made {
+                Ok(c) if best.as_ref().is_none_or(|b| c.objective < b.objective) => best = Some(c),
+                Ok(_) => {}
+                Err(e @ Error::InfeasibleConstraints { .. }) => blocked = Some(e),
+                Err(e @ Error::UndecidedConstraints { .. }) => undecided = Some(e),
+                Err(e) => return Err(e),
+            }
+            Ok(())
+        },
+    )?;
     match best {
         Some(mut best) => {
             best.extras.diagnostics.insert("failed_attempts".into(), failed);
             Ok(best)
         }
-        None => Err(blocked.pop().or(undecided.pop()).expect("an attempt succeeds or fails")),
+        None => Err(blocked.or(undecided).expect("an attempt succeeds or fails")),
     }
 }

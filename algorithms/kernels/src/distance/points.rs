@@ -30,10 +30,19 @@ pub enum Distortion {
     #[default]
     SquaredEuclidean,
     /// 1 − cos(x, µ), centres of unit length (spherical k-means).
+    #[schemars(extend("x-origin" = true))]
     Cosine,
 }
 
 impl Distortion {
+    /// The power of the data's unit that it is in.
+    pub fn power(self) -> i32 {
+        match self {
+            Distortion::SquaredEuclidean => 2,
+            Distortion::Cosine => 0,
+        }
+    }
+
     /// The geometry that centres under this distortion have.
     pub fn geometry(self) -> Geometry {
         match self {

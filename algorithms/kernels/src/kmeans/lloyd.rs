@@ -62,6 +62,7 @@ pub enum ToleranceKind {
     #[default]
     Relative,
     /// With the change itself.
+    #[schemars(extend("x-units-of" = {"tolerance": 2}))]
     Absolute,
 }
 
@@ -439,8 +440,12 @@ pub fn best_of(
     restarts: usize,
     run: impl Fn(usize) -> Result<Clustering> + Send + Sync,
 ) -> Result<Clustering> {
-    let runs: Vec<Result<Clustering>> = (0..restarts).into_par_iter().map(run).collect();
-    best(runs.into_iter())
+    let mut best = None;
+    reduce::in_waves(restarts, run, |made| {
+        keep_better(&mut best, made);
+        Ok(())
+    })?;
+    best.ok_or_else(|| Error::bad_param("restarts", 0, ">= 1"))
 }
 
 /// [`best_of`] with one run after the other: for runs that fill all threads by themselves, where
@@ -452,19 +457,17 @@ pub fn best_in_turn(
     restarts: usize,
     run: impl Fn(usize) -> Result<Clustering>,
 ) -> Result<Clustering> {
-    best((0..restarts).map(run))
+    let mut best = None;
+    (0..restarts).try_for_each(|r| run(r).map(|made| keep_better(&mut best, made)))?;
+    best.ok_or_else(|| Error::bad_param("restarts", 0, ">= 1"))
 }
 
-fn best(runs: impl Iterator<Item = Result<Clustering>>) -> Result<Clustering> {
+/// Keeps `made` if its objective is smaller than that of what there is.
+fn keep_better(best: &mut Option<Clustering>, made: Clustering) {
     let value = |c: &Clustering| c.objective.unwrap_or(f64::INFINITY);
-    let mut best: Option<Clustering> = None;
-    for run in runs {
-        let run = run?;
-        if best.as_ref().is_none_or(|b| value(&run) < value(b)) {
-            best = Some(run);
-        }
+    if best.as_ref().is_none_or(|b| value(&made) < value(b)) {
+        *best = Some(made);
     }
-    best.ok_or_else(|| Error::bad_param("restarts", 0, ">= 1"))
 }
 
 #[cfg(test)]

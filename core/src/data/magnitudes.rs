@@ -1,0 +1,81 @@
+//! How large are the values of data, and what are they in another unit?
+
+use std::ops::Range;
+
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use super::{Csr, Data, DataKind, Matrix, Row};
+use crate::error::Result;
+use crate::reduce;
+
+impl Data {
+    /// The smallest and the largest value of every feature of dense data, of all values of other
+    /// kinds: one pair. Rows that a list leaves out count as well.
+    pub(crate) fn ranges(&self) -> &[(f64, f64)] {
+        const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+        let join = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        let of_all = |x: &[f64]| {
+            let each =
+                x.par_chunks(1 << 16).map(|x| x.iter().fold(NOTHING, |r, &v| join(r, (v, v))));
+            vec![each.reduce(|| NOTHING, join)]
+        };
+        self.store.ranges.get_or_init(|| match &self.store.matrix {
+            Matrix::Csr(x) if x.values.is_empty() => vec![(0.0, 0.0)],
+            Matrix::Csr(x) => of_all(&x.values),
+            Matrix::Distances(x) | Matrix::Affinity(x) => {
+                of_all(x.as_slice().expect("standard layout"))
+            }
+            Matrix::Dense(x) => {
+                let d = x.ncols();
+                let rows = |rows: Range<usize>| {
+                    let mut ranges = vec![NOTHING; d];
+                    for row in x.as_slice().expect("standard layout")[rows.start * d..rows.end * d]
+                        .chunks_exact(d)
+                    {
+                        ranges.iter_mut().zip(row).for_each(|(r, &v)| *r = join(*r, (v, v)));
+                    }
+                    ranges
+                };
+                let both = |mut a: Vec<(f64, f64)>, b: Vec<(f64, f64)>| {
+                    a.iter_mut().zip(b).for_each(|(a, b)| *a = join(*a, b));
+                    a
+                };
+                reduce::reduce(x.nrows(), rows, both).expect("data is not empty")
+            }
+        })
+    }
+
+    /// The same objects with every stored value changed by `change(feature, value)`, which leaves 0 of
+    /// sparse data alone. Copies.
+    ///
+    /// # Errors
+    /// `NonFinite` where a value becomes none.
+    pub(crate) fn mapped(&self, change: impl Fn(usize, f64) -> f64) -> Result<Self> {
+        let (n, d) = (self.n(), self.d());
+        let table = || Array2::from_shape_fn((n, d), |(i, j)| change(j, self.pair(i, j)));
+        match self.kind() {
+            DataKind::Distances => Data::distances(table()),
+            DataKind::Affinity => Data::affinity(table()),
+            DataKind::Dense => {
+                let mut x = self.to_dense();
+                for mut row in x.rows_mut() {
+                    row.iter_mut().enumerate().for_each(|(f, v)| *v = change(f, *v));
+                }
+                Data::dense(x)
+            }
+            DataKind::Csr => {
+                let mut x = Csr { indptr: vec![0], columns: d, indices: vec![], values: vec![] };
+                for i in 0..n {
+                    if let Row::Sparse(columns, values) = self.row(i) {
+                        x.indices.extend(columns);
+                        let changed = columns.iter().zip(values);
+                        x.values.extend(changed.map(|(&f, &v)| change(f as usize, v)));
+                    }
+                    x.indptr.push(x.indices.len());
+                }
+                Data::csr(x)
+            }
+        }
+    }
+}
