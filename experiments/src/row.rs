@@ -90,6 +90,10 @@ pub struct Row {
     pub status: RowStatus,
     /// The error, or what the method warned of.
     pub message: Option<String>,
+    /// Of an error: it follows from data, settings and seed alone, so that it will come again
+    /// (journal only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeded: Option<bool>,
     /// Version of the program.
     pub version: String,
     /// What the clusterer reports of itself (journal only).
@@ -147,7 +151,7 @@ fn count(value: Option<usize>) -> Option<f64> {
 }
 
 /// Every field of a row beside its scores, in the order of the columns.
-const FIELDS: [Field; 39] = [
+const FIELDS: [Field; 40] = [
     text("experiment", Before),
     text("identity", Before),
     text("dataset", Before),
@@ -180,6 +184,7 @@ const FIELDS: [Field; 39] = [
     text("test_classes", After),
     text("status", After),
     text("message", After),
+    text("seeded", Journal),
     text("version", After),
     text("diagnostics", Journal),
     text("labels", Journal),

@@ -1,6 +1,6 @@
 //! Is a file in order?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mustlink::config::{self, Document};
 use mustlink_experiments::{Experiment, plan};
@@ -34,12 +34,13 @@ pub(crate) enum File {
     Method(Document),
 }
 
+/// No method file has one of these.
+const EXPERIMENT: [&str; 3] = ["experiment", "dataset", "method"];
+
 /// Reads a file of either kind, checked.
-pub(crate) fn read(file: &std::path::Path, sets: &[String]) -> Result<File, Failure> {
+pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
     let mut document = Document::read(file)?;
-    // No method file has one of these.
-    let sections = ["experiment", "dataset", "method"];
-    if sections.iter().any(|s| document.root().get(s).is_some()) {
+    if EXPERIMENT.iter().any(|s| document.root().get(s).is_some()) {
         return Ok(File::Experiment(Box::new(Experiment::load(file, sets)?)));
     }
     for set in sets {
@@ -47,6 +48,20 @@ pub(crate) fn read(file: &std::path::Path, sets: &[String]) -> Result<File, Fail
     }
     config::build::<MethodFile>(document.root(), "")?;
     Ok(File::Method(document))
+}
+
+/// Reads an experiment file; of a method file it says what that is, and what takes it.
+pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Failure> {
+    let document = Document::read(file)?;
+    let has = |keys: &[&str]| keys.iter().any(|k| document.root().get(k).is_some());
+    if !has(&EXPERIMENT) && has(&["clusterer", "selector", "oracle", "transforms", "view", "k"]) {
+        let file = file.display();
+        return Err(Failure::usage(format!(
+            "{file}: this is a method file; mustlink cluster --data DATA --method {file} runs it, and an \
+             experiment takes it as [[method]] id = \"mine\", file = \"{file}\""
+        )));
+    }
+    Ok(Experiment::load(file, sets)?)
 }
 
 /// Refuses what `plan` refuses, and gives what the largest cell takes.

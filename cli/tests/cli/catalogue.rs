@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::support::Bench;
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 17] = [
     "list",
     "describe",
     "schema",
@@ -16,6 +16,9 @@ const VERBS: [&str; 14] = [
     "run",
     "report",
     "retry",
+    "merge",
+    "diff",
+    "cite",
     "config",
     "completions",
     "book",
