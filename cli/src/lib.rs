@@ -17,6 +17,7 @@ mod book;
 mod complaint;
 mod complete;
 mod failure;
+mod file_kind;
 mod interrupt;
 mod job;
 mod method_file;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::hash::canonical;
 use crate::row::Row;
 
 /// Columns that say where a row comes from, not what it says.
@@ -21,7 +22,7 @@ pub(crate) fn differences(a: &Row, b: &Row) -> Vec<Difference> {
             continue;
         }
         // As text: -0 is not 0 here.
-        if here.to_string() != there.to_string() {
+        if canonical(&here) != canonical(&there) {
             out.push((column, here, there));
         }
     }

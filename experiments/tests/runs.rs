@@ -418,6 +418,46 @@ fn trouble_stays_in_its_cell() {
 }
 
 #[test]
+fn survivors_do_not_win() {
+    let dir = tempfile::tempdir().unwrap();
+    // Right wherever it comes to a result, and it comes to one only without constraints.
+    let lucky = "[[method]]\nid = \"lucky\"\nselector = \"random_pairs\"\nclusterer = { type = \"test_trouble\", what = \"error\", only_constrained = true }\n";
+    let text = format!("{HEAD}{CURVE}{}{}{lucky}", SETS[1], METHODS[0]);
+    let outcome = done(&text, dir.path());
+    let rows = results(dir.path());
+    let (method, ari) = (column(&rows, "method"), column(&rows, "ari"));
+    let lucky: Vec<&String> =
+        (0..ari.len()).filter(|&i| method[i] == "lucky").map(|i| &ari[i]).collect();
+    assert!(lucky.contains(&&"1.0".to_string()) && lucky.contains(&&String::new()));
+    let made = outcome.report.unwrap();
+    assert!(made.table.contains("6 failed") && !made.table.contains("1.000"), "{}", made.table);
+    let page = std::fs::read_to_string(made.page).unwrap();
+    let scores = &page[page.find("<h2>Scores").unwrap()..page.find("<h2>Learning").unwrap()];
+    let line = |id: &str| {
+        let at = scores.find(&format!("<td class=\"l\">{id}</td>")).unwrap();
+        scores[at..].lines().next().unwrap().to_string()
+    };
+    // At the start, where it has every cell, it is shown; with failures further on it is not the best.
+    assert!(line("lucky").contains("1.000 ± 0.000, 6 of 6 failed"), "{}", line("lucky"));
+    assert!(!line("lucky").contains("<b>"), "{}", line("lucky"));
+    assert!(line("kmeans").contains("<b>"), "{}", line("kmeans"));
+}
+
+#[test]
+fn an_undefined_score_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let head =
+        HEAD.replace(r#"metrics = ["ari", "nmi_arith"]"#, r#"metrics = ["ari", "violations"]"#);
+    let outcome = done(&format!("{head}{}{}", SETS[0], METHODS[0]), dir.path());
+    let table = outcome.report.unwrap().table;
+    assert!(table.contains("undefined  "), "{table}");
+    assert!(
+        table.contains("; undefined: score_violations has no value without constraints"),
+        "{table}"
+    );
+}
+
+#[test]
 fn fail_fast_stops_and_retry_mends() {
     let dir = tempfile::tempdir().unwrap();
     let mark = dir.path().join("mark");

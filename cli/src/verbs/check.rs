@@ -1,12 +1,11 @@
 //! Is a file in order?
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use mustlink::config::{self, Document};
 use mustlink_experiments::{Experiment, plan};
 
 use crate::failure::Failure;
-use crate::method_file::MethodFile;
+use crate::file_kind::{File, read};
 use crate::options::{DataDir, bytes};
 use crate::term;
 use crate::verbs::plan::within;
@@ -26,42 +25,6 @@ pub(crate) struct Args {
     memory_limit: Option<u64>,
     #[command(flatten)]
     data: DataDir,
-}
-
-/// What a file describes.
-pub(crate) enum File {
-    Experiment(Box<Experiment>),
-    Method(Document),
-}
-
-/// No method file has one of these.
-const EXPERIMENT: [&str; 3] = ["experiment", "dataset", "method"];
-
-/// Reads a file of either kind, checked.
-pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
-    let mut document = Document::read(file)?;
-    if EXPERIMENT.iter().any(|s| document.root().get(s).is_some()) {
-        return Ok(File::Experiment(Box::new(Experiment::load(file, sets)?)));
-    }
-    for set in sets {
-        document.set(set)?;
-    }
-    config::build::<MethodFile>(document.root(), "")?;
-    Ok(File::Method(document))
-}
-
-/// Reads an experiment file; of a method file it says what that is, and what takes it.
-pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Failure> {
-    let document = Document::read(file)?;
-    let has = |keys: &[&str]| keys.iter().any(|k| document.root().get(k).is_some());
-    if !has(&EXPERIMENT) && has(&["clusterer", "selector", "oracle", "transforms", "view", "k"]) {
-        let file = file.display();
-        return Err(Failure::usage(format!(
-            "{file}: this is a method file; mustlink cluster --data DATA --method {file} runs it, and an \
-             experiment takes it as [[method]] id = \"mine\", file = \"{file}\""
-        )));
-    }
-    Ok(Experiment::load(file, sets)?)
 }
 
 /// Refuses what `plan` refuses, and gives what the largest cell takes.

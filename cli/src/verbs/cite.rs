@@ -11,9 +11,9 @@ use mustlink_experiments::Experiment;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::file_kind::{self, File};
 use crate::method_file::MethodFile;
 use crate::term;
-use crate::verbs::check::{self, File};
 
 /// Papers of the plugins that come with the program.
 const REFERENCES: &str = include_str!("../../../book/references.bib");
@@ -73,7 +73,7 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
     if path.is_dir() {
         return Ok(of(&Experiment::from_directory(path)?));
     }
-    Ok(match check::read(path, &[])? {
+    Ok(match file_kind::read(path, &[])? {
         File::Experiment(experiment) => of(&experiment),
         File::Method(document) => vec![config::resolve::<MethodFile>(document.root())?],
     })

@@ -6,9 +6,9 @@ use mustlink::Error;
 use mustlink_experiments::{Plan, plan};
 
 use crate::failure::Failure;
+use crate::file_kind;
 use crate::options::{DataDir, bytes};
 use crate::term;
-use crate::verbs::check;
 use crate::verbs::run::default_out;
 
 /// Show what running an experiment takes: data sets, cells, time, memory
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let experiment = check::experiment(&args.file, &args.sets)?;
+    let experiment = file_kind::experiment(&args.file, &args.sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let plan = plan(&experiment, &args.data.source(), Some(&out))?;
     term::print(&plan.to_string())?;

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use mustlink_experiments::{self as experiments, Experiment, Outcome, RunOptions, Shard};
 
 use crate::failure::Failure;
+use crate::file_kind;
 use crate::options::{self, DataDir};
 use crate::progress::{Cells, duration};
-use crate::verbs::check;
 use crate::{interrupt, term};
 
 /// Run an experiment, or go on where it stopped: a table to standard output, everything to --out; ends
@@ -62,7 +62,7 @@ pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let experiment = check::experiment(&args.file, &args.sets)?;
+    let experiment = file_kind::experiment(&args.file, &args.sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     carry_out(&args.how, &out, args.shard, |options| experiments::run(&experiment, options))
 }

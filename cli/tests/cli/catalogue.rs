@@ -74,7 +74,7 @@ fn unknown_roles_and_names() {
     );
     let slip = bench.run("clutser");
     assert_eq!(slip.status, 2);
-    assert!(slip.err.contains("a similar subcommand exists: 'cluster'"), "{}", slip.err);
+    assert!(slip.err.contains("similar subcommands exist: 'cite', 'cluster'"), "{}", slip.err);
     let slip = bench.run("cluster --date iris");
     assert_eq!(slip.status, 2);
     assert!(slip.err.contains("a similar argument exists: '--data'"), "{}", slip.err);
