@@ -4,7 +4,7 @@
 //! renamed: a file under a final name is whole, and its first line says whether it still is as it was
 //! written. Whether a cell is done depends on nothing else. A lock keeps two runs out of one directory; shards of one run may share it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,12 @@ impl Journal {
 
     /// Writes the experiment and which file belongs to which cell. The configuration comes last: it
     /// holds the checksum of the list of cells.
-    pub fn write_study(&self, experiment: &Experiment, lines: &[PlanLine]) -> Result<()> {
+    pub fn write_study(
+        &self,
+        experiment: &Experiment,
+        metrics: &BTreeMap<String, String>,
+        lines: &[PlanLine],
+    ) -> Result<()> {
         let path = self.dir.join(PLAN);
         let mut writer = csv::Writer::from_writer(Vec::new());
         let fail = |e: csv::Error| Error::Data {
@@ -120,7 +125,8 @@ impl Journal {
             |name: &str, content: &[u8]| write_whole(&self.dir.join(name), &self.part, content);
         write(PLAN, &plan)?;
         write("config.toml", experiment.resolved_toml().as_bytes())?;
-        let content = stored::content(experiment.base(), experiment.resolved(), &digest(&plan));
+        let content =
+            stored::content(experiment.base(), experiment.resolved(), metrics, &digest(&plan));
         write(stored::FILE, content.as_bytes())
     }
 

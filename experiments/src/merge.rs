@@ -57,6 +57,9 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
                 differs.push(format!("{section}.{key}"));
             }
         }
+        if differs.is_empty() && first.metrics != study.metrics {
+            differs.push("versions of metrics".into());
+        }
         if !differs.is_empty() {
             stored::shorten(&mut differs);
             let message = format!(
@@ -145,7 +148,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
     for (identity, file) in &cells {
         journal.put(identity, file)?;
     }
-    journal.write_study(&experiment, &lines)?;
+    journal.write_study(&experiment, &first.metrics, &lines)?;
     Ok(Merged { cells: cells.len(), shared, mended, report: report::report(out)? })
 }
 

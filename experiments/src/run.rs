@@ -243,7 +243,7 @@ fn carry_out(
 ) -> Result<Outcome> {
     let start = Instant::now();
     let plan = grid.plan_lines();
-    journal.write_study(experiment, &plan)?;
+    journal.write_study(experiment, &left.wanted.metrics, &plan)?;
     options.progress.start(&left.standing);
     let todo: Vec<usize> = left.todo.keys().copied().collect();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -102,7 +102,7 @@ pub(crate) fn carry_out(
     if let Some(report) = &outcome.report {
         term::print(&report.table)?;
     }
-    if outcome.total == 0 {
+    if outcome.total == 0 && !how.quiet {
         term::tell(&format!("no cell to do in {}", out.display()));
     } else if !how.quiet {
         term::tell(&format!(

@@ -1,6 +1,6 @@
 //! The configuration that a results directory holds, and what differs from another one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,19 +19,27 @@ pub(crate) struct Stored {
     pub base: PathBuf,
     /// The resolved configuration.
     pub config: Value,
+    /// Columns of scores, and what each depended on when they were made: a later version of a metric
+    /// leaves a report of finished cells as it is.
+    pub metrics: BTreeMap<String, String>,
     /// Checksum of the list of cells; absent in directories of the first form, which hold nothing to
     /// check their files by.
     pub plan: Option<String>,
 }
 
-/// Its text: where relative paths start, the resolved configuration, and checksums of it and of the
-/// list of cells.
-pub(crate) fn content(base: &Path, resolved: &Value, plan: &str) -> String {
+/// Its text: where relative paths start, the resolved configuration, what the columns of scores depend
+/// on, and checksums of the configuration and of the list of cells.
+pub(crate) fn content(
+    base: &Path,
+    resolved: &Value,
+    metrics: &BTreeMap<String, String>,
+    plan: &str,
+) -> String {
     let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let base = fs::canonicalize(here).unwrap_or_else(|_| base.to_path_buf());
     let sum = digest(canonical(resolved).as_bytes());
     let value = json!({
-        "format": 2, "base": base, "config": resolved, "checksum": sum, "cells": plan,
+        "format": 2, "base": base, "config": resolved, "metrics": metrics, "checksum": sum, "cells": plan,
     });
     format!("{value:#}\n")
 }
@@ -78,10 +86,14 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
     let base = value["base"].as_str().map(PathBuf::from).ok_or_else(|| bad(&"has no base"))?;
     let config = value["config"].take();
     if value["format"] == 1 {
-        return Ok(Stored { base, config, plan: None });
+        return Ok(Stored { base, config, metrics: BTreeMap::new(), plan: None });
     }
     let plan = value["cells"].as_str().map(str::to_string);
-    if plan.is_none() || value["checksum"] != digest(canonical(&config).as_bytes()) {
+    let metrics = serde_json::from_value(value["metrics"].take()).ok();
+    if plan.is_none()
+        || metrics.is_none()
+        || value["checksum"] != digest(canonical(&config).as_bytes())
+    {
         return Err(Error::Data {
             place: path.display().to_string(),
             message:
@@ -90,7 +102,7 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
                     .into(),
         });
     }
-    Ok(Stored { base, config, plan })
+    Ok(Stored { base, config, metrics: metrics.unwrap_or_default(), plan })
 }
 
 /// Refuses results of the first form.

@@ -25,7 +25,6 @@ use crate::cell_file::Wanted;
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
 use crate::grid::PlanLine;
-use crate::identity;
 use crate::journal::{self, io, write_whole};
 use crate::row::{self, Row, RowStatus};
 
@@ -108,10 +107,8 @@ pub(crate) fn read_cells(
 ) -> Result<(Stored, Vec<PlanLine>, Vec<CellRows>)> {
     let stored = stored::read(dir)?;
     let plan = journal::read_plan(dir, &stored)?;
-    let wanted = Wanted {
-        points: experiment.points.numbers().ok(),
-        metrics: identity::of_metrics(experiment)?,
-    };
+    let wanted =
+        Wanted { points: experiment.points.numbers().ok(), metrics: stored.metrics.clone() };
     let mut cells = Vec::new();
     for line in &plan {
         let mut rows: Vec<Row> = if stored.plan.is_some() {
