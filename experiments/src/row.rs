@@ -248,7 +248,8 @@ mod tests {
     fn the_list_of_fields_covers_the_row() {
         let diagnostics = BTreeMap::from([("rounds".to_string(), 2.0)]);
         let weights = Some(FeatureWeights { features: Vec::new(), rows: Vec::new() });
-        let row = Row { labels: Some(vec![1]), diagnostics, weights, ..Row::default() };
+        let labels = Some(vec![1]);
+        let row = Row { labels, diagnostics, weights, seeded: Some(true), ..Row::default() };
         assert_eq!(row.number("rounds"), Some(2.0));
         assert!(is_fixed_column("labels") && !is_fixed_column("rounds"));
         let value = serde_json::to_value(&row).unwrap();
@@ -293,6 +294,7 @@ mod tests {
             dataset: "a, \"b\"".into(),
             cost: Some(3.0),
             scores,
+            seeded: Some(true),
             labels: Some(vec![0, 1]),
             ..Row::default()
         };
