@@ -10,13 +10,14 @@
 //! ```
 //!
 //! Standard output is data only; notes, warnings, progress and errors go to standard error. Exit
-//! status: 0 good, 1 finished with failed cells, 2 usage or configuration, 3 data or constraints,
-//! 4 a plugin broke its contract, 130 interrupted.
+//! status: 0 good, 1 finished with failed cells (or `diff --exit-code` found a difference), 2 usage or
+//! configuration, 3 data or constraints, 4 a plugin broke its contract, 130 interrupted.
 
 mod book;
 mod complaint;
 mod complete;
 mod failure;
+mod file_kind;
 mod interrupt;
 mod job;
 mod method_file;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mustlink::context::Progress;
-use mustlink_experiments::{ProgressSnapshot, RunProgress};
+use mustlink_experiments::{ProgressSnapshot, RunProgress, Standing};
 
 use crate::term;
 
@@ -22,6 +22,7 @@ fn style(template: &str) -> ProgressStyle {
 
 /// Shows where an experiment stands.
 pub(crate) struct Cells {
+    quiet: bool,
     bar: Option<ProgressBar>,
     last: Arc<Mutex<Option<ProgressSnapshot>>>,
     lines: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
@@ -53,7 +54,7 @@ impl Cells {
             });
             (stop, told)
         });
-        Arc::new(Cells { bar, last, lines: Mutex::new(lines) })
+        Arc::new(Cells { quiet, bar, last, lines: Mutex::new(lines) })
     }
 
     /// Takes the bar away, ends the lines.
@@ -94,6 +95,31 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 impl RunProgress for Cells {
+    fn start(&self, standing: &Standing) {
+        let mut text = String::new();
+        match (self.quiet, &self.bar) {
+            // What is damaged is no progress, and is said in any case.
+            (true, _) => {
+                text = standing.damaged.iter().map(|d| format!("{d}\n")).collect();
+            }
+            (false, bar) => {
+                if bar.is_none() {
+                    let new = standing.cells - standing.finished;
+                    text = format!(
+                        "{} cells: {} finished before, {new} to do\n",
+                        standing.cells, standing.finished
+                    );
+                }
+                text += &standing.to_string();
+            }
+        }
+        let tell = || text.lines().for_each(term::tell);
+        match &self.bar {
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
+        }
+    }
+
     fn update(&self, snapshot: &ProgressSnapshot) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*snapshot);
         if let Some(bar) = &self.bar {

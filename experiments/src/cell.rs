@@ -16,17 +16,25 @@ use crate::run_env::{RunEnv, check_no_test_leak, problem};
 use crate::score::{Scored, cluster_and_score};
 use crate::select::Selected;
 
-/// Carries out a cell: one row per curve point.
+/// Carries out a cell: one row per curve point; of the points in `only` where the others are there
+/// already.
 ///
 /// # Errors
 /// `Cancelled` alone; every other error is in the rows.
-pub(crate) fn run(env: &RunEnv, at: usize, selected: Option<&Selected>) -> Result<Vec<Row>> {
+pub(crate) fn run(
+    env: &RunEnv,
+    at: usize,
+    selected: Option<&Selected>,
+    only: Option<&[usize]>,
+) -> Result<Vec<Row>> {
     let cell = &env.grid.cells[at];
     let set = &env.grid.datasets[cell.dataset];
     let resolved = &env.grid.method_of_cell(at).resolved;
     let method = &resolved.method;
     let start = Instant::now();
-    let points: Vec<Option<usize>> = match env.points {
+    // What a selection warns of stands in every row of its cell.
+    let only = only.filter(|_| selected.is_none_or(|s| s.warnings.is_empty()));
+    let points: Vec<Option<usize>> = match only.or(env.points) {
         Some(points) => points.iter().copied().map(Some).collect(),
         None => vec![selected.and_then(|s| s.point)],
     };
@@ -108,6 +116,7 @@ pub(crate) fn run(env: &RunEnv, at: usize, selected: Option<&Selected>) -> Resul
             Err(error) => {
                 let timeout = matches!(error.root(), Error::TimedOut { .. });
                 row.status = if timeout { RowStatus::Timeout } else { RowStatus::Error };
+                row.seeded = Some(is_seeded(&error));
                 // The message names the limit of the cell, not what was left of it; that of a
                 // plugin's own time-out, which has a place, stays.
                 let error = match (&error, env.experiment.run.cell_timeout_s) {
@@ -120,6 +129,14 @@ pub(crate) fn run(env: &RunEnv, at: usize, selected: Option<&Selected>) -> Resul
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// Whether an error will come again from the same data, settings and seed. Time and memory depend on
+/// the machine, files and programs outside on what they are by then.
+fn is_seeded(error: &Error) -> bool {
+    let root = error.root();
+    let outside = matches!(root, Error::Data { .. } | Error::Plugin { .. } | Error::Oracle(_));
+    !outside && !matches!(root, Error::TimedOut { .. } | Error::Memory { .. })
 }
 
 enum Made {

@@ -9,7 +9,8 @@ use mustlink::roles::{EnsembleGenerator, Transform};
 use serde_json::Value;
 
 use crate::config::ResolvedMethod;
-use crate::identity::{canonical, descriptor};
+use crate::hash::canonical;
+use crate::identity::descriptor;
 
 /// An ensemble that others may need as well.
 pub(crate) struct SharedEnsemble {

@@ -1,6 +1,6 @@
 //! What is there to do? Cells (data set, method, repeat, fold) and the selections they share.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use mustlink::error::Diagnostic;
@@ -206,6 +206,12 @@ impl Grid {
             }
         }
         Ok(())
+    }
+
+    /// One cell per identity: methods with equal settings have equal rows.
+    pub fn distinct(&self, cells: &[usize]) -> Vec<usize> {
+        let mut seen = BTreeSet::new();
+        cells.iter().copied().filter(|&c| seen.insert(&self.cells[c].identity)).collect()
     }
 
     /// Which file belongs to which cell.

@@ -1,7 +1,8 @@
 //! What decides which results belong to a cell, and which cells share a selection?
 //!
 //! The identity of a cell is a hash of everything its rows depend on; a selection key is everything a
-//! selection reads. Neither decides what is drawn: seeds have paths of their own.
+//! selection reads. Neither decides what is drawn: seeds have paths of their own. Which rows are asked
+//! for (points, metrics, repeats) is no part of an identity, so that a finished study can grow.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +12,10 @@ use serde_json::{Value, json};
 
 use crate::config::{DatasetSpec, EnsemblePer, Experiment, ResolvedMethod};
 use crate::data::Prepared;
+use crate::hash::{canonical, digest};
 
 /// Schema of identities; raised when rows change their meaning.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// What the cells of a method on a data set have in common; `reference` is the method that decides
 /// the curve points, where one does.
@@ -28,13 +30,21 @@ pub(crate) fn of_method(
     reference: Option<&ResolvedMethod>,
 ) -> Result<Value> {
     let curve = match reference {
-        None => json!(experiment.points.numbers().unwrap_or_default()),
+        None => json!("points"),
         Some(r) => json!({ "from_run": r.config }),
     };
-    let scoring = serde_json::to_value(&experiment.scoring)
-        .map_err(|e| Error::Data { place: "scoring".into(), message: e.to_string() })?;
+    let plain = |value: serde_json::Result<Value>, place: &str| {
+        value.map_err(|e| Error::Data { place: place.into(), message: e.to_string() })
+    };
+    let mut scoring = plain(serde_json::to_value(&experiment.scoring), "scoring")?;
+    let mut split = plain(serde_json::to_value(&experiment.split), "split")?;
+    for (section, key) in [(&mut scoring, "metrics"), (&mut split, "repeats")] {
+        if let Some(map) = section.as_object_mut() {
+            map.remove(key);
+        }
+    }
     let mut versions = BTreeMap::new();
-    for tree in [&method.config, &scoring, &spec.transforms, &curve] {
+    for tree in [&method.config, &spec.transforms, &curve] {
         collect_versions(tree, &mut versions);
     }
     let mut identity = json!({
@@ -44,7 +54,7 @@ pub(crate) fn of_method(
             "class_sizes": spec.class_sizes, "transforms": spec.transforms,
             "constraints": set.given.digest(),
         },
-        "split": experiment.split,
+        "split": split,
         "method": method.config,
         "curve": curve,
         "scoring": scoring,
@@ -55,6 +65,24 @@ pub(crate) fn of_method(
         identity["ensemble_per"] = json!("repeat");
     }
     Ok(first_names(&identity))
+}
+
+/// What each column of scores depends on, by column: a hash of its metric, options and versions.
+///
+/// # Errors
+/// `Data` for metrics that cannot be written down.
+pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, String>> {
+    let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
+    metrics
+        .map(|(column, metric)| {
+            let config = serde_json::to_value(metric)
+                .map_err(|e| Error::Data { place: "scoring".into(), message: e.to_string() })?;
+            let mut versions = BTreeMap::new();
+            collect_versions(&config, &mut versions);
+            let whole = json!({ "metric": first_names(&config), "versions": versions });
+            Ok((column.clone(), digest(canonical(&whole).as_bytes())))
+        })
+        .collect()
 }
 
 /// Options under the names they had first: renaming one leaves finished cells what they are.
@@ -78,7 +106,7 @@ pub(crate) fn of_cell(method: &Value, repeat: usize, fold: usize) -> String {
     let mut identity = method.clone();
     identity["repeat"] = repeat.into();
     identity["fold"] = fold.into();
-    blake3::hash(canonical(&identity).as_bytes()).to_hex()[..16].to_string()
+    digest(canonical(&identity).as_bytes())
 }
 
 /// Everything a selection reads, apart from data set, repeat and fold; `None` without a selector.
@@ -116,41 +144,6 @@ fn collect_versions(value: &Value, out: &mut BTreeMap<String, u32>) {
     }
 }
 
-/// JSON with sorted keys and no spaces; integers as integers, floats by shortest round trip.
-pub(crate) fn canonical(value: &Value) -> String {
-    fn write(value: &Value, out: &mut String) {
-        match value {
-            Value::Object(map) => {
-                let sorted: BTreeMap<&String, &Value> = map.iter().collect();
-                out.push('{');
-                for (at, (key, v)) in sorted.into_iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    out.push_str(&Value::from(key.as_str()).to_string());
-                    out.push(':');
-                    write(v, out);
-                }
-                out.push('}');
-            }
-            Value::Array(items) => {
-                out.push('[');
-                for (at, v) in items.iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    write(v, out);
-                }
-                out.push(']');
-            }
-            other => out.push_str(&other.to_string()),
-        }
-    }
-    let mut out = String::new();
-    write(value, &mut out);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,11 +154,5 @@ mod tests {
         let first = json!({ "clusterer": { "type": "pck_means", "lambda_gt_k": "largest", "weight": 1.0 } });
         assert_eq!(first_names(&config), first);
         assert_eq!(first_names(&first), first);
-    }
-
-    #[test]
-    fn canonical_json_sorts_and_keeps_kinds() {
-        let value = json!({ "b": [1, 1.0, 0.1, null, true], "a": { "z": "\"q\"", "y": {} } });
-        assert_eq!(canonical(&value), r#"{"a":{"y":{},"z":"\"q\""},"b":[1,1.0,0.1,null,true]}"#);
     }
 }

@@ -1,10 +1,10 @@
 //! Files that survive a run being killed.
 //!
 //! Every finished cell is a file of its own under `cells/`, written aside, flushed to disk and then
-//! renamed: a file under a final name is whole. Whether a cell is done depends on nothing else. A
-//! lock keeps two runs out of one directory; shards of one run may share it.
+//! renamed: a file under a final name is whole, and its first line says whether it still is as it was
+//! written. Whether a cell is done depends on nothing else. A lock keeps two runs out of one directory; shards of one run may share it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,16 @@ use std::path::{Path, PathBuf};
 use mustlink::lock::{Sharing, try_lock};
 use mustlink::{Error, Result};
 
-use crate::config::{Experiment, stored};
+use crate::cell_file::{CellFile, Wanted};
+use crate::config::Experiment;
+use crate::config::stored::{self, Stored};
 use crate::grid::PlanLine;
-use crate::row::{Row, RowStatus};
+use crate::hash::digest;
+use crate::row::Row;
 use crate::shard::Shard;
+
+/// The list of cells.
+const PLAN: &str = "cells.csv";
 
 /// A directory with the results of one experiment.
 #[derive(Debug)]
@@ -83,10 +89,7 @@ impl Journal {
                 format!(".part-{number}-of-{of}")
             }
         };
-        stored::check_same(dir, experiment.resolved())?;
-        let content = stored::content(experiment.base(), experiment.resolved());
-        write_whole(&dir.join(stored::FILE), &part, content.as_bytes())?;
-        write_whole(&dir.join("config.toml"), &part, experiment.resolved_toml().as_bytes())?;
+        check(dir, experiment)?;
         let journal = Journal { dir: dir.to_path_buf(), part, _locks: locks };
         for entry in fs::read_dir(&cells).map_err(io(&cells))? {
             let path = entry.map_err(io(&cells))?.path();
@@ -102,36 +105,62 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Writes which file belongs to which cell.
-    pub fn write_plan(&self, lines: &[PlanLine]) -> Result<()> {
-        let path = self.dir.join("cells.csv");
+    /// Writes the experiment and which file belongs to which cell. The configuration comes last: it
+    /// holds the checksum of the list of cells.
+    pub fn write_study(
+        &self,
+        experiment: &Experiment,
+        metrics: &BTreeMap<String, String>,
+        lines: &[PlanLine],
+    ) -> Result<()> {
+        let path = self.dir.join(PLAN);
         let mut writer = csv::Writer::from_writer(Vec::new());
         let fail = |e: csv::Error| Error::Data {
             place: path.display().to_string(),
             message: e.to_string(),
         };
         lines.iter().try_for_each(|l| writer.serialize(l)).map_err(fail)?;
-        let content = writer.into_inner().map_err(|e| fail(e.into_error().into()))?;
-        write_whole(&path, &self.part, &content)
+        let plan = writer.into_inner().map_err(|e| fail(e.into_error().into()))?;
+        let write =
+            |name: &str, content: &[u8]| write_whole(&self.dir.join(name), &self.part, content);
+        write(PLAN, &plan)?;
+        write("config.toml", experiment.resolved_toml().as_bytes())?;
+        let content =
+            stored::content(experiment.base(), experiment.resolved(), metrics, &digest(&plan));
+        write(stored::FILE, content.as_bytes())
     }
 
-    /// The finished cells.
-    pub fn finished(&self) -> Result<BTreeSet<String>> {
-        finished(&self.dir)
-    }
-
-    /// Writes a finished cell.
-    pub fn finish(&self, identity: &str, rows: &[Row]) -> Result<()> {
+    /// Writes the file of a cell as it is.
+    pub fn put(&self, identity: &str, file: &CellFile) -> Result<()> {
         let path = cell_path(&self.dir, identity);
-        let mut text = Vec::new();
-        for row in rows {
-            serde_json::to_writer(&mut text, row).map_err(|e| Error::Data {
-                place: path.display().to_string(),
-                message: e.to_string(),
-            })?;
-            text.push(b'\n');
+        let text = file.encode(identity).map_err(|e| Error::Data {
+            place: path.display().to_string(),
+            message: e.to_string(),
+        })?;
+        write_whole(&path, &self.part, text.as_bytes())
+    }
+
+    /// Writes the rows of a finished cell; what its file holds beside them stays.
+    pub fn finish(&self, identity: &str, rows: &[Row], wanted: &Wanted) -> Result<()> {
+        let mut file = CellFile { metrics: wanted.metrics.clone(), rows: rows.to_vec() };
+        // A damaged file has nothing to keep.
+        if wanted.points.is_some()
+            && let Ok(Some(earlier)) = read_cell(&self.dir, identity)
+        {
+            file.keep(earlier);
         }
-        write_whole(&path, &self.part, &text)
+        self.put(identity, &file)
+    }
+}
+
+/// Whether a directory may take the results of an experiment; one without a finished cell may.
+///
+/// # Errors
+/// `Data` when rows that are there would change their meaning.
+pub(crate) fn check(dir: &Path, experiment: &Experiment) -> Result<()> {
+    match files(dir)?.is_empty() {
+        true => Ok(()),
+        false => stored::check_same(dir, experiment.resolved()),
     }
 }
 
@@ -139,8 +168,8 @@ fn cell_path(dir: &Path, identity: &str) -> PathBuf {
     dir.join("cells").join(format!("{identity}.jsonl"))
 }
 
-/// The finished cells of a directory; none when it does not exist.
-pub(crate) fn finished(dir: &Path) -> Result<BTreeSet<String>> {
+/// The cells that have a file in a directory; none when it does not exist.
+pub(crate) fn files(dir: &Path) -> Result<BTreeSet<String>> {
     let cells = dir.join("cells");
     let Ok(entries) = fs::read_dir(&cells) else { return Ok(BTreeSet::new()) };
     let mut out = BTreeSet::new();
@@ -153,43 +182,61 @@ pub(crate) fn finished(dir: &Path) -> Result<BTreeSet<String>> {
     Ok(out)
 }
 
-/// The rows of a finished cell; `None` when it is not finished.
-pub(crate) fn read_cell(dir: &Path, identity: &str) -> Result<Option<Vec<Row>>> {
+/// The file of a finished cell; `None` when it is not finished.
+///
+/// # Errors
+/// `Data` with the file and the way out when it is not as it was written.
+pub(crate) fn read_cell(dir: &Path, identity: &str) -> Result<Option<CellFile>> {
+    read_with(dir, identity, |text| CellFile::decode(text, identity))
+}
+
+/// The same of a directory of the first form, whose files have nothing to check them by.
+pub(crate) fn read_cell_unchecked(dir: &Path, identity: &str) -> Result<Option<CellFile>> {
+    read_with(dir, identity, CellFile::decode_unchecked)
+}
+
+fn read_with(
+    dir: &Path,
+    identity: &str,
+    decode: impl Fn(&str) -> std::result::Result<CellFile, String>,
+) -> Result<Option<CellFile>> {
     let path = cell_path(dir, identity);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(io(&path)(e)),
     };
-    let rows: std::result::Result<Vec<Row>, _> = text.lines().map(serde_json::from_str).collect();
-    match rows {
-        Ok(rows) if !rows.is_empty() => Ok(Some(rows)),
-        Ok(_) => Err(damaged(&path, "it is empty")),
-        Err(e) => Err(damaged(&path, &e.to_string())),
-    }
+    let text = String::from_utf8(bytes).map_err(|_| damaged(&path, "it is not text"))?;
+    decode(&text).map(Some).map_err(|why| damaged(&path, &why))
 }
 
 fn damaged(path: &Path, why: &str) -> Error {
     Error::Data {
         place: path.display().to_string(),
-        message: format!("damaged: {why}; remove it and run again"),
+        message: format!(
+            "damaged: {why}; mustlink run with the same file and --out makes it again"
+        ),
     }
 }
 
-/// Whether a cell came to an error or ran out of time.
-pub(crate) fn has_failed(rows: &[Row]) -> bool {
-    rows.iter().any(|r| r.status != RowStatus::Ok)
-}
-
-/// The plan stored in a directory.
-pub(crate) fn read_plan(dir: &Path) -> Result<Vec<PlanLine>> {
-    let path = dir.join("cells.csv");
-    let bad = |e: &dyn std::fmt::Display| Error::Data {
-        place: path.display().to_string(),
-        message: format!("{e}; is this a results directory?"),
-    };
-    let mut reader = csv::Reader::from_path(&path).map_err(|e| bad(&e))?;
-    reader.deserialize().collect::<std::result::Result<_, _>>().map_err(|e| bad(&e))
+/// The list of cells stored in a directory.
+///
+/// # Errors
+/// `Data` with the way out when it is not there or not as it was written.
+pub(crate) fn read_plan(dir: &Path, stored: &Stored) -> Result<Vec<PlanLine>> {
+    let path = dir.join(PLAN);
+    let bad = |e: &dyn std::fmt::Display| damaged(&path, &e.to_string());
+    let content = fs::read(&path).map_err(|e| bad(&e))?;
+    if stored.plan.as_ref().is_some_and(|sum| *sum != digest(&content)) {
+        return Err(bad(&"its checksum does not fit: something in it was changed"));
+    }
+    let mut reader = csv::Reader::from_reader(content.as_slice());
+    let lines: Vec<PlanLine> =
+        reader.deserialize().collect::<std::result::Result<_, _>>().map_err(|e| bad(&e))?;
+    if lines.is_empty() {
+        return Err(bad(&"it lists no cell"));
+    }
+    Ok(lines)
 }
 
 #[cfg(test)]

@@ -3,30 +3,38 @@
 //! An [`Experiment`] is a file: data sets, splits, methods, curve points, metrics. [`plan`] estimates
 //! what running it takes; [`run`] does it, cell by cell into a crash-safe journal, and goes on
 //! where it stopped; [`report`] makes tables and figures from the journal; [`retry`] runs again
-//! what failed. Equal files and equal seeds give equal rows on any number of threads.
+//! what failed; [`merge`] puts results of several machines together and [`diff`] compares two. Equal files and equal seeds give equal rows on any number of threads.
 //!
 //! Each module uses only those above it:
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `hash` | equal things, files as they were written |
 //! | `statistics`, `svg`, `split`, `row` | means and intervals; axes of figures; which objects are held back; what is written down |
 //! | `verdict` | the language of claims about results |
 //! | `config` | the file and how it is read |
 //! | `data` | the data sets, opened |
 //! | `identity`, `costs` | what results depend on; what methods take |
 //! | `grid`, `shard` | cells and the selections they share; parts of a run |
-//! | `journal` | files that survive a run being killed |
+//! | `cell_file`, `journal` | files that survive a run being killed, and show when they were changed |
+//! | `standing` | what of an experiment is there already |
 //! | `plan`, `report` | what people see before and after |
+//! | `compare_rows`, `merge`, `diff` | several results directories |
 //! | `run_env`, `select`, `score`, `cell` | what happens in a selection and in a cell |
 //! | `schedule`, `run` | tasks, threads, memory, stopping |
 
 mod cell;
+mod cell_file;
+mod compare_rows;
 mod config;
 mod costs;
 mod data;
+mod diff;
 mod grid;
+mod hash;
 mod identity;
 mod journal;
+mod merge;
 mod plan;
 mod report;
 mod row;
@@ -37,6 +45,7 @@ mod score;
 mod select;
 mod shard;
 mod split;
+mod standing;
 mod statistics;
 pub mod svg;
 mod verdict;
@@ -47,10 +56,15 @@ pub use config::{
 };
 pub use costs::first_generator;
 pub use data::Source;
+pub use diff::{ColumnDiff, Diff, diff};
+pub use merge::{Merged, merge};
 pub use plan::{Plan, PlannedDataset, plan};
 pub use report::{CurveSummary, Finding, Judgement, PointSummary, Report, Verdict, report};
 pub use row::{Row, RowStatus};
-pub use run::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, retry, run};
+pub use run::{
+    FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures, retry, run,
+};
 pub use shard::Shard;
 pub use split::Split;
+pub use standing::Standing;
 pub use statistics::{Summary, Unit, critical_t, mean_height};

@@ -1,5 +1,6 @@
 //! What would a run do, and what would it take?
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::time::Instant;
@@ -11,6 +12,7 @@ use crate::config::{EnsemblePer, Experiment};
 use crate::data::{self, Source};
 use crate::grid::Grid;
 use crate::journal;
+use crate::standing::{Left, Standing};
 
 /// One data set of a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +36,8 @@ pub struct Plan {
     pub cells: usize,
     /// Cells that are finished in the results directory given.
     pub finished: usize,
+    /// What that directory holds beside them.
+    pub standing: Standing,
     /// Rows.
     pub rows: usize,
     /// Selections that cells share.
@@ -59,7 +63,7 @@ impl Plan {
 /// A data set that cannot be read is part of the plan, not an error; then nothing else is known.
 ///
 /// # Errors
-/// Methods that do not fit a data set.
+/// Methods that do not fit a data set; a results directory whose rows would change their meaning.
 pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Result<Plan> {
     let datasets: Vec<PlannedDataset> = experiment
         .datasets
@@ -79,6 +83,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         methods: experiment.methods.len(),
         cells: per_set * there,
         finished: 0,
+        standing: Standing::default(),
         rows: per_set * there * points,
         selections: 0,
         seconds: 0.0,
@@ -90,13 +95,27 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         return Ok(plan);
     }
     let grid = Grid::new(experiment, source)?;
-    let finished = out.map_or_else(|| Ok(Default::default()), journal::finished)?;
+    let all: Vec<usize> = grid.distinct(&(0..grid.cells.len()).collect::<Vec<_>>());
+    let left = match out {
+        Some(dir) => {
+            journal::check(dir, experiment)?;
+            Some(Left::of(experiment, &grid, &all, dir)?)
+        }
+        None => None,
+    };
+    let todo: Option<BTreeSet<&str>> =
+        left.as_ref().map(|l| l.todo.keys().map(|&c| grid.cells[c].identity.as_str()).collect());
+    let is_left = |c: usize| todo.as_ref().is_none_or(|t| t.contains(&*grid.cells[c].identity));
     let queries = experiment.points.numbers().map_or(100, |p| p.last().copied().unwrap_or(0));
-    let left = |c: &usize| !finished.contains(&grid.cells[*c].identity);
-    let cells: f64 = (0..grid.cells.len()).filter(left).map(|c| grid.cell_effort(c, points)).sum();
+    let lacks = |c: usize| {
+        let lacks = left.as_ref().and_then(|l| l.todo.get(&c)?.as_ref());
+        lacks.map_or(points, Vec::len)
+    };
+    let cells: f64 =
+        (0..grid.cells.len()).filter(|&c| is_left(c)).map(|c| grid.cell_effort(c, lacks(c))).sum();
     let selections: f64 =
         (0..grid.selections.len()).map(|s| grid.selection_effort(s, queries)).sum();
-    plan.finished = grid.cells.iter().filter(|c| finished.contains(&c.identity)).count();
+    plan.finished = (0..grid.cells.len()).filter(|&c| !is_left(c)).count();
     plan.selections = grid.selections.len();
     let selections = if plan.finished == plan.cells { 0.0 } else { selections };
     let ensembles = if plan.finished == plan.cells {
@@ -108,6 +127,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         }
     };
     plan.seconds = (cells + selections + ensembles) * seconds_per_operation();
+    plan.standing = left.map(|l| l.standing).unwrap_or_default();
     for (row, set) in grid.methods.iter().zip(&grid.datasets) {
         for method in row {
             let memory = method.costs.memory.saturating_add(set.set.data.bytes());
@@ -169,6 +189,7 @@ impl fmt::Display for Plan {
             self.rows,
             self.selections
         )?;
+        write!(f, "{}", self.standing)?;
         if self.missing().next().is_none() {
             write!(
                 f,

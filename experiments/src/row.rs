@@ -90,6 +90,10 @@ pub struct Row {
     pub status: RowStatus,
     /// The error, or what the method warned of.
     pub message: Option<String>,
+    /// Of an error: it follows from data, settings and seed alone, so that it will come again
+    /// (journal only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeded: Option<bool>,
     /// Version of the program.
     pub version: String,
     /// What the clusterer reports of itself (journal only).
@@ -147,7 +151,7 @@ fn count(value: Option<usize>) -> Option<f64> {
 }
 
 /// Every field of a row beside its scores, in the order of the columns.
-const FIELDS: [Field; 39] = [
+const FIELDS: [Field; 40] = [
     text("experiment", Before),
     text("identity", Before),
     text("dataset", Before),
@@ -180,6 +184,7 @@ const FIELDS: [Field; 39] = [
     text("test_classes", After),
     text("status", After),
     text("message", After),
+    text("seeded", Journal),
     text("version", After),
     text("diagnostics", Journal),
     text("labels", Journal),
@@ -243,7 +248,8 @@ mod tests {
     fn the_list_of_fields_covers_the_row() {
         let diagnostics = BTreeMap::from([("rounds".to_string(), 2.0)]);
         let weights = Some(FeatureWeights { features: Vec::new(), rows: Vec::new() });
-        let row = Row { labels: Some(vec![1]), diagnostics, weights, ..Row::default() };
+        let labels = Some(vec![1]);
+        let row = Row { labels, diagnostics, weights, seeded: Some(true), ..Row::default() };
         assert_eq!(row.number("rounds"), Some(2.0));
         assert!(is_fixed_column("labels") && !is_fixed_column("rounds"));
         let value = serde_json::to_value(&row).unwrap();
@@ -288,6 +294,7 @@ mod tests {
             dataset: "a, \"b\"".into(),
             cost: Some(3.0),
             scores,
+            seeded: Some(true),
             labels: Some(vec![0, 1]),
             ..Row::default()
         };

@@ -3,7 +3,7 @@
 //! Selections and cells are tasks. As many tasks as there are threads are under way at a time, all in one
 //! thread pool, and only while their declared memory fits the limit. No result depends on the order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -13,9 +13,10 @@ use mustlink::context::EnsembleStore;
 use mustlink::{Error, Result};
 
 use crate::cell;
-use crate::config::Experiment;
+use crate::cell_file::has_failed;
+use crate::config::{Experiment, stored};
 use crate::data::Source;
-use crate::grid::{Budget, Grid};
+use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal};
 use crate::report::{self, Report};
 use crate::row::{Row, RowStatus};
@@ -23,6 +24,7 @@ use crate::run_env::RunEnv;
 use crate::schedule::{Schedule, Task};
 use crate::select::{Selected, select};
 use crate::shard::{Shard, cells_of_shard};
+use crate::standing::{Left, Standing};
 
 /// The progress of a run at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +41,8 @@ pub struct ProgressSnapshot {
 
 /// Watches a run. Calls may come from any thread; the watcher decides how often to show something.
 pub trait RunProgress: Send + Sync {
+    /// Work begins on what is not there yet.
+    fn start(&self, _standing: &Standing) {}
     /// Something is over.
     fn update(&self, snapshot: &ProgressSnapshot);
 }
@@ -103,6 +107,24 @@ pub struct FailedCell {
     pub fold: usize,
     /// The first error.
     pub message: String,
+    /// It follows from data, settings and seed alone, so that it will come again.
+    pub seeded: bool,
+}
+
+impl FailedCell {
+    /// What failed in the rows of a cell, if anything.
+    fn of(line: &PlanLine, rows: &[Row]) -> Option<FailedCell> {
+        let row = rows.iter().find(|r| r.status != RowStatus::Ok)?;
+        Some(FailedCell {
+            identity: line.identity.clone(),
+            dataset: line.dataset.clone(),
+            method: line.method.clone(),
+            repeat: line.repeat,
+            fold: line.fold,
+            message: row.message.clone().unwrap_or_default(),
+            seeded: row.seeded == Some(true),
+        })
+    }
 }
 
 /// What came of a run.
@@ -134,39 +156,50 @@ pub struct Outcome {
 pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Outcome> {
     let grid = Grid::new(experiment, &options.source)?;
     let journal = Journal::open(&options.out, experiment, options.shard)?;
-    let finished = journal.finished()?;
     let cells = cells_of_shard(&grid, options.shard);
-    let todo: Vec<usize> = distinct(&grid, &cells)
-        .into_iter()
-        .filter(|&c| !finished.contains(&grid.cells[c].identity))
-        .collect();
-    carry_out(experiment, &grid, &journal, &cells, todo, options)
+    let left = Left::of(experiment, &grid, &grid.distinct(&cells), &options.out)?;
+    carry_out(experiment, &grid, &journal, &cells, left, options)
 }
 
-/// Runs again the cells of a results directory that came to an error or ran out of time.
+/// Runs again the cells of a results directory that came to an error or ran out of time, and those
+/// whose files are damaged.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run`]; `Data` for results of an earlier form of the program, whose cells have other names.
 pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
     let experiment = Experiment::from_directory(dir)?;
+    stored::require_checked(dir)?;
     let options = RunOptions { out: dir.to_path_buf(), ..options.clone() };
     let grid = Grid::new(&experiment, &options.source)?;
     let journal = Journal::open(dir, &experiment, options.shard)?;
     let mut failed = Vec::new();
-    for cell in distinct(&grid, &cells_of_shard(&grid, options.shard)) {
-        if journal::read_cell(dir, &grid.cells[cell].identity)?
-            .is_some_and(|r| journal::has_failed(&r))
-        {
+    for cell in grid.distinct(&cells_of_shard(&grid, options.shard)) {
+        let again = match journal::read_cell(dir, &grid.cells[cell].identity) {
+            Ok(file) => file.is_some_and(|f| has_failed(&f.rows)),
+            Err(_) => true,
+        };
+        if again {
             failed.push(cell);
         }
     }
-    carry_out(&experiment, &grid, &journal, &failed.clone(), failed, &options)
+    let mut left = Left::of(&experiment, &grid, &failed, dir)?;
+    left.standing.finished = 0;
+    left.todo = failed.iter().map(|&c| (c, None)).collect();
+    carry_out(&experiment, &grid, &journal, &failed, left, &options)
 }
 
-/// One cell per identity: methods with equal settings have equal rows.
-fn distinct(grid: &Grid, cells: &[usize]) -> Vec<usize> {
-    let mut seen = BTreeSet::new();
-    cells.iter().copied().filter(|&c| seen.insert(&grid.cells[c].identity)).collect()
+/// The cells of a results directory that came to an error or ran out of time.
+///
+/// # Errors
+/// `Data` when it is no results directory.
+pub fn failures(dir: &Path) -> Result<Vec<FailedCell>> {
+    let stored = stored::read(dir)?;
+    let mut failed = Vec::new();
+    for line in journal::read_plan(dir, &stored)? {
+        let Ok(Some(file)) = journal::read_cell(dir, &line.identity) else { continue };
+        failed.extend(FailedCell::of(&line, &file.rows));
+    }
+    Ok(failed)
 }
 
 /// What the threads of a run share, under one lock.
@@ -188,6 +221,7 @@ struct Runner<'a> {
     grid: &'a Grid,
     journal: &'a Journal,
     options: &'a RunOptions,
+    left: &'a Left,
     points: Option<Vec<usize>>,
     ensembles: EnsembleStore,
     pool: &'a rayon::ThreadPool,
@@ -204,11 +238,14 @@ fn carry_out(
     grid: &Grid,
     journal: &Journal,
     cells: &[usize],
-    todo: Vec<usize>,
+    left: Left,
     options: &RunOptions,
 ) -> Result<Outcome> {
     let start = Instant::now();
-    journal.write_plan(&grid.plan_lines())?;
+    let plan = grid.plan_lines();
+    journal.write_study(experiment, &left.wanted.metrics, &plan)?;
+    options.progress.start(&left.standing);
+    let todo: Vec<usize> = left.todo.keys().copied().collect();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.or(experiment.run.threads).unwrap_or_else(cores).max(1);
     let pool = rayon::ThreadPoolBuilder::new()
@@ -218,12 +255,13 @@ fn carry_out(
     let points = experiment.points.numbers().ok();
     let schedule = Schedule::new(experiment, grid, &todo, points.as_deref());
     let effort_total = schedule.effort.values().sum();
-    let all = distinct(grid, cells);
+    let all = grid.distinct(cells);
     let runner = Runner {
         experiment,
         grid,
         journal,
         options,
+        left: &left,
         points,
         ensembles: EnsembleStore::default(),
         pool: &pool,
@@ -254,7 +292,14 @@ fn carry_out(
     if let Some(error) = board.fatal {
         return Err(error);
     }
-    let failed = failed_cells(&options.out, grid, cells)?;
+    let mut failed = Vec::new();
+    for &c in cells {
+        let Some(file) = journal::read_cell(&options.out, &grid.cells[c].identity)? else {
+            continue;
+        };
+        let rows: Vec<Row> = file.select(&left.wanted).0.into_iter().cloned().collect();
+        failed.extend(FailedCell::of(&plan[c], &rows));
+    }
     let report = if options.shard.is_none() { Some(report::report(&options.out)?) } else { None };
     Ok(Outcome {
         out: options.out.clone(),
@@ -266,26 +311,6 @@ fn carry_out(
         seconds: start.elapsed().as_secs_f64(),
         report,
     })
-}
-
-/// Those of `cells` that are finished with an error or out of time.
-fn failed_cells(dir: &Path, grid: &Grid, cells: &[usize]) -> Result<Vec<FailedCell>> {
-    let mut failed = Vec::new();
-    for &c in cells {
-        let cell = &grid.cells[c];
-        let Some(rows) = journal::read_cell(dir, &cell.identity)? else { continue };
-        if let Some(row) = rows.iter().find(|r| r.status != RowStatus::Ok) {
-            failed.push(FailedCell {
-                identity: cell.identity.clone(),
-                dataset: grid.datasets[cell.dataset].id.clone(),
-                method: grid.method_of_cell(c).resolved.id.clone(),
-                repeat: cell.repeat,
-                fold: cell.fold,
-                message: row.message.clone().unwrap_or_default(),
-            });
-        }
-    }
-    Ok(failed)
 }
 
 impl Runner<'_> {
@@ -331,7 +356,10 @@ impl Runner<'_> {
                 Task::Cell(c) => {
                     let selected = self.grid.selection_of[c]
                         .and_then(|s| self.lock().selected.get(&s).cloned());
-                    let rows = self.pool.install(|| cell::run(&self.env(), c, selected.as_deref()));
+                    let rows = self.pool.install(|| {
+                        let only = self.left.todo.get(&c).and_then(|p| p.as_deref());
+                        cell::run(&self.env(), c, selected.as_deref(), only)
+                    });
                     self.finished(c, rows);
                 }
             }
@@ -400,7 +428,9 @@ impl Runner<'_> {
     fn finished(&self, c: usize, rows: Result<Vec<Row>>) {
         // Written before the lock is taken: only this thread has this cell.
         let identity = &self.grid.cells[c].identity;
-        let rows = rows.and_then(|rows| self.journal.finish(identity, &rows).map(|()| rows));
+        let rows = rows.and_then(|rows| {
+            self.journal.finish(identity, &rows, &self.left.wanted).map(|()| rows)
+        });
         let mut board = self.lock();
         board.schedule.finish(Task::Cell(c));
         if let Some(s) = self.grid.selection_of[c] {
@@ -410,7 +440,7 @@ impl Runner<'_> {
             Ok(rows) => {
                 board.done += 1;
                 board.effort_done += board.schedule.effort[&c];
-                if journal::has_failed(&rows) {
+                if has_failed(&rows) {
                     board.failed += 1;
                     board.stopped |= self.options.fail_fast;
                 }

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use mustlink::config::{self, Document};
 use mustlink_experiments::{Experiment, plan};
 
 use crate::failure::Failure;
-use crate::method_file::MethodFile;
+use crate::file_kind::{File, read};
 use crate::options::{DataDir, bytes};
 use crate::term;
 use crate::verbs::plan::within;
@@ -26,27 +25,6 @@ pub(crate) struct Args {
     memory_limit: Option<u64>,
     #[command(flatten)]
     data: DataDir,
-}
-
-/// What a file describes.
-pub(crate) enum File {
-    Experiment(Box<Experiment>),
-    Method(Document),
-}
-
-/// Reads a file of either kind, checked.
-pub(crate) fn read(file: &std::path::Path, sets: &[String]) -> Result<File, Failure> {
-    let mut document = Document::read(file)?;
-    // No method file has one of these.
-    let sections = ["experiment", "dataset", "method"];
-    if sections.iter().any(|s| document.root().get(s).is_some()) {
-        return Ok(File::Experiment(Box::new(Experiment::load(file, sets)?)));
-    }
-    for set in sets {
-        document.set(set)?;
-    }
-    config::build::<MethodFile>(document.root(), "")?;
-    Ok(File::Method(document))
 }
 
 /// Refuses what `plan` refuses, and gives what the largest cell takes.

@@ -6,10 +6,10 @@ use clap::Subcommand;
 use mustlink::config;
 
 use crate::failure::Failure;
+use crate::file_kind::{self, File};
 use crate::method_file::MethodFile;
 use crate::term;
 use crate::toml_text::as_toml;
-use crate::verbs::check::{self, File};
 
 /// Show what a configuration means
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ enum What {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let What::Show { file, sets } = &args.what;
-    let text = match check::read(file, sets)? {
+    let text = match file_kind::read(file, sets)? {
         File::Experiment(experiment) => experiment.resolved_toml(),
         File::Method(document) => as_toml(&config::resolve::<MethodFile>(document.root())?),
     };

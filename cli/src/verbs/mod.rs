@@ -2,13 +2,16 @@
 
 pub(crate) mod book;
 pub(crate) mod check;
+pub(crate) mod cite;
 pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod consensus;
 pub(crate) mod describe;
+pub(crate) mod diff;
 pub(crate) mod impute;
 pub(crate) mod list;
+pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod plugin;
 pub(crate) mod report;
@@ -38,6 +41,9 @@ pub(crate) enum Verb {
     Run(run::Args),
     Report(report::Args),
     Retry(retry::Args),
+    Merge(merge::Args),
+    Diff(diff::Args),
+    Cite(cite::Args),
     Config(config::Args),
     Completions(completions::Args),
     Book(book::Args),
@@ -61,6 +67,9 @@ impl Verb {
             Verb::Run(args) => run::run(args),
             Verb::Report(args) => report::run(args),
             Verb::Retry(args) => retry::run(args),
+            Verb::Merge(args) => merge::run(args),
+            Verb::Diff(args) => diff::run(args),
+            Verb::Cite(args) => cite::run(args),
             Verb::Config(args) => config::run(args),
             Verb::Completions(args) => completions::run(args),
             Verb::Book(args) => book::run(args),

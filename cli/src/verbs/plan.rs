@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use mustlink::Error;
-use mustlink_experiments::{Experiment, Plan, plan};
+use mustlink_experiments::{Plan, plan};
 
 use crate::failure::Failure;
+use crate::file_kind;
 use crate::options::{DataDir, bytes};
 use crate::term;
 use crate::verbs::run::default_out;
@@ -30,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let experiment = Experiment::load(&args.file, &args.sets)?;
+    let experiment = file_kind::experiment(&args.file, &args.sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let plan = plan(&experiment, &args.data.source(), Some(&out))?;
     term::print(&plan.to_string())?;

@@ -15,6 +15,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let report = mustlink_experiments::report(&args.dir)?;
+    if report.unchecked {
+        term::tell(&format!(
+            "warning: {} holds results of an earlier form, whose files cannot be checked; mustlink run with \
+             its experiment file makes its cells again",
+            args.dir.display()
+        ));
+    }
     term::print(&report.table)?;
     term::tell(&format!(
         "{} of {} cells finished, {} failed",

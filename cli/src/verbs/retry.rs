@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use mustlink_experiments as experiments;
 
 use crate::failure::Failure;
+use crate::term;
 use crate::verbs::run::{How, carry_out};
 
-/// Run the failed cells of a results directory again
+/// Run the failed cells of a results directory again; ends with 1 when cells fail again
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink retry mustlink-results/quickstart")]
 pub(crate) struct Args {
@@ -18,5 +19,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    // A list that cannot be read is made again by the run below.
+    let failed = experiments::failures(&args.dir).unwrap_or_default();
+    let seeded = failed.iter().filter(|c| c.seeded).count();
+    if seeded > 0 {
+        term::tell(&format!(
+            "{seeded} of {} failed cells failed for reasons that data, settings and seed decide: they will \
+             fail again unless the program has changed; change the method, and give it an id of its own",
+            failed.len()
+        ));
+    }
     carry_out(&args.how, &args.dir, None, |options| experiments::retry(&args.dir, options))
 }

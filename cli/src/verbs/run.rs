@@ -6,11 +6,13 @@ use std::sync::atomic::Ordering;
 use mustlink_experiments::{self as experiments, Experiment, Outcome, RunOptions, Shard};
 
 use crate::failure::Failure;
+use crate::file_kind;
 use crate::options::{self, DataDir};
 use crate::progress::{Cells, duration};
 use crate::{interrupt, term};
 
-/// Run an experiment, or go on where it stopped: a table to standard output, everything to --out
+/// Run an experiment, or go on where it stopped: a table to standard output, everything to --out; ends
+/// with 1 when cells failed
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink run experiments/quickstart.toml --out results")]
 pub(crate) struct Args {
@@ -61,7 +63,7 @@ pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let experiment = Experiment::load(&args.file, &args.sets)?;
+    let experiment = file_kind::experiment(&args.file, &args.sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     carry_out(&args.how, &out, args.shard, |options| experiments::run(&experiment, options))
 }
@@ -101,13 +103,17 @@ pub(crate) fn carry_out(
     if let Some(report) = &outcome.report {
         term::print(&report.table)?;
     }
-    if !how.quiet {
+    if outcome.total == 0 && !how.quiet {
+        term::tell(&format!("no cell to do in {}", out.display()));
+    } else if !how.quiet {
         term::tell(&format!(
             "{finished} of {} cells finished ({} before), in {}",
             outcome.total,
             outcome.skipped,
             duration(outcome.seconds)
         ));
+    }
+    if !how.quiet {
         match &outcome.report {
             Some(report) => term::tell(&format!("report: {}", report.page.display())),
             None => term::tell(&format!(

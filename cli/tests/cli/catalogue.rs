@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::support::Bench;
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 17] = [
     "list",
     "describe",
     "schema",
@@ -16,6 +16,9 @@ const VERBS: [&str; 14] = [
     "run",
     "report",
     "retry",
+    "merge",
+    "diff",
+    "cite",
     "config",
     "completions",
     "book",
@@ -71,7 +74,7 @@ fn unknown_roles_and_names() {
     );
     let slip = bench.run("clutser");
     assert_eq!(slip.status, 2);
-    assert!(slip.err.contains("a similar subcommand exists: 'cluster'"), "{}", slip.err);
+    assert!(slip.err.contains("similar subcommands exist: 'cite', 'cluster'"), "{}", slip.err);
     let slip = bench.run("cluster --date iris");
     assert_eq!(slip.status, 2);
     assert!(slip.err.contains("a similar argument exists: '--data'"), "{}", slip.err);

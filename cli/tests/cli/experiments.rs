@@ -43,6 +43,8 @@ fn failed_cells_end_with_1() {
     let bench = Bench::with("e.toml", SMALL.replace("id = \"plain\"", "id = \"plain\"\nk = 151"));
     let run = bench.run("run e.toml --out out --quiet");
     assert_eq!(run.status, 1);
+    // Failures stand where the scores would, and nobody wins by them.
+    assert!(run.out.contains("4 failed"), "{}", run.out);
     assert!(
         run.err.starts_with(
             "failed: iris, plain, repeat 0, fold 0: clusterer: k: must be in 1..=150 (the number of \
@@ -56,10 +58,135 @@ fn failed_cells_end_with_1() {
         "{}",
         run.err
     );
-    assert_eq!(bench.run("retry out --quiet").status, 1);
+    let retry = bench.run("retry out --quiet");
+    assert_eq!(retry.status, 1);
+    assert!(
+        retry.err.starts_with(
+            "4 of 4 failed cells failed for reasons that data, settings and seed decide: they will fail \
+             again unless the program has changed; change the method, and give it an id of its own\n"
+        ),
+        "{}",
+        retry.err
+    );
     let fast = bench.run("run e.toml --out other --quiet --fail-fast --threads 1");
     assert_eq!(fast.status, 1);
     assert!(fast.err.contains("; stopped at the first; mustlink retry other"), "{}", fast.err);
+}
+
+#[test]
+fn nothing_to_retry_is_said_so() {
+    let bench = Bench::with("e.toml", SMALL);
+    assert_eq!(bench.run("run e.toml --out out --quiet").status, 0);
+    let retry = bench.run("retry out");
+    assert_eq!(retry.status, 0, "{}", retry.err);
+    assert!(retry.err.contains("no cell to do in out\n"), "{}", retry.err);
+    assert!(!retry.err.contains("0 of 0"), "{}", retry.err);
+}
+
+#[test]
+fn a_method_file_is_no_experiment() {
+    let bench = Bench::with("m.toml", "clusterer = \"kmeans\"\nk = 3\n");
+    for verb in ["run", "plan"] {
+        bench.run(&format!("{verb} m.toml")).failed(
+            2,
+            "error: m.toml: this is a method file; mustlink cluster --data DATA --method m.toml runs it, and \
+             an experiment takes it as [[method]] id = \"mine\", file = \"m.toml\"\n",
+        );
+    }
+}
+
+#[test]
+fn plan_and_run_say_the_same_of_a_grown_study() {
+    let bench = Bench::with("e.toml", SMALL);
+    let start = bench.run("run e.toml --out out");
+    assert!(start.err.starts_with("8 cells: 0 finished before, 8 to do\n"), "{}", start.err);
+    let more = SMALL
+        .replace("points = [0, 10]", "points = [0, 5, 10]")
+        .replace("repeats = 2", "repeats = 3");
+    bench.write("e.toml", more);
+    let said = "8 cells are there in part; points 5 are added to their rows\n";
+    let plan = bench.run("plan e.toml --out out").out;
+    assert!(plan.contains("12 cells") && plan.contains(said), "{plan}");
+    let run = bench.run("run e.toml --out out");
+    let start = format!("12 cells: 0 finished before, 12 to do\n{said}");
+    assert!(run.err.starts_with(&start), "{}", run.err);
+    // A method less: its rows stay, and are in no report.
+    let at = SMALL.find("[[method]]\nid = \"asked\"").unwrap();
+    bench.write("e.toml", &SMALL[..at]);
+    let said = "8 cells on disk belong to nothing in this file: they stay, and are in no report\n";
+    let plan = bench.run("plan e.toml --out out").out;
+    assert!(plan.contains("4 finished") && plan.contains(said), "{plan}");
+    let run = bench.run("run e.toml --out out");
+    assert!(run.err.contains(said) && !run.out.contains("asked"), "{}{}", run.err, run.out);
+    // A metric more: labels are not kept.
+    bench.write(
+        "e.toml",
+        SMALL.to_string() + "[scoring]\nmetrics = [\"ari\", \"nmi_arith\", \"purity\"]\n",
+    );
+    let said = "8 cells are there in part; for purity they are run again, because labels are scored where \
+                they are made\n";
+    let plan = bench.run("plan e.toml --out out").out;
+    assert!(plan.contains(said), "{plan}");
+    assert_eq!(bench.run("run e.toml --out out --quiet").status, 0);
+    assert!(bench.run("plan e.toml --out out").out.contains("8 finished"));
+    // Another method under a name that is taken.
+    bench.write("e.toml", SMALL.replace("\"kmeans\"", "{ type = \"kmeans\", restarts = 2 }"));
+    let message = "error: out: holds the results of another experiment (method \"plain\".clusterer.restarts is \
+                   10 there and 2 here); choose another --out, or give what changed an id of its own\n";
+    for verb in ["plan", "run --quiet"] {
+        bench.run(&format!("{verb} e.toml --out out")).failed(3, message);
+    }
+}
+
+#[test]
+fn parts_are_merged_and_compared() {
+    let bench = Bench::with("e.toml", SMALL);
+    let whole = bench.run("run e.toml --out whole --quiet");
+    for part in [1, 2] {
+        let line = format!("run e.toml --out part{part} --shard {part}/2 --quiet");
+        assert_eq!(bench.run(&line).status, 0);
+    }
+    let merged = bench.run("merge part1 part2 --out merged");
+    assert_eq!((merged.status, &merged.out), (0, &whole.out), "{}", merged.err);
+    let said = "8 of 8 cells finished, 0 failed; 0 in more than one part, with the same bits\n";
+    assert!(merged.err.starts_with(said), "{}", merged.err);
+    let same = bench.run("diff whole merged --exit-code");
+    assert_eq!((same.status, same.out.as_str()), (0, "16 rows, all the same\n"));
+    let parts = bench.run("diff whole part1 --exit-code");
+    assert_eq!(parts.status, 1);
+    assert!(parts.out.contains("only in the first: iris, asked: 4 rows\n"), "{}", parts.out);
+    assert_eq!(bench.run("diff whole part1").status, 0);
+    let json = bench.run("diff whole part1 --format json").json();
+    assert_eq!(json["common"], 8);
+    let again = bench.run("merge part1 part2 --out merged");
+    again.failed(3, "error: merged: holds results already; choose another --out\n");
+    assert_eq!(bench.run("run e.toml --out other --quiet --set experiment.seed=7").status, 0);
+    bench.run("merge part1 other --out never").failed(
+        3,
+        "error: other: is no part of the study in part1 (experiment.seed is 0 there and 7 here); parts may \
+         differ in data sets, methods and repeats\n",
+    );
+    assert!(!bench.path("never").exists());
+}
+
+#[test]
+fn cited_are_exactly_the_methods_of_a_run() {
+    let bench = Bench::with("e.toml", SMALL);
+    bench.write("m.toml", "clusterer = \"cop_kmeans\"\n");
+    assert_eq!(bench.run("run e.toml --out out --quiet").status, 0);
+    let cited = bench.run("cite out");
+    assert_eq!((cited.status, cited.err.as_str()), (0, ""));
+    let (sentence, entries) = cited.out.split_once("\n\n").unwrap();
+    assert!(sentence.starts_with("% We used mustlink "), "{sentence}");
+    assert!(
+        sentence.contains("pck_means~\\cite{Basu2004") && sentence.ends_with('.'),
+        "{sentence}"
+    );
+    assert!(entries.contains("{Basu2004,") && entries.contains("{mustlink,"), "{entries}");
+    assert!(!entries.contains("Wagstaff2001"), "{entries}");
+    assert_eq!(bench.run("cite e.toml").out, cited.out);
+    let both = bench.run("cite out m.toml").out;
+    assert!(both.contains("Wagstaff2001") && both.contains("Basu2004"), "{both}");
 }
 
 #[test]
@@ -155,7 +282,9 @@ fn an_interrupted_run_goes_on() {
     let err = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(130), "{err}");
     assert_eq!(done.stdout, b"");
-    assert!(err.starts_with("stopping; once more ends at once\ninterrupted: "), "{err}");
+    let start = "8000 cells: 0 finished before, 8000 to do\n";
+    let rest = err.strip_prefix(start).unwrap_or_else(|| panic!("{err}"));
+    assert!(rest.contains("stopping; once more ends at once\ninterrupted: "), "{err}");
     assert!(
         err.ends_with("cells are finished in out; the same command goes on from there\n"),
         "{err}"

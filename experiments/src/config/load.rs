@@ -38,9 +38,9 @@ impl Experiment {
     /// # Errors
     /// `Data` when it is no results directory; otherwise as [`Experiment::load`].
     pub fn from_directory(dir: &Path) -> Result<Experiment> {
-        let (base, resolved) = stored::read(dir)?;
-        let name = dir.join("config.json").display().to_string();
-        Experiment::parse(&name, &resolved.to_string(), &base, &[])
+        let stored = stored::read(dir)?;
+        let name = dir.join(stored::FILE).display().to_string();
+        Experiment::parse(&name, &stored.config.to_string(), &stored.base, &[])
     }
 
     fn from_document(mut document: Document, base: &Path, sets: &[String]) -> Result<Experiment> {

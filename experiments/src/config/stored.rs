@@ -1,47 +1,81 @@
 //! The configuration that a results directory holds, and what differs from another one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use mustlink::{Error, Result};
 use serde_json::{Value, json};
 
+use crate::hash::{canonical, digest};
+
 /// Its name in a results directory.
 pub(crate) const FILE: &str = "config.json";
 
-/// Its text: where relative paths start, and the resolved configuration.
-pub(crate) fn content(base: &Path, resolved: &Value) -> String {
-    let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
-    let base = fs::canonicalize(here).unwrap_or_else(|_| base.to_path_buf());
-    format!("{:#}\n", json!({ "format": 1, "base": base, "config": resolved }))
+/// What it says.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    /// Where relative paths start.
+    pub base: PathBuf,
+    /// The resolved configuration.
+    pub config: Value,
+    /// Columns of scores, and what each depended on when they were made: a later version of a metric
+    /// leaves a report of finished cells as it is.
+    pub metrics: BTreeMap<String, String>,
+    /// Checksum of the list of cells; absent in directories of the first form, which hold nothing to
+    /// check their files by.
+    pub plan: Option<String>,
 }
 
-/// Whether a directory may take the results of an experiment: it holds none yet, or some of this one.
+/// Its text: where relative paths start, the resolved configuration, what the columns of scores depend
+/// on, and checksums of the configuration and of the list of cells.
+pub(crate) fn content(
+    base: &Path,
+    resolved: &Value,
+    metrics: &BTreeMap<String, String>,
+    plan: &str,
+) -> String {
+    let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+    let base = fs::canonicalize(here).unwrap_or_else(|_| base.to_path_buf());
+    let sum = digest(canonical(resolved).as_bytes());
+    let value = json!({
+        "format": 2, "base": base, "config": resolved, "metrics": metrics, "checksum": sum, "cells": plan,
+    });
+    format!("{value:#}\n")
+}
+
+/// Whether a directory may take the results of an experiment: it holds none yet, or some of this one
+/// as it is or was: with other data sets, methods, metrics, points or numbers of repeats.
 ///
 /// # Errors
-/// `Data` when it holds those of another, or its configuration cannot be read.
+/// `Data` when rows that are there would change their meaning, or its configuration cannot be read.
 pub(crate) fn check_same(dir: &Path, resolved: &Value) -> Result<()> {
     let there = match read(dir) {
-        Ok((_, there)) => there,
+        Ok(there) => there.config,
         Err(_) if !dir.join(FILE).exists() => return Ok(()),
         Err(e) => return Err(e),
     };
-    let differs = differences(&there, resolved);
+    let mut differs = differences(&there, resolved);
     if differs.is_empty() {
         return Ok(());
     }
+    let named = differs.iter().any(|d| d.starts_with("method") || d.starts_with("dataset"));
+    let way = if named { ", or give what changed an id of its own" } else { ", or remove it" };
+    shorten(&mut differs);
     Err(Error::Data {
         place: dir.display().to_string(),
         message: format!(
-            "holds the results of another experiment ({}); choose another --out, or remove it",
+            "holds the results of another experiment ({}); choose another --out{way}",
             differs.join("; ")
         ),
     })
 }
 
-/// The base directory and the resolved configuration stored in a directory.
-pub(super) fn read(dir: &Path) -> Result<(PathBuf, Value)> {
+/// What is stored in a directory.
+///
+/// # Errors
+/// `Data` when it is no results directory, or the file is not as it was written.
+pub(crate) fn read(dir: &Path) -> Result<Stored> {
     let path = dir.join(FILE);
     let bad = |e: &dyn std::fmt::Display| Error::Data {
         place: path.display().to_string(),
@@ -50,31 +84,93 @@ pub(super) fn read(dir: &Path) -> Result<(PathBuf, Value)> {
     let text = fs::read_to_string(&path).map_err(|e| bad(&e))?;
     let mut value: Value = serde_json::from_str(&text).map_err(|e| bad(&e))?;
     let base = value["base"].as_str().map(PathBuf::from).ok_or_else(|| bad(&"has no base"))?;
-    Ok((base, value["config"].take()))
+    let config = value["config"].take();
+    if value["format"] == 1 {
+        return Ok(Stored { base, config, metrics: BTreeMap::new(), plan: None });
+    }
+    let plan = value["cells"].as_str().map(str::to_string);
+    let metrics = serde_json::from_value(value["metrics"].take()).ok();
+    if plan.is_none()
+        || metrics.is_none()
+        || value["checksum"] != digest(canonical(&config).as_bytes())
+    {
+        return Err(Error::Data {
+            place: path.display().to_string(),
+            message:
+                "damaged: its checksum does not fit: something in it was changed; remove it, and \
+                      mustlink run with the same file and --out makes it again"
+                    .into(),
+        });
+    }
+    Ok(Stored { base, config, metrics: metrics.unwrap_or_default(), plan })
 }
 
-/// What differs between two resolved configurations, apart from what changes no row.
-fn differences(there: &Value, here: &Value) -> Vec<String> {
-    let mut out = Vec::new();
-    let strip = |v: &Value| {
-        let mut v = v.clone();
-        if let Some(map) = v.as_object_mut() {
-            map.remove("run");
-            map.remove("stats");
-            map.remove("criterion");
-            if let Some(head) = map.get_mut("experiment").and_then(Value::as_object_mut) {
-                head.remove("description");
-            }
-        }
-        v
-    };
-    compare(&strip(there), &strip(here), "", &mut out);
-    let more = out.len().saturating_sub(3);
-    out.truncate(3);
-    if more > 0 {
-        out.push(format!("and {more} more differences"));
+/// Refuses results of the first form.
+///
+/// # Errors
+/// `Data` with the way out.
+pub(crate) fn require_checked(dir: &Path) -> Result<Stored> {
+    let stored = read(dir)?;
+    if stored.plan.is_none() {
+        return Err(Error::Data {
+            place: dir.display().to_string(),
+            message:
+                "holds results of an earlier form, whose files cannot be checked; mustlink run \
+                      with its experiment file makes its cells again"
+                    .into(),
+        });
     }
+    Ok(stored)
+}
+
+/// What differs between two resolved configurations and alters what a row means.
+///
+/// Data sets and methods are compared by their ids; those that one of the two lacks are no
+/// difference, nor are metrics, the points of a curve and the number of repeats.
+pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
+    let mut out = Vec::new();
+    let (mut there, mut here) = (there.clone(), here.clone());
+    for kind in ["dataset", "method"] {
+        let (old, new) = (take(&mut there, kind), take(&mut here, kind));
+        let list = |v: &Value| v.as_array().cloned().unwrap_or_default();
+        for mut a in list(&old) {
+            let Some(mut b) = list(&new).into_iter().find(|b| b["id"] == a["id"]) else { continue };
+            let place = format!("{kind} {}", a["id"]);
+            for side in [&mut a, &mut b] {
+                take(side, "optional");
+            }
+            compare(&a, &b, &place, &mut out);
+        }
+    }
+    for side in [&mut there, &mut here] {
+        for section in ["run", "stats", "criterion"] {
+            take(side, section);
+        }
+        for (section, key) in
+            [("experiment", "description"), ("split", "repeats"), ("scoring", "metrics")]
+        {
+            take(&mut side[section], key);
+        }
+        // Numbers are only which rows there are; another method that decides is another row.
+        if !side["curve"]["points"].is_string() {
+            take(side, "curve");
+        }
+    }
+    compare(&there, &here, "", &mut out);
     out
+}
+
+fn take(value: &mut Value, key: &str) -> Value {
+    value.as_object_mut().and_then(|map| map.remove(key)).unwrap_or_default()
+}
+
+/// Leaves the first three.
+pub(crate) fn shorten(differences: &mut Vec<String>) {
+    let more = differences.len().saturating_sub(3);
+    differences.truncate(3);
+    if more > 0 {
+        differences.push(format!("and {more} more differences"));
+    }
 }
 
 fn compare(there: &Value, here: &Value, path: &str, out: &mut Vec<String>) {
@@ -117,12 +213,43 @@ mod tests {
 
     #[test]
     fn differences_are_named() {
-        let a = json!({ "method": [{ "w": 1.0, "c": { "type": "a" } }], "run": { "threads": 1 } });
-        let b = json!({ "method": [{ "w": 0.5 }], "run": { "threads": 2 } });
+        let method = json!({ "id": "m", "w": 1.0, "c": { "type": "a" } });
+        let a = json!({ "method": [method], "run": { "threads": 1 }, "experiment": { "seed": 1 } });
+        let b = json!({
+            "method": [{ "id": "n" }, { "id": "m", "w": 0.5 }],
+            "run": { "threads": 2 },
+            "experiment": { "seed": 2 },
+        });
         assert_eq!(
             differences(&a, &b),
-            ["method[0].c is a there and absent here", "method[0].w is 1.0 there and 0.5 here"]
+            [
+                "method \"m\".c is a there and absent here",
+                "method \"m\".w is 1.0 there and 0.5 here",
+                "experiment.seed is 1 there and 2 here",
+            ]
         );
         assert!(differences(&a, &a).is_empty());
+    }
+
+    #[test]
+    fn what_a_study_grows_by_is_no_difference() {
+        let study = |ids: &[&str], repeats: usize, points: &[usize], metrics: &[&str]| {
+            let list: Vec<Value> = ids.iter().map(|id| json!({ "id": id })).collect();
+            json!({
+                "dataset": list, "method": list,
+                "split": { "type": "kfold", "folds": 2, "repeats": repeats },
+                "curve": { "points": points }, "scoring": { "metrics": metrics, "scope": "test" },
+            })
+        };
+        let small = study(&["a", "b"], 2, &[0], &["ari"]);
+        let large = study(&["c", "b", "a"], 10, &[0, 5], &["nmi", "ari"]);
+        assert!(differences(&small, &large).is_empty() && differences(&large, &small).is_empty());
+        let mut other = large.clone();
+        other["curve"]["points"] = json!("from_run(a)");
+        other["split"]["folds"] = json!(3);
+        assert_eq!(
+            differences(&small, &other),
+            ["curve is absent there and a table here", "split.folds is 2 there and 3 here",]
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! Which numbers stand for a curve in a table?
 
-use super::curves::CurveSummary;
+use std::fmt::Write;
+
+use super::curves::{CurveSummary, PointSummary};
+use super::figure::{mean_text, point_text};
 use crate::config::Experiment;
 use crate::statistics::{Summary, Unit};
 
@@ -38,6 +41,38 @@ impl Column {
             }
         }
     }
+
+    /// What a table shows of one curve: its number, and the cells that are not in it.
+    pub fn text(&self, curve: Option<&CurveSummary>) -> String {
+        let Some(curve) = curve else { return "–".into() };
+        let (cells, failed) = counts(curve);
+        let number = self.of(curve).map(|s| mean_text(s.mean, s.half_width));
+        let undefined = curve.points.iter().map(|p| p.undefined).max().unwrap_or(0);
+        match (number, failed, undefined) {
+            (None, 0, 0) => "–".into(),
+            (None, 0, _) => "undefined".into(),
+            (None, failed, _) if failed == cells => format!("{failed} failed"),
+            (None, failed, _) => format!("–, {failed} of {cells} failed"),
+            (Some(number), 0, 0) => number,
+            (Some(number), 0, n) => format!("{number}, {n} of {cells} undefined"),
+            (Some(number), failed, _) => format!("{number}, {failed} of {cells} failed"),
+        }
+    }
+
+    /// The best mean among the curves of a data set, where there is something to choose from: a
+    /// method whose cells failed, are undefined or not all there does not take part.
+    pub fn best(&self, curves: &[CurveSummary], dataset: &str) -> Option<f64> {
+        let mine = || curves.iter().filter(|c| c.dataset == dataset && c.metric == self.metric);
+        let most = mine().map(|c| counts(c).0).max()?;
+        let whole = |p: &PointSummary| p.scored == most;
+        let means: Vec<f64> = mine()
+            .filter(|c| c.points.iter().all(whole))
+            .filter_map(|c| self.of(c))
+            .map(|s| s.mean)
+            .collect();
+        let pick = if self.higher? { f64::max } else { f64::min };
+        if mine().count() > 1 { means.into_iter().reduce(pick) } else { None }
+    }
 }
 
 /// The numbers that stand for the curves; the first point among them only `with_start`.
@@ -59,9 +94,9 @@ pub(super) fn columns(
             continue;
         }
         if with_start {
-            push(format!("{metric} at {}", at(0)), Pick::Point(0));
+            push(format!("{metric} at {}", point_text(at(0))), Pick::Point(0));
         }
-        push(format!("{metric} at {}", at(length - 1)), Pick::Point(length - 1));
+        push(format!("{metric} at {}", point_text(at(length - 1))), Pick::Point(length - 1));
         push(format!("{metric} area"), Pick::Area);
     }
     out
@@ -83,11 +118,34 @@ pub(super) fn find<'a>(
     curves.iter().find(|c| c.dataset == dataset && c.method == method && c.metric == metric)
 }
 
-/// What the intervals are.
-pub(super) fn legend(experiment: &Experiment) -> String {
+/// What the intervals are, and why some scores have no value.
+pub(super) fn legend(experiment: &Experiment, curves: &[CurveSummary]) -> String {
     let unit = match experiment.stats.unit {
         Unit::Repeat => "repeats",
         Unit::Fold => "folds",
     };
-    format!("mean ± half width of the {} % interval over {unit}", experiment.stats.level * 100.0)
+    let level = experiment.stats.level * 100.0;
+    let mut text = format!("mean ± half width of the {level} % interval over {unit}");
+    let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
+    for (column, metric) in metrics {
+        let mine = curves.iter().filter(|c| c.metric == *column);
+        if mine.flat_map(|c| &c.points).all(|p| p.undefined == 0) {
+            continue;
+        }
+        let facts = metric.properties();
+        let why = [
+            (facts.needs_truth, "classes"),
+            (facts.needs_heldout, "given constraints that touch the test objects"),
+            (facts.needs_unconstrained, "constraints"),
+            (facts.needs_constraints, "constraints"),
+            (facts.needs_ensemble, "an ensemble"),
+        ];
+        let needs = why.iter().find(|(needs, _)| *needs);
+        let needs = needs
+            .map_or("has no value for some of these clusterings".into(), |(_, what)| {
+                format!("has no value without {what}")
+            });
+        let _ = write!(text, "; undefined: {column} {needs}");
+    }
+    text
 }

@@ -13,7 +13,7 @@ use crate::row::{Row, RowStatus};
 use crate::statistics::{Summary, Unit, mean_height};
 
 /// The rows of one finished cell, under the ids of the plan.
-pub(super) struct CellRows {
+pub(crate) struct CellRows {
     pub dataset: String,
     pub method: String,
     pub repeat: usize,

@@ -115,13 +115,23 @@ pub(super) fn learning_curve(
         let _ = writeln!(s, "<path d=\"M{}\" {}/>", path.join("L"), stroke(at));
         for (px, py, p) in &means {
             let tip = p.score.as_ref().map_or_else(String::new, |v| {
-                format!("{}: {} at {} queries", curve.method, mean_text(v.mean, v.half_width), p.p)
+                format!(
+                    "{}: {} at {} queries",
+                    curve.method,
+                    mean_text(v.mean, v.half_width),
+                    point_text(p.p)
+                )
             });
             let _ = writeln!(s, "<g>{}<title>{}</title></g>", marker(at, *px, *py), escape(&tip));
         }
     }
     s.push_str("</svg>\n");
     Some(s)
+}
+
+/// A number of queries: whole where a file names it, a mean where methods decide.
+pub(super) fn point_text(p: f64) -> String {
+    if p.fract() == 0.0 { p.to_string() } else { format!("{p:.1}") }
 }
 
 /// `0.812 ± 0.013`.

@@ -17,11 +17,14 @@ use std::path::{Path, PathBuf};
 
 use mustlink::Result;
 
-use self::curves::CellRows;
+pub(crate) use self::curves::CellRows;
 pub use self::curves::{CurveSummary, PointSummary};
 use self::figure::Figure;
 pub use self::verdicts::{Finding, Judgement, Verdict};
+use crate::cell_file::Wanted;
 use crate::config::Experiment;
+use crate::config::stored::{self, Stored};
+use crate::grid::PlanLine;
 use crate::journal::{self, io, write_whole};
 use crate::row::{self, Row, RowStatus};
 
@@ -36,6 +39,8 @@ pub struct Report {
     pub finished: usize,
     /// Cells with an error or out of time.
     pub failed: usize,
+    /// The files are of an earlier form, which has nothing to check them by.
+    pub unchecked: bool,
     /// The table for the terminal.
     pub table: String,
     /// Every summarised curve, in config order.
@@ -52,19 +57,7 @@ pub struct Report {
 /// `Data` when it is no results directory, a cell file is damaged, or nothing can be written.
 pub fn report(dir: &Path) -> Result<Report> {
     let experiment = Experiment::from_directory(dir)?;
-    let plan = journal::read_plan(dir)?;
-    let mut cells = Vec::new();
-    for line in &plan {
-        let Some(mut rows) = journal::read_cell(dir, &line.identity)? else { continue };
-        for row in &mut rows {
-            // Cells with equal settings share a file, whatever they are called.
-            row.experiment.clone_from(&experiment.head.name);
-            row.dataset.clone_from(&line.dataset);
-            row.method.clone_from(&line.method);
-        }
-        let (dataset, method) = (line.dataset.clone(), line.method.clone());
-        cells.push(CellRows { dataset, method, repeat: line.repeat, rows });
-    }
+    let (stored, plan, cells) = read_cells(dir, &experiment)?;
     let rows: Vec<Row> = cells.iter().flat_map(|c| c.rows.iter().cloned()).collect();
     write_whole(&dir.join("results.csv"), ".part", &row::to_csv(&rows, experiment.columns())?)?;
     let curves = curves::summarise(&experiment, &cells);
@@ -93,6 +86,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         cells: plan.len(),
         finished: cells.len(),
         failed: failed.len(),
+        unchecked: stored.plan.is_none(),
         table: table::table(&experiment, &curves, &verdicts),
         verdicts,
         page: dir.join("report.html"),
@@ -100,6 +94,47 @@ pub fn report(dir: &Path) -> Result<Report> {
     };
     write_whole(&report.page, ".part", page.as_bytes())?;
     Ok(report)
+}
+
+/// What is stored in a results directory, its list of cells, and the rows of those that have all
+/// that the experiment asks for.
+///
+/// # Errors
+/// `Data` with the file that is not as it was written.
+pub(crate) fn read_cells(
+    dir: &Path,
+    experiment: &Experiment,
+) -> Result<(Stored, Vec<PlanLine>, Vec<CellRows>)> {
+    let stored = stored::read(dir)?;
+    let plan = journal::read_plan(dir, &stored)?;
+    let wanted =
+        Wanted { points: experiment.points.numbers().ok(), metrics: stored.metrics.clone() };
+    let mut cells = Vec::new();
+    for line in &plan {
+        let mut rows: Vec<Row> = if stored.plan.is_some() {
+            let Some(file) = journal::read_cell(dir, &line.identity)? else { continue };
+            let (rows, missing) = file.select(&wanted);
+            if !missing.is_empty() {
+                continue;
+            }
+            rows.into_iter().cloned().collect()
+        } else {
+            let file = journal::read_cell_unchecked(dir, &line.identity)?;
+            file.map(|f| f.rows).unwrap_or_default()
+        };
+        for row in &mut rows {
+            // Cells with equal settings share a file, whatever they are called.
+            row.experiment.clone_from(&experiment.head.name);
+            row.dataset.clone_from(&line.dataset);
+            row.method.clone_from(&line.method);
+        }
+        if rows.is_empty() {
+            continue;
+        }
+        let (dataset, method) = (line.dataset.clone(), line.method.clone());
+        cells.push(CellRows { dataset, method, repeat: line.repeat, rows });
+    }
+    Ok((stored, plan, cells))
 }
 
 /// One figure per data set and metric, with exactly its numbers beside it.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::columns::{columns, counts, find, legend};
 use super::curves::CurveSummary;
-use super::figure::{Figure, mean_text};
+use super::figure::Figure;
 use super::verdicts::{self, Verdict};
 use crate::config::Experiment;
 use crate::row::Row;
@@ -162,16 +162,8 @@ fn score_table(h: &mut String, experiment: &Experiment, curves: &[CurveSummary])
     h.push_str("<th>cells</th><th>failed</th></tr>\n");
     for dataset in &experiment.datasets {
         // The best of each column, where there is something to choose from.
-        let best: Vec<Option<f64>> = columns
-            .iter()
-            .map(|column| {
-                let mine =
-                    curves.iter().filter(|c| c.dataset == dataset.id && c.metric == column.metric);
-                let means: Vec<f64> = mine.filter_map(|c| column.of(c)).map(|s| s.mean).collect();
-                let pick = if column.higher? { f64::max } else { f64::min };
-                (means.len() > 1).then(|| means.iter().copied().reduce(pick)).flatten()
-            })
-            .collect();
+        let best: Vec<Option<f64>> =
+            columns.iter().map(|column| column.best(curves, &dataset.id)).collect();
         for (at, method) in experiment.methods.iter().enumerate() {
             let _ = write!(
                 h,
@@ -184,13 +176,11 @@ fn score_table(h: &mut String, experiment: &Experiment, curves: &[CurveSummary])
             for (column, best) in columns.iter().zip(&best) {
                 let curve = find(curves, &dataset.id, &method.id, &column.metric);
                 cells = curve.map_or(cells, counts);
-                let text = match curve.and_then(|c| column.of(c)) {
-                    None => "–".to_string(),
-                    Some(s) => {
-                        let text = mean_text(s.mean, s.half_width);
-                        if *best == Some(s.mean) { format!("<b>{text}</b>") } else { text }
-                    }
-                };
+                let mut text = escape(&column.text(curve));
+                let mean = curve.and_then(|c| column.of(c)).map(|s| s.mean);
+                if best.is_some() && mean == *best && cells.1 == 0 {
+                    text = format!("<b>{text}</b>");
+                }
                 let _ = write!(h, "<td>{text}</td>");
             }
             let _ = writeln!(
@@ -205,6 +195,6 @@ fn score_table(h: &mut String, experiment: &Experiment, curves: &[CurveSummary])
     let _ = writeln!(
         h,
         "</table></div>\n<p class=\"dim\">{}; area: mean height of the curve.</p>",
-        escape(&legend(experiment))
+        escape(&legend(experiment, curves))
     );
 }

@@ -6,7 +6,6 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyl
 
 use super::columns::{columns, counts, find, legend};
 use super::curves::CurveSummary;
-use super::figure::mean_text;
 use super::verdicts::{self, Verdict};
 use crate::config::Experiment;
 
@@ -34,17 +33,13 @@ pub(super) fn table(
         let mut name = dataset.id.clone();
         for method in &experiment.methods {
             let mut line = vec![std::mem::take(&mut name), method.id.clone()];
-            let mut cells = (0, 0);
+            let mut cells = 0;
             for column in &columns {
                 let curve = find(curves, &dataset.id, &method.id, &column.metric);
-                let score = curve.and_then(|c| column.of(c));
-                line.push(score.map_or("–".into(), |s| mean_text(s.mean, s.half_width)));
-                cells = curve.map_or(cells, counts);
+                line.push(column.text(curve));
+                cells = curve.map_or(cells, |c| counts(c).0);
             }
-            line.push(match cells {
-                (n, 0) => n.to_string(),
-                (n, failed) => format!("{n}, {failed} failed"),
-            });
+            line.push(cells.to_string());
             table.add_row(line);
         }
     }
@@ -55,7 +50,7 @@ pub(super) fn table(
         }
     }
     let lines: Vec<String> = table.lines().map(|l| l.trim_end().to_string()).collect();
-    let mut text = format!("{}\n{}\n", lines.join("\n"), legend(experiment));
+    let mut text = format!("{}\n{}\n", lines.join("\n"), legend(experiment, curves));
     if !verdicts.is_empty() {
         let _ = write!(text, "\n{}", verdicts::text(verdicts));
     }

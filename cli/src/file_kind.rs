@@ -1,0 +1,45 @@
+//! Is a file an experiment or a method?
+
+use std::path::Path;
+
+use mustlink::config::{self, Document};
+use mustlink_experiments::Experiment;
+
+use crate::failure::Failure;
+use crate::method_file::MethodFile;
+
+/// What a file describes.
+pub(crate) enum File {
+    Experiment(Box<Experiment>),
+    Method(Document),
+}
+
+/// No method file has one of these.
+const EXPERIMENT: [&str; 3] = ["experiment", "dataset", "method"];
+
+/// Reads a file of either kind, checked.
+pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
+    let mut document = Document::read(file)?;
+    if EXPERIMENT.iter().any(|s| document.root().get(s).is_some()) {
+        return Ok(File::Experiment(Box::new(Experiment::load(file, sets)?)));
+    }
+    for set in sets {
+        document.set(set)?;
+    }
+    config::build::<MethodFile>(document.root(), "")?;
+    Ok(File::Method(document))
+}
+
+/// Reads an experiment file; of a method file it says what that is, and what takes it.
+pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Failure> {
+    let document = Document::read(file)?;
+    let has = |keys: &[&str]| keys.iter().any(|k| document.root().get(k).is_some());
+    if !has(&EXPERIMENT) && has(&["clusterer", "selector", "oracle", "transforms", "view", "k"]) {
+        let file = file.display();
+        return Err(Failure::usage(format!(
+            "{file}: this is a method file; mustlink cluster --data DATA --method {file} runs it, and an \
+             experiment takes it as [[method]] id = \"mine\", file = \"{file}\""
+        )));
+    }
+    Ok(Experiment::load(file, sets)?)
+}

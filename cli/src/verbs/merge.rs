@@ -1,0 +1,36 @@
+//! Results of several machines, put together.
+
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+use crate::term;
+
+/// Put results directories of shards, or of parts of a study, together in a new one
+///
+/// Cells that several have must agree bit for bit, times aside.
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Example: mustlink merge results-a results-b --out results")]
+pub(crate) struct Args {
+    /// The results directories
+    #[arg(required = true, num_args = 1..)]
+    parts: Vec<PathBuf>,
+    /// The new results directory
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let merged = mustlink_experiments::merge(&args.parts, &args.out)?;
+    let report = &merged.report;
+    term::print(&report.table)?;
+    let mended = match merged.mended {
+        0 => String::new(),
+        n => format!(", {n} that failed in one part taken from another"),
+    };
+    term::tell(&format!(
+        "{} of {} cells finished, {} failed; {} in more than one part, with the same bits{mended}",
+        report.finished, report.cells, report.failed, merged.shared
+    ));
+    term::tell(&format!("report: {}", report.page.display()));
+    Ok(if report.failed > 0 { 1 } else { 0 })
+}

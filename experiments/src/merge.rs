@@ -1,0 +1,184 @@
+//! Results of several machines, put together.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mustlink::{Error, Result};
+use serde_json::Value;
+
+use crate::cell_file::{CellFile, has_failed};
+use crate::compare_rows::differences;
+use crate::config::Experiment;
+use crate::config::stored::{self, Stored};
+use crate::grid::PlanLine;
+use crate::journal::{self, Journal};
+use crate::report::{self, Report};
+
+/// So many cells that differ are named.
+const NAMED: usize = 5;
+
+/// What came of a merge.
+#[derive(Debug)]
+pub struct Merged {
+    /// Cells written.
+    pub cells: usize,
+    /// Cells that more than one directory had, each time with the same bits.
+    pub shared: usize,
+    /// Cells that failed in one directory and did not in another, whose rows were taken.
+    pub mended: usize,
+    /// The report of the whole.
+    pub report: Report,
+}
+
+/// Puts the results of shards, or of parts of a study, into the new directory `out`.
+///
+/// The parts may differ in data sets, methods and numbers of repeats. Cells that several of them
+/// have must agree bit for bit, times aside; one that failed gives way to one that did not.
+///
+/// # Errors
+/// `Data` with a name for parts that are no parts of one study, cells that differ, files that are
+/// not as they were written, an `out` that holds results already.
+pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
+    let fail =
+        |place: &Path, message: String| Error::Data { place: place.display().to_string(), message };
+    if out.join(stored::FILE).exists() || !journal::files(out)?.is_empty() {
+        return Err(fail(out, "holds results already; choose another --out".into()));
+    }
+    let studies: Vec<Stored> =
+        parts.iter().map(|p| stored::require_checked(p)).collect::<Result<_>>()?;
+    let (Some(first), Some(first_dir)) = (studies.first(), parts.first()) else {
+        return Err(Error::Usage("nothing to merge: give result directories".into()));
+    };
+    let mut config = first.config.clone();
+    for (study, dir) in studies.iter().zip(parts).skip(1) {
+        let mut differs = stored::differences(&config, &study.config);
+        for (section, key) in [("curve", "points"), ("scoring", "metrics")] {
+            if config[section][key] != study.config[section][key] {
+                differs.push(format!("{section}.{key}"));
+            }
+        }
+        if differs.is_empty() && first.metrics != study.metrics {
+            differs.push("versions of metrics".into());
+        }
+        if !differs.is_empty() {
+            stored::shorten(&mut differs);
+            let message = format!(
+                "is no part of the study in {} ({}); parts may differ in data sets, methods and repeats",
+                first_dir.display(),
+                differs.join("; ")
+            );
+            return Err(fail(dir, message));
+        }
+        join(&mut config, &study.config);
+    }
+    let name = out.join(stored::FILE).display().to_string();
+    let experiment = Experiment::parse(&name, &config.to_string(), &first.base, &[])?;
+    let mut lines: BTreeMap<(usize, usize, usize, usize), PlanLine> = BTreeMap::new();
+    for (study, dir) in studies.iter().zip(parts) {
+        for line in journal::read_plan(dir, study)? {
+            let at =
+                |id: &str, ids: Vec<&str>| ids.iter().position(|i| *i == id).unwrap_or(ids.len());
+            let key = (
+                at(&line.dataset, experiment.datasets.iter().map(|d| &*d.id).collect()),
+                at(&line.method, experiment.methods.iter().map(|m| &*m.id).collect()),
+                line.repeat,
+                line.fold,
+            );
+            match lines.get(&key) {
+                Some(other) if other.identity != line.identity => {
+                    let what = "is another cell here than in the parts before: its data, the files it \
+                                names or the versions of its plugins differ";
+                    return Err(fail(dir, format!("{} {what}", named(&line))));
+                }
+                _ => drop(lines.insert(key, line)),
+            }
+        }
+    }
+    let lines: Vec<PlanLine> = lines.into_values().collect();
+    let mut cells: BTreeMap<&str, CellFile> = BTreeMap::new();
+    let (mut shared, mut mended) = (0, 0);
+    let mut wrong = Vec::new();
+    for line in &lines {
+        if cells.contains_key(&*line.identity) {
+            continue;
+        }
+        let mut found: Option<(CellFile, &Path)> = None;
+        for dir in parts {
+            let Some(file) = journal::read_cell(dir, &line.identity)? else { continue };
+            let Some((mine, from)) = &mut found else {
+                found = Some((file, dir));
+                continue;
+            };
+            match (has_failed(&mine.rows), has_failed(&file.rows)) {
+                (true, false) => {
+                    (*mine, *from) = (file, dir);
+                    mended += 1;
+                }
+                (false, true) => mended += 1,
+                _ => match first_difference(mine, &file) {
+                    None => {
+                        shared += 1;
+                        mine.keep(file);
+                    }
+                    Some(what) => wrong.push(format!(
+                        "{}: {what} in {} and {}",
+                        named(line),
+                        from.display(),
+                        dir.display()
+                    )),
+                },
+            }
+        }
+        if let Some((file, _)) = found {
+            cells.insert(&line.identity, file);
+        }
+    }
+    if !wrong.is_empty() {
+        let more = wrong.len().saturating_sub(NAMED);
+        wrong.truncate(NAMED);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let message = format!(
+            "cells that should agree bit for bit do not: {}{more}; mustlink diff shows the rest; leave out \
+             the part that is wrong",
+            wrong.join("; ")
+        );
+        return Err(fail(out, message));
+    }
+    let journal = Journal::open(out, &experiment, None)?;
+    for (identity, file) in &cells {
+        journal.put(identity, file)?;
+    }
+    journal.write_study(&experiment, &first.metrics, &lines)?;
+    Ok(Merged { cells: cells.len(), shared, mended, report: report::report(out)? })
+}
+
+/// Adds what another part has.
+fn join(config: &mut Value, other: &Value) {
+    for kind in ["dataset", "method"] {
+        let theirs = other[kind].as_array().cloned().unwrap_or_default();
+        if let Some(ours) = config[kind].as_array_mut() {
+            for entry in theirs {
+                if ours.iter().all(|o| o["id"] != entry["id"]) {
+                    ours.push(entry);
+                }
+            }
+        }
+    }
+    let repeats = |v: &Value| v["split"]["repeats"].as_u64().unwrap_or(1);
+    if repeats(other) > repeats(config) {
+        config["split"]["repeats"] = repeats(other).into();
+    }
+}
+
+fn named(line: &PlanLine) -> String {
+    format!("{}, {}, repeat {}, fold {}", line.dataset, line.method, line.repeat, line.fold)
+}
+
+fn first_difference(a: &CellFile, b: &CellFile) -> Option<String> {
+    a.rows.iter().find_map(|x| {
+        let y = b.rows.iter().find(|y| y.p_requested == x.p_requested)?;
+        let (column, here, there) = differences(x, y).into_iter().next()?;
+        let at = x.p_requested.map_or(String::new(), |p| format!(" at {p} queries"));
+        Some(format!("{column}{at} is {here} and {there}"))
+    })
+}
