@@ -39,13 +39,13 @@ fn runs(bencher: Bencher, method: &str, problem: &Problem) {
 
 #[divan::bench(sample_count = 5, args = ["single_diag", "multi_diag", "single_full", "multi_full"])]
 fn mpck_means_1_797_objects_64_features_10_clusters_500_pairs(bencher: Bencher, metric: &str) {
-    let method = format!(r#"{{ "type": "mpck_means", "metric": "{metric}" }}"#);
+    let method = format!(r#"{{ "type": "mpck_means", "weight": 1.0, "metric": "{metric}" }}"#);
     runs(bencher, &method, &problem(1_797, 64, 10, 500));
 }
 
 #[divan::bench(sample_count = 3, args = [25_000, 50_000, 100_000])]
 fn mpck_means_16_features_10_clusters_10_000_pairs(bencher: Bencher, n: usize) {
-    runs(bencher, r#"{ "type": "mpck_means" }"#, &problem(n, 16, 10, 10_000));
+    runs(bencher, r#"{ "type": "mpck_means", "weight": 1.0 }"#, &problem(n, 16, 10, 10_000));
 }
 
 #[divan::bench(sample_count = 3, args = [5_000, 10_000, 20_000])]

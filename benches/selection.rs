@@ -79,7 +79,7 @@ fn min_max_200_questions_about_digits(bencher: Bencher) {
 #[divan::bench(sample_count = 5)]
 fn npu_100_questions_about_digits(bencher: Bencher) {
     let (problem, truth) = digits();
-    let config = json!({ "type": "npu", "clusterer": { "type": "pck_means" } });
+    let config = json!({ "type": "npu", "clusterer": { "type": "pck_means", "weight": 1.0 } });
     bencher.bench(|| ask(&config, &problem, &truth, 100));
 }
 
@@ -90,7 +90,7 @@ const SHAPES: [(usize, usize); 3] = [(2, 3), (10, 5), (64, 10)];
 #[divan::bench(sample_count = 10, args = SHAPES)]
 fn npu_next_question_at_10_000(bencher: Bencher, (d, k): (usize, usize)) {
     let (problem, truth) = groups(10_000, d, k);
-    let config = json!({ "type": "npu", "clusterer": { "type": "pck_means" } });
+    let config = json!({ "type": "npu", "clusterer": { "type": "pck_means", "weight": 1.0 } });
     let selector = selector(config);
     let settling = || {
         let mut inquiry = selector.start(&problem, &Context::new(1)).expect("starts");

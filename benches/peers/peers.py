@@ -470,7 +470,7 @@ def run(us, folder, args):
     ours, theirs = compare_clusterer(us, many, cop, COPKMeans, 1, 10 * limit)
     add("cop_kmeans", many, ours, theirs, 4, "ARI", 10 * limit)
     (digits,) = (data for data in sets if data.name == "digits")
-    mpck = '{ type = "mpck_means", metric = "single_diag" }'
+    mpck = '{ type = "mpck_means", weight = 1.0, metric = "single_diag" }'
     ours, theirs = compare_clusterer(us, digits, mpck, MPCKMeans, args.rounds, limit)
     add("mpck_means", digits, ours, theirs, 4, "ARI")
     if args.constrained:

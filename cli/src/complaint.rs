@@ -7,7 +7,7 @@ use mustlink::Error;
 use mustlink::error::Diagnostic;
 
 use crate::failure::Failure;
-use crate::term;
+use crate::term::{self, visible};
 
 /// Shows a failure on standard error and gives the exit status.
 pub(crate) fn tell(failure: &Failure) -> u8 {
@@ -38,8 +38,10 @@ fn complain(complaint: &Diagnostic) {
         true => std::fs::read_to_string(&complaint.source).ok(),
         false => None,
     };
-    let shown = text.and_then(|text| with_source(complaint, &text, term::colour()));
-    term::tell(shown.unwrap_or_else(|| format!("error: {complaint}")).trim_end());
+    match text.and_then(|text| with_source(complaint, &text, term::colour())) {
+        Some(shown) => term::tell_coloured(shown.trim_end()),
+        None => term::tell(&format!("error: {complaint}")),
+    }
 }
 
 /// The complaint with its line of the source.
@@ -50,11 +52,17 @@ fn with_source(complaint: &Diagnostic, text: &str, colour: bool) -> Option<Strin
     }
     let source = complaint.source.as_str();
     let head = if complaint.path.is_empty() { source } else { &complaint.path };
+    let (head, message) = (visible(head), visible(&complaint.message));
+    // As many bytes as before, so that places stay: a control character of two is left out of it.
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_ascii_control() && !c.is_ascii_whitespace() { '?' } else { c })
+        .collect();
     let mut out = Vec::new();
     Report::build(ReportKind::Error, (source, span.clone()))
         .with_config(Config::default().with_color(colour).with_index_type(IndexType::Byte))
         .with_message(head)
-        .with_label(Label::new((source, span)).with_message(&complaint.message))
+        .with_label(Label::new((source, span)).with_message(message))
         .finish()
         .write((source, Source::from(text)), &mut out)
         .ok()?;

@@ -18,15 +18,16 @@ use mustlink::ledger::{Durability, Header, Ledger};
 use mustlink::method::Method;
 use mustlink::random::SeedPath;
 use mustlink::registry;
-use mustlink::roles::{EnsembleGenerator, Oracle};
-use mustlink::run::{self, Run, Transformed, guarded};
+use mustlink::roles::{EnsembleGenerator, Oracle, Transform};
+use mustlink::run::{self, Run, Steps, Transformed, guarded};
 use mustlink::selection::{self, Asking, Selection};
 use mustlink::{Context, DataKind, Error, Problem, Result};
-use mustlink_datasets::{Dataset, OpenOptions, RowMap};
+use mustlink_datasets::{Dataset, RowMap};
 use serde_json::{Value, json};
 
 use crate::complete;
 use crate::failure::Failure;
+use crate::files::{ColumnArgs, Named};
 use crate::method_file::MethodFile;
 use crate::options::{self, DataDir};
 use crate::progress::Spinner;
@@ -58,19 +59,15 @@ pub(crate) struct JobArgs {
     pub sets: Vec<String>,
     /// Number of clusters. Absent: that of the method file, else the number of classes where they
     /// are known and the method needs k
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = options::count, allow_negative_numbers = true)]
     pub k: Option<usize>,
     /// CSV of constraints i,j,type,weight; objects by row number from 0, or by id with --id
     #[arg(long, value_name = "FILE")]
     pub constraints: Option<String>,
-    /// Column of a CSV that holds ids
-    #[arg(long, value_name = "COLUMN")]
-    pub id: Option<String>,
-    /// Column of a CSV that holds classes (default: a last column named "class")
-    #[arg(long, value_name = "COLUMN")]
-    pub class: Option<String>,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
     /// Most questions asked. Absent: until the selector is done
-    #[arg(long, value_name = "Q")]
+    #[arg(long, value_name = "Q", value_parser = options::count, allow_negative_numbers = true)]
     pub budget: Option<usize>,
     /// File that keeps every question and answer as they come; given again, the selection goes on
     /// where it stopped and asks nothing twice
@@ -94,6 +91,16 @@ pub(crate) struct JobArgs {
 }
 
 impl JobArgs {
+    /// The files it reads, by option; the ledger is written too, and by nothing else.
+    pub fn inputs(&self) -> [Named<'_>; 4] {
+        [
+            ("--data", Some(self.data.as_str())),
+            ("--method", self.method.as_deref().and_then(Path::to_str)),
+            ("--constraints", self.constraints.as_deref()),
+            ("--ledger", self.ledger.as_deref().and_then(Path::to_str)),
+        ]
+    }
+
     /// Notes what the program chose by itself.
     fn note(&self, text: &str) {
         if !self.quiet {
@@ -122,6 +129,12 @@ pub(crate) struct Job {
     pub problem: Problem,
     /// Number of row-changing steps in front.
     steps: usize,
+    /// Those steps as they were fitted.
+    front: Steps,
+    /// Seed of every random number.
+    pub seed: u64,
+    /// The method as a configuration.
+    pub config: Value,
     budget: Option<usize>,
     ledger: Option<PathBuf>,
     ctx: Context,
@@ -135,6 +148,10 @@ pub(crate) struct Clustered {
     pub constraints: Constraints,
     /// How much each feature counts, where the method learns it.
     pub weights: Option<FeatureWeights>,
+    /// The transforms as they were fitted, those before `input` included.
+    pub steps: Steps,
+    /// What the method saw.
+    pub input: Transformed,
 }
 
 impl Job {
@@ -143,24 +160,29 @@ impl Job {
         if args.data == "-" && args.constraints.as_deref() == Some("-") {
             return Err(Failure::usage("--data and --constraints cannot both be -"));
         }
-        let open = OpenOptions {
-            class_column: args.class.clone(),
-            id_column: args.id.clone(),
-            ..args.data_dir.open_options()
-        };
+        let open = args.columns.open_options(&args.data_dir);
         // A slip in the method file is found before a large data set is read.
         let document = args.method.as_deref().map(Document::read).transpose()?;
         let original = mustlink_datasets::open(&args.data, &open)?;
         let given = match &args.constraints {
-            Some(file) => mustlink_datasets::read_constraints(file, &original, args.id.is_some())
-                .map_err(|e| Failure::named(&e, &|i| original.id(i)))?,
+            Some(file) => {
+                mustlink_datasets::read_constraints(file, &original, args.columns.id.is_some())
+                    .map_err(|e| Failure::named(&e, &|i| original.id(i)))?
+            }
             None => Constraints::default(),
         };
+        let given = with_known(args, &original, given)?;
         let (file, notes) = method_file(args, document, &original, !given.is_empty(), selecting)?;
+        let takes_table = |t: &dyn Transform| t.properties().accepts.contains(&DataKind::Table);
+        if !file.transforms.first().is_some_and(|t| takes_table(&**t)) {
+            original.require_numbers()?;
+        }
         notes.iter().for_each(|note| args.note(note));
         let (k, seed) = (args.k.or(file.k), args.seed.or(file.seed).unwrap_or(0));
+        let config = serde_json::to_value(&file).unwrap_or_default();
         let mut method = file.into_method();
-        let spinner = Spinner::start(args.quiet);
+        let person = asks_a_person(&method);
+        let spinner = Spinner::start(!args.quiet && !person);
         // As in an experiment with this seed, in its first repeat and fold.
         let root = SeedPath::new(seed).child(&original.name);
         let ctx = Context::builder(root.index(0).index(0))
@@ -171,9 +193,9 @@ impl Job {
             .build();
         let steps = row_steps(&method)?;
         let rest = method.transforms.split_off(steps);
-        let front = std::mem::replace(&mut method.transforms, rest);
-        let (set, rows) = original
-            .transformed(&front, &ctx)
+        let in_front = std::mem::replace(&mut method.transforms, rest);
+        let (set, rows, front) = original
+            .transformed(&in_front, &ctx)
             .map_err(|e| Failure::named(&e, &|i| original.id(i)))?;
         let mut constraints = given;
         if let Some(rows) = &rows {
@@ -197,26 +219,29 @@ impl Job {
             method,
             problem,
             steps,
+            front,
+            seed,
+            config,
             budget,
             ledger,
             ctx,
             spinner,
             warnings,
         };
-        job.choose_k(args, selecting);
+        job.choose_k(args);
         job.judge(args, selecting).map_err(|e| job.named(&e))?;
         Ok(job)
     }
 
-    /// Chooses k where the method needs one and none is given. A run that only selects constraints
-    /// needs a clusterer, and so its k, only where the selector needs clusterings.
-    fn choose_k(&mut self, args: &JobArgs, selecting: bool) {
+    /// Chooses k where the method needs one and none is given: the same for a run that only selects
+    /// constraints, so that the same questions are asked.
+    fn choose_k(&mut self, args: &JobArgs) {
         let clusterer = self.method.clusterer.as_ref();
-        let selector = self.method.selector.as_ref().map(|s| s.properties());
-        let clusters = !selecting || selector.as_ref().is_some_and(|s| s.needs_clustering);
-        let needed = clusterer.is_some_and(|c| clusters && c.properties().needs_k)
-            || selector.is_some_and(|s| s.needs_k);
-        if let (None, true, Some(k)) = (self.problem.k, needed, self.set.k()) {
+        let selector = self.method.selector.as_ref();
+        let needed = clusterer.is_some_and(|c| c.properties().needs_k)
+            || selector.is_some_and(|s| s.properties().needs_k);
+        let known = self.set.known.as_ref().map(|c| c.k());
+        if let (None, true, Some(k)) = (self.problem.k, needed, self.set.k().or(known)) {
             args.note(&format!("k = {k}, the number of classes; --k chooses another"));
             self.problem.k = Some(k);
         }
@@ -365,7 +390,7 @@ impl Job {
 
     /// Clusters under the given and the selected constraints.
     pub fn cluster(&self, seen: &Transformed, selection: Option<&Selection>) -> Result<Clustered> {
-        let lineage = &seen.lineage;
+        let (lineage, before) = (&seen.lineage, &seen.steps);
         let seen = &seen.problem;
         let constraints = match selection {
             Some(s) => {
@@ -380,7 +405,9 @@ impl Job {
             self.method.clustering_at(&under, selection, asked, self.steps, &self.ctx)?;
         let lineage = lineage.then(&input.lineage);
         let weights = FeatureWeights::learned(&run.clustering, &lineage, &self.set.feature_names);
-        Ok(Clustered { run, constraints, weights })
+        let all = [&self.front, before, &input.steps];
+        let steps = Steps(all.into_iter().flat_map(|steps| steps.0.iter().cloned()).collect());
+        Ok(Clustered { run, constraints, weights, steps, input })
     }
 
     /// The name of what groups the objects.
@@ -398,16 +425,21 @@ impl Job {
     }
 }
 
-/// An output whose folder does not exist is found before the work, not after it.
-pub(crate) fn check_out(option: &str, out: Option<&str>) -> std::result::Result<(), Failure> {
-    let Some(out) = out.filter(|o| *o != "-").map(Path::new) else { return Ok(()) };
-    let message = match out.parent().filter(|p| !p.as_os_str().is_empty()) {
-        Some(folder) if !folder.is_dir() => "its folder does not exist",
-        _ if out.is_dir() => "is a folder; name a file",
-        _ => return Ok(()),
-    };
-    let place = format!("{option} {}", out.display());
-    Err(Failure::usage(format!("{place}: {message}")))
+/// Most constraints made of known classes one by one.
+const MOST_OF_CLASSES: usize = 100_000;
+
+/// The given constraints and those that follow from the classes known of some objects.
+fn with_known(args: &JobArgs, set: &Dataset, given: Constraints) -> Result<Constraints> {
+    let Some(known) = &set.known else { return Ok(given) };
+    let made = set.known_constraints(MOST_OF_CLASSES)?;
+    let (objects, k) = (known.sizes().iter().sum::<usize>(), known.k());
+    args.note(&format!("{objects} objects of {k} known classes make {} constraints", made.len()));
+    given.union(&made, set.n())
+}
+
+/// Whether somebody may be asked at the terminal, whose prompts a moving line would overwrite.
+fn asks_a_person(method: &Method) -> bool {
+    method.oracle.as_ref().is_some_and(|o| o.properties().interactive)
 }
 
 /// The number of transforms in front of which the last changes rows.

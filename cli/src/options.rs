@@ -10,22 +10,23 @@ use mustlink_experiments::Source;
 /// Where named data sets are.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DataDir {
-    /// Directory of named data sets (else the environment variable MUSTLINK_DATA says)
+    /// Directory of named data sets, may be repeated (else the environment variable MUSTLINK_DATA says,
+    /// as PATH does folders)
     #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
+    pub data_dir: Vec<PathBuf>,
 }
 
 impl DataDir {
     pub fn open_options(&self) -> OpenOptions {
         let mut options = OpenOptions::from_env();
-        if self.data_dir.is_some() {
-            options.data_dir = self.data_dir.clone();
+        if !self.data_dir.is_empty() {
+            options.data_dirs = self.data_dir.clone();
         }
         options
     }
 
     pub fn source(&self) -> Source {
-        Source { data_dir: self.data_dir.clone(), ..Source::default() }
+        Source { data_dirs: self.data_dir.clone(), ..Source::default() }
     }
 }
 
@@ -75,6 +76,11 @@ pub(crate) fn in_pool<T: Send>(
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().map_err(fail)?;
     Ok(pool.install(work))
+}
+
+/// Reads a number that counts something; a sign is no reason for a riddle.
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("must be a whole number >= 0, got {text}"))
 }
 
 /// Reads a number of threads.

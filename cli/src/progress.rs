@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mustlink::context::Progress;
@@ -20,12 +20,44 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
+/// Lines told now and then, where there is no terminal.
+struct Lines(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
+
+impl Lines {
+    /// Tells what `text` makes of the time since now, where `told`.
+    fn start(told: bool, text: impl Fn(Duration) -> Option<String> + Send + 'static) -> Self {
+        Lines(Mutex::new(told.then(|| {
+            let (stop, stopped) = mpsc::channel();
+            let start = Instant::now();
+            let told = std::thread::spawn(move || {
+                let mut wait = FIRST_LINE;
+                while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                    wait = NEXT_LINES;
+                    if let Some(text) = text(start.elapsed()) {
+                        term::tell(&text);
+                    }
+                }
+            });
+            (stop, told)
+        })))
+    }
+
+    fn finish(&self) {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((stop, told)) = lines {
+            drop(stop);
+            // It only waits and prints: there is nothing to learn from how it ended.
+            let _ = told.join();
+        }
+    }
+}
+
 /// Shows where an experiment stands.
 pub(crate) struct Cells {
     quiet: bool,
     bar: Option<ProgressBar>,
     last: Arc<Mutex<Option<ProgressSnapshot>>>,
-    lines: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+    lines: Lines,
 }
 
 impl Cells {
@@ -39,22 +71,12 @@ impl Cells {
             bar.enable_steady_tick(Duration::from_millis(500));
             bar
         });
-        let lines = (!quiet && !terminal).then(|| {
-            let (stop, stopped) = mpsc::channel();
-            let last = last.clone();
-            let told = std::thread::spawn(move || {
-                let mut wait = FIRST_LINE;
-                while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                    wait = NEXT_LINES;
-                    let snapshot = *last.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(s) = snapshot {
-                        term::tell(&format!("{} of {} cells{}", s.done, s.total, rest(&s)));
-                    }
-                }
-            });
-            (stop, told)
+        let told = last.clone();
+        let lines = Lines::start(!quiet && !terminal, move |_| {
+            let snapshot = *told.lock().unwrap_or_else(PoisonError::into_inner);
+            snapshot.map(|s| format!("{} of {} cells{}", s.done, s.total, rest(&s)))
         });
-        Arc::new(Cells { quiet, bar, last, lines: Mutex::new(lines) })
+        Arc::new(Cells { quiet, bar, last, lines })
     }
 
     /// Takes the bar away, ends the lines.
@@ -62,12 +84,7 @@ impl Cells {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, told)) = lines {
-            drop(stop);
-            // It only waits and prints: there is nothing to learn from how it ended.
-            let _ = told.join();
-        }
+        self.lines.finish();
     }
 }
 
@@ -95,6 +112,15 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 impl RunProgress for Cells {
+    fn read(&self, id: &str, summary: &str) {
+        let tell = || term::tell(&format!("{id}: {summary}"));
+        match (self.quiet, &self.bar) {
+            (true, _) => {}
+            (false, Some(bar)) => bar.suspend(tell),
+            (false, None) => tell(),
+        }
+    }
+
     fn start(&self, standing: &Standing) {
         let mut text = String::new();
         match (self.quiet, &self.bar) {
@@ -130,35 +156,50 @@ impl RunProgress for Cells {
     }
 }
 
-/// Shows what a single method is at, on a terminal only.
-pub(crate) struct Spinner(Option<ProgressBar>);
+/// Shows what a single method is at.
+pub(crate) struct Spinner {
+    bar: Option<ProgressBar>,
+    last: Arc<Mutex<String>>,
+    lines: Lines,
+}
 
 impl Spinner {
-    /// Shows nothing when `quiet`.
-    pub fn start(quiet: bool) -> Arc<Self> {
-        let shown = !quiet && std::io::stderr().is_terminal();
-        Arc::new(Spinner(shown.then(|| {
+    /// Shows nothing when not `shown`: when nobody wants it, or when a person is asked in its place.
+    pub fn start(shown: bool) -> Arc<Self> {
+        let terminal = std::io::stderr().is_terminal();
+        let last: Arc<Mutex<String>> = Arc::default();
+        let told = last.clone();
+        let lines = Lines::start(shown && !terminal, move |elapsed| {
+            let last = told.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = if last.is_empty() { "at work" } else { &last };
+            Some(format!("{at}, {} so far", duration(elapsed.as_secs_f64())))
+        });
+        let bar = (shown && terminal).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
             bar.set_style(style("{spinner} {elapsed} {msg}"));
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
-        })))
+        });
+        Arc::new(Spinner { bar, last, lines })
     }
 
-    /// Takes the line away.
+    /// Takes the line away, ends the lines.
     pub fn finish(&self) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+        self.lines.finish();
     }
 }
 
 impl Progress for Spinner {
     fn report(&self, place: &str, done: u64, total: Option<u64>) {
-        if let Some(bar) = &self.0 {
-            let total = total.map(|t| format!(" of {t}")).unwrap_or_default();
-            bar.set_message(format!("{place} {done}{total}"));
+        let total = total.map(|t| format!(" of {t}")).unwrap_or_default();
+        let text = format!("{place} {done}{total}");
+        if let Some(bar) = &self.bar {
+            bar.set_message(text.clone());
         }
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 }
 

@@ -10,6 +10,14 @@ use crate::failure::Failure;
 /// Writes data. A reader that left early ends the program quietly.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
+    let shown;
+    let text = match std::io::stdout().is_terminal() {
+        true => {
+            shown = visible(text);
+            &shown
+        }
+        false => text,
+    };
     let newline = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
     let written = out
         .write_all(text.as_bytes())
@@ -30,7 +38,19 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 
 /// Writes a line to standard error. A closed standard error is no error.
 pub(crate) fn tell(text: &str) {
+    tell_coloured(&visible(text));
+}
+
+/// The same for text that may hold colours of our own.
+pub(crate) fn tell_coloured(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// The text with control characters, which steer a terminal, replaced by signs of one byte: cells of files
+/// and words of other programs stand in messages.
+pub(crate) fn visible(text: &str) -> String {
+    let sign = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '?' } else { c };
+    text.chars().map(sign).collect()
 }
 
 /// Whether standard error takes colours (<https://no-color.org>).
@@ -52,4 +72,14 @@ pub(crate) fn table(header: &[&str]) -> Table {
         table.set_content_arrangement(ContentArrangement::Disabled);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_steer_no_terminal() {
+        assert_eq!(visible("a\u{1b}[2Jb\r\u{7}\u{9b}3m\n\tä"), "a?[2Jb???3m\n\tä");
+    }
 }

@@ -51,7 +51,7 @@ pub struct IterStat {
 }
 
 /// How distances to the centres are to be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Geometry {
     /// Squared Euclidean distance.

@@ -2,7 +2,8 @@
 //!
 //! Dense rows, sparse rows, distances or affinities, shared behind an `Arc` with an optional list
 //! of rows: a subsample copies nothing. Values are checked once, when the data is made; a method
-//! never meets NaN.
+//! never meets NaN. Only a table, as a file may hold it, has missing values and words; transforms
+//! make dense data of it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -38,6 +39,8 @@ pub enum DataKind {
     Distances,
     /// n × n symmetric affinities.
     Affinity,
+    /// n × d, with missing values or words: only transforms take it.
+    Table,
 }
 
 impl DataKind {
@@ -48,6 +51,7 @@ impl DataKind {
             DataKind::Csr => "csr",
             DataKind::Distances => "distances",
             DataKind::Affinity => "affinity",
+            DataKind::Table => "table",
         }
     }
 }
@@ -115,7 +119,12 @@ enum Matrix {
     Csr(Csr),
     Distances(Array2<f64>),
     Affinity(Array2<f64>),
+    /// NaN where a value is missing; in a column of words the place of each in its list.
+    Table(Array2<f64>, Vec<Option<Words>>),
 }
+
+/// The different words of a column, sorted.
+pub type Words = Arc<[String]>;
 
 #[derive(Debug)]
 struct Store {
@@ -257,6 +266,7 @@ impl Data {
     fn new(matrix: Matrix) -> Result<Self> {
         let (n, d) = match &matrix {
             Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) => x.dim(),
+            Matrix::Table(x, _) => x.dim(),
             Matrix::Csr(x) => (x.rows(), x.columns),
         };
         if n == 0 || d == 0 {
@@ -320,6 +330,40 @@ impl Data {
         Data::new(Matrix::Affinity(x))
     }
 
+    /// Objects of which some values are missing (NaN), or words: then `words` has the list of those
+    /// of a column, and its cells hold places in that list. Without any of both it is dense data.
+    ///
+    /// # Errors
+    /// `EmptyData`, `TooLarge`; `NonFinite` for an infinite value and for a place that its list does
+    /// not have.
+    ///
+    /// # Panics
+    /// When `words` has not one entry per column.
+    pub fn table(x: Array2<f64>, words: Vec<Option<Words>>) -> Result<Self> {
+        assert_eq!(words.len(), x.ncols(), "one entry per column");
+        if words.iter().all(Option::is_none) && x.iter().all(|v| !v.is_nan()) {
+            return Data::dense(x);
+        }
+        let x = x.as_standard_layout().into_owned();
+        let legal = |column: usize, v: f64| match &words[column] {
+            _ if v.is_nan() => true,
+            None => v.is_finite(),
+            Some(list) => v >= 0.0 && v.fract() == 0.0 && (v as usize) < list.len(),
+        };
+        if let Some(((row, col), _)) = x.indexed_iter().find(|((_, c), v)| !legal(*c, **v)) {
+            return Err(Error::NonFinite { row, col });
+        }
+        Data::new(Matrix::Table(x, words))
+    }
+
+    /// The words of a column of a table, if it holds words.
+    pub fn words(&self, column: usize) -> Option<&Words> {
+        match &self.store.matrix {
+            Matrix::Table(_, words) => words[column].as_ref(),
+            _ => None,
+        }
+    }
+
     /// Which kind of numbers this is.
     pub fn kind(&self) -> DataKind {
         match &self.store.matrix {
@@ -327,6 +371,7 @@ impl Data {
             Matrix::Csr(_) => DataKind::Csr,
             Matrix::Distances(_) => DataKind::Distances,
             Matrix::Affinity(_) => DataKind::Affinity,
+            Matrix::Table(..) => DataKind::Table,
         }
     }
 
@@ -335,6 +380,7 @@ impl Data {
         match (&self.rows, &self.store.matrix) {
             (Some(rows), _) => rows.len(),
             (None, Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x)) => x.nrows(),
+            (None, Matrix::Table(x, _)) => x.nrows(),
             (None, Matrix::Csr(x)) => x.rows(),
         }
     }
@@ -343,7 +389,7 @@ impl Data {
     #[inline]
     pub fn d(&self) -> usize {
         match &self.store.matrix {
-            Matrix::Dense(x) => x.ncols(),
+            Matrix::Dense(x) | Matrix::Table(x, _) => x.ncols(),
             Matrix::Csr(x) => x.columns,
             Matrix::Distances(_) | Matrix::Affinity(_) => self.n(),
         }
@@ -365,7 +411,9 @@ impl Data {
     /// Bytes of its numbers, with the norms of rows; those of all objects where rows are left out.
     pub fn bytes(&self) -> u64 {
         let numbers = match &self.store.matrix {
-            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) => 8 * x.len(),
+            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _) => {
+                8 * x.len()
+            }
             Matrix::Csr(x) => 12 * x.values.len() + 8 * x.indptr.len(),
         };
         (numbers + 8 * self.store.norms.len()) as u64
@@ -376,12 +424,13 @@ impl Data {
         self.rows.as_ref().map_or(i, |rows| rows[i] as usize)
     }
 
-    /// Object `i` of dense or sparse data; row `i` of the whole matrix otherwise.
+    /// Object `i` of dense or sparse data; row `i` of the whole matrix otherwise, with NaN where a table
+    /// has no value.
     #[inline]
     pub fn row(&self, i: usize) -> Row<'_> {
         let i = self.at(i);
         match &self.store.matrix {
-            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) => {
+            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _) => {
                 let d = x.ncols();
                 Row::Dense(&x.as_slice().expect("standard layout")[i * d..(i + 1) * d])
             }
@@ -479,6 +528,16 @@ impl Data {
                 Matrix::Dense(x) => floats(0, x.as_slice().expect("standard layout")),
                 Matrix::Distances(x) => floats(2, x.as_slice().expect("standard layout")),
                 Matrix::Affinity(x) => floats(3, x.as_slice().expect("standard layout")),
+                Matrix::Table(x, words) => {
+                    floats(4, x.as_slice().expect("standard layout"));
+                    for list in words {
+                        h.update(&[0xff]);
+                        for word in list.iter().flat_map(|list| list.iter()) {
+                            h.update(&(word.len() as u64).to_le_bytes());
+                            h.update(word.as_bytes());
+                        }
+                    }
+                }
                 Matrix::Csr(x) => {
                     floats(1, &x.values);
                     x.indices.iter().for_each(|c| {
@@ -562,6 +621,22 @@ mod tests {
         let x = array![[0.0, 1.0], [f64::NAN, f64::INFINITY]];
         assert_eq!(Data::dense(x).unwrap_err(), Error::NonFinite { row: 1, col: 0 });
         assert_eq!(Data::dense(Array2::zeros((0, 3))).unwrap_err(), Error::EmptyData);
+    }
+
+    #[test]
+    fn a_table_holds_missing_values_and_words() {
+        let x = array![[1.0, f64::NAN], [f64::NAN, 1.0]];
+        let words: Words = ["blue", "red"].map(String::from).into();
+        let table = Data::table(x.clone(), vec![None, Some(words.clone())]).unwrap();
+        assert_eq!((table.kind(), table.n(), table.d()), (DataKind::Table, 2, 2));
+        assert_eq!(table.words(1).unwrap()[1], "red");
+        assert!(table.words(0).is_none());
+        assert_eq!(table.subset(&[1]).to_dense()[[0, 1]], 1.0);
+        assert_ne!(table.digest(), Data::table(x.clone(), vec![None, None]).unwrap().digest());
+        let whole = Data::table(array![[1.0, 2.0]], vec![None, None]).unwrap();
+        assert_eq!(whole.kind(), DataKind::Dense);
+        let wrong = Data::table(x * 2.0, vec![None, Some(words)]).unwrap_err();
+        assert_eq!(wrong, Error::NonFinite { row: 1, col: 1 });
     }
 
     #[test]

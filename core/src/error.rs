@@ -270,6 +270,7 @@ impl Error {
             | Error::Usage(_)
             | Error::MissingK { .. }
             | Error::BadK
+            | Error::TooManyClusters { .. }
             | Error::UnsupportedData { .. }
             | Error::Memory { .. }
             | Error::NotLinked { .. } => 2,
@@ -396,6 +397,9 @@ impl Error {
             Error::UnsupportedData { plugin, kind, accepts } => {
                 let hint = if *kind == "csr" && accepts.contains("dense") {
                     "; add the transform densify, or choose a method that takes csr"
+                } else if *kind == "table" {
+                    "; a table has missing values or words: the transforms impute_missing and one_hot \
+                     make dense data of it"
                 } else {
                     ""
                 };

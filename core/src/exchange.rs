@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,12 @@ impl Scratch {
     /// # Errors
     /// `Data` where the system gives none.
     pub fn new() -> Result<Self> {
-        let dir = tempfile::Builder::new().prefix("mustlink-").tempdir();
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("mustlink-");
+        // The data is nobody else's business.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let dir = builder.tempdir();
         Ok(Scratch { dir: dir.map_err(|e| trouble(&std::env::temp_dir(), &e))? })
     }
 
@@ -153,8 +158,11 @@ impl Scratch {
     }
 }
 
+/// Bytes in front of the numbers of a NumPy file.
+const LONGEST_HEADER: u64 = 65_536;
+
 /// The labels in a reply: a list of whole numbers, or the path of a NumPy vector of integers (seen
-/// from `scratch`). One in `0..n` for each of `n` objects.
+/// from `scratch`, and within it). One in `0..n` for each of `n` objects.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -169,7 +177,7 @@ pub fn labels(value: &Value, n: usize, scratch: &Path) -> Result<Vec<u32>, Strin
             .collect::<Result<_, _>>()?,
         Value::String(path) => {
             let path = scratch.join(path);
-            read_integers(&path).map_err(|e| format!("{}: {e}", path.display()))?
+            read_integers(&path, n, scratch).map_err(|e| format!("{}: {e}", path.display()))?
         }
         _ => return Err("no \"labels\": a list of integers, or the path of a .npy file".into()),
     };
@@ -179,9 +187,27 @@ pub fn labels(value: &Value, n: usize, scratch: &Path) -> Result<Vec<u32>, Strin
     Ok(numbers.into_iter().map(|l| l as u32).collect())
 }
 
-fn read_integers(path: &PathBuf) -> Result<Vec<i64>, String> {
+/// Reads a vector of `n` numbers: an ordinary file of its size within `scratch`, so that nothing waits for
+/// a pipe, reads a device, or fills the memory.
+fn read_integers(path: &Path, n: usize, scratch: &Path) -> Result<Vec<i64>, String> {
+    let inside = |path: &Path| {
+        let (path, scratch) = (path.canonicalize()?, scratch.canonicalize()?);
+        Ok(path.starts_with(&scratch).then_some(path))
+    };
+    let Some(path) = inside(path).map_err(|e: io::Error| e.to_string())? else {
+        return Err(format!("lies outside of the folder for it, {}", scratch.display()));
+    };
+    let facts = path.metadata().map_err(|e| e.to_string())?;
+    if !facts.is_file() {
+        return Err("is no ordinary file".into());
+    }
+    let most = 8 * n as u64 + LONGEST_HEADER;
+    if facts.len() > most {
+        return Err(format!("{} bytes, more than the {most} of {n} labels", facts.len()));
+    }
     let mut bytes = Vec::new();
-    File::open(path).and_then(|mut f| f.read_to_end(&mut bytes)).map_err(|e| e.to_string())?;
+    let read = File::open(path).and_then(|f| f.take(most).read_to_end(&mut bytes));
+    read.map_err(|e| e.to_string())?;
     integers(&bytes).ok_or_else(|| "not a NumPy vector of little-endian integers".into())
 }
 
@@ -226,6 +252,25 @@ mod tests {
         assert!(wrong(json!([4_000_000_000_u64])).contains("not in 0..3"));
         assert!(wrong(Value::Null).starts_with("no \"labels\""));
         assert!(wrong(json!("no/such.npy")).starts_with("./no/such.npy: "));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_ordinary_files_of_the_folder_are_read() {
+        use std::os::unix::fs::{MetadataExt, symlink};
+        let scratch = Scratch::new().unwrap();
+        let here = scratch.path();
+        assert_eq!(here.metadata().unwrap().mode() & 0o777, 0o700);
+        let wrong = |value: &str| labels(&json!(value), 3, here).unwrap_err();
+        assert!(wrong("/dev/zero").contains("lies outside of the folder"));
+        symlink("/dev/zero", here.join("link.npy")).unwrap();
+        assert!(wrong("link.npy").contains("lies outside of the folder"));
+        assert!(wrong("../").contains("lies outside of the folder"));
+        let pipe = here.join("pipe.npy");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(wrong("pipe.npy").contains("is no ordinary file"));
+        File::create(here.join("large.npy")).unwrap().set_len(1 << 40).unwrap();
+        assert!(wrong("large.npy").contains("more than the 65560 of 3 labels"));
     }
 
     #[test]

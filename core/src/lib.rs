@@ -79,5 +79,6 @@ pub mod prelude {
     pub use mustlink_macros::{options, plugin};
     pub use schemars::{self, JsonSchema};
     pub use serde::{Deserialize, Serialize};
+    pub use serde_json::Value;
     pub use typetag;
 }

@@ -20,6 +20,8 @@ pub struct Descriptor {
     pub role: Role,
     /// Its name in configs.
     pub tag: &'static str,
+    /// Other names under which people look for it: accepted in its place, never written.
+    pub aliases: &'static [&'static str],
     /// Its Rust type.
     pub type_name: &'static str,
     /// Citation keys into the manual's bibliography.
@@ -110,6 +112,17 @@ impl Catalogue {
                 pair[0].tag, pair[0].type_name, pair[0].package, pair[1].type_name, pair[1].package
             ));
         }
+        let mut names: Vec<(&str, &str)> = entries
+            .iter()
+            .flat_map(|d| d.aliases.iter().chain([&d.tag]).map(|name| (*name, d.tag)))
+            .collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|w| w[0].0 == w[1].0) {
+            return Err(format!(
+                "registry: the name \"{}\" is taken twice: by {} and by {}; drop one alias",
+                pair[0].0, pair[0].1, pair[1].1
+            ));
+        }
         Ok(Catalogue { entries })
     }
 
@@ -123,9 +136,10 @@ impl Catalogue {
         self.entries.iter().copied().filter(move |d| d.role == role)
     }
 
-    /// The plugin with this tag.
-    pub fn find(&self, tag: &str) -> Option<&'static Descriptor> {
-        self.entries.iter().copied().find(|d| d.tag == tag)
+    /// The plugin with this tag, or else with this alias.
+    pub fn find(&self, name: &str) -> Option<&'static Descriptor> {
+        let entries = || self.entries.iter().copied();
+        entries().find(|d| d.tag == name).or_else(|| entries().find(|d| d.aliases.contains(&name)))
     }
 }
 
@@ -172,16 +186,18 @@ pub fn schema_of<T: JsonSchema>() -> Value {
 
 /// Registers a plugin: `register!(BaseClusterer, CopKMeans, "cop_kmeans", references: ["Wagstaff2001"]);`
 ///
-/// After the references may stand `version: 2` (results changed) and
-/// `waives: ["law" => "reason"]` (a law that cannot hold for this plugin).
+/// After the references may stand `aliases: ["cop"]` (other names that are accepted), `version: 2`
+/// (results changed) and `waives: ["law" => "reason"]` (a law that cannot hold for this plugin).
 #[macro_export]
 macro_rules! register {
     ($role:ident, $type:ty, $tag:literal, references: [$($key:literal),* $(,)?]
+     $(, aliases: [$($alias:literal),* $(,)?])?
      $(, version: $version:literal)? $(, waives: [$($law:literal => $reason:literal),* $(,)?])? $(,)?) => {
         $crate::inventory::submit! {
             $crate::registry::Descriptor {
                 role: $crate::registry::Role::$role,
                 tag: $tag,
+                aliases: &[$($($alias),*)?],
                 type_name: stringify!($type),
                 references: &[$($key),*],
                 version: { let version = 1; $(let _ = version; let version = $version;)? version },
@@ -223,6 +239,7 @@ mod tests {
         Box::leak(Box::new(Descriptor {
             role: Role::Metric,
             tag,
+            aliases: if tag == "k_means" { &["ari"] } else { &[] },
             type_name: "T",
             references: &[],
             version: 1,
@@ -254,6 +271,15 @@ mod tests {
             message,
             "registry: the tag \"ari\" is taken twice: by T in one and by T in two; rename one"
         );
+    }
+
+    #[test]
+    fn an_alias_leads_to_its_plugin_and_is_no_tag() {
+        let found = Catalogue::from_entries(vec![descriptor("k_means", "one")]).unwrap();
+        assert_eq!(found.find("ari").unwrap().tag, "k_means");
+        let twice = vec![descriptor("ari", "one"), descriptor("k_means", "two")];
+        let message = Catalogue::from_entries(twice).err().unwrap();
+        assert!(message.contains("the name \"ari\" is taken twice"), "{message}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! labels, hard promises, violations. It counts; the method does not.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::closure::{Closure, OnConflict};
@@ -187,6 +188,16 @@ pub fn check_and_count(
     Ok(Run { clustering, violations, violations_closed, empty_clusters, seconds })
 }
 
+/// Fitted transforms in the order in which they were applied, each with the transform it is of.
+#[derive(Clone, Default)]
+pub struct Steps(pub Vec<(Box<dyn Transform>, Arc<dyn Fitted>)>);
+
+impl std::fmt::Debug for Steps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(t, _)| t.typetag_name())).finish()
+    }
+}
+
 /// Labels that were compared by infinite numbers are none.
 fn not_infinite(tag: &str, clustering: &Clustering) -> Result<()> {
     let overflow = |what: &str, value: f64| {
@@ -212,12 +223,15 @@ pub struct Transformed {
     pub rows: Option<Vec<Option<u32>>>,
     /// Where its features come from.
     pub lineage: Lineage,
+    /// The transforms as they were fitted.
+    pub steps: Steps,
 }
 
 impl Transformed {
     /// A problem that nothing was done to.
     pub fn unchanged(problem: Problem) -> Self {
-        Transformed { problem, rows: None, lineage: Lineage::default() }
+        let (lineage, steps) = Default::default();
+        Transformed { problem, rows: None, lineage, steps }
     }
 }
 
@@ -256,13 +270,15 @@ pub fn transform_from(
             }
             (old, rows) => rows.or(old),
         };
-        made =
-            Transformed { problem: next.problem, rows, lineage: made.lineage.then(&next.lineage) };
+        let lineage = made.lineage.then(&next.lineage);
+        let mut steps = made.steps;
+        steps.0.extend(next.steps.0);
+        made = Transformed { problem: next.problem, rows, lineage, steps };
     }
     Ok(made)
 }
 
-fn apply(t: &dyn Transform, problem: &Problem, ctx: &Context) -> Result<Transformed> {
+fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Result<Transformed> {
     let tag = t.typetag_name();
     let broken = |broken: String| Error::Contract { plugin: tag.into(), broken };
     accepted(tag, &t.properties().accepts, &problem.data)?;
@@ -293,7 +309,7 @@ fn apply(t: &dyn Transform, problem: &Problem, ctx: &Context) -> Result<Transfor
         if dropped > 0 {
             ctx.warn(format!("{dropped} constraints lost an object that was dropped"));
         }
-        next.constraints = std::sync::Arc::new(constraints);
+        next.constraints = Arc::new(constraints);
         next.eligible = problem.eligible.as_ref().map(|old| {
             let mut eligible = vec![false; n];
             map.iter().zip(old.iter()).for_each(|(to, &e)| {
@@ -307,5 +323,6 @@ fn apply(t: &dyn Transform, problem: &Problem, ctx: &Context) -> Result<Transfor
     } else if next.data.n() != problem.n() {
         return Err(broken("rows changed without a row map".into()));
     }
-    Ok(Transformed { problem: next, rows, lineage: Lineage { features, metric } })
+    let steps = Steps(vec![(dyn_clone::clone_box(t), fitted.into())]);
+    Ok(Transformed { problem: next, rows, lineage: Lineage { features, metric }, steps })
 }

@@ -339,8 +339,9 @@ pub fn run_with(
     if properties.needs_k {
         problem.require_k(None, tag)?;
     }
-    if problem.data.kind() == DataKind::Csr && !properties.accepts_sparse {
-        let kind = problem.data.kind().name();
+    let kind = problem.data.kind();
+    if kind == DataKind::Table || (kind == DataKind::Csr && !properties.accepts_sparse) {
+        let kind = kind.name();
         return Err(Error::UnsupportedData { plugin: tag.into(), kind, accepts: "dense".into() });
     }
     run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)?;

@@ -5,10 +5,11 @@
 
 use mustlink_core::Result;
 
+use crate::bytes::Input;
 use crate::dataset::Dataset;
-use crate::files;
 use crate::listing::{Listing, Origin};
 use crate::options::OpenOptions;
+use crate::table;
 
 struct BuiltIn {
     name: &'static str,
@@ -79,7 +80,8 @@ pub(crate) fn listings() -> Vec<Listing> {
 pub(crate) fn open(name: &str) -> Result<Option<Dataset>> {
     let Some(set) = ALL.iter().find(|b| b.name == name) else { return Ok(None) };
     let place = format!("built-in {name}");
-    let read = files::csv_of(set.content.into(), &place, name, &OpenOptions::default())?;
+    let input = Input::of(set.content.as_bytes(), &place);
+    let read = table::read(input, name, &OpenOptions::default(), true)?;
     Ok(Some(Dataset { provenance: set.provenance.into(), ..read }))
 }
 

@@ -1,6 +1,6 @@
 //! How do the bytes of a file, packed or not, get into memory and back?
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -16,49 +16,90 @@ pub(crate) fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The content of a file, or of the standard input for `-`, as it is.
-pub(crate) fn read_raw(path: &Path) -> Result<Vec<u8>> {
-    if path.as_os_str() == "-" {
-        let mut raw = Vec::new();
-        io::stdin()
-            .lock()
-            .read_to_end(&mut raw)
-            .map_err(|e| bad("standard input", e.to_string()))?;
-        return Ok(raw);
+/// Bytes that come bit by bit, unpacked if they are gzip.
+pub(crate) struct Input<'a> {
+    reader: Box<dyn Read + 'a>,
+    packed: bool,
+    unpacked: u64,
+    place: String,
+}
+
+impl<'a> Input<'a> {
+    /// A file, or the standard input for `-`.
+    pub fn open(path: &Path) -> Result<Input<'static>> {
+        if path.as_os_str() == "-" {
+            return Input::new(io::stdin(), &place(path));
+        }
+        let file = std::fs::File::open(path).map_err(|e| cannot_read(path, &e))?;
+        Input::new(file, &shown(path))
     }
-    std::fs::read(path).map_err(|e| match e.kind() {
+
+    /// Bytes in memory.
+    pub fn of(content: &'a [u8], place: &str) -> Input<'a> {
+        Input { reader: Box::new(content), packed: false, unpacked: 0, place: place.into() }
+    }
+
+    /// Bytes that a reader gives.
+    pub fn new(source: impl Read + 'a, place: &str) -> Result<Input<'a>> {
+        let mut source = BufReader::with_capacity(1 << 16, source);
+        let head = source.fill_buf().map_err(|e| bad(place, e.to_string()))?;
+        let packed = head.starts_with(&[0x1f, 0x8b]);
+        if !packed && !head.is_empty() && place.ends_with(".gz") {
+            return Err(bad(place, "is named .gz and is not gzip"));
+        }
+        let reader: Box<dyn Read> = match packed {
+            true => Box::new(MultiGzDecoder::new(source)),
+            false => Box::new(source),
+        };
+        Ok(Input { reader, packed, unpacked: 0, place: place.into() })
+    }
+
+    /// How it is called in messages.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Appends up to `most` bytes; `false` when there are no more.
+    ///
+    /// # Errors
+    /// `Data` for what cannot be read, and for damaged gzip.
+    pub fn more(&mut self, to: &mut Vec<u8>, most: usize) -> Result<bool> {
+        let before = to.len();
+        let read = (&mut self.reader).take(most as u64).read_to_end(to);
+        self.unpacked += (to.len() - before) as u64;
+        let read = read.map_err(|e| match (self.packed, e.kind()) {
+            (true, io::ErrorKind::UnexpectedEof) => bad(
+                &self.place,
+                format!(
+                    "the gzip file is cut off ({} bytes unpacked); copy or download it again",
+                    self.unpacked
+                ),
+            ),
+            (true, _) => bad(&self.place, format!("the gzip file is damaged: {e}")),
+            (false, _) => bad(&self.place, e.to_string()),
+        })?;
+        Ok(read > 0)
+    }
+}
+
+fn cannot_read(path: &Path, e: &io::Error) -> Error {
+    match e.kind() {
         io::ErrorKind::NotFound => bad(shown(path), "no such file"),
         _ => bad(shown(path), e.to_string()),
-    })
+    }
+}
+
+/// The content of a file as it is.
+pub(crate) fn read_raw(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| cannot_read(path, &e))
 }
 
 /// The content, unpacked if it is gzip.
-pub(crate) fn unpack(raw: Vec<u8>, place: &str) -> Result<Vec<u8>> {
-    let packed = raw.starts_with(&[0x1f, 0x8b]);
-    if !packed {
-        if place.ends_with(".gz") && !raw.is_empty() {
-            return Err(bad(place, "is named .gz and is not gzip"));
-        }
-        return Ok(raw);
-    }
-    let mut out = Vec::with_capacity(raw.len() * 4);
-    match MultiGzDecoder::new(raw.as_slice()).read_to_end(&mut out) {
-        Ok(_) => Ok(out),
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Err(bad(
-            place,
-            format!(
-                "the gzip file is cut off ({} bytes read, {} unpacked); copy or download it again",
-                raw.len(),
-                out.len()
-            ),
-        )),
-        Err(e) => Err(bad(place, format!("the gzip file is damaged: {e}"))),
-    }
-}
-
-/// The content of a file, or of the standard input for `-`, unpacked if it is gzip.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    unpack(read_raw(path)?, &place(path))
+pub(crate) fn unpack(raw: &[u8], place: &str) -> Result<Vec<u8>> {
+    let mut input = Input::new(raw, place)?;
+    let mut out = Vec::new();
+    while input.more(&mut out, usize::MAX)? {}
+    Ok(out)
 }
 
 /// How a path is called in messages.
@@ -98,20 +139,36 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
         Ok(_) => &std::fs::canonicalize(path).map_err(fail)?,
         Err(_) => path,
     };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
     // Beside the target, so that the last step is a rename within one file system.
     let mut part = tempfile::Builder::new()
         .prefix(".mustlink-")
         .suffix(".part")
-        .tempfile_in(folder)
+        .tempfile_in(folder_of(path))
         .map_err(fail)?;
     part.write_all(content).map_err(fail)?;
     part.as_file().sync_all().map_err(fail)?;
     let file = part.persist(path).map_err(|e| fail(e.error))?;
     readable(&file).map_err(fail)
+}
+
+/// Whether a file could be written by this name.
+///
+/// # Errors
+/// `Data` when it could not.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let fail = |e: io::Error| bad(shown(path), format!("cannot be written: {e}"));
+    // Opening a pipe waits for its reader.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Ok(());
+    }
+    tempfile::tempfile_in(folder_of(path)).map(|_| ()).map_err(fail)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Temporary files are private; a result is an ordinary file.

@@ -10,9 +10,10 @@ use mustlink_core::constraints::Strength;
 use mustlink_core::registry::suggestion;
 use mustlink_core::{Constraint, Constraints, Kind, Result};
 
-use crate::bytes::{self, bad, place};
+use crate::bytes::{self, bad};
+use crate::columns::column;
 use crate::dataset::Dataset;
-use crate::table::{Records, column};
+use crate::records::Records;
 
 const EXPECTED: &str = "the header i,j,type,weight and one row per pair";
 
@@ -77,28 +78,25 @@ impl<'a> Objects<'a> {
 /// # Errors
 /// `Data`, with the line and what is wrong on it.
 pub fn read_constraints(path: &str, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
-    let path = Path::new(path);
-    parse(&bytes::read(path)?, &place(path), dataset, by_id)
+    parse(&Records::open(path, EXPECTED)?, dataset, by_id)
 }
 
-fn parse(content: &[u8], place: &str, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
-    let records = Records::read(content, place)?;
-    let header = records.header(place, EXPECTED)?;
+fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
+    let (header, place) = (&records.header, records.place.as_str());
     let (i, j) = (column(header, "i", place)?, column(header, "j", place)?);
     let kind = column(header, "type", place)?;
-    let optional = |name: &str| header.iter().position(|c| c == name);
-    let (weight, strength) = (optional("weight"), optional("strength"));
+    let (weight, strength) = (records.by_name("weight"), records.by_name("strength"));
     let known = ["i", "j", "type", "weight", "strength"];
-    if let Some(other) = header.iter().find(|c| !known.contains(c)) {
+    if let Some(other) = header.iter().find(|c| !known.contains(&c.as_str())) {
         let near = suggestion(other, known);
         let message = format!("unknown column \"{other}\"{near}; accepted: {}", known.join(", "));
         return Err(bad(format!("{place}, line 1"), message));
     }
     let objects = Objects::new(dataset, by_id)?;
-    let mut pairs = Vec::with_capacity(records.rows().len());
-    for record in records.rows() {
+    let mut pairs = Vec::with_capacity(records.rows.len());
+    for record in &records.rows {
         let place = format!("{place}, line {}", record.line);
-        let cell = |c: usize| &record.cells[c];
+        let cell = |c: usize| record.cells[c].as_str();
         let (a, b) = (objects.find(cell(i), &place)?, objects.find(cell(j), &place)?);
         let kind = match cell(kind) {
             "must_link" => Kind::MustLink,
@@ -175,6 +173,7 @@ fn format(constraints: &Constraints, objects: &Objects<'_>) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Input;
     use mustlink_core::Data;
     use ndarray::Array2;
     use proptest::prelude::*;
@@ -185,8 +184,13 @@ mod tests {
         Dataset { ids: Some(ids), ..Dataset::new("set", data) }
     }
 
+    fn read(text: &str, set: &Dataset, by_id: bool) -> Result<Constraints> {
+        let records = Records::read(Input::of(text.as_bytes(), "c.csv"), EXPECTED)?;
+        parse(&records, set, by_id)
+    }
+
     fn of(text: &str) -> Result<Constraints> {
-        parse(text.as_bytes(), "c.csv", &set(5), false)
+        read(text, &set(5), false)
     }
 
     fn message(rows: &str) -> String {
@@ -244,7 +248,7 @@ mod tests {
             message("0,1,must_link"),
             "c.csv, line 2: expected 4 fields as in the header, got 3"
         );
-        let of = |text: &str, set: &Dataset| parse(text.as_bytes(), "c.csv", set, true);
+        let of = |text: &str, set: &Dataset| read(text, set, true);
         assert_eq!(
             of("i,j,type\no1,o2,must_link\n", &set(5)).unwrap_err().to_string(),
             "c.csv, line 2: no object has the id \"o1\""
@@ -263,7 +267,7 @@ mod tests {
         let set = Dataset { ids: Some(ids), ..Dataset::new("set", data) };
         for _ in 0..20 {
             let text = "i,j,type\nobjekt7,object1,must_link\n";
-            let message = parse(text.as_bytes(), "c.csv", &set, true).unwrap_err().to_string();
+            let message = read(text, &set, true).unwrap_err().to_string();
             assert_eq!(
                 message,
                 "c.csv, line 2: no object has the id \"objekt7\"; did you mean \"object7\"?"
@@ -288,7 +292,8 @@ mod tests {
             });
             let given = Constraints::new(9, pairs).unwrap();
             let text = format(&given, &Objects::new(&set, by_id).unwrap()).unwrap();
-            prop_assert_eq!(parse(&text, "c.csv", &set, by_id).unwrap(), given);
+            let text = String::from_utf8(text).unwrap();
+            prop_assert_eq!(read(&text, &set, by_id).unwrap(), given);
         }
     }
 }

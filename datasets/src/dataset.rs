@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mustlink_core::Data;
 use mustlink_core::roles::Scene;
+use mustlink_core::{Constraint, Constraints, Data, DataKind, Error, Result};
 
 /// Classes of objects, for oracles and metrics. Methods never see them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,10 +69,31 @@ pub struct Dataset {
     pub display: Option<Arc<[String]>>,
     /// Classes, where known.
     pub classes: Option<Classes>,
+    /// What is known of the classes of some objects, as a method may see it.
+    pub known: Option<Classes>,
     /// One name per feature; empty where the source has none.
     pub feature_names: Vec<String>,
     /// Where the numbers come from, for people.
     pub provenance: String,
+    /// How its file was read.
+    pub reading: Reading,
+}
+
+/// How a file was read into a data set, for people.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reading {
+    /// Column of the ids.
+    pub id: Option<String>,
+    /// Column of the classes.
+    pub class: Option<String>,
+    /// Columns left out.
+    pub ignored: Vec<String>,
+    /// Missing values.
+    pub missing: usize,
+    /// What stands between cells, where it is no comma.
+    pub separator: Option<char>,
+    /// Why its data is a table and not numbers, with the first places and the ways out.
+    pub(crate) incomplete: Option<Error>,
 }
 
 impl Dataset {
@@ -84,8 +105,103 @@ impl Dataset {
             ids: None,
             display: None,
             classes: None,
+            known: None,
             feature_names: Vec::new(),
             provenance: String::new(),
+            reading: Reading::default(),
+        }
+    }
+
+    /// What was read, in one line: objects, features, ids, classes, missing values.
+    pub fn summary(&self) -> String {
+        let reading = &self.reading;
+        let mut features = named(&self.feature_names, 6);
+        if !features.is_empty() {
+            features = format!(" ({features})");
+        }
+        let ids = match (&reading.id, &self.ids) {
+            (Some(column), _) => format!("ids {column}"),
+            (None, Some(_)) => "with ids".into(),
+            (None, None) => "no ids".into(),
+        };
+        let mut classes = match (&reading.class, self.k()) {
+            (Some(column), Some(k)) => format!("classes {column} ({k}"),
+            (None, Some(k)) => format!("classes known ({k}"),
+            (_, None) => "no classes".into(),
+        };
+        if let Some(known) = &self.classes {
+            classes += match known.labels.iter().filter(|l| l.is_none()).count() {
+                0 => ")".into(),
+                1 => ", 1 object of unknown class)".into(),
+                unknown => format!(", {unknown} objects of unknown class)"),
+            }
+            .as_str();
+        }
+        let missing = match reading.missing {
+            0 => "nothing missing".into(),
+            1 => "1 value missing".into(),
+            many => format!("{many} values missing"),
+        };
+        let mut text = format!(
+            "{} objects, {} features{features}; {ids}; {classes}; {missing}",
+            self.n(),
+            self.d()
+        );
+        if !reading.ignored.is_empty() {
+            text += &format!("; left out: {}", named(&reading.ignored, 6));
+        }
+        match reading.separator {
+            Some('\t') => text + "; cells separated by tabs",
+            Some(other) => text + &format!("; cells separated by {other}"),
+            None => text,
+        }
+    }
+
+    /// The constraints that follow from what is known of classes: must-links within a class, cannot-links
+    /// between classes. All of them where there are at most `most`; else a chain through each class and
+    /// one cannot-link for each two, from which the others follow.
+    ///
+    /// # Errors
+    /// None that is known: objects of one class are never linked to themselves.
+    pub fn known_constraints(&self, most: usize) -> Result<Constraints> {
+        let Some(known) = &self.known else { return Ok(Constraints::default()) };
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); known.k()];
+        for (i, label) in known.labels.iter().enumerate() {
+            if let Some(label) = label {
+                members[*label as usize].push(i);
+            }
+        }
+        let count: usize = members.iter().map(Vec::len).sum();
+        let mut pairs = Vec::new();
+        if count.saturating_mul(count.saturating_sub(1)) / 2 <= most {
+            let all: Vec<(usize, usize)> = members
+                .iter()
+                .enumerate()
+                .flat_map(|(c, m)| m.iter().map(move |&i| (c, i)))
+                .collect();
+            for (at, &(c, i)) in all.iter().enumerate() {
+                pairs.extend(all[..at].iter().map(|&(other, j)| match c == other {
+                    true => Constraint::must(j, i),
+                    false => Constraint::cannot(j, i),
+                }));
+            }
+        } else {
+            for (c, own) in members.iter().enumerate() {
+                pairs.extend(own.windows(2).map(|w| Constraint::must(w[0], w[1])));
+                pairs.extend(members[..c].iter().map(|other| Constraint::cannot(other[0], own[0])));
+            }
+        }
+        Constraints::new(self.n(), pairs)
+    }
+
+    /// Refuses a table that no transform has made numbers of.
+    ///
+    /// # Errors
+    /// `Data` with the places of missing values and words, and the ways out.
+    pub fn require_numbers(&self) -> Result<()> {
+        match (&self.reading.incomplete, self.data.kind()) {
+            (Some(error), DataKind::Table) => Err(error.clone()),
+            _ => Ok(()),
         }
     }
 
@@ -164,6 +280,15 @@ impl Dataset {
         }
         *h.finalize().as_bytes()
     }
+}
+
+/// Some names, the first `most` of them.
+fn named(names: &[String], most: usize) -> String {
+    let mut shown: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
+    if names.len() > most {
+        shown.push("…");
+    }
+    shown.join(", ")
 }
 
 #[cfg(test)]

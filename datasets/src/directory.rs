@@ -3,17 +3,18 @@
 //! `MANIFEST.csv` names the sets of a directory with their sizes and hashes. Opening one asserts
 //! them all, so that a result never rests on another file than the one meant.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use mustlink_core::Result;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::bytes::{self, bad, shown};
+use crate::bytes::{self, Input, bad, shown};
 use crate::dataset::Dataset;
 use crate::files;
 use crate::listing::{Listing, Origin};
 use crate::options::OpenOptions;
+use crate::table;
 
 /// Name of the manifest in a data directory.
 pub(crate) const MANIFEST: &str = "MANIFEST.csv";
@@ -60,11 +61,18 @@ impl Directory {
                  checked, n, d, k, class_sizes, sha256",
             ));
         }
-        let content = bytes::read(&file)?;
+        let content = bytes::read_raw(&file)?;
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(&content[..]);
         let mut entries: Vec<Entry> = Vec::new();
         for entry in reader.deserialize() {
             let entry: Entry = entry.map_err(|e: csv::Error| bad(shown(&file), e.to_string()))?;
+            let inside =
+                |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+            if !Path::new(&entry.path).components().all(inside) {
+                let message =
+                    format!("{}: the path {} leaves the directory", entry.name, entry.path);
+                return Err(bad(shown(&file), message));
+            }
             if entries.iter().any(|known| known.name == entry.name) {
                 return Err(bad(shown(&file), format!("the name \"{}\" stands twice", entry.name)));
             }
@@ -96,10 +104,9 @@ impl Directory {
         let Some(entry) = self.entries.iter().find(|e| e.name == name) else { return Ok(None) };
         let path = self.folder.join(&entry.path);
         let inspect = |file: &Path, raw: &[u8]| entry.assert_hash(file, raw);
-        let own_columns = [&options.class_column, &options.id_column, &options.display_column];
-        let as_listed = own_columns.iter().all(|c| c.is_none());
+        let own_column = options.wants_columns();
         let mut dataset = if path.is_dir() {
-            if let Some(column) = own_columns.into_iter().flatten().next() {
+            if let Some(column) = own_column {
                 let message =
                     format!("no column \"{column}\": only a CSV has columns to choose from");
                 return Err(bad(name, message));
@@ -109,9 +116,9 @@ impl Directory {
             let raw = bytes::read_raw(&path)?;
             inspect(&path, &raw)?;
             let place = shown(&path);
-            files::csv_of(bytes::unpack(raw, &place)?, &place, name, options)?
+            table::read(Input::new(&raw[..], &place)?, name, options, true)?
         };
-        entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), as_listed)?;
+        entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), own_column.is_none())?;
         dataset.provenance = [&entry.source, &entry.notes]
             .into_iter()
             .filter(|t| !t.is_empty())

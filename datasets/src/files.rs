@@ -4,32 +4,15 @@ use std::path::{Path, PathBuf};
 
 use mustlink_core::Result;
 
-use crate::bytes::{self, bad, place, shown};
-use crate::dataset::{Classes, Dataset};
+use crate::bytes::{self, Input, bad, shown};
+use crate::dataset::Dataset;
 use crate::matrix_market;
 use crate::options::OpenOptions;
 use crate::table;
 
+/// A CSV; `-` is the standard input.
 pub(crate) fn csv(path: &Path, name: &str, options: &OpenOptions) -> Result<Dataset> {
-    csv_of(bytes::read(path)?, &place(path), name, options)
-}
-
-pub(crate) fn csv_of(
-    content: Vec<u8>,
-    place: &str,
-    name: &str,
-    options: &OpenOptions,
-) -> Result<Dataset> {
-    let table = table::read(&content, place, options)?;
-    Ok(Dataset {
-        name: name.into(),
-        data: table.data,
-        ids: table.ids,
-        display: table.display,
-        classes: table.classes,
-        feature_names: table.feature_names,
-        provenance: place.into(),
-    })
+    table::read(Input::open(path)?, name, options, false)
 }
 
 /// A check of the bytes of a file, by its name, before they are read as anything.
@@ -51,7 +34,7 @@ pub(crate) fn folder(folder: &Path, name: &str, inspect: Inspect<'_>) -> Result<
 fn inspected(path: &Path, inspect: Inspect<'_>) -> Result<Vec<u8>> {
     let raw = bytes::read_raw(path)?;
     inspect(path, &raw)?;
-    bytes::unpack(raw, &shown(path))
+    bytes::unpack(&raw, &shown(path))
 }
 
 pub(crate) fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Dataset> {
@@ -64,8 +47,10 @@ pub(crate) fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Da
     if let Some(file) = one_of(beside, ["labels.txt", "labels.txt.gz"]) {
         let content = inspected(&file, inspect)?;
         let labels = one_per(&content, dataset.n(), "labels", "rows of the matrix", &file)?;
-        let values = labels.iter().map(|l| Some(l.trim()).filter(|l| !table::unknown(l)));
-        dataset.classes = Some(Classes::from_values(values));
+        let labels: Vec<&str> = labels.into_iter().map(str::trim).collect();
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        dataset.classes = Some(table::classes_of(&labels, &name, &shown(&file))?);
+        dataset.reading.class = Some(name.into());
     }
     if let Some(file) = one_of(beside, ["terms.txt.gz", "terms.txt"]) {
         let content = inspected(&file, inspect)?;

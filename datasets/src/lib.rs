@@ -11,6 +11,7 @@
 
 mod builtin;
 mod bytes;
+mod columns;
 mod constraints_csv;
 mod dataset;
 mod directory;
@@ -22,16 +23,21 @@ mod open;
 mod options;
 mod partition;
 mod partitions;
+mod records;
+mod sheet;
 mod steps;
 mod table;
 
 pub use builtin::builtin_names;
+pub use bytes::check_writable;
 pub use constraints_csv::{read_constraints, write_constraints};
-pub use dataset::{Classes, Dataset};
+pub use dataset::{Classes, Dataset, Reading};
 pub use linfa::LinfaView;
 pub use listing::{Listing, Origin};
-pub use open::{available, open};
+pub use open::{available, check_head, open};
 pub use options::OpenOptions;
-pub use partition::{LabelColumn, read_labels, weights_csv, write_labels, write_weights};
+pub use partition::{
+    LabelColumn, read_labels, weights_csv, write_labels, write_text, write_weights,
+};
 pub use partitions::{Partitions, read_partitions};
 pub use steps::RowMap;

@@ -6,24 +6,27 @@ use mustlink_core::registry::suggestion;
 use mustlink_core::{Error, Result};
 
 use crate::builtin;
-use crate::bytes::{bad, shown};
+use crate::bytes::{Input, bad, shown};
 use crate::dataset::Dataset;
 use crate::directory::Directory;
 use crate::files::{csv, folder, matrix};
 use crate::listing::Listing;
 use crate::options::OpenOptions;
+use crate::table;
 
 /// Every data set that has a name, sorted; one per name, that which [`open`] would take.
 ///
 /// # Errors
 /// A data directory without a readable manifest.
 pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
-    let mut all = match &options.data_dir {
-        Some(dir) => Directory::read(dir)?.listings(),
-        None => Vec::new(),
-    };
-    let known: Vec<String> = all.iter().map(|l| l.name.clone()).collect();
-    all.extend(builtin::listings().into_iter().filter(|l| !known.contains(&l.name)));
+    let mut all: Vec<Listing> = Vec::new();
+    let directories = options.data_dirs.iter().map(|dir| Ok(Directory::read(dir)?.listings()));
+    for listings in directories.chain([Ok(builtin::listings())]) {
+        let listings: Vec<Listing> = listings?;
+        let new = |l: &Listing| all.iter().all(|known| known.name != l.name);
+        let new: Vec<Listing> = listings.into_iter().filter(new).collect();
+        all.extend(new);
+    }
     all.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(all)
 }
@@ -35,8 +38,11 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 /// 3. What holds a `/`, a `\` or a `.` is a path: a `.csv`, a `.mtx` (with `labels.txt` and
 ///    `terms.txt` beside it, where they exist), either of them with `.gz`, or a folder with
 ///    `matrix.mtx`.
-/// 4. A name in the manifest of the data directory.
+/// 4. A name in the manifest of a data directory, the first that has it.
 /// 5. A built-in name.
+///
+/// A CSV may hold missing values and words: its data is then a table, which only transforms take;
+/// [`Dataset::require_numbers`] says where they are.
 ///
 /// # Errors
 /// `Data`, with file, line and column where there are any; `EmptyData`.
@@ -50,12 +56,25 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     if name_or_path.contains(['/', '\\', '.']) {
         return path(Path::new(name_or_path), options);
     }
-    if let Some(dir) = &options.data_dir
-        && let Some(found) = Directory::read(dir)?.open(name_or_path, options)?
-    {
-        return Ok(found);
+    for dir in &options.data_dirs {
+        if let Some(found) = Directory::read(dir)?.open(name_or_path, options)? {
+            return Ok(found);
+        }
     }
     built_in(name_or_path, options)?.ok_or_else(|| unknown(name_or_path, options))
+}
+
+/// Whether a CSV can be opened, as far as its header and its first megabytes tell; true of all else.
+///
+/// # Errors
+/// As [`open`].
+pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
+    let path = Path::new(name_or_path);
+    let name = path.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
+    match name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv") {
+        true => table::check(Input::open(path)?, options),
+        false => Ok(()),
+    }
 }
 
 fn built_in(name: &str, options: &OpenOptions) -> Result<Option<Dataset>> {
@@ -78,7 +97,7 @@ fn unknown(name: &str, options: &OpenOptions) -> Error {
         message.push(';');
     }
     message.push_str(&format!(" known names: {}", names.join(", ")));
-    if options.data_dir.is_none() {
+    if options.data_dirs.is_empty() {
         message.push_str("; a data directory (--data-dir or MUSTLINK_DATA) has names of its own");
     }
     if Path::new(name).exists() {

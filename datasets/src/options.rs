@@ -1,31 +1,52 @@
-//! How a data set is to be opened.
+//! How is a data set to be opened?
 
 use std::path::PathBuf;
 
-/// How a data set is to be opened.
+/// How a data set is to be opened. Columns of a CSV are called by their names in its header, or by
+/// `#` and their place: `#1` is the first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// The data directory, where there is one.
-    pub data_dir: Option<PathBuf>,
-    /// Column of a CSV that holds the classes; absent means a last column named `class`.
+    /// The data directories; of two sets with one name that of the first directory is taken.
+    pub data_dirs: Vec<PathBuf>,
+    /// Column that holds the classes; absent means a last column named `class`.
     pub class_column: Option<String>,
-    /// Column of a CSV that holds the ids; absent means row numbers from 0.
+    /// Column that holds what is known of the classes of some objects, for methods to see; may be that of
+    /// the classes.
+    pub known_column: Option<String>,
+    /// Column that holds the ids; absent means row numbers from 0.
     pub id_column: Option<String>,
-    /// Column of a CSV that holds text to show to people.
+    /// Column that holds text to show to people.
     pub display_column: Option<String>,
+    /// The columns that are features; `["all"]`: all that are named as nothing else. Empty: all those,
+    /// but a column that looks like ids or classes is an error.
+    pub features: Vec<String>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// What stands between cells. Absent: that of `, ; tab |` which fits.
+    pub separator: Option<char>,
+    /// What stands before the decimals of a number. Absent: a point.
+    pub decimal: Option<char>,
+    /// Cells that stand for a missing value, beside empty ones. Empty: `?`, `NA`, `N/A`, `NaN`, `null`,
+    /// `none`, in any case.
+    pub missing: Vec<String>,
 }
 
 impl OpenOptions {
-    /// The data directory that the environment names in `MUSTLINK_DATA`, and nothing else.
+    /// The data directories that the environment names in `MUSTLINK_DATA`, as PATH names folders, and
+    /// nothing else.
     pub fn from_env() -> Self {
-        let data_dir = std::env::var_os("MUSTLINK_DATA").filter(|v| !v.is_empty());
-        OpenOptions { data_dir: data_dir.map(PathBuf::from), ..OpenOptions::default() }
+        let dirs = std::env::var_os("MUSTLINK_DATA").filter(|v| !v.is_empty());
+        let data_dirs = dirs.map(|v| std::env::split_paths(&v).collect()).unwrap_or_default();
+        OpenOptions { data_dirs, ..OpenOptions::default() }
     }
 
     /// A column that is asked for by name, if any.
     pub(crate) fn wants_columns(&self) -> Option<&str> {
-        [&self.class_column, &self.id_column, &self.display_column]
+        [&self.class_column, &self.known_column, &self.id_column, &self.display_column]
             .into_iter()
-            .find_map(|c| c.as_deref())
+            .flatten()
+            .chain(self.ignore.iter().chain(&self.features).filter(|name| *name != "all"))
+            .map(String::as_str)
+            .next()
     }
 }

@@ -1,23 +1,31 @@
 //! How are the labels of objects read from a file and written to one?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use mustlink_core::Result;
 use mustlink_core::features::FeatureWeights;
+use mustlink_core::{Error, Result};
 
-use crate::bytes::{self, bad, place};
+use crate::bytes::{self, bad};
+use crate::columns::{column, says_class};
 use crate::dataset::{Classes, Dataset};
-use crate::table::{Records, column, unknown};
+use crate::records::Records;
+use crate::table::{classes_of, ids, unknown};
 
 /// One label per object, as a file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelColumn {
-    /// Ids, where the file has a column `id`.
+    /// Ids, where a column holds them.
     pub ids: Option<Vec<String>>,
-    /// Labels, `None` where the cell is empty.
+    /// Labels, `None` where the cell is empty, `?`, `NA` or `-1`.
     pub labels: Vec<Option<String>>,
+    /// Name of the column.
+    pub column: String,
     place: String,
+    /// Columns whose cells all differ: ids, if any.
+    candidates: Vec<(String, Vec<String>)>,
+    /// Some label is -1.
+    minus_one: bool,
 }
 
 impl LabelColumn {
@@ -26,12 +34,30 @@ impl LabelColumn {
         Classes::from_values(self.labels.iter().map(Option::as_deref))
     }
 
-    /// The labels in the order of the objects of `other`: by id where both have ids, otherwise
-    /// row by row.
+    /// The labels as classes of objects.
     ///
     /// # Errors
-    /// `Data` when the two are not about the same objects.
-    pub fn in_order_of(&self, other: &LabelColumn) -> Result<LabelColumn> {
+    /// `Data` without a class, and for -1 beside a single one, which then is one of two.
+    pub fn truth(&self) -> Result<Classes> {
+        let minus_one = self.minus_one.then_some("-1").into_iter();
+        let cells: Vec<&str> = self.labels.iter().flatten().map(String::as_str).collect();
+        let cells: Vec<&str> = cells.into_iter().chain(minus_one).collect();
+        classes_of(&cells, &self.column, &self.place)?;
+        Ok(self.classes())
+    }
+
+    /// Whether the ids are row numbers from 0 in order, as labels of objects without ids have them.
+    fn counted(&self) -> bool {
+        let ids = self.ids.iter().flatten().enumerate();
+        ids.fold(true, |counted, (i, id)| counted && *id == i.to_string())
+    }
+
+    /// The labels in the order of the objects of `other`: by id where both have ids; row by row where
+    /// neither has any but row numbers in order. How it was done comes with them.
+    ///
+    /// # Errors
+    /// `Data` when the two are not about the same objects, or when only one has ids.
+    pub fn in_order_of(&self, other: &LabelColumn) -> Result<(LabelColumn, &'static str)> {
         if self.labels.len() != other.labels.len() {
             return Err(bad(
                 &self.place,
@@ -43,7 +69,12 @@ impl LabelColumn {
                 ),
             ));
         }
-        let (Some(own), Some(wanted)) = (&self.ids, &other.ids) else { return Ok(self.clone()) };
+        let (own, wanted) = match (&self.ids, &other.ids) {
+            (Some(own), Some(wanted)) => (own, wanted),
+            _ if self.counted() && other.counted() => return Ok((self.clone(), "row by row")),
+            (Some(_), None) => return Err(other.without_ids(self)),
+            _ => return Err(self.without_ids(other)),
+        };
         let rows: HashMap<&str, usize> = own.iter().map(String::as_str).zip(0..).collect();
         let mut labels = Vec::with_capacity(wanted.len());
         for id in wanted {
@@ -53,7 +84,19 @@ impl LabelColumn {
             };
             labels.push(self.labels[row].clone());
         }
-        Ok(LabelColumn { ids: other.ids.clone(), labels, place: self.place.clone() })
+        Ok((LabelColumn { ids: other.ids.clone(), labels, ..self.clone() }, "by id"))
+    }
+
+    /// This has no ids and `other` has some: positions would be a guess.
+    fn without_ids(&self, other: &LabelColumn) -> Error {
+        let wanted: HashSet<&str> = other.ids.iter().flatten().map(String::as_str).collect();
+        let same = |cells: &[String]| cells.iter().all(|c| wanted.contains(c.as_str()));
+        let found = self.candidates.iter().find(|(_, cells)| same(cells));
+        let way = match found {
+            Some((name, _)) => format!("its column \"{name}\" holds the same: --id {name}"),
+            None => "name its column by --id, or leave the ids of the other out".into(),
+        };
+        bad(&self.place, format!("has no ids, and {} has; {way}", other.place))
     }
 }
 
@@ -63,56 +106,86 @@ impl Dataset {
     pub fn label_column(&self) -> Option<LabelColumn> {
         let classes = self.classes.as_ref()?;
         Some(LabelColumn {
-            ids: Some((0..self.n()).map(|i| self.id(i)).collect()),
+            ids: self.ids.as_ref().map(|ids| ids.to_vec()),
             labels: (0..self.n()).map(|i| classes.of(i).map(str::to_string)).collect(),
+            column: self.reading.class.clone().unwrap_or_default(),
             place: self.name.clone(),
+            candidates: Vec::new(),
+            minus_one: false,
         })
     }
 }
 
 /// Reads a column of labels; `-` is the standard input.
 ///
-/// The column is `named`, or else one called `label`, one called `class`, or the last. A column
-/// called `id` holds the ids. So labels written by this program and data files with classes can
-/// both be read.
+/// The column is `named`, or else the one called `label`, or `class`, or the only one whose name says
+/// so, or the only one beside the ids. The column `id_column`, or one called `id`, holds the ids. So
+/// labels written by this program and data files with classes can both be read.
 ///
 /// # Errors
 /// `Data`, with the line and what is wrong on it.
-pub fn read_labels(path: &str, named: Option<&str>) -> Result<LabelColumn> {
-    let path = Path::new(path);
-    parse(&bytes::read(path)?, &place(path), named)
+pub fn read_labels(
+    path: &str,
+    named: Option<&str>,
+    id_column: Option<&str>,
+) -> Result<LabelColumn> {
+    parse(&Records::open(path, EXPECTED)?, named, id_column)
 }
 
-fn parse(content: &[u8], place: &str, named: Option<&str>) -> Result<LabelColumn> {
-    let records = Records::read(content, place)?;
-    let header = records.header(place, "a header row with the columns id,label")?;
-    let by_name = |name: &str| header.iter().position(|c| c == name);
+const EXPECTED: &str = "a header row with the columns id,label";
+
+fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Result<LabelColumn> {
+    let Records { header, place, .. } = records;
+    let id = match id_column {
+        // Two files are read with one name: that of the other may be the usual one.
+        Some(name) => column(header, name, place).or_else(|e| records.by_name("id").ok_or(e))?,
+        None => header.iter().position(|c| c.eq_ignore_ascii_case("id")).unwrap_or(header.len()),
+    };
+    let others: Vec<usize> = (0..header.len()).filter(|&c| c != id).collect();
     let label = match named {
         Some(name) => column(header, name, place)?,
-        None => by_name("label").or_else(|| by_name("class")).unwrap_or(header.len() - 1),
+        None => the_label(records, &others)?,
     };
-    let id = by_name("id").filter(|&c| c != label);
-    let rows = records.rows();
-    if rows.is_empty() {
-        return Err(bad(place, "the file has a header and no rows"));
+    records.not_empty()?;
+    let ids = match id < header.len() && id != label {
+        true => Some(ids(records.column(id), place)?.to_vec()),
+        false => None,
+    };
+    let text = |c: usize| records.rows.iter().map(move |r| r.cells[c].as_str());
+    let cells = |c: usize| -> Vec<String> { text(c).map(str::to_string).collect() };
+    let differ = |c: &usize| text(*c).collect::<HashSet<_>>().len() == records.rows.len();
+    let candidates = others.into_iter().filter(|&c| c != label && ids.is_none()).filter(differ);
+    Ok(LabelColumn {
+        candidates: candidates.map(|c| (header[c].clone(), cells(c))).collect(),
+        minus_one: text(label).any(|l| l.starts_with("-1") && unknown(l)),
+        labels: text(label).map(|l| Some(l).filter(|l| !unknown(l)).map(str::to_string)).collect(),
+        column: header[label].clone(),
+        place: place.clone(),
+        ids,
+    })
+}
+
+/// The column of labels where nobody names it.
+fn the_label(records: &Records, others: &[usize]) -> Result<usize> {
+    let Records { header, place, .. } = records;
+    if let Some(label) = records.by_name("label").or_else(|| records.by_name("class")) {
+        return Ok(label);
     }
-    let mut lines: HashMap<&str, u64> = HashMap::new();
-    if let Some(c) = id {
-        for row in rows {
-            if let Some(before) = lines.insert(&row.cells[c], row.line) {
-                return Err(bad(
-                    format!("{place}, line {}", row.line),
-                    format!("the id \"{}\" stands on line {before} already", &row.cells[c]),
-                ));
-            }
+    let says: Vec<usize> = others.iter().copied().filter(|&c| says_class(&header[c])).collect();
+    match (&says[..], others) {
+        ([one], _) | ([], [one]) => Ok(*one),
+        _ => {
+            let names: Vec<&str> = others.iter().map(|&c| header[c].as_str()).collect();
+            Err(bad(
+                place,
+                format!(
+                    "which column holds the labels? none is called label or class; name one by \
+                     --truth-column or --labels-column: {}",
+                    names.join(", ")
+                ),
+            ))
         }
     }
-    let text = |c: usize| rows.iter().map(move |r| &r.cells[c]);
-    Ok(LabelColumn {
-        ids: id.map(|c| text(c).map(str::to_string).collect()),
-        labels: text(label).map(|l| Some(l).filter(|l| !unknown(l)).map(str::to_string)).collect(),
-        place: place.into(),
-    })
 }
 
 /// Writes `id,label` for all objects of `dataset`, empty where there is no label; `-` is the
@@ -130,6 +203,14 @@ pub fn write_labels(path: &str, dataset: &Dataset, labels: &[Option<u32>]) -> Re
 /// `Data` when the file cannot be written; nothing is left of it then.
 pub fn write_weights(path: &str, weights: &FeatureWeights) -> Result<()> {
     bytes::write(Path::new(path), &weights_csv(weights)?)
+}
+
+/// Writes a text whole or not at all; `-` is the standard output.
+///
+/// # Errors
+/// `Data` when the file cannot be written; nothing is left of it then.
+pub fn write_text(path: &str, text: &str) -> Result<()> {
+    bytes::write(Path::new(path), text.as_bytes())
 }
 
 /// Feature weights as CSV: `cluster` and a column per feature; the row `all` is that of every cluster.
@@ -167,11 +248,16 @@ fn format(dataset: &Dataset, labels: &[Option<u32>]) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Input;
     use mustlink_core::Data;
     use ndarray::Array2;
 
+    fn read(text: &str, named: Option<&str>, id: Option<&str>) -> Result<LabelColumn> {
+        parse(&Records::read(Input::of(text.as_bytes(), "l.csv"), EXPECTED)?, named, id)
+    }
+
     fn of(text: &str) -> LabelColumn {
-        parse(text.as_bytes(), "l.csv", None).unwrap()
+        read(text, None, None).unwrap()
     }
 
     #[test]
@@ -180,8 +266,9 @@ mod tests {
         let ids = ["a,b", "c", "d"].map(String::from);
         let set = Dataset { ids: Some(ids.to_vec().into()), ..Dataset::new("set", data) };
         let text = format(&set, &[Some(1), None, Some(0)]).unwrap();
-        assert_eq!(String::from_utf8_lossy(&text), "id,label\n\"a,b\",1\nc,\nd,0\n");
-        let back = parse(&text, "l.csv", None).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text, "id,label\n\"a,b\",1\nc,\nd,0\n");
+        let back = of(&text);
         assert_eq!(back.ids.as_deref(), Some(&ids[..]));
         assert_eq!(back.labels, [Some("1".to_string()), None, Some("0".into())]);
         assert_eq!(*back.classes().labels, [Some(1), None, Some(0)]);
@@ -191,22 +278,63 @@ mod tests {
     #[test]
     fn the_column_is_found() {
         assert_eq!(of("x,class,y\n1,a,2\n").labels, [Some("a".to_string())]);
-        assert_eq!(of("x,y\n1,2\n").labels, [Some("2".to_string())]);
+        assert_eq!(of("x,Target\n1,2\n").labels, [Some("2".to_string())]);
+        assert_eq!(of("found\n7\n").labels, [Some("7".to_string())]);
         assert_eq!(of("label\n7\n").ids, None);
-        let named = parse(b"id,label,class\n1,2,3\n", "l.csv", Some("class")).unwrap();
+        let named = read("id,label,class\n1,2,3\n", Some("class"), None).unwrap();
         assert_eq!(named.labels, [Some("3".to_string())]);
+        // The last of many is a guess, which gives a score for anything.
+        let message = read("width,length\n1,2\n", None, None).unwrap_err().to_string();
+        assert!(
+            message.contains("--truth-column") && message.ends_with("width, length"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn blank_lines_of_a_single_column_are_objects() {
+        let labels = of("label\na\n\nb\n").labels;
+        assert_eq!(labels, [Some("a".to_string()), None, Some("b".into())]);
+    }
+
+    #[test]
+    fn unknown_labels() {
+        let column = of("label\n-1\nNA\n\n?\n0\n");
+        assert_eq!(column.labels, [None, None, None, None, Some("0".to_string())]);
+        let message = column.truth().unwrap_err().to_string();
+        assert!(message.contains("holds -1 and 0"), "{message}");
+        assert_eq!(of("label\n-1\n0\n1\n").truth().unwrap().k(), 2);
     }
 
     #[test]
     fn two_files_are_brought_together() {
         let (truth, found) = (of("id,label\na,x\nb,y\n"), of("id,label\nb,0\na,1\n"));
-        let found = found.in_order_of(&truth).unwrap();
-        assert_eq!(found.labels, [Some("1".to_string()), Some("0".into())]);
+        let (found, how) = found.in_order_of(&truth).unwrap();
+        assert_eq!((found.labels, how), (vec![Some("1".to_string()), Some("0".into())], "by id"));
         let other = of("id,label\nb,0\nc,1\n").in_order_of(&truth).unwrap_err().to_string();
         assert_eq!(other, "l.csv: no object has the id \"a\", which l.csv has");
         let short = of("id,label\nb,0\n").in_order_of(&truth).unwrap_err().to_string();
         assert_eq!(short, "l.csv: 1 objects, but l.csv has 2");
-        let twice = parse(b"id,label\na,0\na,1\n", "l.csv", None).unwrap_err().to_string();
+        let twice = read("id,label\na,0\na,1\n", None, None).unwrap_err().to_string();
         assert_eq!(twice, "l.csv, line 3: the id \"a\" stands on line 2 already");
+    }
+
+    #[test]
+    fn ids_of_one_file_only_are_no_reason_to_match_by_position() {
+        let (truth, found) = (of("flower,class\na,x\nb,y\n"), of("id,label\nb,0\na,1\n"));
+        for message in [found.in_order_of(&truth), truth.in_order_of(&found)] {
+            let message = message.unwrap_err().to_string();
+            assert!(
+                message.ends_with("its column \"flower\" holds the same: --id flower"),
+                "{message}"
+            );
+        }
+        let read = |text: &str| read(text, None, Some("flower")).unwrap();
+        let (truth, found) = (read("flower,class\na,x\nb,y\n"), read("id,label\nb,0\na,1\n"));
+        assert_eq!(found.in_order_of(&truth).unwrap().0.labels[0], Some("1".into()));
+        // Row numbers in order are those of objects without ids.
+        let (truth, found) = (of("class\nx\ny\n"), of("id,label\n0,5\n1,6\n"));
+        assert_eq!(found.in_order_of(&truth).unwrap().1, "row by row");
+        assert!(of("id,label\n1,5\n0,6\n").in_order_of(&truth).is_err());
     }
 }

@@ -1,6 +1,5 @@
 //! How are partitions that somebody already has read from a file?
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use mustlink_core::clustering::NONE;
@@ -8,9 +7,11 @@ use mustlink_core::ensemble::{Ensemble, Member};
 use mustlink_core::{Data, Result};
 use ndarray::Array2;
 
-use crate::bytes::{self, bad, place};
-use crate::dataset::{Classes, Dataset};
-use crate::table::{Records, column, ids, unknown};
+use crate::bytes::bad;
+use crate::columns::{check_names, column};
+use crate::dataset::{Classes, Dataset, Reading};
+use crate::records::Records;
+use crate::table::{classes_of, ids, unknown};
 
 /// Partitions of the same objects, one per column of a file.
 #[derive(Debug, Clone)]
@@ -22,43 +23,36 @@ pub struct Partitions {
 }
 
 /// Reads a CSV of partitions: one row per object, one column per partition, any text as label; an
-/// empty cell or `?` is a missing label. `-` is the standard input.
+/// empty cell, `?`, `NA` or `-1` is a missing label. `-` is the standard input.
 ///
 /// The column `id`, or the one called `id_column`, holds the ids; the last one if it is called `class`,
 /// or the one called `class_column`, the classes.
 ///
 /// # Errors
-/// `Data`, with the line and what is wrong on it.
+/// `Data`, with the line and what is wrong on it; for a column that holds no partition: values that all
+/// differ, or numbers that are not whole.
 pub fn read_partitions(
     path: &str,
     id_column: Option<&str>,
     class_column: Option<&str>,
 ) -> Result<Partitions> {
-    let path = Path::new(path);
-    let name = path.file_stem().map_or("-".into(), |s| s.to_string_lossy().into_owned());
-    parse(&bytes::read(path)?, &place(path), &name, id_column, class_column)
+    let name = Path::new(path).file_stem().map_or("-".into(), |s| s.to_string_lossy().into_owned());
+    parse(&Records::open(path, EXPECTED)?, &name, id_column, class_column)
 }
 
+const EXPECTED: &str = "a header row and one column of labels per partition";
+
 fn parse(
-    content: &[u8],
-    place: &str,
+    records: &Records,
     name: &str,
     id_column: Option<&str>,
     class_column: Option<&str>,
 ) -> Result<Partitions> {
-    let records = Records::read(content, place)?;
-    let header = records.header(place, "a header row and one column of labels per partition")?;
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    for (at, name) in header.iter().enumerate() {
-        if let Some(before) = seen.insert(name, at) {
-            let message =
-                format!("columns {} and {} are both named \"{name}\"", before + 1, at + 1);
-            return Err(bad(format!("{place}, line 1"), message));
-        }
-    }
+    let Records { header, place, rows } = records;
+    check_names(header, place, &[])?;
     let id = match id_column {
         Some(name) => Some(column(header, name, place)?),
-        None => header.iter().position(|c| c == "id"),
+        None => header.iter().position(|c| c.eq_ignore_ascii_case("id")),
     };
     let class = match class_column {
         Some(name) => Some(column(header, name, place)?),
@@ -67,52 +61,84 @@ fn parse(
     if id.is_some() && id == class {
         return Err(bad(place, "one column cannot be both the class and the id"));
     }
-    let rows = records.rows();
-    if rows.is_empty() {
-        return Err(bad(place, "the file has a header and no rows"));
-    }
-    let labels = |c: usize| {
-        let cells = rows.iter().map(move |r| &r.cells[c]);
-        Classes::from_values(cells.map(|cell| Some(cell).filter(|c| !unknown(c))))
-    };
+    records.not_empty()?;
+    let cells = |c: usize| -> Vec<&str> { rows.iter().map(|r| r.cells[c].as_str()).collect() };
     let mut members = Vec::new();
     for c in (0..header.len()).filter(|&c| ![id, class].contains(&Some(c))) {
-        let column = labels(c);
-        if column.k() == 0 {
-            return Err(bad(place, format!("column \"{}\" holds no label", &header[c])));
+        let name = &header[c];
+        if ["class", "classes", "target", "truth"].contains(&name.to_lowercase().as_str()) {
+            let message = format!(
+                "column \"{name}\" looks like classes, and nothing says so: --class {name}; if it is \
+                 a partition, give it another name"
+            );
+            return Err(bad(place, message));
         }
-        let numbers: Vec<u32> = column.labels.iter().map(|l| l.unwrap_or(NONE)).collect();
-        members.push(Member { provenance: header[c].into(), ..Member::from_labels(&numbers) });
+        members.push(member(name, &cells(c), place)?);
     }
     if members.is_empty() {
         return Err(bad(place, "no column is left as a partition"));
     }
     let n = rows.len();
+    let reading = Reading {
+        id: id.map(|c| header[c].clone()),
+        class: class.map(|c| header[c].clone()),
+        ..Reading::default()
+    };
     let objects = Dataset {
-        ids: id.map(|c| ids(rows.iter().map(|r| (r.line, &r.cells[c])), place)).transpose()?,
-        classes: class.map(labels).filter(|c| c.k() > 0),
+        ids: id.map(|c| ids(records.column(c), place)).transpose()?,
+        classes: class.map(|c| classes_of(&cells(c), &header[c], place)).transpose()?,
+        reading,
         ..Dataset::new(name, Data::dense(Array2::zeros((n, 1)))?)
     };
     Ok(Partitions { objects, ensemble: Ensemble::new(n, members)? })
 }
 
+/// The partition in a column.
+fn member(name: &str, cells: &[&str], place: &str) -> Result<Member> {
+    let refused = |what: String| {
+        Err(bad(
+            place,
+            format!(
+                "column \"{name}\" is not a partition: {what}; a column of ids is named by --id"
+            ),
+        ))
+    };
+    let column = Classes::from_values(cells.iter().map(|c| Some(*c).filter(|c| !unknown(c))));
+    if column.k() == 0 {
+        return Err(bad(place, format!("column \"{name}\" holds no label")));
+    }
+    if column.k() > 2 && column.k() == cells.len() {
+        return refused("each object has a label of its own".into());
+    }
+    let broken = |label: &&String| label.parse::<f64>().is_ok_and(|v| v.fract() != 0.0);
+    if let Some(label) = column.names.iter().find(broken) {
+        return refused(format!("{label} is a measurement, not the name of a cluster"));
+    }
+    let numbers: Vec<u32> = column.labels.iter().map(|l| l.unwrap_or(NONE)).collect();
+    Ok(Member { provenance: name.into(), ..Member::from_labels(&numbers) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Input;
 
     fn of(text: &str) -> Result<Partitions> {
-        parse(text.as_bytes(), "p.csv", "p", None, None)
+        let records = Records::read(Input::of(text.as_bytes(), "p.csv"), EXPECTED)?;
+        parse(&records, "p", None, None)
     }
 
     #[test]
     fn any_text_is_a_label_and_an_empty_cell_is_none() {
-        let p = of("id,one,two,class\na,x,7,p\nb,y,,p\nc,x,-1,q\n").unwrap();
+        let p = of("id,one,two,class\na,x,7,p\nb,y,,p\nc,x,8,q\nd,y,-1,q\ne,x,NA,NA\n").unwrap();
         let labels: Vec<&[u32]> = p.ensemble.members().iter().map(|m| &m.labels[..]).collect();
-        assert_eq!(labels, [&[0, 1, 0][..], &[0, NONE, 1]]);
+        assert_eq!(labels, [&[0, 1, 0, 1, 0][..], &[0, NONE, 1, NONE, NONE]]);
         assert_eq!(p.ensemble.members()[1].provenance, "two");
         assert_eq!((p.objects.id(2), p.objects.k()), ("c".into(), Some(2)));
-        let bare = of("one\n3\n3\n").unwrap();
+        // A blank line is an object without a label.
+        let bare = of("one\n3\n\n3\n").unwrap();
         assert_eq!((bare.objects.id(1), bare.objects.k()), ("1".into(), None));
+        assert_eq!(bare.ensemble.members()[0].labels, [0, NONE, 0]);
     }
 
     #[test]
@@ -123,6 +149,13 @@ mod tests {
             error("one,one\n1,1\n"),
             "p.csv, line 1: columns 1 and 2 are both named \"one\""
         );
+        assert_eq!(
+            error("one\na\nb\nc\n"),
+            "p.csv: column \"one\" is not a partition: each object has a label of its own; a column \
+             of ids is named by --id"
+        );
+        assert!(error("one\n1.5\n2\n2\n").contains("1.5 is a measurement"));
+        assert!(error("class,one\na,1\nb,1\n").contains("looks like classes"));
         assert_eq!(error("id\na\n"), "p.csv: no column is left as a partition");
         assert_eq!(error("one\n"), "p.csv: the file has a header and no rows");
         assert_eq!(

@@ -6,7 +6,8 @@ use mustlink_core::features::Features;
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::suggestion;
 use mustlink_core::roles::Transform;
-use mustlink_core::{Context, Data, DataKind, Error, Problem, Result, run};
+use mustlink_core::run::{self, Steps};
+use mustlink_core::{Context, Data, DataKind, Error, Problem, Result};
 use ndarray::Array2;
 
 use crate::bytes::bad;
@@ -89,8 +90,10 @@ impl Dataset {
             ids: self.ids.as_ref().map(texts),
             display: self.display.as_ref().map(texts),
             classes: self.classes.as_ref().map(|c| c.of_rows(kept)),
+            known: self.known.as_ref().map(|c| c.of_rows(kept)),
             feature_names,
             provenance: self.provenance.clone(),
+            reading: self.reading.clone(),
         }
     }
 
@@ -123,7 +126,7 @@ impl Dataset {
     }
 
     /// The data set after the `transforms` of its own section: none of them may read constraints.
-    /// The row map is there when rows were dropped or merged.
+    /// The row map is there when rows were dropped or merged; the steps come as they were fitted.
     ///
     /// # Errors
     /// `Usage` for a transform that reads constraints; what a transform returns, with its place.
@@ -131,7 +134,7 @@ impl Dataset {
         &self,
         transforms: &[Box<dyn Transform>],
         ctx: &Context,
-    ) -> Result<(Self, Option<RowMap>)> {
+    ) -> Result<(Self, Option<RowMap>, Steps)> {
         if let Some(at) = transforms.iter().position(|t| t.properties().reads_constraints) {
             let tag = transforms[at].typetag_name();
             return Err(Error::Usage(format!(
@@ -151,11 +154,11 @@ impl Dataset {
                         self.name, rows.mixed
                     ));
                 }
-                Ok((dataset, Some(rows)))
+                Ok((dataset, Some(rows), made.steps))
             }
             None => {
                 let all: Vec<usize> = (0..self.n()).collect();
-                Ok((self.placed(data, &all, &features), None))
+                Ok((self.placed(data, &all, &features), None, made.steps))
             }
         }
     }
@@ -243,7 +246,7 @@ mod tests {
     fn merged_rows_keep_the_first_id_and_class() {
         let ctx = Context::new(1);
         let steps: [Box<dyn Transform>; 2] = [Box::new(Deduplicate {}), Box::new(MinMax {})];
-        let (after, rows) = small().transformed(&steps, &ctx).unwrap();
+        let (after, rows, _) = small().transformed(&steps, &ctx).unwrap();
         assert_eq!(after.data.to_dense(), array![[0.0, 0.0], [0.5, 1.0], [1.0, 0.0]]);
         assert_eq!(after.ids.as_deref().unwrap(), ["p", "q", "s"]);
         assert_eq!(after.class_sizes().len(), 3);

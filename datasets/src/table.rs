@@ -1,275 +1,357 @@
-//! How is a CSV read into objects, ids and classes?
+//! What do the records of a CSV say about objects?
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use mustlink_core::registry::suggestion;
-use mustlink_core::{Data, Error, Result};
+use mustlink_core::data::Words;
+use mustlink_core::{Data, Error, Result, Row};
 use ndarray::Array2;
 
-use crate::bytes::bad;
-use crate::dataset::Classes;
+use crate::bytes::{Input, bad};
+use crate::columns::Roles;
+use crate::dataset::{Classes, Dataset, Reading};
 use crate::options::OpenOptions;
+use crate::sheet::Sheet;
 
-/// A record with the line it starts on.
+/// Places shown of cells that are no numbers.
+const SHOWN: usize = 5;
+
+/// What some records say: values row by row, and the cells of columns that hold text.
 #[derive(Default)]
-pub(crate) struct Record {
-    pub line: u64,
-    pub cells: csv::StringRecord,
+struct Part {
+    rows: usize,
+    values: Vec<f64>,
+    classes: Vec<String>,
+    known: Vec<String>,
+    ids: Vec<(u64, String)>,
+    display: Vec<String>,
+    odd: Vec<Odd>,
 }
 
-/// Splits a CSV into records of trimmed cells, every one as long as the first.
-struct Reader<'a> {
-    content: &'a [u8],
-    place: &'a str,
-    csv: csv::Reader<&'a [u8]>,
-    width: Option<usize>,
+/// A feature without a number.
+struct Odd {
+    row: usize,
+    line: u64,
+    feature: usize,
+    /// What stands there; nothing where the value is missing.
+    word: Option<String>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(content: &'a [u8], place: &'a str) -> Self {
-        let csv = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .trim(csv::Trim::All)
-            .from_reader(content);
-        Reader { content, place, csv, width: None }
+/// How cells are read.
+struct Cells<'a> {
+    decimal: Option<char>,
+    missing: &'a [String],
+}
+
+impl Cells<'_> {
+    fn is_missing(&self, cell: &str) -> bool {
+        match self.missing {
+            _ if cell.is_empty() => true,
+            [] => matches!(
+                cell.to_ascii_lowercase().as_str(),
+                "?" | "na" | "n/a" | "nan" | "null" | "none" | "-nan" | "+nan"
+            ),
+            own => own.iter().any(|m| m == cell),
+        }
     }
 
-    /// Reads the next record, or says that there is none.
-    fn read(&mut self, record: &mut Record) -> Result<bool> {
-        let place = self.place;
-        // Blank lines are skipped by the reader, which then names the first of them.
-        match self.csv.read_record(&mut record.cells) {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(e) => {
-                let line = e.position().map_or(0, csv::Position::line);
-                let message = match e.kind() {
-                    csv::ErrorKind::Utf8 { .. } => "is not UTF-8 text".into(),
-                    _ => e.to_string(),
-                };
-                return Err(bad(format!("{place}, line {line}"), message));
-            }
-        }
-        let cells = &record.cells;
-        record.line = cells.position().map_or(0, |p| {
-            let start = usize::try_from(p.byte()).unwrap_or(0).min(self.content.len());
-            let blank = self.content[start..].iter().take_while(|b| matches!(b, b'\n' | b'\r'));
-            p.line() + blank.filter(|&&b| b == b'\n').count() as u64
-        });
-        let (expected, got) = (*self.width.get_or_insert(cells.len()), cells.len());
-        if expected != got {
-            let open = cells.iter().any(|c| c.contains('\n'));
-            let hint = if open { "; is a quote left open?" } else { "" };
-            return Err(bad(
-                format!("{place}, line {}", record.line),
-                format!("expected {expected} fields as in the header, got {got}{hint}"),
-            ));
-        }
-        Ok(true)
-    }
-
-    /// The names of the columns, from the first record.
-    fn header(&mut self, expected: &str) -> Result<csv::StringRecord> {
-        let mut record = Record::default();
-        match self.read(&mut record)? {
-            true => Ok(record.cells),
-            false => Err(empty(self.csv.position().line(), self.place, expected)),
+    fn number(&self, cell: &str) -> Option<f64> {
+        match self.decimal {
+            None | Some('.') => cell.parse().ok(),
+            // A point stands between thousands there, and is no part of a number.
+            Some(decimal) if !cell.contains('.') => cell.replace(decimal, ".").parse().ok(),
+            Some(_) => None,
         }
     }
 }
 
-/// What a CSV without records is; `line` is where reading ended.
-fn empty(line: u64, place: &str, expected: &str) -> Error {
-    let what = if line > 1 { "the file has only blank lines" } else { "the file is empty" };
-    bad(place, format!("{what}; expected {expected}"))
-}
-
-/// The records of a CSV, header first, every one as long as the header.
-pub(crate) struct Records {
-    reader_line: u64,
-    records: Vec<Record>,
-}
-
-impl Records {
-    /// Splits a CSV into trimmed cells.
-    pub fn read(content: &[u8], place: &str) -> Result<Self> {
-        let mut reader = Reader::new(content, place);
-        let mut records = Vec::new();
-        let mut record = Record::default();
-        while reader.read(&mut record)? {
-            records.push(std::mem::take(&mut record));
-        }
-        Ok(Records { reader_line: reader.csv.position().line(), records })
-    }
-
-    /// The names of the columns.
-    pub fn header(&self, place: &str, expected: &str) -> Result<&csv::StringRecord> {
-        let first = self.records.first().map(|header| &header.cells);
-        first.ok_or_else(|| empty(self.reader_line, place, expected))
-    }
-
-    /// The records after the header.
-    pub fn rows(&self) -> &[Record] {
-        self.records.get(1..).unwrap_or_default()
-    }
-}
-
-/// The column called `name`.
-pub(crate) fn column(header: &csv::StringRecord, name: &str, place: &str) -> Result<usize> {
-    header.iter().position(|c| c == name).ok_or_else(|| {
-        let mut columns = header.iter().take(20).collect::<Vec<_>>().join(", ");
-        if header.len() > 20 {
-            columns.push_str(&format!(", … ({} in all)", header.len()));
-        }
-        bad(
-            place,
-            format!("no column \"{name}\"{}; columns: {columns}", suggestion(name, header.iter())),
-        )
-    })
-}
-
-/// What a CSV holds.
-pub(crate) struct Table {
-    pub data: Data,
-    pub ids: Option<Arc<[String]>>,
-    pub display: Option<Arc<[String]>>,
-    pub classes: Option<Classes>,
-    pub feature_names: Vec<String>,
-}
-
-/// Whether a cell stands for a missing value.
-pub(crate) fn is_missing(cell: &str) -> bool {
-    matches!(
-        cell.to_ascii_lowercase().as_str(),
-        "" | "?" | "na" | "n/a" | "nan" | "null" | "none" | "-nan" | "+nan"
-    )
-}
-
-/// Reads a CSV with a header row. Cells become numbers as they are read: kept as text, large data would
-/// take several times its size.
-pub(crate) fn read(content: &[u8], place: &str, options: &OpenOptions) -> Result<Table> {
-    let mut reader = Reader::new(content, place);
-    let header = &reader.header("a header row and one row per object")?;
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    for (at, name) in header.iter().enumerate() {
-        // "5.1" is no name; the row under it would be lost without a word.
-        if name.contains('.') && name.parse::<f64>().is_ok() {
-            let message =
-                format!("the first row must name the columns, and column {} is {name}", at + 1);
-            return Err(bad(format!("{place}, line 1"), message));
-        }
-        if name.is_empty() {
-            let message = format!("column {} has no name", at + 1);
-            return Err(bad(format!("{place}, line 1"), message));
-        }
-        if let Some(before) = seen.insert(name, at) {
-            let message =
-                format!("columns {} and {} are both named \"{name}\"", before + 1, at + 1);
-            return Err(bad(format!("{place}, line 1"), message));
-        }
-    }
-    let class = match &options.class_column {
-        Some(name) => Some(column(header, name, place)?),
-        None => header.iter().next_back().filter(|&last| last == "class").map(|_| header.len() - 1),
-    };
-    let named = |name: &Option<String>| match name {
-        Some(name) => column(header, name, place).map(Some),
-        None => Ok(None),
-    };
-    let (id, display) = (named(&options.id_column)?, named(&options.display_column)?);
-    if id.is_some() && id == class {
-        let name = &header[id.unwrap_or_default()];
-        return Err(bad(place, format!("column \"{name}\" cannot be both the class and the id")));
-    }
-    let features: Vec<usize> =
-        (0..header.len()).filter(|&c| ![class, id, display].contains(&Some(c))).collect();
-    if features.is_empty() {
-        return Err(bad(place, "no column is left as a feature"));
-    }
-    // A guess by lines, so that the values are not moved as they grow; each takes two bytes of text.
-    let rows = content.iter().filter(|&&b| b == b'\n').count();
-    let most = features.len().saturating_mul(rows).min(content.len() / 2);
-    let mut values = Vec::with_capacity(most);
-    let (mut lines, mut class_cells) = (Vec::new(), csv::StringRecord::new());
-    let (mut id_cells, mut display_cells) = (csv::StringRecord::new(), csv::StringRecord::new());
-    let mut record = Record::default();
-    let mut n = 0;
-    while reader.read(&mut record)? {
-        n += 1;
-        for &c in &features {
-            let cell = &record.cells[c];
-            match cell.parse::<f64>() {
-                Ok(v) if v.is_finite() => values.push(v),
-                parsed => {
-                    let place = format!("{place}, line {}, column \"{}\"", record.line, &header[c]);
-                    let message = match parsed {
-                        _ if is_missing(cell) => "the value is missing, which is not accepted; \
-                                                  fill it in or drop the row"
-                            .into(),
-                        Ok(_) => format!("{cell} is not a finite number"),
-                        Err(_) => format!(
-                            "\"{cell}\" is not a number; a column of classes or ids is named by \
-                             --class or --id"
-                        ),
-                    };
-                    return Err(bad(place, message));
+impl Part {
+    fn take(
+        &mut self,
+        line: u64,
+        record: &[&str],
+        header: &[String],
+        roles: &Roles,
+        cells: &Cells<'_>,
+        place: &str,
+    ) -> Result<()> {
+        for (feature, &c) in roles.features.iter().enumerate() {
+            let cell = record[c];
+            // Most cells are numbers; a number may be named as missing.
+            let number =
+                cells.number(cell).filter(|_| cells.missing.is_empty() || !cells.is_missing(cell));
+            match number {
+                Some(v) if v.is_finite() => self.values.push(v),
+                _ if cells.is_missing(cell) => self.odd(line, feature, None),
+                Some(_) => {
+                    let place = format!("{place}, line {line}, column \"{}\"", header[c]);
+                    return Err(bad(place, format!("{cell} is not a finite number")));
                 }
+                None => self.odd(line, feature, Some(cell.into())),
             }
         }
-        for (column, kept) in
-            [(class, &mut class_cells), (id, &mut id_cells), (display, &mut display_cells)]
-        {
-            column.into_iter().for_each(|c| kept.push_field(&record.cells[c]));
+        if let Some(c) = roles.class {
+            self.classes.push(record[c].into());
         }
-        id.into_iter().for_each(|_| lines.push(record.line));
+        if let Some(c) = roles.known {
+            self.known.push(record[c].into());
+        }
+        if let Some(c) = roles.id {
+            self.ids.push((line, record[c].into()));
+        }
+        if let Some(c) = roles.display {
+            self.display.push(record[c].into());
+        }
+        self.rows += 1;
+        Ok(())
     }
-    if n == 0 {
-        return Err(bad(place, "the file has a header and no rows"));
+
+    fn odd(&mut self, line: u64, feature: usize, word: Option<String>) {
+        self.values.push(f64::NAN);
+        self.odd.push(Odd { row: self.rows, line, feature, word });
     }
-    let data = Data::dense(
-        Array2::from_shape_vec((n, features.len()), values).expect("n times d values"),
+
+    /// This and then `next`.
+    fn append(&mut self, mut next: Part) {
+        next.odd.iter_mut().for_each(|odd| odd.row += self.rows);
+        self.rows += next.rows;
+        self.values.append(&mut next.values);
+        self.classes.append(&mut next.classes);
+        self.known.append(&mut next.known);
+        self.ids.append(&mut next.ids);
+        self.display.append(&mut next.display);
+        self.odd.append(&mut next.odd);
+    }
+}
+
+/// Reads a CSV with a header row; `listed`: a manifest has said what its columns are.
+pub(crate) fn read(
+    input: Input<'_>,
+    name: &str,
+    options: &OpenOptions,
+    listed: bool,
+) -> Result<Dataset> {
+    let place = input.place().to_string();
+    let sheet = Sheet::open(input, options.separator, "a header row and one row per object")?;
+    let separator = sheet.separator();
+    let header = sheet.header().to_vec();
+    let roles =
+        Roles::of(&header, options, listed, &place).map_err(|e| match header.as_slice() {
+            [one] => with_hint(e, one),
+            _ => e,
+        })?;
+    let cells = Cells { decimal: options.decimal, missing: &options.missing };
+    let mut all = Part::default();
+    sheet.each(
+        |part: &mut Part, line, record| part.take(line, record, &header, &roles, &cells, &place),
+        |part| all.append(part),
     )?;
-    let ids = id.map(|_| ids(lines.into_iter().zip(&id_cells), place)).transpose()?;
-    let classes = class.map(|_| {
-        Classes::from_values(class_cells.iter().map(|cell| Some(cell).filter(|c| !unknown(c))))
-    });
-    if let (Some(c), Some(0)) = (class, classes.as_ref().map(Classes::k)) {
-        return Err(bad(place, format!("column \"{}\" holds no class", &header[c])));
+    if all.rows == 0 {
+        return Err(bad(&place, "the file has a header and no rows"));
     }
-    Ok(Table {
+    all.values.shrink_to_fit();
+    let (n, d) = (all.rows, roles.features.len());
+    let mut x = Array2::from_shape_vec((n, d), all.values).expect("n times d values");
+    let words = words(&mut x, &all.odd);
+    let data = Data::table(x, words)?;
+    let value = |i: usize, s: usize| match data.row(i) {
+        Row::Dense(x) => x[s],
+        Row::Sparse(..) => unreachable!("a table is not sparse"),
+    };
+    roles.judge(&header, n, Some(&value), &place)?;
+    let incomplete = incomplete(&all.odd, n, &roles, &header, separator, &place);
+    let classes = roles.class.map(|c| classes_of(&all.classes, &header[c], &place)).transpose()?;
+    let known = roles.known.map(|c| classes_of(&all.known, &header[c], &place)).transpose()?;
+    let ids = roles.id.map(|_| ids(all.ids, &place)).transpose()?;
+    let called = |c: usize| match header[c].as_str() {
+        "" => format!("column {}", c + 1),
+        name => name.to_string(),
+    };
+    let reading = Reading {
+        id: roles.id.map(called),
+        class: roles.class.map(called),
+        ignored: roles.ignored.iter().copied().map(called).collect(),
+        missing: all.odd.iter().filter(|odd| odd.word.is_none()).count(),
+        separator: Some(separator).filter(|&s| s != ','),
+        incomplete,
+    };
+    Ok(Dataset {
+        name: name.into(),
         data,
         ids,
-        display: display.map(|_| display_cells.iter().map(str::to_string).collect()),
+        display: roles.display.map(|_| all.display.into()),
         classes,
-        feature_names: features.iter().map(|&c| header[c].to_string()).collect(),
+        known,
+        feature_names: roles.features.iter().copied().map(called).collect(),
+        provenance: place,
+        reading,
     })
+}
+
+/// A single column whose name holds a space may be several.
+fn with_hint(e: Error, name: &str) -> Error {
+    match e {
+        Error::Data { place, message } if name.contains(' ') => {
+            bad(place, format!("{message}; if spaces stand between columns, write --sep ' '"))
+        }
+        other => other,
+    }
+}
+
+/// What the header and the first rows of a CSV already tell: that it can be read, with these columns.
+pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
+    let place = input.place().to_string();
+    let sheet = Sheet::open(input, options.separator, "a header row and one row per object")?;
+    let header = sheet.header().to_vec();
+    let roles = Roles::of(&header, options, false, &place)?;
+    roles.judge(&header, 0, None, &place)?;
+    let cells = Cells { decimal: options.decimal, missing: &options.missing };
+    let take = |part: &mut Part, line, record: &[&str]| {
+        part.take(line, record, &header, &roles, &cells, &place)
+    };
+    sheet.first_records(take).map(|_| ())
+}
+
+/// The words of each column that has any: cells become places in the list, numbers among words words.
+fn words(x: &mut Array2<f64>, odd: &[Odd]) -> Vec<Option<Words>> {
+    let mut cells: Vec<HashMap<usize, &str>> = vec![HashMap::new(); x.ncols()];
+    for odd in odd {
+        if let Some(word) = &odd.word {
+            cells[odd.feature].insert(odd.row, word);
+        }
+    }
+    let mut lists = vec![None; x.ncols()];
+    for (s, cells) in cells.iter().enumerate().filter(|(_, cells)| !cells.is_empty()) {
+        let texts: Vec<Option<String>> = x
+            .column(s)
+            .iter()
+            .enumerate()
+            .map(|(i, v)| match cells.get(&i) {
+                Some(word) => Some((*word).to_string()),
+                None => (!v.is_nan()).then(|| v.to_string()),
+            })
+            .collect();
+        let sorted: BTreeSet<&str> = texts.iter().flatten().map(String::as_str).collect();
+        let places: HashMap<&str, usize> = sorted.iter().copied().zip(0..).collect();
+        for (v, text) in x.column_mut(s).iter_mut().zip(&texts) {
+            *v = text.as_deref().map_or(f64::NAN, |text| places[text] as f64);
+        }
+        lists[s] = Some(sorted.into_iter().map(str::to_string).collect());
+    }
+    lists
+}
+
+/// What stands between the file and numbers, with the first places and the ways out.
+fn incomplete(
+    odd: &[Odd],
+    rows: usize,
+    roles: &Roles,
+    header: &[String],
+    separator: char,
+    place: &str,
+) -> Option<Error> {
+    let column = |odd: &Odd| header[roles.features[odd.feature]].as_str();
+    let shown = |of: &[&Odd]| -> String {
+        let place = |odd: &&Odd| {
+            let word = odd.word.as_ref().map(|word| format!(" (\"{word}\")")).unwrap_or_default();
+            format!("line {}, column \"{}\"{word}", odd.line, column(odd))
+        };
+        let mut text: Vec<String> = of.iter().take(SHOWN).map(place).collect();
+        if of.len() > SHOWN {
+            text.push("…".into());
+        }
+        text.join("; ")
+    };
+    let (gaps, words): (Vec<&Odd>, Vec<&Odd>) = odd.iter().partition(|odd| odd.word.is_none());
+    let mut told = Vec::new();
+    match gaps.len() {
+        0 => {}
+        1 => told.push(format!("1 value is missing: {}", shown(&gaps))),
+        many => told.push(format!("{many} values are missing: {}", shown(&gaps))),
+    }
+    if !words.is_empty() {
+        let many = match words.len() {
+            1 => "1 cell is not a number".into(),
+            many => format!("{many} cells are not numbers"),
+        };
+        told.push(format!("{many}: {}", shown(&words)));
+    }
+    if told.is_empty() {
+        return None;
+    }
+    let mut ways = Vec::new();
+    if !gaps.is_empty() {
+        ways.push("fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into());
+    }
+    if let Some(first) = words.first() {
+        let of_column = words.iter().filter(|odd| odd.feature == first.feature).count();
+        let name = column(first);
+        let comma = |odd: &&&Odd| {
+            let text = odd.word.as_deref().unwrap_or_default().replacen(',', ".", 1);
+            separator != ',' && text.parse::<f64>().is_ok()
+        };
+        if words.iter().filter(comma).count() == words.len() {
+            ways.push("a decimal comma is read by --decimal ,".into());
+        } else if 2 * of_column < rows {
+            ways.push(format!(
+                "correct the cells, or name what stands for a missing value by --na, or leave the \
+                 column out by --ignore {name}"
+            ));
+        } else {
+            ways.push(format!(
+                "a column of classes or ids is named by --class {name} or --id {name}, left out by \
+                 --ignore {name}, or turned into columns of 0 and 1 by --set \
+                 'transforms=[\"one_hot\"]'"
+            ));
+        }
+    }
+    let both = gaps.len().min(words.len()) > 0;
+    let also =
+        if both { "; both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'" } else { "" };
+    Some(bad(place, format!("{}; {}{also}", told.join("; "), ways.join("; "))))
 }
 
 /// Whether a class cell stands for an unknown class.
 pub(crate) fn unknown(cell: &str) -> bool {
-    cell.is_empty() || cell == "?"
+    matches!(cell, "" | "?" | "-1" | "-1.0") || cell.eq_ignore_ascii_case("na") || cell == "NaN"
 }
 
-/// The ids of rows, each once; `cells` has the line of each.
-pub(crate) fn ids<'a>(
-    cells: impl Iterator<Item = (u64, &'a str)>,
-    place: &str,
-) -> Result<Arc<[String]>> {
-    let mut lines: HashMap<&str, u64> = HashMap::new();
-    let mut ids = Vec::new();
-    for (line, id) in cells {
+/// The classes of a column.
+///
+/// # Errors
+/// `Data` when no class is left, and for −1 beside a single class, which then is one of two.
+pub(crate) fn classes_of<S: AsRef<str>>(cells: &[S], name: &str, place: &str) -> Result<Classes> {
+    let known = |cell: &S| -> bool { !unknown(cell.as_ref()) };
+    let values = cells.iter().map(|cell| Some(cell.as_ref()).filter(|c| !unknown(c)));
+    let classes = Classes::from_values(values);
+    match classes.k() {
+        0 => Err(bad(place, format!("column \"{name}\" holds no class"))),
+        1 if cells.iter().any(|c| !known(c) && c.as_ref().starts_with("-1")) => Err(bad(
+            place,
+            format!(
+                "column \"{name}\" holds -1 and {}; -1 stands for an unknown class: if it is a class \
+                 here, give it another name",
+                classes.names[0]
+            ),
+        )),
+        _ => Ok(classes),
+    }
+}
+
+/// Ids, each of which stands there once.
+pub(crate) fn ids(cells: Vec<(u64, String)>, place: &str) -> Result<Arc<[String]>> {
+    let mut lines: HashMap<&str, u64> = HashMap::with_capacity(cells.len());
+    for (line, id) in &cells {
         if id.is_empty() {
             return Err(bad(format!("{place}, line {line}"), "the id is empty"));
         }
-        if let Some(before) = lines.insert(id, line) {
+        if let Some(before) = lines.insert(id, *line) {
             return Err(bad(
                 format!("{place}, line {line}"),
                 format!("the id \"{id}\" stands on line {before} already"),
             ));
         }
-        ids.push(id.to_string());
     }
-    Ok(ids.into())
+    drop(lines);
+    Ok(cells.into_iter().map(|(_, id)| id).collect())
 }

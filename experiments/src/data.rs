@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mustlink::constraints::Constraints;
 use mustlink::context::Context;
-use mustlink::{Error, Result};
+use mustlink::{DataKind, Error, Result};
 use mustlink_datasets::{Dataset, OpenOptions};
 
 use crate::config::{DatasetSpec, Experiment};
@@ -17,8 +17,8 @@ use crate::config::{DatasetSpec, Experiment};
 /// Where data sets are looked for.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
-    /// The data directory; absent: that of the environment.
-    pub data_dir: Option<PathBuf>,
+    /// The data directories; none: those of the environment.
+    pub data_dirs: Vec<PathBuf>,
     /// Data sets in memory, by id; they come before any other.
     pub memory: BTreeMap<String, Dataset>,
 }
@@ -78,8 +78,12 @@ fn steps(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result
     let transforms = spec
         .build_transforms(balanced.k())
         .map_err(|message| Error::Usage(format!("transforms: {message}")))?;
+    if !transforms.first().is_some_and(|t| t.properties().accepts.contains(&DataKind::Table)) {
+        balanced.require_numbers()?;
+    }
     let ctx = Context::builder(path).build();
-    let (set, map) = balanced.transformed(&transforms, &ctx)?;
+    let (set, map, _) = balanced.transformed(&transforms, &ctx)?;
+    set.require_numbers()?;
     let given = match map {
         Some(rows) if !given.is_empty() => {
             let (moved, dropped) = given.renumbered(set.n(), &rows.map)?;
@@ -95,15 +99,43 @@ fn steps(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result
 }
 
 fn open(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result<Dataset> {
-    let environment = OpenOptions::from_env();
-    let options = OpenOptions {
-        data_dir: source.data_dir.clone().or(environment.data_dir),
-        class_column: spec.target.clone(),
-        ..OpenOptions::default()
-    };
+    let options = open_options(spec, source);
     match &spec.path {
         Some(path) => mustlink_datasets::open(&relative(experiment.base(), path), &options),
         None => mustlink_datasets::open(spec.source.as_ref().unwrap_or(&spec.id), &options),
+    }
+}
+
+/// Whether the files of the data sets can be opened, as far as the first megabytes of each tell; named sets
+/// and optional ones are left alone.
+///
+/// # Errors
+/// `Data` with file, line and column, of the first that cannot.
+pub fn check_heads(experiment: &Experiment) -> Result<()> {
+    for spec in experiment.datasets.iter().filter(|spec| !spec.optional) {
+        let Some(path) = &spec.path else { continue };
+        let options = open_options(spec, &Source::default());
+        mustlink_datasets::check_head(&relative(experiment.base(), path), &options)
+            .map_err(|e| e.at(&format!("dataset {}", spec.id)))?;
+    }
+    Ok(())
+}
+
+fn open_options(spec: &DatasetSpec, source: &Source) -> OpenOptions {
+    let data_dirs = match source.data_dirs.is_empty() {
+        true => OpenOptions::from_env().data_dirs,
+        false => source.data_dirs.clone(),
+    };
+    OpenOptions {
+        data_dirs,
+        class_column: spec.target.clone(),
+        id_column: spec.id_column.clone(),
+        features: spec.features.clone(),
+        ignore: spec.ignore.clone(),
+        separator: spec.sep,
+        decimal: spec.decimal,
+        missing: spec.na.clone(),
+        ..OpenOptions::default()
     }
 }
 

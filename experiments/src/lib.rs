@@ -55,7 +55,7 @@ pub use config::{
     MethodEntry, MethodSpec, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance,
 };
 pub use costs::first_generator;
-pub use data::Source;
+pub use data::{Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 pub use merge::{Merged, merge};
 pub use plan::{Plan, PlannedDataset, plan};

@@ -19,8 +19,8 @@ use crate::standing::{Left, Standing};
 pub struct PlannedDataset {
     /// Its name.
     pub id: String,
-    /// Objects, features and classes; or why it cannot be read.
-    pub size: std::result::Result<(usize, usize, Option<usize>), String>,
+    /// What was read, in one line; or why it cannot be read.
+    pub read: std::result::Result<String, String>,
     /// The run goes on without it.
     pub optional: bool,
 }
@@ -53,7 +53,7 @@ pub struct Plan {
 impl Plan {
     /// Data sets that cannot be read and without which nothing runs.
     pub fn missing(&self) -> impl Iterator<Item = &PlannedDataset> {
-        self.datasets.iter().filter(|d| d.size.is_err() && !d.optional)
+        self.datasets.iter().filter(|d| d.read.is_err() && !d.optional)
     }
 }
 
@@ -71,14 +71,14 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         .map(|spec| PlannedDataset {
             id: spec.id.clone(),
             optional: spec.optional,
-            size: data::prepare(experiment, spec, source)
-                .map(|p| (p.set.n(), p.set.d(), p.set.k()))
+            read: data::prepare(experiment, spec, source)
+                .map(|p| p.set.summary())
                 .map_err(|e| e.to_string()),
         })
         .collect();
     let points = experiment.points.numbers().map_or(1, |p| p.len());
     let per_set = experiment.methods.len() * experiment.split.repeats() * experiment.split.folds();
-    let there = datasets.iter().filter(|d| d.size.is_ok() || !d.optional).count();
+    let there = datasets.iter().filter(|d| d.read.is_ok() || !d.optional).count();
     let mut plan = Plan {
         methods: experiment.methods.len(),
         cells: per_set * there,
@@ -170,11 +170,8 @@ fn duration(seconds: f64) -> String {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for d in &self.datasets {
-            match &d.size {
-                Ok((n, width, classes)) => {
-                    let classes = classes.map_or("no classes".into(), |k| format!("{k} classes"));
-                    writeln!(f, "{}: {n} objects, {width} features, {classes}", d.id)?;
-                }
+            match &d.read {
+                Ok(summary) => writeln!(f, "{}: {summary}", d.id)?,
                 Err(message) if d.optional => writeln!(f, "{}: left out: {message}", d.id)?,
                 Err(message) => writeln!(f, "{}: MISSING: {message}", d.id)?,
             }
@@ -183,7 +180,7 @@ impl fmt::Display for Plan {
             f,
             "{} cells ({} data sets × {} methods), {} finished; {} rows; {} selections",
             self.cells,
-            self.datasets.iter().filter(|d| d.size.is_ok() || !d.optional).count(),
+            self.datasets.iter().filter(|d| d.read.is_ok() || !d.optional).count(),
             self.methods,
             self.finished,
             self.rows,

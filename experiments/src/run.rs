@@ -41,6 +41,8 @@ pub struct ProgressSnapshot {
 
 /// Watches a run. Calls may come from any thread; the watcher decides how often to show something.
 pub trait RunProgress: Send + Sync {
+    /// A data set was read: its name, and what it is in one line.
+    fn read(&self, _id: &str, _summary: &str) {}
     /// Work begins on what is not there yet.
     fn start(&self, _standing: &Standing) {}
     /// Something is over.
@@ -244,6 +246,9 @@ fn carry_out(
     let start = Instant::now();
     let plan = grid.plan_lines();
     journal.write_study(experiment, &left.wanted.metrics, &plan)?;
+    if !left.todo.is_empty() {
+        grid.datasets.iter().for_each(|d| options.progress.read(&d.id, &d.set.summary()));
+    }
     options.progress.start(&left.standing);
     let todo: Vec<usize> = left.todo.keys().copied().collect();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);

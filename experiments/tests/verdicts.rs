@@ -164,6 +164,8 @@ fn mistakes_in_claims_are_named() {
 fn the_papers_files_are_good_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("papers");
     let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    // Figures of the papers stand beside them as numbers.
+    names.retain(|path| path.extension().is_some_and(|e| e == "toml"));
     names.sort();
     assert!(names.len() >= 5);
     for path in names {

@@ -14,7 +14,7 @@ use crate::agreement::{score, within};
 #[options]
 pub struct Ari {}
 
-#[plugin("ari", cites = ["HubertArabie1985", "Eaton2005"])]
+#[plugin("ari", aliases = ["adjusted_rand", "adjusted_rand_index"], cites = ["HubertArabie1985", "Eaton2005"])]
 impl Metric for Ari {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| within(t.adjusted_rand(), -0.5, 1.0))

@@ -16,7 +16,11 @@ use crate::agreement::{score, within};
 #[options]
 pub struct NmiArith {}
 
-#[plugin("nmi_arith", cites = ["Basu2004", "RosenbergHirschberg2007"])]
+#[plugin(
+    "nmi_arith",
+    aliases = ["nmi", "normalized_mutual_info"],
+    cites = ["Basu2004", "RosenbergHirschberg2007"]
+)]
 impl Metric for NmiArith {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         score(self.typetag_name(), input, |t| {

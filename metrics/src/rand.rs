@@ -12,7 +12,7 @@ use crate::agreement::pairs;
 #[options]
 pub struct Rand {}
 
-#[plugin("rand", cites = ["Rand1971"])]
+#[plugin("rand", aliases = ["rand_index"], cites = ["Rand1971"])]
 impl Metric for Rand {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let counts = pairs(self.typetag_name(), input)?;

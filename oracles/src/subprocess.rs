@@ -22,7 +22,8 @@ use crate::wrapping::objects;
 /// program runs in a process group of its own, which cannot read from the terminal.
 /// # Errors
 /// `BadParam` for a program that cannot be started; `Oracle` for a line that is none of these, naming
-/// it, and for a time-out. A program that ends leaves its question open, to be asked again later.
+/// it, for a time-out, and for a program that fails. One that ends with status 0 leaves its question open,
+/// to be asked again later.
 #[options]
 pub struct Subprocess {
     /// Program and arguments: `["python3", "oracle.py"]`.
@@ -199,6 +200,10 @@ impl Conversation {
                 let answer = self.answer(&line, &id)?;
                 Ok(Outcome::Answered(Answer { elapsed_ms: elapsed, ..answer }))
             }
+            Received::End(how) if how != "exit status: 0" => Err(self.wrong(format!(
+                "ended ({how}) and left a question open; with a ledger (--ledger) a later run goes on from \
+                 there"
+            ))),
             Received::End(how) => {
                 let program = &self.program;
                 self.scene.ctx.warn(format!(

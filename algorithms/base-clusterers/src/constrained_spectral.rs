@@ -193,9 +193,7 @@ impl ConstrainedSpectral {
         let neighbours = match data.kind() {
             DataKind::Affinity => return Graph::from_affinity(data),
             DataKind::Distances => Neighbours::among(data, self.knn, ctx)?,
-            DataKind::Dense | DataKind::Csr => {
-                Neighbours::search(&Points::new(data, self.distortion)?, self.knn, ctx)?
-            }
+            _ => Neighbours::search(&Points::new(data, self.distortion)?, self.knn, ctx)?,
         };
         Ok(neighbours.local_graph(data.n(), self.scale))
     }

@@ -108,7 +108,7 @@ pub struct CopKMeans {
     pub empty: Empty,
 }
 
-#[plugin("cop_kmeans", cites = ["Wagstaff2001"], version = 2)]
+#[plugin("cop_kmeans", aliases = ["cop", "copkmeans"], cites = ["Wagstaff2001"], version = 2)]
 impl BaseClusterer for CopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cop_kmeans")?;

@@ -83,7 +83,18 @@ impl KMeans {
     }
 }
 
-#[plugin("kmeans", cites = ["Lloyd1982", "ArthurVassilvitskii2007", "Bahmani2012", "DhillonModha2001", "Hamerly2010", "Ding2015"])]
+#[plugin(
+    "kmeans",
+    aliases = ["k_means"],
+    cites = [
+        "Lloyd1982",
+        "ArthurVassilvitskii2007",
+        "Bahmani2012",
+        "DhillonModha2001",
+        "Hamerly2010",
+        "Ding2015"
+    ]
+)]
 impl BaseClusterer for KMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "kmeans")?;

@@ -6,7 +6,8 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::Entail;
 use mustlink_kernels::constrained::mahalanobis::{Metric, Singular};
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, auto_weight, fitted_weight,
+    Auto, PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, auto_weight,
+    fitted_weight,
 };
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::{Empty, lloyd};
@@ -85,7 +86,7 @@ pub struct MpckMeans {
     /// Cost of a broken must-link of weight 1 (w), per squared distance; or "auto": ½, and for
     /// cannot-links the mean distortion that k-means reaches over the square of the largest
     /// difference, so that a broken constraint costs about what an object pays by itself.
-    #[option(default = Weight::Number(1.0))]
+    #[option(default = Weight::Auto(Auto::Auto))]
     pub weight: Weight,
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
     pub weight_cannot: Option<Weight>,
@@ -107,7 +108,7 @@ pub struct MpckMeans {
     pub shared: PenaltyOptions,
 }
 
-#[plugin("mpck_means", cites = ["Bilenko2004", "Eaton2005"])]
+#[plugin("mpck_means", aliases = ["mpck", "mpckmeans"], cites = ["Bilenko2004", "Eaton2005"])]
 impl BaseClusterer for MpckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "mpck_means")?;
@@ -238,6 +239,11 @@ mod tests {
     use ndarray::{Array2, Axis, array};
     use proptest::prelude::*;
 
+    /// With the weight of the papers' examples, 1.
+    fn plain() -> MpckMeans {
+        MpckMeans { weight: Weight::Number(1.0), ..MpckMeans::default() }
+    }
+
     fn run(method: &impl BaseClusterer, problem: &Problem, seed: u64) -> Clustering {
         method.cluster(problem, &Context::new(seed)).unwrap()
     }
@@ -306,7 +312,7 @@ mod tests {
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
         let p = p.with_start(Start::Labels(vec![0, 0, 1, 1]));
         let init = Some(SoftInit::Plain(Init::Given));
-        let c = run(&MpckMeans { init, ..MpckMeans::default() }, &p, 1);
+        let c = run(&MpckMeans { init, ..plain() }, &p, 1);
         assert_eq!(c.labels, [0, 0, 1, 1]);
         // Scatter: 4 · 0.1² and 4 · 2².
         let a = c.extras.weights.unwrap();
@@ -320,20 +326,17 @@ mod tests {
     fn illegal_options_are_named() {
         let (p, _) = fixtures::dense(1);
         let fails = |m: MpckMeans| m.cluster(&p, &Context::new(1)).unwrap_err().to_string();
-        let full = MpckMeans {
-            metric: MetricForm::SingleFull,
-            max_pair: Some(MaxPair::Box),
-            ..MpckMeans::default()
-        };
+        let full =
+            MpckMeans { metric: MetricForm::SingleFull, max_pair: Some(MaxPair::Box), ..plain() };
         assert_eq!(
             fails(full),
             "max_pair: must be \"exact\" or \"farthest_cl\" with a full metric, got \"box\""
         );
-        let log = MpckMeans { log_weight: 0.0, ..MpckMeans::default() };
-        assert_eq!(fails(log), "log_weight: must be > 0, got 0");
-        let floor = MpckMeans { floor_relative: 0.02, ..MpckMeans::default() };
+        let log = MpckMeans { log_weight: 0.0, ..plain() };
+        assert_eq!(fails(log), "log_weight: must be in (0, 1e+100], got 0");
+        let floor = MpckMeans { floor_relative: 0.02, ..plain() };
         assert_eq!(fails(floor), "floor_relative: must be in (0, 0.01], got 0.02");
-        let weight = MpckMeans { weight: Weight::Number(-1.0), ..MpckMeans::default() };
+        let weight = MpckMeans { weight: Weight::Number(-1.0), ..plain() };
         assert_eq!(fails(weight), "weight: must be >= 0, got -1");
     }
 
@@ -342,11 +345,11 @@ mod tests {
         let (p, _) = fixtures::dense(1);
         let pairs = [Constraint::must(0, 3), Constraint::must(3, 6), Constraint::cannot(0, 6)];
         let p = p.with_constraints(Constraints::new(45, pairs).unwrap());
-        let kept = run(&MpckMeans::default(), &p, 1);
+        let kept = run(&plain(), &p, 1);
         assert_eq!(kept.extras.diagnostics["conflicts"], 1.0);
         let strict = MpckMeans {
             shared: PenaltyOptions { on_conflict: OnConflict::Error, ..PenaltyOptions::default() },
-            ..MpckMeans::default()
+            ..plain()
         };
         match strict.cluster(&p, &Context::new(1)) {
             Err(Error::InconsistentConstraints(w)) => assert_eq!(w[0].path, [0, 3, 6]),
@@ -366,7 +369,7 @@ mod tests {
             for singular in [Singular::Ridge, Singular::KeepPrevious, Singular::Identity] {
                 for p in [&constant, &equal] {
                     let p = p.clone().with_constraints(constraints.clone());
-                    let c = run(&MpckMeans { metric, singular, ..MpckMeans::default() }, &p, 1);
+                    let c = run(&MpckMeans { metric, singular, ..plain() }, &p, 1);
                     let finite = matrices(&c).iter().all(|a| a.iter().all(|v| v.is_finite()));
                     assert!(finite && c.objective.unwrap().is_finite(), "{metric:?} {singular:?}");
                 }
@@ -380,7 +383,7 @@ mod tests {
         let p = p.with_k(45).with_constraints(Constraints::default());
         let init = Some(SoftInit::Plain(Init::FarthestFirst));
         for metric in [MetricForm::MultiDiag, MetricForm::MultiFull] {
-            let c = run(&MpckMeans { metric, init, ..MpckMeans::default() }, &p, 1);
+            let c = run(&MpckMeans { metric, init, ..plain() }, &p, 1);
             assert!(c.objective.unwrap().abs() < 1e-9, "{:?}", c.objective);
             assert!(matrices(&c).iter().all(|a| a == Array2::<f64>::eye(4)));
         }
@@ -393,7 +396,7 @@ mod tests {
         let x = p.data.to_dense().select(Axis(1), &order);
         let permuted = Problem { data: Data::dense(x).unwrap(), ..p.clone() };
         for metric in FORMS {
-            let method = MpckMeans { metric, ..MpckMeans::default() };
+            let method = MpckMeans { metric, ..plain() };
             let (a, b) = (run(&method, &p, 1), run(&method, &permuted, 1));
             assert_eq!(a.labels, b.labels);
             for (a, b) in matrices(&a).iter().zip(matrices(&b)) {
@@ -414,7 +417,7 @@ mod tests {
         let scaled = Problem { data: scaled, ..p.clone() };
         let init = Some(SoftInit::Plain(Init::Given));
         for metric in [MetricForm::SingleDiag, MetricForm::MultiDiag] {
-            let method = MpckMeans { metric, init, ..MpckMeans::default() };
+            let method = MpckMeans { metric, init, ..plain() };
             let (a, b) = (run(&method, &p, 1), run(&method, &scaled, 1));
             assert_eq!(a.labels, b.labels);
             let (a, b) = (a.extras.weights.unwrap(), b.extras.weights.unwrap() * &scale * &scale);
@@ -443,7 +446,7 @@ mod tests {
                 log_weight,
                 empty,
                 shared: PenaltyOptions { order, tolerance: 0.0, ..PenaltyOptions::default() },
-                ..MpckMeans::default()
+                ..plain()
             })
     }
 
@@ -466,7 +469,7 @@ mod tests {
             let p = random_problem(seed, pairs, wrong);
             let max_pair = [None, Some(MaxPair::Exact)][max];
             // The high floor keeps rounding from being magnified through nearly singular matrices.
-            let fast = MpckMeans { metric: FORMS[which], max_pair, floor_relative: 0.01, shared: PenaltyOptions { max_iterations: 4, ..PenaltyOptions::default() }, ..MpckMeans::default() };
+            let fast = MpckMeans { metric: FORMS[which], max_pair, floor_relative: 0.01, shared: PenaltyOptions { max_iterations: 4, ..PenaltyOptions::default() }, ..plain() };
             let slow = MpckMeans { entail: Entail::Off, ..fast.clone() };
             // The farthest cannot-link is looked for among those given.
             let full = expanded(&p);
@@ -482,14 +485,14 @@ mod tests {
         #[test]
         fn without_metric_it_is_pck_means(seed in 0u64..500, pairs in 0usize..60, wrong in 0usize..4) {
             let p = random_problem(seed, pairs, wrong);
-            let none = MpckMeans { metric: MetricForm::None, ..MpckMeans::default() };
-            prop_assert_eq!(run(&none, &p, seed), run(&PckMeans::default(), &p, seed));
+            let none = MpckMeans { metric: MetricForm::None, ..plain() };
+            prop_assert_eq!(run(&none, &p, seed), run(&PckMeans { weight: Weight::Number(1.0), ..PckMeans::default() }, &p, seed));
         }
 
         #[test]
         fn without_learning_and_constraints_it_is_kmeans(seed: u64, learn_metric: bool) {
             let (p, _) = fixtures::dense(seed);
-            let method = MpckMeans { learn_metric, learn_without_constraints: false, ..MpckMeans::default() };
+            let method = MpckMeans { learn_metric, learn_without_constraints: false, ..plain() };
             let kmeans = KMeans { max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
             let (a, b) = (run(&method, &p, seed), run(&kmeans, &p, seed));
             prop_assert_eq!(a.labels, b.labels);
@@ -499,7 +502,7 @@ mod tests {
         #[test]
         fn weights_are_inverse_to_the_scatter_inside_clusters(seed: u64) {
             let (p, _) = fixtures::dense(seed);
-            let c = run(&MpckMeans::default(), &p, seed);
+            let c = run(&plain(), &p, seed);
             let (x, a) = (p.data.to_dense(), c.extras.weights.unwrap());
             let centres = c.extras.centers.unwrap();
             for s in 0..4 {
@@ -513,7 +516,7 @@ mod tests {
             let p = random_problem(seed, pairs, 0);
             let metric = if multi { MetricForm::MultiDiag } else { MetricForm::SingleDiag };
             // One start: which of several equally good ones is kept, rounding may decide.
-            let by = |log_weight| MpckMeans { metric, log_weight, shared: PenaltyOptions { tolerance: 0.0, restarts: Some(1), ..PenaltyOptions::default() }, ..MpckMeans::default() };
+            let by = |log_weight| MpckMeans { metric, log_weight, shared: PenaltyOptions { tolerance: 0.0, restarts: Some(1), ..PenaltyOptions::default() }, ..plain() };
             prop_assert_eq!(run(&by(1.0), &p, seed).labels, run(&by(0.25), &p, seed).labels);
         }
 
@@ -521,7 +524,7 @@ mod tests {
         fn broken_cannot_links_never_pay(seed: u64, exact: bool, a in prop::collection::vec(0.01f64..10.0, 4)) {
             let p = random_problem(seed, 10, 0);
             let max_pair = Some(if exact { MaxPair::Exact } else { MaxPair::Box });
-            let method = MpckMeans { max_pair, ..MpckMeans::default() };
+            let method = MpckMeans { max_pair, ..plain() };
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
             let soft = PenalisedKMeans::new(method.soft(), &p).unwrap();
             let links = soft.links(|| Ok((1.0, 1.0))).unwrap();
@@ -540,7 +543,7 @@ mod tests {
         fn other_largest_pairs_return_their_best_round(seed in 0u64..500, pairs in 1usize..60, which in 0usize..4, exact: bool) {
             let p = random_problem(seed, pairs, 0);
             let max_pair = Some(if exact { MaxPair::Exact } else { MaxPair::FarthestCl });
-            let c = run(&MpckMeans { metric: FORMS[which], max_pair, ..MpckMeans::default() }, &p, seed);
+            let c = run(&MpckMeans { metric: FORMS[which], max_pair, ..plain() }, &p, seed);
             let least = c.history.iter().map(|s| s.objective).fold(f64::INFINITY, f64::min);
             prop_assert_eq!(c.objective, Some(least));
         }

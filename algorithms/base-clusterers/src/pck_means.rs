@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::Entail;
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, fitted_weight,
+    Auto, PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, fitted_weight,
 };
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::Empty;
@@ -38,7 +38,7 @@ pub struct PckMeans {
     /// Cost of a broken must-link of weight 1 (w), or "auto": the geometric mean of what an object
     /// pays on average in clusters found without constraints and around the common centre, so that
     /// penalties have the scale of the data.
-    #[option(default = Weight::Number(1.0), units = 2)]
+    #[option(default = Weight::Auto(Auto::Auto), units = 2)]
     pub weight: Weight,
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
     #[option(units = 2)]
@@ -63,7 +63,7 @@ pub struct PckMeans {
     pub shared: PenaltyOptions,
 }
 
-#[plugin("pck_means", cites = ["Basu2004", "Greene2007"])]
+#[plugin("pck_means", aliases = ["pck", "pckmeans"], cites = ["Basu2004", "Greene2007"])]
 impl BaseClusterer for PckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "pck_means")?;
@@ -135,11 +135,15 @@ mod tests {
     use mustlink_core::contract::fixtures;
     use mustlink_kernels::constrained::icm::Order;
     use mustlink_kernels::constrained::neighbourhood_seeding::{FewerThanK, MoreThanK};
-    use mustlink_kernels::constrained::penalised_kmeans::Auto;
     use mustlink_kernels::distance::points::squared_distance;
     use mustlink_kernels::kmeans::seeding::Init;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
+
+    /// With the weight of the paper's examples, 1.
+    fn plain() -> PckMeans {
+        PckMeans { weight: Weight::Number(1.0), ..PckMeans::default() }
+    }
 
     fn run(method: &PckMeans, problem: &Problem, seed: u64) -> Clustering {
         method.cluster(problem, &Context::new(seed)).unwrap()
@@ -187,15 +191,14 @@ mod tests {
         let constraints =
             Constraints::new(3, [Constraint::must(0, 1), Constraint::cannot(0, 2)]).unwrap();
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2).with_constraints(constraints);
-        let strong =
-            run(&PckMeans { weight: Weight::Number(1000.0), ..PckMeans::default() }, &p, 1);
+        let strong = run(&PckMeans { weight: Weight::Number(1000.0), ..plain() }, &p, 1);
         assert_eq!(strong.labels[0], strong.labels[1]);
         assert_ne!(strong.labels[0], strong.labels[2]);
         assert_eq!(strong.objective, Some(50.0));
         let weak = PckMeans {
             weight: Weight::Number(0.1),
             init: Some(SoftInit::Plain(Init::FarthestFirst)),
-            ..PckMeans::default()
+            ..plain()
         };
         let weak = run(&weak, &p, 1);
         assert_eq!(weak.labels[0], weak.labels[2]);
@@ -210,12 +213,12 @@ mod tests {
         let (p, _) = fixtures::dense(1);
         let hard = Constraint { strength: Some(Strength::Hard), ..Constraint::must(0, 1) };
         let p = p.with_constraints(Constraints::new(45, [hard]).unwrap());
-        let refused = PckMeans::default().cluster(&p, &Context::new(1)).unwrap_err();
+        let refused = plain().cluster(&p, &Context::new(1)).unwrap_err();
         assert_eq!(refused, Error::HardNotSupported { i: 0, j: 1 });
         run(
             &PckMeans {
                 shared: PenaltyOptions { hard_as_soft: Some(5.0), ..PenaltyOptions::default() },
-                ..PckMeans::default()
+                ..plain()
             },
             &p,
             1,
@@ -284,7 +287,7 @@ mod tests {
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
         let p = p.with_constraints(fixtures::true_constraints(&classes, 30, 3));
         let same = mustlink_core::clustering::canonical;
-        let auto = run(&PckMeans { weight: AUTO, ..PckMeans::default() }, &p, 1);
+        let auto = run(&PckMeans { weight: AUTO, ..plain() }, &p, 1);
         assert_eq!(same(&auto.labels), same(&classes));
         let free = KMeans::default().cluster(&p, &Context::new(1)).unwrap();
         let halves: Vec<u32> = (0..200).map(|i| i % 2).collect();
@@ -294,7 +297,7 @@ mod tests {
     #[test]
     fn auto_takes_any_number_of_constraints() {
         let (p, _) = fixtures::dense(1);
-        let auto = PckMeans { weight: AUTO, ..PckMeans::default() };
+        let auto = PckMeans { weight: AUTO, ..plain() };
         for pairs in [vec![], vec![Constraint::cannot(0, 1)], vec![Constraint::must(0, 3)]] {
             let p = p.clone().with_constraints(Constraints::new(45, pairs).unwrap());
             assert_eq!(run(&auto, &p, 1).k, 3);
@@ -352,7 +355,7 @@ mod tests {
                         tolerance: 0.0,
                         ..PenaltyOptions::default()
                     },
-                    ..PckMeans::default()
+                    ..plain()
                 },
             )
     }
@@ -366,7 +369,7 @@ mod tests {
             .with_k(2)
             .with_constraints(Constraints::new(7, links).unwrap());
         let start = |init, p: &Problem| {
-            let pck = PckMeans { init, ..PckMeans::default() };
+            let pck = PckMeans { init, ..plain() };
             let soft = PenalisedKMeans::new(pck.soft(), p).unwrap();
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
             let (centres, labels) = soft.start(&points, 2, p, &Context::new(1)).unwrap();
@@ -409,7 +412,7 @@ mod tests {
             let weighted: Vec<Constraint> = p.constraints.pairs().iter().enumerate()
                 .map(|(at, c)| c.weighing(1.0 + (at % 4) as f64)).collect();
             let p = p.clone().with_constraints(Constraints::new(45, weighted).unwrap());
-            let method = PckMeans { shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..PckMeans::default() };
+            let method = PckMeans { shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..plain() };
             let c = run(&method, &p, seed);
             let slow = slow_objective(&method, &p, &c);
             prop_assert!((slow - c.objective.unwrap()).abs() <= 1e-9 * slow.max(1.0));
@@ -419,7 +422,7 @@ mod tests {
         fn without_constraints_it_is_kmeans(seed: u64, cosine: bool) {
             let (p, _) = fixtures::dense(seed);
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
-            let pck = PckMeans { distortion, ..PckMeans::default() };
+            let pck = PckMeans { distortion, ..plain() };
             let kmeans = KMeans { distortion, max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
             let (a, b) = (run(&pck, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
             prop_assert_eq!(a.labels, b.labels);
@@ -432,7 +435,7 @@ mod tests {
             let centres = p.data.to_dense().select(ndarray::Axis(0), &[0, 1, 2]);
             let p = p.with_start(Start::Centroids(centres));
             let init = Init::Given;
-            let pck = PckMeans { weight: Weight::Number(0.0), init: Some(SoftInit::Plain(init)), ..PckMeans::default() };
+            let pck = PckMeans { weight: Weight::Number(0.0), init: Some(SoftInit::Plain(init)), ..plain() };
             let kmeans = KMeans { init, max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
             let (a, b) = (run(&pck, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
             prop_assert_eq!(a.labels, b.labels);
@@ -446,7 +449,7 @@ mod tests {
             let mut pairs: Vec<Constraint> = (3..45).map(|i| Constraint::must(i, classes[i] as usize)).collect();
             pairs.extend([Constraint::cannot(0, 1), Constraint::cannot(0, 2), Constraint::cannot(1, 2)]);
             let p = p.with_constraints(Constraints::new(45, pairs).unwrap());
-            let c = run(&PckMeans { weight: Weight::Number(1e9), ..PckMeans::default() }, &p, seed);
+            let c = run(&PckMeans { weight: Weight::Number(1e9), ..plain() }, &p, seed);
             prop_assert_eq!(p.constraints.violations(&c.labels).total(), 0);
         }
 
@@ -454,18 +457,18 @@ mod tests {
         fn what_is_implied_changes_nothing(seed in 0u64..500, pairs in 1usize..40) {
             let p = random_problem(seed, pairs, 0);
             let full = expanded(&p, Entail::Full);
-            let (a, b) = (run(&PckMeans::default(), &p, seed), run(&PckMeans::default(), &full, seed));
+            let (a, b) = (run(&plain(), &p, seed), run(&plain(), &full, seed));
             prop_assert_eq!(&a.labels, &b.labels);
             let doubled = p.constraints.pairs().iter().chain(p.constraints.pairs()).copied();
             let twice = p.clone().with_constraints(Constraints::new(45, doubled).unwrap());
-            prop_assert_eq!(&a.labels, &run(&PckMeans::default(), &twice, seed).labels);
+            prop_assert_eq!(&a.labels, &run(&plain(), &twice, seed).labels);
         }
 
         #[test]
         fn scaling_data_and_weight_keeps_labels(seed in 0u64..500, pairs in 1usize..40) {
             let p = random_problem(seed, pairs, 1);
             let larger = Problem { data: Data::dense(p.data.to_dense().mapv(|v| 2.0 * v)).unwrap(), ..p.clone() };
-            let method = |w: f64| PckMeans { weight: Weight::Number(w), shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..PckMeans::default() };
+            let method = |w: f64| PckMeans { weight: Weight::Number(w), shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..plain() };
             prop_assert_eq!(run(&method(1.5), &p, seed).labels, run(&method(6.0), &larger, seed).labels);
         }
 
@@ -474,14 +477,14 @@ mod tests {
             let p = random_problem(seed, pairs, 1);
             let larger = Problem { data: Data::dense(p.data.to_dense().mapv(|v| 1024.0 * v)).unwrap(), ..p.clone() };
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
-            let auto = PckMeans { weight: AUTO, distortion, shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..PckMeans::default() };
+            let auto = PckMeans { weight: AUTO, distortion, shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..plain() };
             prop_assert_eq!(run(&auto, &p, seed).labels, run(&auto, &larger, seed).labels);
         }
 
         #[test]
         fn auto_without_constraints_is_kmeans(seed: u64) {
             let (p, _) = fixtures::dense(seed);
-            let auto = PckMeans { weight: AUTO, ..PckMeans::default() };
+            let auto = PckMeans { weight: AUTO, ..plain() };
             let kmeans = KMeans { max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
             prop_assert_eq!(run(&auto, &p, seed).labels, kmeans.cluster(&p, &Context::new(seed)).unwrap().labels);
         }
@@ -491,7 +494,7 @@ mod tests {
             let p = random_problem(seed, pairs, 0);
             let csr = Data::csr(fixtures::to_csr(&p.data.to_dense())).unwrap();
             let sparse = Problem { data: csr, ..p.clone() };
-            prop_assert_eq!(run(&PckMeans::default(), &p, seed).labels, run(&PckMeans::default(), &sparse, seed).labels);
+            prop_assert_eq!(run(&plain(), &p, seed).labels, run(&plain(), &sparse, seed).labels);
         }
     }
 }

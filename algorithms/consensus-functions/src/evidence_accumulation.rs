@@ -82,7 +82,7 @@ pub enum CutAt {
 
 const INSTEAD: &str = "linkage = \"single\", which needs no table of pairs";
 
-#[plugin("evidence_accumulation", cites = ["FredJain2005"])]
+#[plugin("evidence_accumulation", aliases = ["eac"], cites = ["FredJain2005"])]
 impl ConsensusFunction for EvidenceAccumulation {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();

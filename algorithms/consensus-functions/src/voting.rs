@@ -47,7 +47,7 @@ pub enum Reference {
     Labels,
 }
 
-#[plugin("voting", cites = ["DudoitFridlyand2003"])]
+#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003"])]
 impl ConsensusFunction for Voting {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();

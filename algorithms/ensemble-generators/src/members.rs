@@ -11,9 +11,7 @@ use mustlink_core::clustering::compact;
 use mustlink_core::ensemble::without_empty;
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
-use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::means::means;
-use mustlink_kernels::kmeans::nearest::assign::assign;
+use mustlink_kernels::kmeans::nearest::centres::Centres;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -375,7 +373,8 @@ fn classify(
         OutOfSample::LeaveOut => {}
         OutOfSample::NearestCentroid if rows_of_features => {
             let rest = problem.data.subset(unseen);
-            nearest_centre(&problem.data.subset(rows), labels, k, extras, &rest, &mut out)?;
+            let centres = Centres::of(&problem.data.subset(rows), labels, k, extras)?;
+            centres.assign(&rest, &mut out)?;
         }
         OutOfSample::NearestObject | OutOfSample::NearestCentroid => {
             // An object drawn twice is near once; the smallest index wins ties.
@@ -396,53 +395,4 @@ fn classify(
         }
     }
     Ok(out)
-}
-
-/// The nearest cluster of each row of `rest` in the geometry of `extras`.
-fn nearest_centre(
-    sample: &Data,
-    labels: &[u32],
-    k: usize,
-    extras: &Extras,
-    rest: &Data,
-    out: &mut [u32],
-) -> Result<()> {
-    let d = rest.d();
-    let fits = |x: &Array2<f64>| x.dim() == (k, d);
-    let centres = extras.centers.as_ref().filter(|c| fits(c));
-    let by_distance = |out: &mut [u32], far: &(dyn Fn(&[f64], usize) -> f64 + Sync)| {
-        reduce::fill(out, |at| {
-            let mut x = vec![0.0; d];
-            rest.row(at).add_to(&mut x, 1.0);
-            let keyed = (0..k).map(|h| (far(&x, h), h as u32));
-            keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(NONE, |c| c.1)
-        });
-    };
-    match (centres, extras.geometry, &extras.weights, &extras.metrics) {
-        (Some(c), Geometry::Weighted, Some(w), _) if fits(w) => by_distance(out, &|x, h| {
-            let (c, w) = (c.row(h), w.row(h));
-            (0..d).map(|s| w[s] * (x[s] - c[s]) * (x[s] - c[s])).sum()
-        }),
-        (Some(c), Geometry::Mahalanobis, _, Some(metrics))
-            if matches!(metrics.len(), 1) || metrics.len() == k =>
-        {
-            by_distance(out, &|x, h| {
-                let difference: ndarray::Array1<f64> = (0..d).map(|s| x[s] - c[[h, s]]).collect();
-                let metric = &metrics[if metrics.len() == 1 { 0 } else { h }];
-                difference.dot(&metric.dot(&difference))
-            });
-        }
-        (Some(c), Geometry::SquaredEuclidean, ..) => {
-            assign(&Points::new(rest, Distortion::SquaredEuclidean)?, c, out, None);
-        }
-        (Some(c), Geometry::Cosine, ..) => {
-            assign(&Points::new(rest, Distortion::Cosine)?, c, out, None);
-        }
-        _ => {
-            let points = Points::new(sample, Distortion::SquaredEuclidean)?;
-            let (centres, _) = means(&points, labels, Array2::zeros((k, d)));
-            assign(&Points::new(rest, Distortion::SquaredEuclidean)?, &centres, out, None);
-        }
-    }
-    Ok(())
 }

@@ -69,7 +69,7 @@ impl RngCore for Numbers {
 /// Times the tolerance is made ten times larger before giving up.
 const LOOSER: usize = 6;
 
-#[plugin("gaussian_mixture", cites = ["Dempster1977"])]
+#[plugin("gaussian_mixture", aliases = ["gmm"], cites = ["Dempster1977"])]
 impl BaseClusterer for GaussianMixture {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let wanted = problem.require_k(self.k, "gaussian_mixture")?;

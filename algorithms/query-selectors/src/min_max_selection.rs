@@ -77,7 +77,7 @@ impl MinMaxSelection {
     }
 }
 
-#[plugin("min_max_selection", cites = ["Mallapragada2008", "Basu2004"])]
+#[plugin("min_max_selection", aliases = ["minmax"], cites = ["Mallapragada2008", "Basu2004"])]
 impl QuerySelector for MinMaxSelection {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         self.explore().begin(Then::MinMax, "min_max_selection", problem, ctx)

@@ -30,7 +30,7 @@ pub struct RandomPairs {
     pub skip_entailed: bool,
 }
 
-#[plugin("random_pairs", cites = ["Basu2004"])]
+#[plugin("random_pairs", aliases = ["random"], cites = ["Basu2004"])]
 impl QuerySelector for RandomPairs {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let eligible = problem.eligible_objects();

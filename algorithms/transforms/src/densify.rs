@@ -22,8 +22,13 @@ impl Transform for Densify {
     fn memory(&self, shape: &Shape) -> u64 {
         8 * shape.n as u64 * shape.d as u64
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Copied>("densify", saved)
+    }
 }
 
+#[derive(Serialize, Deserialize)]
 struct Copied;
 
 impl Fitted for Copied {
@@ -32,6 +37,10 @@ impl Fitted for Copied {
             DataKind::Csr => Data::dense(data.to_dense()),
             _ => Ok(data.clone()),
         }
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
     }
 }
 

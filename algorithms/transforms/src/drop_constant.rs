@@ -60,8 +60,13 @@ impl Transform for DropConstant {
         }
         Ok(Box::new(Varying { d, kept }))
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Varying>("drop_constant", saved)
+    }
 }
 
+#[derive(Serialize, Deserialize)]
 struct Varying {
     d: usize,
     kept: Vec<usize>,
@@ -94,6 +99,10 @@ impl Fitted for Varying {
 
     fn features(&self) -> Features {
         if self.kept.len() == self.d { Features::Same } else { Features::Chosen(self.kept.clone()) }
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
     }
 }
 

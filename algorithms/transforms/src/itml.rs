@@ -101,6 +101,10 @@ impl Transform for Itml {
         let (n, d, m) = (shape.n as u64, shape.d as u64, shape.constraints as u64);
         8 * (2 * n * d + 6 * d * d + 2 * m * d + self.sampled_pairs as u64)
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        LinearMap::restored("itml", saved)
+    }
 }
 
 /// One constraint as the projections see it.

@@ -32,6 +32,10 @@ impl Transform for L2Rows {
         }
         Ok(Box::new(Unit))
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Unit>("l2_rows", saved)
+    }
 }
 
 /// Rewrites the stored values of every row: `f(row, columns, values)`, where dense rows have no
@@ -76,6 +80,7 @@ pub(crate) fn by_row(
     }
 }
 
+#[derive(Serialize, Deserialize)]
 struct Unit;
 
 impl Fitted for Unit {
@@ -84,6 +89,10 @@ impl Fitted for Unit {
             unit(values);
             Ok(())
         })
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
     }
 }
 

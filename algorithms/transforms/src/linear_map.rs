@@ -108,8 +108,11 @@ pub(crate) fn too_large(tag: &str) -> Error {
     Error::NumericalFailure { place: format!("{tag}: the features are too large to square") }
 }
 
-/// x becomes T·x; without T it stays.
+/// x becomes T·x; without T it stays. A model keeps T alone.
+#[derive(Serialize)]
+#[serde(transparent)]
 pub(crate) struct LinearMap {
+    #[serde(skip)]
     tag: &'static str,
     t: Option<Array2<f64>>,
 }
@@ -118,6 +121,15 @@ impl LinearMap {
     /// The map x → T·x learned by the transform `tag`.
     pub(crate) fn new(tag: &'static str, t: Array2<f64>) -> Self {
         LinearMap { tag, t: Some(t.as_standard_layout().into_owned()) }
+    }
+
+    /// The map that a model keeps.
+    pub(crate) fn restored(tag: &'static str, saved: &Value) -> Result<Box<dyn Fitted>> {
+        let t = Option::<Array2<f64>>::deserialize(saved).map_err(|e| Error::Plugin {
+            tag: tag.into(),
+            message: format!("is no such step: {e}"),
+        })?;
+        Ok(Box::new(t.map_or(LinearMap::identity(tag), |t| LinearMap::new(tag, t))))
     }
 
     /// The map that changes nothing.
@@ -161,5 +173,9 @@ impl Fitted for LinearMap {
     fn weights(&self) -> Option<Vec<f64>> {
         // The diagonal of TᵀT.
         self.t.as_ref().map(|t| t.columns().into_iter().map(|c| c.dot(&c)).collect())
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
     }
 }

@@ -85,6 +85,10 @@ impl Transform for Lsi {
         let blocks = (4 + 2 * rayon::current_num_threads()) * shape.d * width;
         8 * (shape.n * c.min(width) + blocks + reduce::BLOCK * shape.d) as u64
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        Projection::restored("lsi", saved)
+    }
 }
 
 /// The largest |value|: by it all is divided, so that no square is too large or too small.

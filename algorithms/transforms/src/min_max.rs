@@ -35,6 +35,10 @@ impl Transform for MinMax {
     fn properties(&self) -> TransformProperties {
         TransformProperties { accepts: vec![DataKind::Dense], ..TransformProperties::default() }
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Scale>("min_max", saved)
+    }
 }
 
 /// Smallest and largest value of every feature of dense data.
@@ -77,6 +81,7 @@ pub(crate) fn by_feature(
     })
 }
 
+#[derive(Serialize, Deserialize)]
 struct Scale {
     ranges: Vec<(f64, f64)>,
 }
@@ -87,6 +92,10 @@ impl Fitted for Scale {
             let (low, high) = self.ranges[feature];
             if high > low { (x - low) / (high - low) } else { 0.0 }
         })
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
     }
 }
 

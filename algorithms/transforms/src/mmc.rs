@@ -111,6 +111,10 @@ impl Transform for Mmc {
         };
         8 * (n * d + 10 * d * d + 2 * reduce::BLOCK as u64 * d + pairs)
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        LinearMap::restored("mmc", saved)
+    }
 }
 
 /// The given pairs of one kind, in order of their objects: the order of the list must not matter.

@@ -95,6 +95,10 @@ impl Transform for Pca {
         // The result, a centred copy of wide data, and what the decomposition works on.
         8 * (n * m + if n < d { n * d } else { 0 } + 6 * m * m)
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        Projection::restored("pca", saved)
+    }
 }
 
 /// Mean of all objects, variances along the principal directions (descending), and these as columns.

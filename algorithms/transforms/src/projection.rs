@@ -38,13 +38,26 @@ pub(crate) fn onto(data: &Data, rows: Range<usize>, directions: &Array2<f64>) ->
 }
 
 /// Objects become their coordinates along a few directions.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Projection {
-    /// The transform that found them.
+    /// The transform that found them; a model keeps the others.
+    #[serde(skip)]
     pub(crate) tag: &'static str,
     /// What is taken off first (dense data only), if anything.
     pub(crate) mean: Option<Vec<f64>>,
     /// d × c, a direction per column.
     pub(crate) directions: Array2<f64>,
+}
+
+impl Projection {
+    /// The projection that a model keeps.
+    pub(crate) fn restored(tag: &'static str, saved: &Value) -> Result<Box<dyn Fitted>> {
+        let projection = Projection::deserialize(saved).map_err(|e| Error::Plugin {
+            tag: tag.into(),
+            message: format!("is no such step: {e}"),
+        })?;
+        Ok(Box::new(Projection { tag, ..projection }))
+    }
 }
 
 impl Fitted for Projection {
@@ -73,5 +86,9 @@ impl Fitted for Projection {
 
     fn features(&self) -> Features {
         Features::New
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
     }
 }

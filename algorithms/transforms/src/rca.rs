@@ -131,6 +131,10 @@ impl Transform for Rca {
     fn memory(&self, shape: &Shape) -> u64 {
         8 * (shape.n as u64 * shape.d as u64 + 6 * (shape.d as u64).pow(2))
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        LinearMap::restored("rca", saved)
+    }
 }
 
 impl Rca {

@@ -88,8 +88,13 @@ impl Transform for TfIdf {
             .collect();
         Ok(Box::new(Weights { tf: self.tf, idf }))
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Weights>("tf_idf", saved)
+    }
 }
 
+#[derive(Serialize, Deserialize)]
 struct Weights {
     tf: TermFrequency,
     idf: Vec<f64>,
@@ -124,6 +129,10 @@ impl Fitted for Weights {
             }
             Ok(())
         })
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
     }
 }
 

@@ -88,8 +88,13 @@ impl Transform for ZScore {
     fn properties(&self) -> TransformProperties {
         TransformProperties { accepts: vec![DataKind::Dense], ..TransformProperties::default() }
     }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Standardise>("z_score", saved)
+    }
 }
 
+#[derive(Serialize, Deserialize)]
 struct Standardise {
     /// Mean and deviation; `None` for a constant feature.
     features: Vec<Option<(f64, f64)>>,
@@ -100,6 +105,10 @@ impl Fitted for Standardise {
         by_feature("z_score", data, self.features.len(), |s, x| {
             self.features[s].map_or(0.0, |(mean, deviation)| (x - mean) / deviation)
         })
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
     }
 }
 

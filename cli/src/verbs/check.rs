@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mustlink_experiments::{Experiment, plan};
+use mustlink_experiments::{Experiment, check_heads, plan};
 
 use crate::failure::Failure;
 use crate::file_kind::{File, read};
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 fn memory(experiment: &Experiment, limit: u64, data: &DataDir) -> Result<String, Failure> {
     let plan = plan(experiment, &data.source(), None)?;
     if let Some(missing) = plan.missing().next() {
-        let why = missing.size.as_ref().err().map_or("", |e| e.as_str());
+        let why = missing.read.as_ref().err().map_or("", |e| e.as_str());
         let message = format!("--memory-limit: the data sets say how much is needed; {why}");
         return Err(Failure::Message { message, status: 3 });
     }
@@ -41,7 +41,11 @@ fn memory(experiment: &Experiment, limit: u64, data: &DataDir) -> Result<String,
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let name = args.file.display();
-    let text = match (read(&args.file, &args.sets)?, args.memory_limit) {
+    let file = read(&args.file, &args.sets)?;
+    if let File::Experiment(experiment) = &file {
+        check_heads(experiment)?;
+    }
+    let text = match (file, args.memory_limit) {
         (File::Experiment(e), limit) => format!(
             "{name}: in order; experiment \"{}\" with {} data sets and {} methods{}",
             e.head.name,

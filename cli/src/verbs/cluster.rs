@@ -7,11 +7,14 @@ use mustlink::registry::{self, Catalogue, Role};
 use mustlink::roles::{Metric, MetricInput};
 use mustlink::run::guarded;
 use mustlink::{Error, Result};
-use mustlink_datasets::Classes;
+use mustlink_datasets::{Classes, Dataset};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::job::{Clustered, Job, JobArgs, check_out};
+use crate::files::check_outputs;
+use crate::job::{Clustered, Job, JobArgs};
+use crate::model::Model;
 use crate::options::{Format, in_pool};
 use crate::progress::duration;
 use crate::term;
@@ -34,6 +37,9 @@ pub(crate) struct Args {
     /// column per feature (lac, clac, mpck_means, hmrf_kmeans; the transforms itml, mmc, rca)
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
+    /// Model to write for `mustlink predict`: centres, metric, and the transforms as they were fitted
+    #[arg(long, value_name = "FILE")]
+    save_model: Option<String>,
     /// How to show the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -42,6 +48,9 @@ pub(crate) struct Args {
 /// What came of it.
 #[derive(Debug, Serialize)]
 struct Summary {
+    data: DataSummary,
+    method: Value,
+    seed: u64,
     k: usize,
     n: usize,
     d: usize,
@@ -49,12 +58,40 @@ struct Summary {
     status: &'static str,
     iterations: usize,
     queries: usize,
+    unanswered: usize,
     inferred: usize,
     constraints: usize,
     violations: Violations,
     scores: Scores,
     seconds: f64,
     warnings: Vec<String>,
+}
+
+/// What was read of a data set.
+#[derive(Debug, Serialize)]
+pub(crate) struct DataSummary {
+    name: String,
+    objects: usize,
+    features: Vec<String>,
+    id: Option<String>,
+    class: Option<String>,
+    ignored: Vec<String>,
+    missing: usize,
+}
+
+impl DataSummary {
+    pub fn of(set: &Dataset) -> Self {
+        let reading = set.reading.clone();
+        DataSummary {
+            name: set.name.clone(),
+            objects: set.n(),
+            features: set.feature_names.clone(),
+            id: reading.id,
+            class: reading.class,
+            ignored: reading.ignored,
+            missing: reading.missing,
+        }
+    }
 }
 
 /// Violated constraints.
@@ -65,11 +102,12 @@ pub(crate) struct Violations {
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
-    check_out("--out", args.out.as_deref())?;
-    check_out("--weights", args.weights.as_deref())?;
-    if args.out.is_some() && args.out == args.weights {
-        return Err(Failure::usage("--out and --weights name the same file"));
-    }
+    let outputs = [
+        ("--out", args.out.as_deref()),
+        ("--weights", args.weights.as_deref()),
+        ("--save-model", args.save_model.as_deref()),
+    ];
+    check_outputs(&outputs, &args.job.inputs())?;
     let job = Job::open(&args.job, false)?;
     let start = Instant::now();
     let work = || -> Result<_> {
@@ -98,8 +136,16 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(&job, args))?;
         mustlink_datasets::write_weights(path, weights)?;
     }
+    if let Some(path) = &args.save_model {
+        let (method, Clustered { steps, input, run, .. }) = (job.config.clone(), &clustered);
+        let model = Model::new(&job.original, method, job.seed, steps, input, &run.clustering)?;
+        mustlink_datasets::write_text(path, &model.text()?)?;
+    }
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
+        data: DataSummary::of(&job.original),
+        method: job.config.clone(),
+        seed: job.seed,
         k: clustering.k,
         n: job.set.n(),
         d: job.set.d(),
@@ -107,6 +153,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         status: clustering.status.name(),
         iterations: clustering.history.len(),
         queries: counts.queries,
+        unanswered: counts.dont_know,
         inferred: counts.inferred,
         constraints: clustered.constraints.len(),
         violations: Violations {
@@ -122,7 +169,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
         Format::Text => text(&job, &clustered, &summary, args),
     };
-    if [&args.out, &args.weights].iter().any(|p| p.as_deref() == Some("-")) {
+    if [&args.out, &args.weights, &args.save_model].iter().any(|p| p.as_deref() == Some("-")) {
         term::tell(&shown);
     } else {
         term::print(&shown)?;
@@ -163,7 +210,13 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     let (out, weights) = (args.out.as_deref(), args.weights.as_deref());
     let clustering = &clustered.run.clustering;
     let mut lines: Vec<(&str, String)> = Vec::new();
-    lines.push(("data", format!("{}: {} objects, {} features", job.set.name, s.n, s.d)));
+    lines.push(("data", format!("{}: {}", job.original.name, job.original.summary())));
+    if (s.n, s.d) != (job.original.n(), job.original.d()) {
+        lines.push((
+            "seen",
+            format!("{} objects, {} features after the first transforms", s.n, s.d),
+        ));
+    }
     lines.push(("method", job.clusterer().into()));
     let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
     let more = if clustering.k > 20 { ", …" } else { "" };
@@ -178,7 +231,11 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     };
     lines.push(("status", status));
     if job.method.selector.is_some() {
-        lines.push(("queries", format!("{}, and {} inferred", s.queries, s.inferred)));
+        let unanswered = match s.unanswered {
+            0 => String::new(),
+            some => format!(", {some} of them without an answer"),
+        };
+        lines.push(("queries", format!("{}{unanswered}, and {} inferred", s.queries, s.inferred)));
     }
     if s.constraints > 0 {
         let count = |kind| clustered.constraints.count(kind);

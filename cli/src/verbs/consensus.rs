@@ -1,6 +1,6 @@
 //! What do partitions that somebody already has agree on?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap_complete::ArgValueCompleter;
@@ -8,13 +8,14 @@ use mustlink::config::{self, Document, Node};
 use mustlink::needs::check_needs;
 use mustlink::prelude::*;
 use mustlink::random::SeedPath;
+use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
 use mustlink::run::{check_and_count, guarded, within_memory};
-use mustlink_datasets::{OpenOptions, Partitions};
+use mustlink_datasets::{Dataset, OpenOptions, Partitions};
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::job::check_out;
+use crate::files::check_outputs;
 use crate::options::{self, DataDir, Format, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, agreement};
@@ -28,11 +29,12 @@ use crate::{complete, interrupt, plots, term};
   mustlink consensus partitions.csv --consensus hbgf --k 5 --constraints pairs.csv
   mustlink consensus partitions.csv --method consensus.toml --format json")]
 pub(crate) struct Args {
-    /// CSV with one row per object and one column of labels per partition; an empty cell is a missing
-    /// label, a column id holds ids; - is standard input
+    /// CSV with one row per object and one column of labels per partition; an empty cell, ?, NA or -1 is
+    /// a missing label, a column id holds ids; - is standard input
     #[arg(value_name = "PARTITIONS.csv")]
     partitions: String,
-    /// File with consensus = { type = "…", … }, and k and seed where wanted. Absent: voting
+    /// File with consensus = { type = "…", … }, and k and seed where wanted. Absent: voting, or hbgf where
+    /// k is given
     #[arg(long, value_name = "FILE")]
     method: Option<PathBuf>,
     /// Consensus function, in place of that of the method: a name or { type = "…", … }
@@ -43,7 +45,7 @@ pub(crate) struct Args {
     sets: Vec<String>,
     /// Number of clusters. Absent: that of the method file, else the number of classes where they
     /// are known and the function needs k
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = options::count, allow_negative_numbers = true)]
     k: Option<usize>,
     /// CSV of constraints i,j,type,weight, for functions that respect them and to count violations;
     /// objects by row number from 0, or by id where the file has a column id and --id is given
@@ -104,6 +106,9 @@ struct Summary {
     k: usize,
     n: usize,
     members: usize,
+    /// What the columns of the file are.
+    #[serde(skip)]
+    columns: String,
     missing: usize,
     objective: Option<f64>,
     mean_nmi: f64,
@@ -115,7 +120,13 @@ struct Summary {
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
-    check_out("--out", args.out.as_deref())?;
+    let inputs = [
+        ("the partitions", Some(args.partitions.as_str())),
+        ("--method", args.method.as_deref().and_then(Path::to_str)),
+        ("--constraints", args.constraints.as_deref()),
+        ("--data", args.data.as_deref()),
+    ];
+    check_outputs(&[("--out", args.out.as_deref())], &inputs)?;
     let file = method(args)?;
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
@@ -140,11 +151,18 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         note(args, &format!("k = {classes}, the number of classes; --k chooses another"));
         k = Some(classes);
     }
+    if let (Some(k), false) = (k, consensus.needs().fixed_k) {
+        return Err(Failure::usage(format!(
+            "k = {k}: {tag} takes no number of clusters, the members decide; leave k out, or take one of \
+             {} (--consensus)",
+            taking_k()?.join(", ")
+        )));
+    }
     let problem = Problem { k, ..Problem::new(objects.data.clone()).with_constraints(constraints) };
     if problem.k.is_some() || consensus.needs().fixed_k {
         problem.require_k(None, tag)?;
     }
-    let spinner = Spinner::start(args.quiet);
+    let spinner = Spinner::start(!args.quiet);
     let seed = args.seed.or(file.seed).unwrap_or(0);
     let ctx = Context::builder(SeedPath::new(seed).child(&objects.name))
         .cancel(interrupt::flag())
@@ -185,6 +203,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         k: run.clustering.k,
         n: ensemble.n(),
         members: ensemble.len(),
+        columns: columns(&objects, &ensemble),
         missing: ensemble.members().iter().flat_map(|m| &m.labels).filter(|&&l| l == NONE).count(),
         objective: run.clustering.objective,
         mean_nmi: mean_nmi(&ensemble, labels)?,
@@ -207,10 +226,31 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     Ok(0)
 }
 
+/// What the columns of the file are.
+fn columns(objects: &Dataset, ensemble: &Ensemble) -> String {
+    let mut names: Vec<&str> =
+        ensemble.members().iter().take(6).map(|m| m.provenance.as_str()).collect();
+    if ensemble.len() > 6 {
+        names.push("…");
+    }
+    let part = |what: &str, column: &Option<String>| match column {
+        Some(column) => format!("{what} {column}"),
+        None => format!("no {what}"),
+    };
+    let (ids, classes) = (&objects.reading.id, &objects.reading.class);
+    format!("{}; {}; {}", names.join(", "), part("ids", ids), part("classes", classes))
+}
+
 fn note(args: &Args, text: &str) {
     if !args.quiet {
         term::tell(&format!("note: {text}"));
     }
+}
+
+/// The consensus functions that make as many clusters as they are told.
+fn taking_k() -> Result<Vec<&'static str>> {
+    let takes = |d: &&Descriptor| (d.properties)()["fixed_k"] == Value::Bool(true);
+    Ok(Catalogue::get()?.role(Role::ConsensusFunction).filter(takes).map(|d| d.tag).collect())
 }
 
 /// The method file after the options of the command line.
@@ -229,6 +269,11 @@ fn method(args: &Args) -> std::result::Result<ConsensusFile, Failure> {
     }
     for set in &args.sets {
         document.set(set).unwrap_or_else(&mut collect);
+    }
+    let names_k = args.k.is_some() || document.root().get("k").is_some();
+    if names_k && document.root().get("consensus").is_none() {
+        note(args, "consensus = \"hbgf\", since k is given; --consensus chooses another");
+        document.root_mut().insert("consensus", Node::synthetic(&"hbgf".into()));
     }
     let check = config::Check::default();
     config::validate::<ConsensusFile>(document.root(), "", check, &mut complaints);
@@ -249,6 +294,7 @@ fn method(args: &Args) -> std::result::Result<ConsensusFile, Failure> {
 fn data(args: &Args, name: &str, n: usize) -> Result<Data> {
     let options: OpenOptions = args.data_dir.open_options();
     let set = mustlink_datasets::open(name, &options)?;
+    set.require_numbers()?;
     if set.n() != n {
         let message = format!("{} objects, but {} has {n}", set.n(), args.partitions);
         return Err(Error::Data { place: set.name, message });
@@ -276,7 +322,7 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
         1 => ", 1 label missing".into(),
         missing => format!(", {missing} labels missing"),
     };
-    lines.push(("partitions", format!("{} of {} objects{missing}", s.members, s.n)));
+    lines.push(("partitions", format!("{} of {} objects{missing}; {}", s.members, s.n, s.columns)));
     lines.push(("method", tag.into()));
     let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
     let more = if clustering.k > 20 { ", …" } else { "" };

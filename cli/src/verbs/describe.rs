@@ -33,6 +33,8 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 pub(crate) struct Description {
     name: &'static str,
+    /// Other names that are accepted for it.
+    aliases: &'static [&'static str],
     role: &'static str,
     summary: String,
     documentation: String,
@@ -126,6 +128,7 @@ pub(crate) fn description(d: &'static Descriptor) -> mustlink::Result<Descriptio
     let default = config::resolve_plugin(&d.default_config())?;
     Ok(Description {
         name: d.tag,
+        aliases: d.aliases,
         role: d.role.name(),
         summary: d.summary(),
         documentation: d.documentation(),
@@ -183,6 +186,9 @@ fn text(d: &Description) -> String {
         for (name, fact) in facts {
             let _ = writeln!(out, "  {name} = {}", plain(fact));
         }
+    }
+    if !d.aliases.is_empty() {
+        let _ = writeln!(out, "\nAlso found as: {}", d.aliases.join(", "));
     }
     if !d.references.is_empty() {
         let _ = writeln!(out, "\nReferences: {}", d.references.join(", "));

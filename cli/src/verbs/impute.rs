@@ -15,7 +15,8 @@ use mustlink_kernels::ensemble::imputation::{
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::job::{Job, JobArgs, check_out};
+use crate::files::check_outputs;
+use crate::job::{Job, JobArgs};
 use crate::options::{Format, bytes, in_pool};
 use crate::progress::duration;
 use crate::{plots, term};
@@ -109,7 +110,7 @@ struct Summary {
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
-    check_out("--out", args.out.as_deref())?;
+    check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
     let job = Job::open(&args.job, asks(&args.job)?)?;
     let generator = generator(args, &job)?;
     let start = Instant::now();
@@ -164,7 +165,12 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             ..*c
         };
         let pairs = Constraints::new(job.original.n(), pairs.pairs().iter().map(row))?;
-        mustlink_datasets::write_constraints(out, &pairs, &job.original, args.job.id.is_some())?;
+        mustlink_datasets::write_constraints(
+            out,
+            &pairs,
+            &job.original,
+            args.job.columns.id.is_some(),
+        )?;
     }
     let Imputed { must, cannot } = &imputed;
     let classes = job.set.classes.is_some();
@@ -242,7 +248,11 @@ fn text(job: &Job, s: &Summary) -> String {
         0 => "none".to_string(),
         count => format!("{count} of {}{more} objects", sizes.join(", ")),
     };
-    let mut text = format!("{:<14} {}: {} objects\n", "data", job.set.name, s.n);
+    let (name, read) = (&job.original.name, job.original.summary());
+    let mut text = format!("{:<14} {name}: {read}\n", "data");
+    if s.n != job.original.n() {
+        text += &format!("{:<14} {} objects after the first transforms\n", "seen", s.n);
+    }
     text += &format!("{:<14} {}\n", "members", s.members);
     if let Some(nmi) = s.base_nmi {
         text += &format!("{:<14} {nmi:.4}\n", "base NMI");

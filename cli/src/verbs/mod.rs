@@ -10,10 +10,12 @@ pub(crate) mod consensus;
 pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod impute;
+pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod plugin;
+pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod run;
@@ -32,9 +34,11 @@ pub(crate) enum Verb {
     Describe(describe::Args),
     Schema(schema::Args),
     Cluster(cluster::Args),
+    Predict(predict::Args),
     Select(select::Args),
     Consensus(consensus::Args),
     Impute(impute::Args),
+    Init(init::Args),
     Score(score::Args),
     Check(check::Args),
     Plan(plan::Args),
@@ -58,8 +62,10 @@ impl Verb {
             Verb::Describe(args) => describe::run(args),
             Verb::Schema(args) => schema::run(args),
             Verb::Cluster(args) => cluster::run(args),
+            Verb::Predict(args) => predict::run(args),
             Verb::Select(args) => select::run(args),
             Verb::Consensus(args) => consensus::run(args),
+            Verb::Init(args) => init::run(args),
             Verb::Impute(args) => impute::run(args),
             Verb::Score(args) => score::run(args),
             Verb::Check(args) => check::run(args),

@@ -39,8 +39,8 @@ pub(crate) const AGREEMENT: [&str; 17] = [
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink score --truth iris --labels labels.csv")]
 pub(crate) struct Args {
-    /// The classes: a CSV (column "label", "class" or the last; matched by a column "id" where both
-    /// have one, else row by row), - for standard input, or a named data set
+    /// The classes: a CSV (column "label" or "class", or the only one; matched by a column "id" or --id,
+    /// row by row where neither has ids), - for standard input, or a named data set
     #[arg(long, value_name = "FILE")]
     truth: String,
     /// The labels: a CSV as `mustlink cluster --out` writes it, or - for standard input
@@ -52,6 +52,9 @@ pub(crate) struct Args {
     /// Column of --labels that holds the labels
     #[arg(long, value_name = "COLUMN")]
     labels_column: Option<String>,
+    /// Column that holds the ids, in one file or both (default: one named "id")
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
     /// Metric to print (may be repeated). Default: every agreement metric
     #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
     #[arg(add = ArgValueCompleter::new(complete::metrics))]
@@ -87,9 +90,14 @@ impl Serialize for Scores {
     }
 }
 
-/// A number with every digit it has.
+/// A number for people: four digits after the point, more of small ones. JSON has all.
 pub(crate) fn shown(value: Option<f64>) -> String {
-    value.map_or_else(|| "undefined".into(), |v| v.to_string())
+    match value {
+        None => "undefined".into(),
+        Some(v) if v == v.round() && v.abs() < 1e15 => v.to_string(),
+        Some(v) if v.abs() >= 1e-3 && v.abs() < 1e15 => format!("{v:.4}"),
+        Some(v) => format!("{v:.4e}"),
+    }
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
@@ -98,7 +106,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let metrics = metrics(&args.metrics)?;
     let truth = truth(args)?;
-    let labels = read_labels(&args.labels, args.labels_column.as_deref())?.in_order_of(&truth)?;
+    let (column, id) = (args.labels_column.as_deref(), args.id.as_deref());
+    let (labels, how) = read_labels(&args.labels, column, id)?.in_order_of(&truth)?;
+    let (n, of, class) = (labels.labels.len(), &labels.column, &truth.column);
+    term::tell(&format!("{n} objects, {how}: labels {of}, classes {class}"));
     let labels = labels.classes().labels;
     let unlabelled = labels.iter().filter(|l| l.is_none()).count();
     if unlabelled > 0 {
@@ -106,7 +117,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let scope: Vec<bool> = labels.iter().map(Option::is_some).collect();
     let labels: Vec<u32> = labels.iter().map(|l| l.unwrap_or_default()).collect();
-    let classes = truth.classes();
+    let classes = truth.truth()?;
     let input = MetricInput {
         labels: &labels,
         truth: Some(&classes.labels),
@@ -150,12 +161,13 @@ fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
         asked => asked.iter().map(String::as_str).collect(),
     };
     let build = |tag: &str| -> Result<Box<dyn Metric>> {
-        if catalogue.role(Role::Metric).all(|d| d.tag != tag) {
+        let Some(d) = catalogue.find(tag).filter(|d| d.role == Role::Metric) else {
             let near = nearest(tag, catalogue.role(Role::Metric).map(|d| d.tag));
             let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
             let help = "run \"mustlink list metrics\"";
             return Err(Error::Usage(format!("no metric \"{tag}\"{near}; {help}")));
-        }
+        };
+        let tag = d.tag;
         let metric: Box<dyn Metric> = registry::build_default(tag)?;
         match beyond_labels(&metric.properties()) {
             Some(what) => Err(Error::Usage(format!(
@@ -171,7 +183,7 @@ fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
 fn truth(args: &Args) -> Result<LabelColumn> {
     let is_name = args.truth != "-" && !args.truth.contains(['/', '\\', '.']);
     if !is_name {
-        return read_labels(&args.truth, args.truth_column.as_deref());
+        return read_labels(&args.truth, args.truth_column.as_deref(), args.id.as_deref());
     }
     let mut options = args.data.open_options();
     options.class_column = args.truth_column.clone();

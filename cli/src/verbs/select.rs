@@ -3,7 +3,8 @@
 use mustlink::constraints::{Constraint, Constraints};
 
 use crate::failure::Failure;
-use crate::job::{Job, JobArgs, check_out};
+use crate::files::check_outputs;
+use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
 use crate::term;
 
@@ -21,7 +22,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    check_out("--out", Some(&args.out))?;
+    check_outputs(&[("--out", Some(&args.out))], &args.job.inputs())?;
     let job = Job::open(&args.job, true)?;
     let made = in_pool(args.job.threads, || {
         let selection = job.select(&job.seen()?.problem)?.unwrap_or_default();
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         &args.out,
         &selected,
         &job.original,
-        args.job.id.is_some(),
+        args.job.columns.id.is_some(),
     )?;
     if !args.job.quiet {
         let c = selection.counts(selection.asked());
@@ -59,6 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             text += &format!(", {} taken back", c.retracted);
         }
         let (inferred, pairs) = (c.inferred, selected.len());
+        term::tell(&format!("{}: {}", job.original.name, job.original.summary()));
         term::tell(&format!("{text}; {inferred} inferred; {pairs} constraints; {ended}"));
     }
     Ok(0)

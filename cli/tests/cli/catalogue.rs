@@ -86,7 +86,7 @@ fn descriptions() {
     let text = bench.run("describe pck_means").out;
     for part in [
         "Pairwise-constrained",
-        "  weight = 1.0",
+        "  weight = \"auto\"",
         "a number >= 0",
         "References: Basu2004",
         "Source: ",

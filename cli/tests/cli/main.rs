@@ -10,4 +10,5 @@ mod memory;
 mod methods;
 mod newcomer;
 mod plugin;
+mod reading;
 mod support;

@@ -23,6 +23,7 @@ const ROLES: [(&str, &str); 8] = [
 struct Arguments {
     tag: LitStr,
     cites: Vec<LitStr>,
+    aliases: Vec<LitStr>,
     version: Option<LitInt>,
     waives: Vec<Waiver>,
 }
@@ -52,7 +53,8 @@ impl Parse for Arguments {
         let tag: LitStr = input
             .parse()
             .map_err(|e| Error::new(e.span(), "begins with the tag: #[plugin(\"my_means\")]"))?;
-        let mut made = Arguments { tag, cites: Vec::new(), version: None, waives: Vec::new() };
+        let (cites, aliases, waives) = (Vec::new(), Vec::new(), Vec::new());
+        let mut made = Arguments { tag, cites, aliases, version: None, waives };
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
@@ -62,11 +64,12 @@ impl Parse for Arguments {
             input.parse::<Token![=]>()?;
             match word.to_string().as_str() {
                 "cites" => made.cites = list(input)?,
+                "aliases" => made.aliases = list(input)?,
                 "version" => made.version = Some(input.parse()?),
                 "waives" => made.waives = list(input)?,
                 _ => {
                     let message =
-                        format!("no word `{word}` here; accepted: cites, version, waives");
+                        format!("no word `{word}` here; accepted: cites, aliases, version, waives");
                     return Err(Error::new(word.span(), message));
                 }
             }
@@ -76,7 +79,7 @@ impl Parse for Arguments {
 }
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let Arguments { tag, cites, version, waives } = syn::parse2(arguments)?;
+    let Arguments { tag, cites, aliases, version, waives } = syn::parse2(arguments)?;
     let mut item: ItemImpl = syn::parse2(item)?;
     let roles = || ROLES.map(|(role, _)| role).join(", ");
     let Some(path) = item.trait_.as_ref().map(|(path, _)| path.clone()) else {
@@ -94,6 +97,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
             method.block.stmts.insert(0, syn::parse_quote!(__mustlink::options::check(self)?;));
         }
     }
+    let aliases = (!aliases.is_empty()).then(|| quote!(, aliases: [#(#aliases),*]));
     let version = version.map(|version| quote!(, version: #version));
     let (laws, reasons): (Vec<_>, Vec<_>) = waives.into_iter().map(|w| (w.law, w.reason)).unzip();
     let waives = (!laws.is_empty()).then(|| quote!(, waives: [#(#laws => #reasons),*]));
@@ -102,7 +106,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
         #[__mustlink::typetag::serde(name = #tag)]
         #item
 
-        __mustlink::register!(#role, #plugin, #tag, references: [#(#cites),*] #version #waives);
+        __mustlink::register!(#role, #plugin, #tag, references: [#(#cites),*] #aliases #version #waives);
     })
 }
 
@@ -122,7 +126,7 @@ mod tests {
         let text = message(quote!("purity"), item);
         assert!(text.starts_with("`Metrik` is no role; roles: BaseClusterer, "), "{text}");
         let text = message(quote!("purity", cite = []), quote!(impl Metric for Purity {}));
-        assert_eq!(text, "no word `cite` here; accepted: cites, version, waives");
+        assert_eq!(text, "no word `cite` here; accepted: cites, aliases, version, waives");
         let text = message(quote!(purity), quote!(impl Metric for Purity {}));
         assert_eq!(text, "begins with the tag: #[plugin(\"my_means\")]");
         let text = message(quote!("purity"), quote!(impl Purity {}));

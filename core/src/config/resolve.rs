@@ -139,5 +139,8 @@ fn resolved_plugin(value: &Value) -> Result<Value> {
         .find(tag)
         .ok_or_else(|| Error::NotLinked { role: "plugin", tag: tag.into() })?;
     let schema = d.schema_value();
-    resolved_table(&map, schema, schema)
+    let mut out = resolved_table(&map, schema, schema)?;
+    // Whatever alias it was given by.
+    out["type"] = d.tag.into();
+    Ok(out)
 }

@@ -21,6 +21,7 @@ pub(super) fn laws() -> Vec<Law<dyn Transform>> {
         Law { name: "same_input_same_bits", applies: any, check: same_input_same_bits },
         Law { name: "any_number_of_threads", applies: any, check: any_number_of_threads },
         Law { name: "applies_the_same_twice", applies: any, check: applies_the_same_twice },
+        Law { name: "saved_is_restored", applies: any, check: saved_is_restored },
         Law { name: "callers_data_is_unchanged", applies: any, check: callers_data_is_unchanged },
         Law { name: "a_list_of_rows_is_a_copy", applies: any, check: a_list_of_rows_is_a_copy },
         Law { name: "accepts_what_it_says", applies: any, check: accepts_what_it_says },
@@ -70,8 +71,22 @@ fn as_kind(x: &Array2<f64>, kind: DataKind) -> Data {
         DataKind::Csr => Data::csr(fixtures::to_csr(x)),
         DataKind::Distances => Data::distances(pairwise(x)),
         DataKind::Affinity => Data::affinity(pairwise(x).mapv(|v| 1.0 / (1.0 + v))),
+        DataKind::Table => table(x),
     };
     made.expect("finite and well formed")
+}
+
+/// The first value of each column as it is, of the others some missing; the last column as two words.
+fn table(x: &Array2<f64>) -> Result<Data, Error> {
+    let (n, last) = (x.nrows(), x.ncols() - 1);
+    let mut x = x.clone();
+    let mean = x.column(last).sum() / n as f64;
+    x.column_mut(last).mapv_inplace(|v| f64::from(u8::from(v > mean)));
+    for i in 1..n {
+        x[[i, (i * 7) % (last + 1)]] = f64::NAN;
+    }
+    let words: crate::data::Words = ["high", "low"].map(String::from).into();
+    Data::table(x, (0..=last).map(|c| (c == last).then(|| words.clone())).collect())
 }
 
 fn pairwise(x: &Array2<f64>) -> Array2<f64> {
@@ -79,8 +94,8 @@ fn pairwise(x: &Array2<f64>) -> Array2<f64> {
     Array2::from_shape_fn((n, n), |(i, j)| (&x.row(i) - &x.row(j)).mapv(|v| v * v).sum().sqrt())
 }
 
-const KINDS: [DataKind; 4] =
-    [DataKind::Dense, DataKind::Csr, DataKind::Distances, DataKind::Affinity];
+const KINDS: [DataKind; 5] =
+    [DataKind::Dense, DataKind::Csr, DataKind::Distances, DataKind::Affinity, DataKind::Table];
 
 /// What the transform makes of a problem, run as the framework runs it.
 fn transformed(t: &Plugin, problem: &Problem, seed: u64) -> Result<Problem, Error> {
@@ -139,6 +154,21 @@ fn applies_the_same_twice(t: &Plugin) -> Verdict {
         let one = fitted.apply(&problem.data).map_err(|e| e.to_string())?;
         let two = fitted.apply(&problem.data).map_err(|e| e.to_string())?;
         ensure!(bits(&one) == bits(&two), "the second application differs from the first");
+    }
+    Ok(())
+}
+
+/// What is kept of it in a model does the same.
+fn saved_is_restored(t: &Plugin) -> Verdict {
+    for problem in accepted(t) {
+        let fitted = t.fit(&problem, &Context::new(7)).map_err(|e| e.to_string())?;
+        let Some(saved) = fitted.saved() else { continue };
+        let text = saved.to_string();
+        let read = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+        let again = t.restore(&read).map_err(|e| e.to_string())?;
+        let one = fitted.apply(&problem.data).map_err(|e| e.to_string())?;
+        let two = again.apply(&problem.data).map_err(|e| e.to_string())?;
+        ensure!(bits(&one) == bits(&two), "what is kept in a model gives other values");
     }
     Ok(())
 }
@@ -212,7 +242,9 @@ fn awkward_data(t: &Plugin) -> Verdict {
                     }
                     Err(_) => {}
                     Ok(after) => {
-                        let finite = after.data.to_dense().iter().all(|v| v.is_finite());
+                        let missing = after.data.kind() == DataKind::Table;
+                        let good = |v: &f64| v.is_finite() || (missing && v.is_nan());
+                        let finite = after.data.to_dense().iter().all(good);
                         ensure!(finite, "{what}, {}: a value is not finite", kind.name());
                     }
                 }

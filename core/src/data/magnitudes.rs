@@ -21,6 +21,8 @@ impl Data {
             vec![each.reduce(|| NOTHING, join)]
         };
         self.store.ranges.get_or_init(|| match &self.store.matrix {
+            // Words have no size, and transforms take a table as it is.
+            Matrix::Table(..) => vec![(0.0, 0.0)],
             Matrix::Csr(x) if x.values.is_empty() => vec![(0.0, 0.0)],
             Matrix::Csr(x) => of_all(&x.values),
             Matrix::Distances(x) | Matrix::Affinity(x) => {
@@ -57,6 +59,7 @@ impl Data {
         match self.kind() {
             DataKind::Distances => Data::distances(table()),
             DataKind::Affinity => Data::affinity(table()),
+            DataKind::Table => Ok(self.clone()),
             DataKind::Dense => {
                 let mut x = self.to_dense();
                 for mut row in x.rows_mut() {

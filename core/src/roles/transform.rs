@@ -1,10 +1,12 @@
 //! What changes the data before it is clustered?
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::context::Context;
 use crate::data::{Data, DataKind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::problem::{Problem, Shape};
 
@@ -30,6 +32,31 @@ pub trait Fitted: Send + Sync {
     /// For transforms that learn a metric: the weight of each feature before it.
     fn weights(&self) -> Option<Vec<f64>> {
         None
+    }
+
+    /// What [`Transform::restore`] needs to make it again, for models that are kept in a file; absent where
+    /// it cannot be kept.
+    fn saved(&self) -> Option<Value> {
+        None
+    }
+}
+
+/// What [`Fitted::saved`] gives of a transform that is kept as it is.
+pub fn kept<F: Fitted + Serialize>(fitted: &F) -> Option<Value> {
+    serde_json::to_value(fitted).ok()
+}
+
+/// A fitted transform as [`Fitted::saved`] keeps it, for those that are kept as they are.
+///
+/// # Errors
+/// `Plugin` when the value is not one.
+pub fn restored<F: Fitted + DeserializeOwned + 'static>(
+    tag: &str,
+    saved: &Value,
+) -> Result<Box<dyn Fitted>> {
+    match F::deserialize(saved) {
+        Ok(fitted) => Ok(Box::new(fitted)),
+        Err(e) => Err(Error::Plugin { tag: tag.into(), message: format!("is no such step: {e}") }),
     }
 }
 
@@ -62,6 +89,16 @@ pub trait Transform: super::Plugin {
     /// # Errors
     /// As the plugin documents.
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>>;
+
+    /// The fitted transform that [`Fitted::saved`] kept.
+    ///
+    /// # Errors
+    /// `Plugin` when the value is none of this transform, or where it keeps none.
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        let _ = saved;
+        let message = "cannot be kept in a model".into();
+        Err(Error::Plugin { tag: self.typetag_name().into(), message })
+    }
 
     /// Plain facts, computed from the parameters.
     fn properties(&self) -> TransformProperties {

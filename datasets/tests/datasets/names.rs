@@ -7,7 +7,7 @@ use mustlink_datasets::{OpenOptions, Origin, available, open};
 use sha2::{Digest, Sha256};
 
 fn options(dir: &Path) -> OpenOptions {
-    OpenOptions { data_dir: Some(dir.into()), ..OpenOptions::default() }
+    OpenOptions { data_dirs: vec![dir.into()], ..OpenOptions::default() }
 }
 
 fn hash(content: &str) -> String {
@@ -55,9 +55,14 @@ fn what_the_manifest_promises_is_asserted() {
     assert_eq!(words.feature_names, ["one", "two", "three"]);
     assert_eq!(open("unchecked", &options(dir.path())).unwrap().digest(), few.digest());
     // The same file by path, with the columns the caller wants.
-    let own = OpenOptions { class_column: Some("y".into()), ..options(dir.path()) };
+    let own = OpenOptions {
+        class_column: Some("y".into()),
+        features: vec!["all".into()],
+        ..options(dir.path())
+    };
     let file = dir.path().join("few.csv").display().to_string();
-    assert!(open(&file, &own).unwrap_err().to_string().contains("\"a\" is not a number"));
+    let refused = open(&file, &own).unwrap().require_numbers().unwrap_err().to_string();
+    assert!(refused.contains("cells are not numbers") && refused.contains("(\"a\")"), "{refused}");
     let folder = dir.path().join("words").display().to_string();
     assert_eq!(open(&folder, &options(dir.path())).unwrap().digest(), words.digest());
     let matrix = dir.path().join("words/matrix.mtx").display().to_string();

@@ -12,10 +12,10 @@ use mustlink_transforms::deduplicate::Deduplicate;
 fn data(test: &str) -> Option<OpenOptions> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let mut options = OpenOptions::from_env();
-    if options.data_dir.is_none() && beside.is_dir() {
-        options.data_dir = Some(beside);
+    if options.data_dirs.is_empty() && beside.is_dir() {
+        options.data_dirs = vec![beside];
     }
-    if options.data_dir.is_none() {
+    if options.data_dirs.is_empty() {
         let note = format!("skipped: {test} needs a data directory (MUSTLINK_DATA)\n");
         std::io::stderr().write_all(note.as_bytes()).unwrap();
         return None;
@@ -67,7 +67,7 @@ fn distinct_rows() {
         ("3-news-similar", 2918, 2),
     ] {
         let set = open(name, &options).unwrap();
-        let (after, rows) = set.transformed(&steps, &Context::new(1)).unwrap();
+        let (after, rows, _) = set.transformed(&steps, &Context::new(1)).unwrap();
         assert_eq!((after.n(), rows.unwrap().mixed), (distinct, mixed), "{name}");
     }
 }

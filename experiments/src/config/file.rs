@@ -90,9 +90,30 @@ pub struct DatasetEntry {
     /// Leave it out where it cannot be read; the report says that it is missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
-    /// Which of several class columns is the truth.
+    /// Which column holds the classes that are the truth; absent: a last one named `class`. Columns of a
+    /// CSV are called by their names, or `#1`, `#2` …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// Which column holds ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_column: Option<String>,
+    /// Columns to cluster on; `["all"]`: every column that is named as nothing else. Absent: the same, but
+    /// a column that looks like ids or classes is an error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
+    /// Columns to leave out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// What stands between the cells of a CSV; absent: that of `, ; tab |` which fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sep: Option<char>,
+    /// What stands before the decimals of a number in a CSV; absent: a point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
+    /// Cells of a CSV that stand for a missing value beside empty ones; absent: ?, NA, N/A, NaN, null,
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub na: Vec<String>,
     /// Take the number of each row, from 0, as a last feature: what reading a file with an index column
     /// as data does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

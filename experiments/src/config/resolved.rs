@@ -83,6 +83,21 @@ pub struct DatasetSpec {
     pub optional: bool,
     /// Which class column is the truth.
     pub target: Option<String>,
+    /// Column of the ids of its file.
+    pub id_column: Option<String>,
+    /// Columns to cluster on.
+    #[serde(default)]
+    pub features: Vec<String>,
+    /// Columns to leave out.
+    #[serde(default)]
+    pub ignore: Vec<String>,
+    /// What stands between cells.
+    pub sep: Option<char>,
+    /// What stands before decimals.
+    pub decimal: Option<char>,
+    /// What stands for a missing value.
+    #[serde(default)]
+    pub na: Vec<String>,
     /// Whether the number of each row is a last feature.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub row_number: bool,

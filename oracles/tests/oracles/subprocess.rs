@@ -110,8 +110,7 @@ fn questions_are_as_the_protocol_says() {
     assert_eq!((answer.reply, answer.note.as_deref()), (Reply::DontKnow, Some("?")));
     drop(child);
     let heard = std::fs::read_to_string(&file).unwrap();
-    let heard: Vec<serde_json::Value> =
-        heard.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let heard: Vec<Value> = heard.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let replies = ["must_link", "cannot_link", "dont_know"];
     let expected = [
         serde_json::json!({ "v": 1, "type": "hello", "protocol": "pairwise-oracle", "dataset": "five",
@@ -128,9 +127,16 @@ fn questions_are_as_the_protocol_says() {
 #[cfg(unix)]
 #[test]
 fn a_program_that_ends_leaves_its_question_open() {
+    let mut child = shell(&format!("{HELLO} exit 0"), 20.0).unwrap();
+    assert_eq!(child.ask(&question(0, 1)).unwrap(), Outcome::Pending);
+    assert_eq!(child.ask(&question(0, 1)).unwrap(), Outcome::Pending);
+    // One that fails is a failure of the run.
     let mut child = shell(&format!("{HELLO} exit 3"), 20.0).unwrap();
-    assert_eq!(child.ask(&question(0, 1)).unwrap(), Outcome::Pending);
-    assert_eq!(child.ask(&question(0, 1)).unwrap(), Outcome::Pending);
+    let message = child.ask(&question(0, 1)).unwrap_err().to_string();
+    assert!(
+        message.contains("ended (exit status: 3)") && message.contains("--ledger"),
+        "{message}"
+    );
 }
 
 #[cfg(unix)]

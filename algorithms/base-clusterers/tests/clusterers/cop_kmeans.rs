@@ -45,7 +45,7 @@ fn true_constraints_on_built_in_sets_are_met() {
 #[test]
 fn true_constraints_on_sets_of_two_and_three_classes_are_met() {
     let options = OpenOptions::from_env();
-    if options.data_dir.is_none() {
+    if options.data_dirs.is_empty() {
         let note = "skipped: wine, ionosphere and sonar need a data directory (MUSTLINK_DATA)\n";
         std::io::stderr().write_all(note.as_bytes()).unwrap();
         return;

@@ -25,7 +25,7 @@ fn gpk(base: Value, spread: Value) -> GpkMeans {
 
 fn bases() -> [Value; 4] {
     [
-        json!({ "type": "pck_means", "order": "index" }),
+        json!({ "type": "pck_means", "weight": 1.0, "order": "index" }),
         json!({ "type": "mpck_means", "order": "index" }),
         json!({ "type": "mpck_means", "order": "index", "metric": "multi_diag" }),
         json!({ "type": "mpck_means", "order": "index", "metric": "single_full" }),
@@ -116,11 +116,11 @@ fn constraints_reach_their_surroundings() {
 fn propagators_that_need_no_clustering_run_once() {
     let (problem, classes) = fixtures::dense(2);
     let problem = problem.with_constraints(fixtures::true_constraints(&classes, 12, 2));
-    let method = gpk(json!({ "type": "pck_means" }), json!({ "type": "closure" }));
+    let method = gpk(json!({ "type": "pck_means", "weight": 1.0 }), json!({ "type": "closure" }));
     let made = run::cluster(&method, &problem, &Context::new(1)).unwrap().clustering;
     assert_eq!(made.extras.diagnostics["rounds"], 1.0);
     // Closing first and then not at all is what pck_means does by itself.
-    let alone = clusterer(json!({ "type": "pck_means" }));
+    let alone = clusterer(json!({ "type": "pck_means", "weight": 1.0 }));
     let ctx = Context::new(1).child("clusterer").index(0);
     let expected = run::cluster(&*alone, &problem, &ctx).unwrap().clustering;
     assert_eq!(made.labels, expected.labels);
@@ -129,7 +129,8 @@ fn propagators_that_need_no_clustering_run_once() {
 #[test]
 fn data_that_the_clusterer_does_not_take_is_named() {
     let (problem, _) = fixtures::dense(2);
-    let method = gpk(json!({ "type": "pck_means" }), json!({ "type": "shortest_path" }));
+    let method =
+        gpk(json!({ "type": "pck_means", "weight": 1.0 }), json!({ "type": "shortest_path" }));
     let refused = run::cluster(&method, &problem, &Context::new(1)).unwrap_err();
     let legal = "a clusterer of distances, which shortest_path gives";
     assert_eq!(refused, Error::bad_param("clusterer", "pck_means", legal));
@@ -147,11 +148,14 @@ fn a_clusterer_without_constraints_is_warned_of() {
 
 #[test]
 fn weights_pass_to_those_that_use_them_only() {
-    let config = gpk(json!({ "type": "pck_means" }), json!({ "type": "gaussian" })).properties();
+    let config = gpk(json!({ "type": "pck_means", "weight": 1.0 }), json!({ "type": "gaussian" }))
+        .properties();
     assert!(config.soft_weights && config.gives_centers && config.reads_constraints);
     assert_eq!(config.accepts, [DataKind::Dense, DataKind::Csr]);
     let diag = gpk(json!({ "type": "mpck_means" }), json!({ "type": "gaussian" })).properties();
     assert_eq!(diag.accepts, [DataKind::Dense]);
-    let path = gpk(json!({ "type": "pck_means" }), json!({ "type": "shortest_path" })).properties();
+    let path =
+        gpk(json!({ "type": "pck_means", "weight": 1.0 }), json!({ "type": "shortest_path" }))
+            .properties();
     assert_eq!(path.accepts, [DataKind::Dense, DataKind::Csr, DataKind::Distances]);
 }

@@ -121,7 +121,7 @@ fn data_must_fit() {
     let affinity = Data::affinity(Array2::zeros((5, 5))).unwrap();
     assert!(refused("silhouette", Some(&affinity)).contains("affinity"));
     let message = refused("silhouette max_n=1", Some(&line()));
-    assert_eq!(message, "max_n: must be >= 2, got 1");
+    assert_eq!(message, "max_n: must be in 2..=1000000000, got 1");
 }
 
 /// Products lose the digits of short distances far from the middle; differences do not.

@@ -1,6 +1,7 @@
 //! Which centre is nearest to each object?
 
 pub mod assign;
+pub mod centres;
 pub(crate) mod few_rows;
 pub(crate) mod many_rows;
 pub(crate) mod scores;

@@ -1,0 +1,175 @@
+//! How are gaps in a table filled?
+
+use std::collections::BTreeMap;
+
+use mustlink_core::prelude::*;
+use ndarray::Array2;
+
+/// What fills a gap in a column of numbers.
+#[options]
+pub enum Fill {
+    /// The mean of the values there are.
+    #[default]
+    Mean,
+    /// Their median; of an even number the mean of the middle two.
+    Median,
+    /// 0.
+    Zero,
+}
+
+/// Fills missing values: numbers by the mean or median of their column, words by the most frequent.
+///
+/// # Method
+/// Each column by itself, from the values it has over all rows. Of words equally frequent the first in
+/// the order of their characters is taken. Classes and constraints are not looked at.
+/// # Input and output
+/// n × d, a table or dense; the same without gaps: dense unless a column holds words (`one_hot`).
+/// # Errors
+/// `Data` for a column without any value.
+/// # Cost and randomness
+/// O(n·d), with the median O(n·d·log n); nothing random.
+#[options]
+pub struct ImputeMissing {
+    /// What fills a gap in a column of numbers.
+    pub numbers: Fill,
+}
+
+impl ImputeMissing {
+    fn value(&self, mut present: Vec<f64>) -> f64 {
+        let n = present.len();
+        match self.numbers {
+            // Divided first, so that no sum of finite values overflows.
+            Fill::Mean => present.iter().map(|v| v / n as f64).sum(),
+            Fill::Median => {
+                present.sort_unstable_by(f64::total_cmp);
+                0.5 * present[(n - 1) / 2] + 0.5 * present[n / 2]
+            }
+            Fill::Zero => 0.0,
+        }
+    }
+}
+
+/// The most frequent of some places in a list, the first of equals.
+fn most_frequent(places: &[f64]) -> f64 {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    places.iter().for_each(|&p| *counts.entry(p as u64).or_default() += 1);
+    let best = counts.iter().rev().max_by_key(|(_, count)| **count);
+    best.map_or(0.0, |(&place, _)| place as f64)
+}
+
+#[plugin("impute_missing")]
+impl Transform for ImputeMissing {
+    fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
+        let data = &problem.data;
+        let x = data.to_dense();
+        let (mut fill, mut gaps) = (Vec::with_capacity(data.d()), 0);
+        for (s, column) in x.columns().into_iter().enumerate() {
+            let present: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
+            gaps += data.n() - present.len();
+            fill.push(match (present.is_empty(), data.words(s)) {
+                (true, _) => {
+                    return Err(Error::Data {
+                        place: format!("data: feature {s}"),
+                        message: "every value is missing; leave the column out (--ignore)".into(),
+                    });
+                }
+                (false, Some(_)) => most_frequent(&present),
+                (false, None) => self.value(present),
+            });
+        }
+        if gaps > 0 {
+            ctx.warn(format!("{gaps} missing values of {} were filled in", data.n() * data.d()));
+        }
+        Ok(Box::new(Filled { fill }))
+    }
+
+    fn properties(&self) -> TransformProperties {
+        TransformProperties {
+            accepts: vec![DataKind::Table, DataKind::Dense],
+            ..TransformProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        24 * shape.n as u64 * shape.d as u64
+    }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Filled>("impute_missing", saved)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Filled {
+    /// Per column what a gap becomes.
+    fill: Vec<f64>,
+}
+
+impl Fitted for Filled {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        if data.d() != self.fill.len() {
+            return Err(Error::Plugin {
+                tag: "impute_missing".into(),
+                message: format!("fitted to {} features, applied to {}", self.fill.len(), data.d()),
+            });
+        }
+        let mut x: Array2<f64> = data.to_dense();
+        for (mut column, &fill) in x.columns_mut().into_iter().zip(&self.fill) {
+            column.mapv_inplace(|v| if v.is_nan() { fill } else { v });
+        }
+        Data::table(x, (0..data.d()).map(|s| data.words(s).cloned()).collect())
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::run;
+    use ndarray::array;
+
+    const GAP: f64 = f64::NAN;
+
+    fn filled(numbers: Fill, data: Data) -> Result<(Data, Vec<String>)> {
+        let ctx = Context::new(1);
+        let steps: [Box<dyn Transform>; 1] = [Box::new(ImputeMissing { numbers })];
+        let made = run::transform(&steps, &Problem::new(data), &ctx)?;
+        Ok((made.problem.data, ctx.warnings()))
+    }
+
+    #[test]
+    fn by_hand() {
+        let x = array![[1.0, 4.0], [GAP, 5.0], [2.0, GAP], [9.0, 6.0]];
+        let table = || Data::table(x.clone(), vec![None, None]).unwrap();
+        let at = |numbers, row: usize, col: usize| {
+            filled(numbers, table()).unwrap().0.as_array().unwrap()[[row, col]]
+        };
+        assert_eq!((at(Fill::Mean, 1, 0), at(Fill::Mean, 2, 1)), (4.0, 5.0));
+        assert_eq!((at(Fill::Median, 1, 0), at(Fill::Zero, 1, 0)), (2.0, 0.0));
+        let (data, warnings) = filled(Fill::Mean, table()).unwrap();
+        assert_eq!(data.kind(), DataKind::Dense);
+        assert_eq!(data.to_dense().row(0).to_vec(), [1.0, 4.0]);
+        assert_eq!(warnings, ["transforms[0]: 2 missing values of 8 were filled in"]);
+    }
+
+    #[test]
+    fn the_most_frequent_word_and_the_first_of_equals() {
+        let list = || Some(["blue", "green", "red"].map(String::from).into());
+        let x = array![[2.0, 1.0], [2.0, GAP], [0.0, 0.0], [GAP, GAP]];
+        let data = Data::table(x, vec![list(), list()]).unwrap();
+        let (data, _) = filled(Fill::Mean, data).unwrap();
+        assert_eq!(data.kind(), DataKind::Table);
+        let x = data.to_dense();
+        assert_eq!((x[[3, 0]], x[[1, 1]], x[[3, 1]]), (2.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn a_column_of_gaps_is_named() {
+        let data = Data::table(array![[1.0, GAP], [2.0, GAP]], vec![None, None]).unwrap();
+        let message = filled(Fill::Mean, data).unwrap_err().to_string();
+        assert!(message.contains("feature 1") && message.contains("--ignore"), "{message}");
+    }
+}

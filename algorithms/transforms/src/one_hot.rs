@@ -1,0 +1,182 @@
+//! How do words become numbers?
+
+use std::collections::HashMap;
+
+use mustlink_core::data::Words;
+use mustlink_core::prelude::*;
+use ndarray::Array2;
+
+/// Turns each column of words into one column of 0 and 1 per word.
+///
+/// # Method
+/// A row has 1 in the column of its word and 0 in those of the others; 0 in all of them where the word
+/// is missing, or was not there when the transform was fitted. Columns of numbers stay as they are, and
+/// the order of columns is kept. Two rows with different words are √2 apart, whatever
+/// the words: columns of numbers on another scale want `z_score` or `min_max` after it.
+/// # Input and output
+/// n × d, a table or dense; n × (columns of numbers + words), dense where no number is missing
+/// (`impute_missing`).
+/// # Errors
+/// `Data` for a column of more than `max_words` different words.
+/// # Cost and randomness
+/// O(n · columns made); nothing random.
+#[options]
+pub struct OneHot {
+    /// The most different words a column may hold: more are ids or text, not categories.
+    #[option(default = 100, min = 1)]
+    pub max_words: usize,
+}
+
+#[plugin("one_hot")]
+impl Transform for OneHot {
+    fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
+        let data = &problem.data;
+        let words: Vec<Option<Words>> = (0..data.d()).map(|s| data.words(s).cloned()).collect();
+        for (s, list) in words.iter().enumerate() {
+            let Some(list) = list.as_ref().filter(|list| list.len() > self.max_words) else {
+                continue;
+            };
+            return Err(Error::Data {
+                place: format!("data: feature {s}"),
+                message: format!(
+                    "{} different words, such as \"{}\", are more than max_words = {}; leave the \
+                     column out (--ignore), name it as ids (--id), or raise max_words",
+                    list.len(),
+                    list[0],
+                    self.max_words
+                ),
+            });
+        }
+        let words = words.into_iter().map(|list| list.map(|list| list.to_vec())).collect();
+        Ok(Box::new(Encoded { words }))
+    }
+
+    fn properties(&self) -> TransformProperties {
+        TransformProperties {
+            accepts: vec![DataKind::Table, DataKind::Dense],
+            ..TransformProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        8 * shape.n as u64 * shape.d as u64 * (self.max_words.min(shape.n) as u64 + 1)
+    }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Encoded>("one_hot", saved)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Encoded {
+    /// Per column its words, if it holds words.
+    words: Vec<Option<Vec<String>>>,
+}
+
+impl Encoded {
+    /// The first column that each old one becomes, and the number of columns.
+    fn places(&self) -> (Vec<usize>, usize) {
+        let (mut starts, mut next) = (Vec::with_capacity(self.words.len()), 0);
+        for list in &self.words {
+            starts.push(next);
+            next += list.as_ref().map_or(1, |list| list.len());
+        }
+        (starts, next)
+    }
+}
+
+impl Fitted for Encoded {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        let d = self.words.len();
+        let misfit = |message: String| Err(Error::Plugin { tag: "one_hot".into(), message });
+        if data.d() != d {
+            return misfit(format!("fitted to {d} features, applied to {}", data.d()));
+        }
+        let (starts, columns) = self.places();
+        let x = data.to_dense();
+        let mut out: Array2<f64> = Array2::zeros((data.n(), columns));
+        for (s, list) in self.words.iter().enumerate() {
+            match (list, data.words(s)) {
+                (None, None) => out.column_mut(starts[s]).assign(&x.column(s)),
+                (Some(list), Some(own)) => {
+                    let known: HashMap<&str, usize> =
+                        list.iter().map(String::as_str).zip(0..).collect();
+                    let to: Vec<Option<usize>> =
+                        own.iter().map(|word| known.get(word.as_str()).copied()).collect();
+                    for (i, v) in x.column(s).iter().enumerate().filter(|(_, v)| !v.is_nan()) {
+                        if let Some(at) = to[*v as usize] {
+                            out[[i, starts[s] + at]] = 1.0;
+                        }
+                    }
+                }
+                _ => return misfit(format!("feature {s} holds words in one of both only")),
+            }
+        }
+        Data::table(out, vec![None; columns])
+    }
+
+    fn features(&self) -> Features {
+        if self.words.iter().all(Option::is_none) { Features::Same } else { Features::New }
+    }
+
+    fn saved(&self) -> Option<Value> {
+        kept(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::run;
+    use ndarray::array;
+
+    const GAP: f64 = f64::NAN;
+
+    fn colours() -> Data {
+        let words: Words = ["blue", "red"].map(String::from).into();
+        let x = array![[7.0, 1.0, 3.0], [8.0, 0.0, GAP], [9.0, GAP, 4.0]];
+        Data::table(x, vec![None, Some(words), None]).unwrap()
+    }
+
+    #[test]
+    fn by_hand() {
+        let steps: [Box<dyn Transform>; 1] = [Box::new(OneHot { max_words: 100 })];
+        let made = run::transform(&steps, &Problem::new(colours()), &Context::new(1)).unwrap();
+        let data = made.problem.data;
+        let x = data.to_dense();
+        assert_eq!(x.row(0).to_vec(), [7.0, 0.0, 1.0, 3.0]);
+        assert_eq!(x.row(2).to_vec(), [9.0, 0.0, 0.0, 4.0]);
+        // The gap among the numbers is left to `impute_missing`.
+        assert_eq!((data.kind(), x[[1, 3]].is_nan()), (DataKind::Table, true));
+        assert_eq!(made.lineage.features, Features::New);
+    }
+
+    #[test]
+    fn with_impute_missing_it_makes_dense_data_in_either_order() {
+        let one: Box<dyn Transform> = Box::new(OneHot { max_words: 2 });
+        let other: Box<dyn Transform> =
+            Box::new(crate::impute_missing::ImputeMissing { numbers: Default::default() });
+        for steps in [[one.clone(), other.clone()], [other, one]] {
+            let made = run::transform(&steps, &Problem::new(colours()), &Context::new(1)).unwrap();
+            assert_eq!(made.problem.data.kind(), DataKind::Dense);
+            assert_eq!(made.problem.data.to_dense()[[1, 3]], 3.5);
+        }
+    }
+
+    #[test]
+    fn words_that_were_not_there_before_are_none_of_them() {
+        let fitted = OneHot { max_words: 2 }.fit(&Problem::new(colours()), &Context::new(1));
+        let green: Words = ["green".to_string()].into();
+        let other = Data::table(array![[1.0, 0.0, 2.0]], vec![None, Some(green), None]).unwrap();
+        let made = fitted.unwrap().apply(&other).unwrap();
+        assert_eq!(made.to_dense(), array![[1.0, 0.0, 0.0, 2.0]]);
+    }
+
+    #[test]
+    fn too_many_words_are_no_categories() {
+        let steps: [Box<dyn Transform>; 1] = [Box::new(OneHot { max_words: 1 })];
+        let refused = run::transform(&steps, &Problem::new(colours()), &Context::new(1));
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("feature 1: 2 different words, such as \"blue\""), "{message}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Which files does a command read, which columns of them, and may it write what it is to write?
+
+use std::path::{Path, PathBuf};
+
+use mustlink_datasets::OpenOptions;
+
+use crate::failure::Failure;
+use crate::options::DataDir;
+
+/// How the columns of a CSV are read.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct ColumnArgs {
+    /// Column of a CSV that holds ids; columns are named as in the header, or #1, #2 …
+    #[arg(long, value_name = "COLUMN")]
+    pub id: Option<String>,
+    /// Column of a CSV that holds classes (default: a last column named "class"); -1, NA, ? and empty
+    /// cells are unknown classes
+    #[arg(long, value_name = "COLUMN")]
+    pub class: Option<String>,
+    /// Column of a CSV with the classes of some objects, for the method to know: they become must-links
+    /// and cannot-links; -1, NA, ? and empty cells are unknown
+    #[arg(long, value_name = "COLUMN")]
+    pub labels: Option<String>,
+    /// Column of a CSV with text that people are shown who answer
+    #[arg(long, value_name = "COLUMN")]
+    pub display: Option<String>,
+    /// Columns of a CSV to cluster on; all: every column that is named as nothing else (default: the
+    /// same, but a column that looks like ids or classes is an error)
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub features: Vec<String>,
+    /// Columns of a CSV to leave out
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub ignore: Vec<String>,
+    /// What stands between the cells of a CSV, or tab (default: that of , ; tab | which fits)
+    #[arg(long, value_name = "CHARACTER", value_parser = separator)]
+    pub sep: Option<char>,
+    /// What stands before the decimals of a number in a CSV (default: .)
+    #[arg(long, value_name = "CHARACTER")]
+    pub decimal: Option<char>,
+    /// Cells of a CSV that stand for a missing value (default: ?, NA, N/A, NaN, null, none; empty cells
+    /// always do)
+    #[arg(long, value_name = "TEXT", value_delimiter = ',', allow_hyphen_values = true)]
+    pub na: Vec<String>,
+}
+
+impl ColumnArgs {
+    /// How to open a data set.
+    pub fn open_options(&self, data_dir: &DataDir) -> OpenOptions {
+        OpenOptions {
+            class_column: self.class.clone(),
+            known_column: self.labels.clone(),
+            id_column: self.id.clone(),
+            display_column: self.display.clone(),
+            features: self.features.clone(),
+            ignore: self.ignore.clone(),
+            separator: self.sep,
+            decimal: self.decimal,
+            missing: self.na.clone(),
+            ..data_dir.open_options()
+        }
+    }
+}
+
+fn separator(text: &str) -> Result<char, String> {
+    let mut chars = text.chars();
+    match (text, chars.next(), chars.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        (_, Some(one), None) => Ok(one),
+        _ => Err(format!("must be one character, or tab, got \"{text}\"")),
+    }
+}
+
+/// A file by the option that names it.
+pub(crate) type Named<'a> = (&'a str, Option<&'a str>);
+
+/// Refuses outputs that are inputs or each other, or that cannot be written: before the work, not
+/// after it.
+pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Result<(), Failure> {
+    let given = |files: &[Named<'_>]| -> Vec<(String, PathBuf)> {
+        let files = files.iter().filter_map(|(option, file)| Some((*option, (*file)?)));
+        let files = files.filter(|(_, file)| *file != "-");
+        files.map(|(option, file)| (format!("{option} {file}"), PathBuf::from(file))).collect()
+    };
+    let (outputs, inputs) = (given(outputs), given(inputs));
+    for (at, (out, path)) in outputs.iter().enumerate() {
+        let refused = |why: String| Err(Failure::usage(format!("{out}: {why}")));
+        if path.is_dir() {
+            return refused("is a folder; name a file".into());
+        }
+        if let Some((input, _)) = inputs.iter().find(|(_, input)| same(path, input)) {
+            return refused(format!("would overwrite what is read, {input}; name another file"));
+        }
+        if let Some((other, _)) = outputs[..at].iter().find(|(_, other)| same(path, other)) {
+            return refused(format!("and {other} name the same file"));
+        }
+        if path.parent().is_some_and(|p| !p.as_os_str().is_empty() && !p.is_dir()) {
+            return refused("its folder does not exist".into());
+        }
+        if let Err(e) = mustlink_datasets::check_writable(path) {
+            return Err(Failure::usage(format!(
+                "{} {e}",
+                out.split(' ').next().unwrap_or_default()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to one file. Devices and pipes may be written to twice.
+fn same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| match (path.canonicalize(), path.parent(), path.file_name()) {
+        (Ok(place), ..) => Some(place).filter(|p| p.is_file()),
+        (Err(_), Some(folder), Some(name)) => {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            Some(folder.canonicalize().ok()?.join(name))
+        }
+        _ => None,
+    };
+    place(one).is_some() && place(one) == place(other)
+}

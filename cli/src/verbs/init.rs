@@ -1,0 +1,224 @@
+//! What does a first file for these data look like?
+
+use clap_complete::ArgValueCompleter;
+use mustlink::DataKind;
+use mustlink_datasets::Dataset;
+
+use crate::failure::Failure;
+use crate::files::{ColumnArgs, check_outputs};
+use crate::options::DataDir;
+use crate::{complete, term};
+
+/// Write a commented experiment file for a data set, or a method file: a start to change
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Examples:
+  mustlink init --data my.csv --class kind --out my.toml
+  mustlink run my.toml
+  mustlink init --data iris --method --out method.toml
+  mustlink cluster --data iris --method method.toml")]
+pub(crate) struct Args {
+    /// Data set: a built-in name, a name in the data directory, or a path
+    #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
+    data: String,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    data_dir: DataDir,
+    /// A method file for `cluster` and `select`, not an experiment file
+    #[arg(long)]
+    method: bool,
+    /// File to write; it must not exist. Default: standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    check_outputs(&[("--out", Some(&args.out))], &[("--data", Some(&args.data))])?;
+    if args.out != "-" && std::path::Path::new(&args.out).exists() {
+        let message = format!("--out {} exists already; name a new file", args.out);
+        return Err(Failure::usage(message));
+    }
+    let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
+    let text = if args.method { method(&set) } else { experiment(args, &set) };
+    mustlink_datasets::write_text(&args.out, &text)?;
+    if args.out != "-" {
+        term::tell(&format!("{}: {}", set.name, set.summary()));
+        let next = match args.method {
+            true => format!("mustlink cluster --data {} --method {}", args.data, args.out),
+            false => format!("mustlink run {}", args.out),
+        };
+        term::tell(&format!("{} written; next: {next}", args.out));
+    }
+    Ok(0)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn list(names: &[String]) -> String {
+    format!("[{}]", names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", "))
+}
+
+/// The transforms without which no method takes the data.
+fn transforms(set: &Dataset) -> Vec<&'static str> {
+    let words = (0..set.d()).any(|s| set.data.words(s).is_some());
+    match set.data.kind() {
+        DataKind::Table if words => vec!["impute_missing", "one_hot"],
+        DataKind::Table => vec!["impute_missing"],
+        DataKind::Csr => vec!["l2_rows"],
+        _ => Vec::new(),
+    }
+}
+
+fn clusterer(tag: &str, set: &Dataset) -> String {
+    match set.data.kind() {
+        DataKind::Csr => format!("{{ type = \"{tag}\", distortion = \"cosine\" }}"),
+        _ => format!("\"{tag}\""),
+    }
+}
+
+fn shown(transforms: &[&str]) -> String {
+    let quoted: Vec<String> = transforms.iter().map(|t| format!("\"{t}\"")).collect();
+    match quoted.is_empty() {
+        true => "# transforms = [\"z_score\"]  # features on very different scales\n".into(),
+        false => format!("transforms = [{}]\n", quoted.join(", ")),
+    }
+}
+
+fn method(set: &Dataset) -> String {
+    let k = set.k().unwrap_or(3);
+    let k_note = if set.k().is_some() { "the number of classes" } else { "how many clusters?" };
+    format!(
+        "# A method for {name}: {summary}.
+# mustlink describe NAME shows what a part does and its options; mustlink list shows all parts.
+
+k = {k}  # {k_note}
+seed = 0
+{transforms}
+clusterer = {clusterer}
+
+# What decides which pairs are asked, and who answers (absent: the classes of the data, if known):
+# selector = \"explore_consolidate\"
+# oracle = {{ type = \"subprocess\", command = [\"python3\", \"oracle.py\"] }}
+",
+        name = set.name,
+        summary = set.summary(),
+        transforms = shown(&transforms(set)),
+        clusterer = clusterer("pck_means", set),
+    )
+}
+
+/// The path of the data as the file at --out sees it.
+fn seen_from_out(args: &Args) -> String {
+    let folder = std::path::Path::new(&args.out).parent().filter(|p| !p.as_os_str().is_empty());
+    match folder.map(|_| std::fs::canonicalize(&args.data)) {
+        Some(Ok(path)) => path.display().to_string(),
+        _ => args.data.clone(),
+    }
+}
+
+fn experiment(args: &Args, set: &Dataset) -> String {
+    let columns = &args.columns;
+    let mut dataset = format!("id = {}\n", quoted(&set.name));
+    let is_path = args.data.contains(['/', '\\', '.']);
+    if is_path {
+        dataset += &format!("path = {}  # seen from this file\n", quoted(&seen_from_out(args)));
+    }
+    let mut key = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            dataset += &format!("{name} = {value}\n");
+        }
+    };
+    let text = |value: &Option<String>| value.as_ref().map(|v| quoted(v));
+    let names = |all: &[String]| (!all.is_empty()).then(|| list(all));
+    key("target", text(&columns.class));
+    key("id_column", text(&columns.id));
+    key("features", names(&columns.features));
+    key("ignore", names(&columns.ignore));
+    key("sep", columns.sep.map(|c| quoted(&c.to_string())));
+    key("decimal", columns.decimal.map(|c| quoted(&c.to_string())));
+    key("na", names(&columns.na));
+    dataset += &shown(&transforms(set));
+    let known = set.classes.is_some();
+    let (k, scored) = match known {
+        true => ("", "metrics = [\"ari\", \"nmi_arith\"]  # against the classes\n"),
+        false => {
+            ("k = 3  # how many clusters?\n", "metrics = [\"silhouette\", \"davies_bouldin\"]\n")
+        }
+    };
+    let (kmeans, pck_means) = (clusterer("kmeans", set), clusterer("pck_means", set));
+    let mut out = format!(
+        "# {name}: {summary}.
+#
+#   mustlink check FILE    is it in order?
+#   mustlink plan FILE     how many cells, how long?
+#   mustlink run FILE      runs what is not done yet, and writes report.html
+
+[experiment]
+name = {quoted}
+seed = 1  # of every random number
+
+[[dataset]]
+{dataset}
+",
+        name = set.name,
+        summary = set.summary(),
+        quoted = quoted(&set.name),
+    );
+    if known {
+        out += "# Constraints come from four folds, the fifth is scored, all of it five times over.
+[split]
+type = \"kfold\"
+folds = 5
+repeats = 5
+
+# Scores after so many questions.
+[curve]
+points = { from = 0, to = 100, step = 20 }
+
+";
+    } else {
+        out +=
+            "# Every object is clustered and scored; without classes nobody can answer questions.
+[split]
+type = \"all\"
+repeats = 5
+
+";
+    }
+    out += &format!(
+        "[scoring]
+{scored}
+[[method]]
+id = \"k-means\"
+{k}clusterer = {kmeans}
+"
+    );
+    if known {
+        out += &format!(
+            "
+[[method]]
+id = \"PCK-means, random pairs\"
+clusterer = {pck_means}
+selector = \"random_pairs\"
+
+[[method]]
+id = \"PCK-means, Explore & Consolidate\"
+clusterer = {pck_means}
+selector = \"explore_consolidate\"
+
+# The paper's comparison of the two: does choosing pairs pay?
+# [[criterion]] sections state such claims, and the report judges them.
+"
+        );
+    } else {
+        out += "
+[[method]]
+id = \"hierarchical\"
+k = 3
+clusterer = \"hierarchical\"
+";
+    }
+    out
+}

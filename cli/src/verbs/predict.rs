@@ -1,0 +1,60 @@
+//! To which clusters of an earlier run do new objects belong?
+
+use std::path::PathBuf;
+
+use clap_complete::ArgValueCompleter;
+use mustlink_datasets::OpenOptions;
+
+use crate::failure::Failure;
+use crate::files::{ColumnArgs, check_outputs};
+use crate::model::Model;
+use crate::options::DataDir;
+use crate::{complete, term};
+
+/// Put new objects into the clusters of a saved model: each into the nearest, labels to --out
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Examples:
+  mustlink cluster --data old.csv --k 3 --save-model model.json
+  mustlink predict --model model.json --data new.csv --out labels.csv")]
+pub(crate) struct Args {
+    /// Model that `mustlink cluster --save-model` wrote
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Data set with the features of the model, of a CSV by name
+    #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
+    data: String,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    data_dir: DataDir,
+    /// CSV id,label to write, one row per object; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: String,
+    /// No notes
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let inputs = [("--model", args.model.to_str()), ("--data", Some(args.data.as_str()))];
+    check_outputs(&[("--out", Some(&args.out))], &inputs)?;
+    let model = Model::read(&args.model)?;
+    let mut open: OpenOptions = args.columns.open_options(&args.data_dir);
+    let is_csv = args.data.trim_end_matches(".gz").ends_with(".csv") || args.data == "-";
+    if open.features.is_empty() && is_csv {
+        // In the order of the model, whatever else the file holds.
+        open.features = model.features.clone();
+    }
+    let set = mustlink_datasets::open(&args.data, &open)?;
+    let labels = model.predict(&set)?;
+    let mut sizes = vec![0usize; model.centres.k()];
+    labels.iter().for_each(|&l| sizes[l as usize] += 1);
+    let labels: Vec<Option<u32>> = labels.into_iter().map(Some).collect();
+    mustlink_datasets::write_labels(&args.out, &set, &labels)?;
+    if !args.quiet {
+        let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+        term::tell(&format!("{}: {}", set.name, set.summary()));
+        term::tell(&format!("{}; new objects: {}", model.summary(), sizes.join(", ")));
+    }
+    Ok(0)
+}

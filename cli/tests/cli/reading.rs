@@ -1,0 +1,503 @@
+//! Files as people have them: clustered on the right columns, or refused with the way out.
+
+use crate::support::Bench;
+
+/// What is to come of a file.
+enum Outcome {
+    /// It is clustered on these columns.
+    On(&'static [&'static str]),
+    /// It is refused with these words.
+    Refused(&'static [&'static str]),
+}
+use Outcome::{On, Refused};
+
+/// Rows of two groups: `f` says what stands in each.
+fn rows(header: &str, f: impl Fn(usize, f64, f64, char) -> String) -> String {
+    let mut out = format!("{header}\n");
+    for i in 0..12 {
+        // In no order, so that nothing rises by row.
+        let (group, class) = if (i * 7) % 12 < 6 { (0.0, 'p') } else { (9.0, 'q') };
+        let (a, b) = (group + 0.25 * ((i * 5) % 7) as f64, group - 0.125 * ((i * 3) % 5) as f64);
+        out += &f(i, a, b, class);
+        out.push('\n');
+    }
+    out
+}
+
+fn number(class: char) -> usize {
+    usize::from(class == 'q')
+}
+
+/// Name, content, further arguments, outcome.
+fn files() -> Vec<(&'static str, Vec<u8>, &'static str, Outcome)> {
+    let plain = rows("width,length", |_, a, b, _| format!("{a},{b}"));
+    let both: &[&str] = &["width", "length"];
+    let text = |text: String| text.into_bytes();
+    let mut files = vec![
+        ("plain", text(plain.clone()), "", On(both)),
+        (
+            "last class",
+            text(rows("width,length,class", |_, a, b, c| format!("{a},{b},{c}"))),
+            "",
+            On(both),
+        ),
+        (
+            "numeric class in front",
+            text(rows("class,width,length", |_, a, b, c| format!("{},{a},{b}", number(c)))),
+            "",
+            Refused(&["column \"class\" looks like classes", "--class class", "--features all"]),
+        ),
+        (
+            "named class in front",
+            text(rows("class,width,length", |_, a, b, c| format!("{},{a},{b}", number(c)))),
+            "--class class",
+            On(both),
+        ),
+        (
+            "numeric class last, in capitals",
+            text(rows("width,length,CLASS", |_, a, b, c| format!("{a},{b},{}", number(c)))),
+            "",
+            Refused(&["CLASS", "--class CLASS", "--ignore CLASS"]),
+        ),
+        (
+            "last y",
+            text(rows("width,length,y", |_, a, b, c| format!("{a},{b},{}", number(c)))),
+            "",
+            Refused(&["column \"y\" looks like classes", "--class y"]),
+        ),
+        ("coordinates", text(rows("x,y", |_, a, b, _| format!("{a},{b}"))), "", On(&["x", "y"])),
+        (
+            "x and a class y",
+            text(rows("x,y", |_, a, _, c| format!("{a},{}", number(c)))),
+            "",
+            Refused(&["column \"y\" looks like classes"]),
+        ),
+        (
+            "target",
+            text(rows("target,width,length", |_, a, b, c| format!("{},{a},{b}", number(c)))),
+            "",
+            Refused(&["--class target"]),
+        ),
+        (
+            "Label among features",
+            text(rows("width,True Label,length", |_, a, b, c| format!("{a},{},{b}", number(c)))),
+            "",
+            Refused(&["True Label"]),
+        ),
+        (
+            "numeric id",
+            text(rows("id,width,length", |i, a, b, _| format!("{},{a},{b}", (i * 31) % 97))),
+            "",
+            Refused(&["column \"id\" looks like ids", "--id id"]),
+        ),
+        (
+            "named id",
+            text(rows("id,width,length", |i, a, b, _| format!("{},{a},{b}", (i * 31) % 97))),
+            "--id id",
+            On(both),
+        ),
+        (
+            "customerId",
+            text(rows("width,customerId,length", |i, a, b, _| {
+                format!("{a},{},{b}", (i * 31) % 97)
+            })),
+            "",
+            Refused(&["customerId"]),
+        ),
+        (
+            "id and class",
+            text(rows("ID,width,length,target", |i, a, b, c| format!("{i},{a},{b},{}", number(c)))),
+            "",
+            Refused(&[
+                "\"ID\" looks like ids",
+                "\"target\" looks like classes",
+                "--id ID --class target",
+            ]),
+        ),
+        (
+            "numbers that rise by row",
+            text(rows("number,width,length", |i, a, b, _| format!("{},{a},{b}", 3 * i + 5))),
+            "",
+            Refused(&["column \"number\" looks like ids", "--features all"]),
+        ),
+        (
+            "numbers that rise by row, wanted",
+            text(rows("number,width,length", |i, a, b, _| format!("{},{a},{b}", 3 * i + 5))),
+            "--features all",
+            On(&["number", "width", "length"]),
+        ),
+        (
+            "an index without a name",
+            text(rows(",width,length", |i, a, b, _| format!("{i},{a},{b}"))),
+            "",
+            Refused(&["column 1 has no name", "--id '#1'"]),
+        ),
+        (
+            "an index without a name, settled",
+            text(rows(",width,length", |i, a, b, _| format!("{i},{a},{b}"))),
+            "--id #1",
+            On(both),
+        ),
+        (
+            "an index that was read back",
+            text(rows("Unnamed: 0,width,length", |i, a, b, _| format!("{i}.0,{a},{b}"))),
+            "",
+            Refused(&["Unnamed: 0"]),
+        ),
+        ("semicolons", text(rows("width;length", |_, a, b, _| format!("{a};{b}"))), "", On(both)),
+        (
+            "tabs",
+            text(rows("width\tlength\tclass", |_, a, b, c| format!("{a}\t{b}\t{c}"))),
+            "",
+            On(both),
+        ),
+        (
+            "semicolons read as commas",
+            text(rows("width;length", |_, a, b, _| format!("{a};{b}"))),
+            "--sep ,",
+            Refused(&["not numbers"]),
+        ),
+        (
+            "decimal commas",
+            text(rows("width;length", |_, a, b, _| format!("{a:.3};{b:.3}").replace('.', ","))),
+            "",
+            Refused(&["a decimal comma is read by --decimal ,"]),
+        ),
+        (
+            "decimal commas, settled",
+            text(rows("width;length", |_, a, b, _| format!("{a:.3};{b:.3}").replace('.', ","))),
+            "--decimal ,",
+            On(both),
+        ),
+        (
+            "missing values",
+            text(rows(
+                "width,length",
+                |i, a, b, _| {
+                    if i < 7 { format!("{a},") } else { format!("{a},{b}") }
+                },
+            )),
+            "",
+            Refused(&[
+                "7 values are missing",
+                "line 2",
+                "line 6, column \"length\"; …",
+                "impute_missing",
+            ]),
+        ),
+        (
+            "missing values, filled in",
+            text(rows("width,length", |i, a, b, _| {
+                if i % 4 == 0 { format!("{a},NA") } else { format!("{a},{b}") }
+            })),
+            "--set transforms=[\"impute_missing\"]",
+            On(both),
+        ),
+        (
+            "a number that stands for a missing value",
+            text(rows("width,length", |i, a, b, _| {
+                if i % 4 == 0 { format!("{a},-999") } else { format!("{a},{b}") }
+            })),
+            "--na -999",
+            Refused(&["3 values are missing"]),
+        ),
+        (
+            "words",
+            text(rows("width,length,colour", |i, a, b, _| {
+                format!("{a},{b},{}", ["red", "blue"][(i / 3) % 2])
+            })),
+            "",
+            Refused(&["12 cells are not numbers", "(\"red\")", "--ignore colour", "one_hot"]),
+        ),
+        (
+            "words, turned into columns",
+            text(rows("width,length,colour", |i, a, b, _| {
+                format!("{a},{b},{}", ["red", "blue"][(i / 3) % 2])
+            })),
+            "--set transforms=[\"one_hot\"]",
+            On(&["width", "length", "colour"]),
+        ),
+        (
+            "words, left out",
+            text(rows("width,length,colour", |_, a, b, _| format!("{a},{b},red"))),
+            "--ignore colour",
+            On(both),
+        ),
+        (
+            "one slip among numbers",
+            text(plain.replacen("9.", "9O", 1)),
+            "",
+            Refused(&["1 cell is not a number", "(\"9O", "correct the cells"]),
+        ),
+        (
+            "chosen columns",
+            text(rows("id,width,length,y", |i, a, b, c| format!("{i},{a},{b},{c}"))),
+            "--features length,width",
+            On(&["length", "width"]),
+        ),
+        (
+            "no header",
+            text(plain.split_once('\n').unwrap().1.to_string()),
+            "",
+            Refused(&["the first row must name the columns"]),
+        ),
+        (
+            "no header, whole numbers and words",
+            text("5,3,setosa\n4,3,setosa\n7,3,virginica\n".into()),
+            "",
+            Refused(&["the first row must name the columns", "column 1 is 5"]),
+        ),
+        (
+            "two columns of one name",
+            text(rows("width,width", |_, a, b, _| format!("{a},{b}"))),
+            "",
+            Refused(&["both named \"width\""]),
+        ),
+        (
+            "a cell too many",
+            text(plain.replacen('\n', "\n1,2,3\n", 1)),
+            "",
+            Refused(&["line 2", "expected 2 fields as in the header, got 3"]),
+        ),
+        (
+            "a mark in front and lines of another system",
+            text(format!("\u{feff}{}", plain.replace('\n', "\r\n"))),
+            "",
+            On(both),
+        ),
+        ("blank lines", text(plain.replace('\n', "\n\n")), "", On(both)),
+        (
+            "quotes",
+            text(rows("\"width, mm\",\"length\"", |_, a, b, _| format!("\"{a}\",\"{b}\""))),
+            "",
+            On(&["width, mm", "length"]),
+        ),
+        (
+            "classes -1 and 1",
+            text(rows("width,length,class", |_, a, b, c| {
+                format!("{a},{b},{}", ["-1", "1"][number(c)])
+            })),
+            "",
+            Refused(&["holds -1 and 1", "give it another name"]),
+        ),
+        (
+            "infinite",
+            text(plain.replacen("\n", "\ninf,1\n", 1)),
+            "",
+            Refused(&["line 2, column \"width\"", "not a finite number"]),
+        ),
+        ("empty", Vec::new(), "", Refused(&["the file is empty"])),
+        ("a header alone", text("width,length\n".into()), "", Refused(&["a header and no rows"])),
+        (
+            "UTF-16",
+            plain.encode_utf16().fold(vec![0xff, 0xfe], |mut out, unit| {
+                out.extend(unit.to_le_bytes());
+                out
+            }),
+            "",
+            Refused(&["UTF-16", "save it as UTF-8"]),
+        ),
+    ];
+    let latin = plain.replacen("width", "br\u{e9}", 1).chars().map(|c| c as u8).collect();
+    files.push(("Latin 1", latin, "", Refused(&["line 1", "not UTF-8"])));
+    files
+}
+
+#[test]
+fn no_file_is_clustered_on_ids_or_classes() {
+    let files = files();
+    assert!(files.len() >= 40, "{}", files.len());
+    for (name, content, arguments, outcome) in files {
+        let bench = Bench::with("f.csv", content);
+        let line =
+            format!("cluster --data f.csv --clusterer kmeans --k 2 --format json {arguments}");
+        let done = bench.run(&line);
+        match outcome {
+            On(features) => {
+                let json = done.json();
+                assert_eq!(json["data"]["features"], serde_json::json!(features), "{name}");
+                assert_eq!(json["k"], 2, "{name}");
+            }
+            Refused(words) => {
+                assert!(done.status == 2 || done.status == 3, "{name}: {}", done.err);
+                assert_eq!(done.out, "", "{name}");
+                for word in words {
+                    assert!(done.err.contains(word), "{name}: {word} is not in {}", done.err);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_summary_says_what_was_read() {
+    let content = rows("id,a,b,c,d,e,f,g,class", |i, a, b, c| {
+        format!("n{i},{a},{b},{a},{b},{a},{b},{a},{}", if i == 3 { '?' } else { c })
+    });
+    let bench = Bench::with("f.csv", content);
+    let done = bench.run("cluster --data f.csv --id id --ignore g --k 2");
+    let line = done.out.lines().find(|l| l.starts_with("data")).unwrap();
+    assert_eq!(
+        line,
+        "data         f: 12 objects, 6 features (a, b, c, d, e, f); ids id; classes class (2, 1 object of \
+         unknown class); nothing missing; left out: g"
+    );
+}
+
+#[test]
+fn outputs_never_overwrite_inputs() {
+    let bench = Bench::with("f.csv", rows("width,length", |_, a, b, _| format!("{a},{b}")));
+    bench.write("pairs.csv", "i,j,type\n0,1,must_link\n");
+    let before = (bench.read("f.csv"), bench.read("pairs.csv"));
+    for out in ["f.csv", "./f.csv", "pairs.csv"] {
+        let line = format!("cluster --data f.csv --constraints pairs.csv --k 2 --out {out}");
+        let done = bench.run(&line);
+        assert_eq!(done.status, 2, "{}", done.err);
+        assert!(done.err.contains("would overwrite what is read"), "{}", done.err);
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(bench.path("f.csv"), bench.path("link.csv")).unwrap();
+        assert_eq!(bench.run("cluster --data link.csv --k 2 --out f.csv").status, 2);
+    }
+    let twice = bench.run("cluster --data f.csv --k 2 --out l.csv --save-model ./l.csv");
+    assert!(twice.err.contains("name the same file"), "{}", twice.err);
+    let nowhere = bench.run("cluster --data f.csv --k 2 --out no/l.csv");
+    assert!(nowhere.err.contains("its folder does not exist"), "{}", nowhere.err);
+    assert_eq!((bench.read("f.csv"), bench.read("pairs.csv")), before);
+}
+
+#[test]
+fn labels_of_some_objects_are_known() {
+    let content = rows("width,length,known", |i, a, b, c| {
+        format!("{a},{b},{}", if i < 5 { c.to_string() } else { "-1".into() })
+    });
+    let bench = Bench::with("f.csv", content);
+    let done = bench.run("cluster --data f.csv --labels known --out l.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.err.contains("5 objects of 2 known classes make 10 constraints"), "{}", done.err);
+    assert!(done.err.contains("k = 2"), "{}", done.err);
+    assert!(done.out.contains("2 features (width, length)"), "{}", done.out);
+}
+
+#[test]
+fn new_objects_go_to_the_clusters_of_a_model() {
+    let old = rows("width,length,class", |_, a, b, c| format!("{a},{b},{c}"));
+    let bench = Bench::with("old.csv", &old);
+    bench.write("m.toml", "k = 2\ntransforms = [\"z_score\"]\nclusterer = \"kmeans\"\n");
+    let line = "cluster --data old.csv --method m.toml --out old_labels.csv --save-model m.json";
+    assert_eq!(bench.run(line).status, 0);
+    // The same objects, with other columns and in another order of columns.
+    let flipped = rows("name,length,width", |i, a, b, _| format!("n{i},{b},{a}"));
+    bench.write("new.csv", flipped);
+    let done = bench.run("predict --model m.json --data new.csv --id name --out new_labels.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let labels = |file: &str| -> Vec<String> {
+        let text = bench.read(file);
+        text.lines().skip(1).map(|l| l.rsplit_once(',').unwrap().1.to_string()).collect()
+    };
+    assert_eq!(labels("new_labels.csv"), labels("old_labels.csv"));
+    assert!(bench.read("new_labels.csv").starts_with("id,label\nn0,"));
+    // Missing columns and files that are no model are named.
+    bench.write("short.csv", "width\n1\n");
+    let done = bench.run("predict --model m.json --data short.csv");
+    assert!(done.err.contains("no column \"length\""), "{}", done.err);
+    let done = bench.run("predict --model old.csv --data old.csv");
+    assert!(done.err.contains("is no model") && done.err.contains("--save-model"), "{}", done.err);
+}
+
+#[test]
+fn scores_match_by_id_or_not_at_all() {
+    let bench = Bench::with("truth.csv", "flower,class\na,x\nb,y\nc,y\n");
+    bench.write("labels.csv", "id,label\nc,1\na,0\nb,1\n");
+    let refused = bench.run("score --truth truth.csv --labels labels.csv");
+    assert_eq!(refused.status, 3, "{}", refused.err);
+    assert!(refused.err.contains("--id flower"), "{}", refused.err);
+    let done = bench.run("score --truth truth.csv --labels labels.csv --id flower --format json");
+    assert_eq!(done.json()["ari"], 1.0);
+    assert!(done.err.contains("3 objects, by id: labels label, classes class"), "{}", done.err);
+}
+
+#[test]
+fn select_and_cluster_ask_the_same_questions() {
+    let bench = Bench::new();
+    for method in ["explore_consolidate", "npu", "min_max_selection", "random_pairs"] {
+        bench.write("m.toml", format!("clusterer = \"pck_means\"\nselector = \"{method}\"\n"));
+        let common = "--data iris --method m.toml --budget 20 --seed 3 --quiet";
+        assert_eq!(bench.run(&format!("select {common} --ledger s.json --out p.csv")).status, 0);
+        assert_eq!(bench.run(&format!("cluster {common} --ledger c.json")).status, 0);
+        let asked = |file: &str| -> Vec<String> {
+            let text = bench.read(file);
+            let asked = text.lines().filter(|l| l.contains("\"asked\"") || l.contains("\"ask\""));
+            asked.map(|l| l.split("\"at\"").next().unwrap().to_string()).collect()
+        };
+        assert!(!asked("s.json").is_empty(), "{}", bench.read("s.json"));
+        assert_eq!(asked("s.json"), asked("c.json"), "{method}");
+        std::fs::remove_file(bench.path("s.json")).unwrap();
+        std::fs::remove_file(bench.path("c.json")).unwrap();
+    }
+}
+
+#[test]
+fn names_that_people_type_lead_to_plugins() {
+    let bench = Bench::new();
+    for (alias, name) in [("pck", "pck_means"), ("gmm", "gaussian_mixture"), ("mpck", "mpck_means")]
+    {
+        let line = format!("cluster --data iris --k 3 --clusterer {alias} --format json");
+        assert_eq!(bench.run(&line).json()["method"]["clusterer"]["type"], name);
+    }
+    let done = bench.run("describe eac");
+    assert!(done.out.starts_with("evidence_accumulation:"), "{}", done.out);
+    assert!(done.out.contains("Also found as: eac"), "{}", done.out);
+    bench.write("l.csv", "id,label\n");
+    let done = bench.run("cluster --data iris --k 3 --out l.csv");
+    assert_eq!(done.status, 0);
+    let done = bench.run("score --truth iris --labels l.csv --metric nmi,rand_index");
+    assert!(done.out.contains("nmi_arith") && done.out.contains("rand"), "{}", done.out);
+}
+
+#[test]
+fn consensus_makes_as_many_clusters_as_it_is_told_or_says_no() {
+    let bench = Bench::with("p.csv", "one,two\na,1\na,1\nb,2\nb,2\nc,3\nc,3\n");
+    let done = bench.run("consensus p.csv --k 2 --format json");
+    assert_eq!(done.json()["k"], 2, "{}", done.err);
+    let done = bench.run("consensus p.csv --k 2 --consensus voting");
+    assert_eq!(done.status, 2);
+    assert!(done.err.contains("voting takes no number of clusters"), "{}", done.err);
+    assert!(done.err.contains("hbgf"), "{}", done.err);
+}
+
+#[test]
+fn negative_numbers_are_named() {
+    let bench = Bench::new();
+    let done = bench.run("cluster --data iris --budget -3");
+    assert_eq!(done.status, 2);
+    assert!(done.err.contains("must be a whole number >= 0, got -3"), "{}", done.err);
+}
+
+#[test]
+fn a_first_file_for_any_data_is_in_order() {
+    let classes = rows("width,colour,kind", |i, a, _, c| {
+        format!("{a},{},{c}", if i == 2 { "" } else { ["red", "blue"][i % 2] })
+    });
+    let bench = Bench::with("my.csv", classes);
+    bench.write("plain.csv", rows("width,length", |_, a, b, _| format!("{a},{b}")));
+    let files = [
+        ("--data my.csv --class kind", "cluster --data my.csv --class kind"),
+        ("--data plain.csv", "cluster --data plain.csv"),
+        ("--data iris", "cluster --data iris"),
+    ];
+    for (at, (data, cluster)) in files.into_iter().enumerate() {
+        let (e, m) = (format!("e{at}.toml"), format!("m{at}.toml"));
+        let done = bench.run(&format!("init {data} --out {e}"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        assert_eq!(bench.run(&format!("check {e}")).status, 0, "{}", bench.read(&e));
+        let done = bench.run(&format!("run {e} --quiet"));
+        assert_eq!(done.status, 0, "{}\n{}", done.err, bench.read(&e));
+        assert_eq!(bench.run(&format!("init {data} --method --out {m}")).status, 0);
+        let done = bench.run(&format!("{cluster} --method {m}"));
+        assert_eq!(done.status, 0, "{}\n{}", done.err, bench.read(&m));
+        let again = bench.run(&format!("init {data} --out {e}"));
+        assert!(again.status == 2 && again.err.contains("exists already"), "{}", again.err);
+    }
+}

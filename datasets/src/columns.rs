@@ -1,0 +1,286 @@
+//! Which columns of a CSV are features, ids or classes?
+//!
+//! What a person names decides. A last column called `class` holds classes. Every other column is a
+//! feature, unless its name or its values look like ids or classes: then the file is refused with both
+//! readings, since clustering on either gives wrong results without a word.
+
+use mustlink_core::Result;
+use mustlink_core::registry::suggestion;
+
+use crate::bytes::bad;
+use crate::options::OpenOptions;
+
+/// Rows from which numbers that rise by row are taken for ids: fewer rise by chance.
+const RISING: usize = 8;
+
+/// What each column is.
+#[derive(Debug, Default)]
+pub(crate) struct Roles {
+    pub class: Option<usize>,
+    pub known: Option<usize>,
+    pub id: Option<usize>,
+    pub display: Option<usize>,
+    pub features: Vec<usize>,
+    /// Left out, whatever they hold.
+    pub ignored: Vec<usize>,
+    /// Nothing says that the features are features.
+    guessed: bool,
+}
+
+/// What a feature may be instead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Suspicion {
+    Id,
+    Class,
+    /// Classes, unless a column `x` stands beside it: then perhaps a coordinate.
+    Y,
+}
+
+/// The column that a person calls `name`.
+pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize> {
+    if let Some(at) = header.iter().position(|c| c == name) {
+        return Ok(at);
+    }
+    let number = name.strip_prefix('#').and_then(|n| n.parse::<usize>().ok());
+    if let Some(at) = number.filter(|n| (1..=header.len()).contains(n)) {
+        return Ok(at - 1);
+    }
+    let mut columns = header.iter().take(20).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if header.len() > 20 {
+        columns.push_str(&format!(", … ({} in all)", header.len()));
+    }
+    let near = suggestion(name, header.iter().map(String::as_str));
+    Err(bad(place, format!("no column \"{name}\"{near}; columns: {columns}")))
+}
+
+/// Names that are there, different, and names rather than values.
+pub(crate) fn check_names(header: &[String], place: &str, settled: &[usize]) -> Result<()> {
+    let line = || format!("{place}, line 1");
+    let number = |name: &String| name.parse::<f64>().is_ok();
+    // 0, 1, 2 … are what programs call columns without names; other numbers are a row of data that
+    // would be lost without a word.
+    let counted =
+        |from: usize| header.iter().enumerate().all(|(i, n)| *n == (i + from).to_string());
+    let numbers = header.iter().filter(|n| number(n)).count();
+    let at = header.iter().position(|n| n.contains('.') && number(n)).or_else(|| {
+        let row = 2 * numbers >= header.len() && !counted(0) && !counted(1);
+        header.iter().position(number).filter(|_| row)
+    });
+    if let Some(at) = at {
+        let message =
+            format!("the first row must name the columns, and column {} is {}", at + 1, header[at]);
+        return Err(bad(line(), message));
+    }
+    let unnamed = (0..header.len()).find(|at| header[*at].is_empty() && !settled.contains(at));
+    if let Some(at) = unnamed.map(|at| at + 1) {
+        let message = format!(
+            "column {at} has no name; say what it is by its place: --id '#{at}' or --ignore '#{at}'"
+        );
+        return Err(bad(line(), message));
+    }
+    for (at, name) in header.iter().enumerate().filter(|(_, n)| !n.is_empty()) {
+        if let Some(before) = header[..at].iter().position(|n| n == name) {
+            let message =
+                format!("columns {} and {} are both named \"{name}\"", before + 1, at + 1);
+            return Err(bad(line(), message));
+        }
+    }
+    Ok(())
+}
+
+impl Roles {
+    /// What the columns of `header` are. `listed`: a manifest has settled it.
+    ///
+    /// # Errors
+    /// `Data` for names that the header does not have, for one column as two things, for names that are
+    /// none, and when no feature is left.
+    pub fn of(header: &[String], options: &OpenOptions, listed: bool, place: &str) -> Result<Self> {
+        let named = |name: &Option<String>| -> Result<Option<usize>> {
+            name.as_ref().map(|name| column(header, name, place)).transpose()
+        };
+        let all = |names: &[String]| -> Result<Vec<usize>> {
+            names.iter().map(|name| column(header, name, place)).collect()
+        };
+        let everything = options.features.len() == 1 && options.features[0] == "all";
+        let (id, display) = (named(&options.id_column)?, named(&options.display_column)?);
+        let ignored = all(&options.ignore)?;
+        let chosen = if everything { Vec::new() } else { all(&options.features)? };
+        let mut class = named(&options.class_column)?;
+        let known = named(&options.known_column)?;
+        let taken = |c: usize| [id, display, known].contains(&Some(c)) || ignored.contains(&c);
+        if class.is_none() && !everything && header.last().is_some_and(|last| last == "class") {
+            class = Some(header.len() - 1).filter(|&c| !taken(c) && !chosen.contains(&c));
+        }
+        let roles = [
+            ("the class", class.into_iter().collect()),
+            ("the id", id.into_iter().collect()),
+            ("ignored", ignored.clone()),
+            ("a feature", chosen.clone()),
+        ];
+        for (at, (one, columns)) in roles.iter().enumerate() {
+            for (other, others) in &roles[at + 1..] {
+                if let Some(&c) = columns.iter().find(|c| others.contains(c)) {
+                    let name = &header[c];
+                    let message = format!("column \"{name}\" cannot be both {one} and {other}");
+                    return Err(bad(place, message));
+                }
+            }
+        }
+        let settled: Vec<usize> =
+            roles.iter().flat_map(|(_, c)| c.iter().copied()).chain(display).chain(known).collect();
+        let without_name: Vec<usize> =
+            if everything { (0..header.len()).collect() } else { settled.clone() };
+        check_names(header, place, &without_name)?;
+        let free = (0..header.len()).filter(|c| !settled.contains(c));
+        let (features, ignored) = match chosen.is_empty() {
+            true => (free.collect(), ignored),
+            false => (chosen, ignored.into_iter().chain(free).collect()),
+        };
+        if features.is_empty() {
+            return Err(bad(place, "no column is left as a feature"));
+        }
+        let guessed = options.features.is_empty() && !listed;
+        Ok(Roles { class, known, id, display, features, ignored, guessed })
+    }
+
+    /// Refuses features that look like ids or classes. `value(row, feature)` are their values, NaN where
+    /// one is missing, the place of a word in a list, or nothing when only the header is known.
+    ///
+    /// # Errors
+    /// `Data` with every such column and the ways out.
+    pub fn judge(
+        &self,
+        header: &[String],
+        rows: usize,
+        value: Option<&dyn Fn(usize, usize) -> f64>,
+        place: &str,
+    ) -> Result<()> {
+        if !self.guessed {
+            return Ok(());
+        }
+        let beside_x = self.features.iter().any(|&c| header[c].eq_ignore_ascii_case("x"));
+        let (mut ids, mut classes) = (Vec::new(), Vec::new());
+        for (at, &c) in self.features.iter().enumerate() {
+            let column = |value: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+                (0..rows).map(|i| value(i, at)).collect()
+            };
+            match suspicion(&header[c]) {
+                Some(Suspicion::Id) => ids.push(c),
+                Some(Suspicion::Class) => classes.push(c),
+                Some(Suspicion::Y) if !beside_x => classes.push(c),
+                Some(Suspicion::Y) if value.is_some_and(|v| few(&column(v))) => classes.push(c),
+                _ if value.is_some_and(|v| rising(rows, &|i| v(i, at))) => ids.push(c),
+                _ => {}
+            }
+        }
+        let first = match (ids.first(), classes.first()) {
+            (None, None) => return Ok(()),
+            (Some(&c), None) | (None, Some(&c)) => c,
+            (Some(&i), Some(&c)) => i.min(c),
+        };
+        let names = |columns: &[usize]| -> String {
+            columns.iter().map(|&c| header[c].as_str()).collect::<Vec<_>>().join(",")
+        };
+        let say = |columns: &[usize], what: &str| match columns {
+            [] => String::new(),
+            [one] => format!("column \"{}\" looks like {what}", header[*one]),
+            _ => format!("columns {} look like {what}", names(columns)),
+        };
+        let told: Vec<String> = [say(&ids, "ids"), say(&classes, "classes")]
+            .into_iter()
+            .filter(|t| !t.is_empty())
+            .collect();
+        let mut ways = Vec::new();
+        ids.first().into_iter().for_each(|&c| ways.push(format!("--id {}", header[c])));
+        classes.first().into_iter().for_each(|&c| ways.push(format!("--class {}", header[c])));
+        let mut every = [&ids[..], &classes[..]].concat();
+        every.sort_unstable();
+        Err(bad(
+            format!("{place}, line 1, column {}", first + 1),
+            format!(
+                "{}, and nothing says so: {}; or leave out by --ignore {}; or cluster on every \
+                 column by --features all",
+                told.join(" and "),
+                ways.join(" "),
+                names(&every)
+            ),
+        ))
+    }
+}
+
+/// What the name of a column says.
+fn suspicion(name: &str) -> Option<Suspicion> {
+    let lower = name.to_lowercase();
+    if lower == "y" {
+        return Some(Suspicion::Y);
+    }
+    // Words, also of customerId and CLASS_LABEL.
+    let mut words: Vec<String> = vec![String::new()];
+    let mut before = ' ';
+    for c in name.chars() {
+        let new = !c.is_alphanumeric() || (c.is_uppercase() && before.is_lowercase());
+        if new && words.last().is_some_and(|w| !w.is_empty()) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words.last_mut().expect("never empty").extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|w| !w.is_empty());
+    let has = |known: &[&str]| words.iter().any(|w| known.contains(&w.as_str()));
+    let is = |known: &[&str]| words.len() == 1 && known.contains(&words[0].as_str());
+    if has(&["id", "ids", "uid", "uuid", "guid", "identifier"])
+        || is(&["index", "idx", "key", "rowid", "rownames", "rowname", "no", "nr"])
+        || lower.starts_with("unnamed")
+        || (words.len() > 1 && has(&["index", "idx"]) && has(&["row", "sample", "object", "item"]))
+    {
+        return Some(Suspicion::Id);
+    }
+    let class = ["class", "classes", "label", "labels", "target", "targets"];
+    let alone = ["cluster", "clusters", "species", "category", "truth", "groundtruth"];
+    (has(&class) || is(&alone)).then_some(Suspicion::Class)
+}
+
+/// Whether the name of a column says that it holds classes.
+pub(crate) fn says_class(name: &str) -> bool {
+    matches!(suspicion(name), Some(Suspicion::Class | Suspicion::Y))
+}
+
+/// Whether whole numbers rise row by row.
+fn rising(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
+    rows >= RISING
+        && (0..rows).all(|i| value(i).fract() == 0.0 && (i == 0 || value(i - 1) < value(i)))
+}
+
+/// Whether these are whole numbers of which each stands there twice or more on average.
+fn few(values: &[f64]) -> bool {
+    let rows = values.len();
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    values.iter().all(|v| v.fract() == 0.0) && 2 * values.len() <= rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_columns_are() {
+        for id in
+            ["id", "ID", "Id", "customer_id", "customerId", "Index", "Unnamed: 0", "row_index"]
+        {
+            assert_eq!(suspicion(id), Some(Suspicion::Id), "{id}");
+        }
+        for class in ["class", "CLASS", "Class Label", "label", "target", "Species", "true_label"] {
+            assert_eq!(suspicion(class), Some(Suspicion::Class), "{class}");
+        }
+        for feature in
+            ["width", "refractive_index", "body mass index", "idle", "classic", "x", "yy"]
+        {
+            assert_eq!(suspicion(feature), None, "{feature}");
+        }
+        assert_eq!((suspicion("y"), suspicion("Y")), (Some(Suspicion::Y), Some(Suspicion::Y)));
+    }
+}
