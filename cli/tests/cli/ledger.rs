@@ -28,7 +28,7 @@ fn a_selection_goes_on_where_it_stopped() {
     let again = bench.run(&format!("{select} --budget 50 --oracle none --out many.csv"));
     assert!(again.err.contains("\n50 queries: "), "{}", again.err);
     // Another k is another course: that is said, and nothing is dropped silently.
-    let other = bench.run(&format!("{select} --budget 50 --k 3"));
+    let other = bench.run(&format!("{select} --budget 50 --k 4"));
     assert_eq!((other.status, other.out.as_str()), (3, ""), "{}", other.err);
     assert!(other.err.contains("the selection takes another course here"), "{}", other.err);
     assert_eq!(bench.files(), ["all.csv", "asked.jsonl", "few.csv", "many.csv"]);
