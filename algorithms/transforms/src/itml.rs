@@ -497,11 +497,11 @@ mod tests {
         );
         assert_eq!(
             message(Itml { sampled_pairs: 0, ..of() }),
-            "sampled_pairs: must be >= 1, got 0"
+            "sampled_pairs: must be in 1..=1000000000, got 0"
         );
         assert_eq!(
             message(Itml { max_iterations: 0, ..of() }),
-            "max_iterations: must be >= 1, got 0"
+            "max_iterations: must be in 1..=1000000000, got 0"
         );
         assert_eq!(message(Itml { tolerance: -1.0, ..of() }), "tolerance: must be >= 0, got -1");
     }

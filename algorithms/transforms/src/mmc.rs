@@ -432,7 +432,7 @@ mod tests {
         );
         assert_eq!(
             message(&Mmc { max_iterations: 0, ..Mmc::default() }, &[must]),
-            "max_iterations: must be >= 1, got 0"
+            "max_iterations: must be in 1..=1000000000, got 0"
         );
     }
 

@@ -269,7 +269,7 @@ mod tests {
         let message = |rca: Rca| mapped(&rca, &x, &links).unwrap_err().to_string();
         let of = Rca::default;
         assert_eq!(message(Rca { dim: Some(3), ..of() }), "dim: must be in 1..=2, got 3");
-        assert_eq!(message(Rca { dim: Some(0), ..of() }), "dim: must be >= 1, got 0");
+        assert_eq!(message(Rca { dim: Some(0), ..of() }), "dim: must be in 1..=1000000000, got 0");
         assert_eq!(
             message(Rca { ridge: f64::NAN, ..of() }),
             "ridge: must be >= 0, got NaN or an infinity"

@@ -369,9 +369,9 @@ fn options_out_of_range_are_named() {
     };
     let text = "super_instances: must be in 1..=3 (the objects) or \"all\", got 4";
     assert_eq!(refuse(&sliced(4), &problem), text);
-    assert_eq!(refuse(&sliced(0), &problem), "super_instances: must be >= 1, got 0");
+    assert_eq!(refuse(&sliced(0), &problem), "super_instances: must be in 1..=1000000000, got 0");
     let cut = Cobra { on_exhaust: OnExhaust::Cut(0), ..every() };
-    assert_eq!(refuse(&cut, &problem), "on_exhaust.cut: must be >= 1, got 0");
+    assert_eq!(refuse(&cut, &problem), "on_exhaust.cut: must be in 1..=1000000000, got 0");
     let none = problem.with_eligible(vec![false; 3]);
     let text = "queryable: must be at least one eligible object, got no object";
     assert_eq!(refuse(&every(), &none), text);

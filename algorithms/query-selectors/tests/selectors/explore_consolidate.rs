@@ -173,7 +173,7 @@ fn options_out_of_range_are_named() {
     let k = ExploreConsolidate { k: Some(3), ..ExploreConsolidate::default() };
     assert_eq!(refuse(k), "k: must be in 1..=2 (the eligible objects), got 3");
     let zero = ExploreConsolidate { k: Some(0), ..ExploreConsolidate::default() };
-    assert_eq!(refuse(zero), "k: must be >= 1, got 0");
+    assert_eq!(refuse(zero), "k: must be in 1..=1000000000, got 0");
     let retries = ExploreConsolidate { dont_know_retries: 6, ..ExploreConsolidate::default() };
     assert_eq!(refuse(retries), "dont_know_retries: must be in 0..=5, got 6");
 }
