@@ -33,6 +33,14 @@ impl Kind {
             Kind::CannotLink => "cannot_link",
         }
     }
+
+    /// The word used in sentences.
+    pub fn hyphenated(self) -> &'static str {
+        match self {
+            Kind::MustLink => "must-link",
+            Kind::CannotLink => "cannot-link",
+        }
+    }
 }
 
 /// How binding a constraint is, where its giver says so.

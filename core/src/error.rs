@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::constraints::Kind;
 pub use crate::witness::Infeasible;
 use crate::witness::Witness;
 
@@ -112,8 +113,12 @@ pub enum Error {
         /// Second object.
         j: usize,
     },
-    /// A soft method was given a hard constraint.
+    /// A method was given a constraint marked hard of a kind that it does not promise to hold.
     HardNotSupported {
+        /// Tag of the method.
+        plugin: String,
+        /// Which kind of constraint.
+        kind: Kind,
         /// First object.
         i: usize,
         /// Second object.
@@ -319,9 +324,11 @@ impl Error {
             Error::DuplicateConstraint { i, j } => {
                 format!("constraints: the pair ({}, {}) is given twice", id(*i), id(*j))
             }
-            Error::HardNotSupported { i, j } => format!(
-                "constraints: ({}, {}) is marked hard, which a soft method cannot promise; \
-                 set hard_as_soft to a weight or use a hard method",
+            Error::HardNotSupported { plugin, kind, i, j } => format!(
+                "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise to \
+                 hold a {0}; use a method that does (`mustlink list base-clusterers`), mark it soft, or give \
+                 hard_as_soft = WEIGHT where the method has that option",
+                kind.hyphenated(),
                 id(*i),
                 id(*j)
             ),

@@ -10,7 +10,7 @@ use crate::constraints::Constraints;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::roles::{BaseClusterer, Oracle, QuerySelector, Transform};
+use crate::roles::{BaseClusterer, Oracle, Properties, QuerySelector, Transform};
 use crate::run::{self, Run, Transformed};
 use crate::selection::{ConstraintView, Selection};
 
@@ -44,6 +44,21 @@ impl Method {
         &self.transforms[self.prefix_len()..]
     }
 
+    /// Whether what is marked hard will hold. Worth knowing before the first question is asked.
+    ///
+    /// # Errors
+    /// `HardNotSupported`: what gives the clustering, here the clusterer or a selector that clusters by
+    /// itself, does not promise such a constraint.
+    pub fn admit_hard(&self, constraints: &Constraints) -> Result<()> {
+        match (&self.clusterer, &self.selector) {
+            (Some(c), _) => run::admit_hard(c.typetag_name(), &c.properties(), constraints),
+            (None, Some(s)) => {
+                run::admit_hard(s.typetag_name(), &Properties::default(), constraints)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
     /// Clusters `under`, the problem after the prefix with all its constraints: refits the suffix and
     /// runs the clusterer. Also gives what the clusterer saw. `first` transforms stood before the
     /// prefix and are no longer listed here.
@@ -60,6 +75,7 @@ impl Method {
             .clusterer
             .as_ref()
             .ok_or_else(|| Error::bad_param("clusterer", "nothing", "a base clusterer"))?;
+        self.admit_hard(&under.constraints)?;
         let at = first + self.prefix_len();
         let input = run::transform_from(at, self.suffix(), under, ctx)?;
         let run = run::cluster(&**clusterer, &input.problem, &ctx.child("clusterer"))
@@ -85,6 +101,7 @@ impl Method {
             return self.cluster(under, first, ctx);
         }
         let tag = self.selector.as_ref().map_or("selector", |s| s.typetag_name());
+        self.admit_hard(&under.constraints)?;
         let own = selection.and_then(|s| s.snapshot(p)).cloned();
         let own = own.ok_or_else(|| Error::Contract {
             plugin: tag.into(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
+use crate::clustering::Clustering;
 use crate::constraints::Constraints;
 use crate::data::Data;
 use crate::error::{Error, Result};
@@ -15,6 +16,9 @@ pub enum Start {
     Centroids(Array2<f64>),
     /// One label per object.
     Labels(Vec<u32>),
+    /// An earlier clustering: its centres, and as far as a method reads them its labels (`NONE` where
+    /// unknown) and its metrics.
+    Clustering(Arc<Clustering>),
 }
 
 /// What to cluster. Cheap to clone. Ground truth is not part of it: only oracles and metrics see that.

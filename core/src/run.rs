@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::closure::{Closure, OnConflict};
 use crate::clustering::Clustering;
-use crate::constraints::{Kind, Strength, Violations};
+use crate::constraints::{Constraint, Constraints, Strength, Violations};
 use crate::context::Context;
 use crate::data::{Data, DataKind};
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ pub fn guarded<T>(plugin: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// Whether `clusterer` can run on `problem` within the limits, before anything is allocated.
 ///
 /// # Errors
-/// `UnsupportedData`, `MissingK`, `BadK`, `TooManyClusters`, `Memory`.
+/// `UnsupportedData`, `MissingK`, `BadK`, `TooManyClusters`, `HardNotSupported`, `Memory`.
 pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) -> Result<()> {
     let tag = clusterer.typetag_name();
     let properties = clusterer.properties();
@@ -70,7 +70,29 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
     if properties.needs_k || problem.k.is_some() {
         problem.require_k(None, tag)?;
     }
+    if properties.reads_constraints {
+        admit_hard(tag, &properties, &problem.constraints)?;
+    }
     within_memory(clusterer.memory(&problem.shape()), &problem.data, ctx)
+}
+
+/// Whether what is marked hard will hold: only a method that promises it is given such constraints.
+///
+/// # Errors
+/// `HardNotSupported`, naming the first constraint that `plugin` does not promise.
+pub fn admit_hard(plugin: &str, properties: &Properties, constraints: &Constraints) -> Result<()> {
+    let unsure = |c: &&Constraint| {
+        c.strength == Some(Strength::Hard) && !properties.hard_as_soft && !properties.promise(c)
+    };
+    match constraints.pairs().iter().find(unsure) {
+        Some(c) => Err(Error::HardNotSupported {
+            plugin: plugin.into(),
+            kind: c.kind,
+            i: c.i as usize,
+            j: c.j as usize,
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Whether data and a method that needs `beyond` bytes more fit into the memory limit.
@@ -129,22 +151,17 @@ fn judge(
 ) -> Result<Run> {
     let properties = clusterer.properties();
     let run = check_and_count(tag, clustering, problem, seconds)?;
-    let promised = |kind: Kind| match kind {
-        Kind::MustLink => properties.hard_must,
-        Kind::CannotLink => properties.hard_cannot,
-    };
-    if properties.hard_must || properties.hard_cannot {
+    if properties.hard_must || properties.hard_cannot || properties.hard_if_marked {
         let labels = &run.clustering.labels;
-        let pairs = problem.constraints.pairs().iter();
-        let broken = pairs
-            .filter(|c| c.strength != Some(Strength::Soft) && promised(c.kind))
-            .find(|c| c.is_violated(labels));
+        let mut pairs = problem.constraints.pairs().iter();
+        let broken = pairs.find(|c| properties.promise(c) && c.is_violated(labels));
         if let Some(c) = broken {
             return Err(Error::Contract {
                 plugin: tag.into(),
                 broken: format!(
-                    "it promises every {} and violates ({}, {})",
-                    c.kind.name().replace('_', "-"),
+                    "it promises {} {} and violates ({}, {})",
+                    if properties.hard(c.kind) { "every" } else { "a hard" },
+                    c.kind.hyphenated(),
                     c.i,
                     c.j
                 ),

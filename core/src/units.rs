@@ -115,6 +115,7 @@ impl Units {
                 Arc::new(Start::Centroids(seen))
             }
             Start::Labels(_) => start.clone(),
+            Start::Clustering(c) => Arc::new(Start::Clustering(Arc::new(self.seen_clustering(c)))),
         });
         Ok(Problem { data, start, ..problem.clone() })
     }

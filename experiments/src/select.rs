@@ -75,6 +75,7 @@ fn ask(
     let (Some(selector), Some(oracle)) = (&method.selector, &method.oracle) else {
         return Err(Error::bad_param("selector", "nothing", "a selector with an oracle"));
     };
+    method.admit_hard(&problem.constraints)?;
     let seen = run::transform(method.prefix(), problem, ctx)?.problem;
     let scene = Scene { data: Some(seen.data.clone()), ..set.set.scene(ctx.child("oracle")) };
     let mut respondent = oracle.open(&scene).map_err(|e| e.at("oracle"))?;

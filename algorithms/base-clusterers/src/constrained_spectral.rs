@@ -165,6 +165,7 @@ impl BaseClusterer for ConstrainedSpectral {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             soft_weights: true,
+            hard_as_soft: self.hard_as_soft.is_some(),
             objective_power: Some(0),
             ..Properties::default()
         }
@@ -204,9 +205,6 @@ impl ConstrainedSpectral {
         for c in constraints.pairs() {
             let weight = match (c.strength, self.hard_as_soft) {
                 (Some(Strength::Hard), Some(weight)) => weight,
-                (Some(Strength::Hard), None) => {
-                    return Err(Error::HardNotSupported { i: c.i as usize, j: c.j as usize });
-                }
                 _ => c.weight,
             };
             let sign = if c.kind == Kind::MustLink { 1.0 } else { -1.0 };
@@ -399,8 +397,6 @@ mod tests {
             ConstrainedSpectral { beta: Beta::Number(-0.1), ..ConstrainedSpectral::default() };
         assert!(run(&low, &problem).is_ok());
         let hard = Constraint { strength: Some(Strength::Hard), ..pairs[0] };
-        let refused = run(&ConstrainedSpectral::default(), &linked(&square(), &[hard]));
-        assert_eq!(refused, Err(Error::HardNotSupported { i: 0, j: 1 }));
         let softened =
             ConstrainedSpectral { hard_as_soft: Some(1.0), ..ConstrainedSpectral::default() };
         assert!(run(&softened, &linked(&square(), &[hard])).is_ok());

@@ -1,22 +1,36 @@
 //! What does a clusterer find when its own result tells how far each constraint reaches?
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use linfa_linalg::cholesky::Cholesky;
+use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::canonical;
-use mustlink_core::constraints::Violations;
+use mustlink_core::constraints::{Duplicates, Violations};
 use mustlink_core::prelude::*;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::serde_json::Value;
 use mustlink_core::{reduce, run};
+use mustlink_kernels::constrained::constraint_groups::{Entail, entailed_pairs};
 use ndarray::Array2;
+
+/// What costs something in a run on propagated constraints beyond them.
+#[options]
+pub enum RerunEntail {
+    /// What the given constraints entail: two runs differ in what was propagated alone (§5.4.1).
+    #[default]
+    Sources,
+    /// Nothing: not even the pairs that follow from the given ones.
+    Off,
+}
 
 /// Alternates clustering and constraint propagation: clusters say how far constraints reach.
 ///
 /// # Method
 /// The clusterer runs as configured; then, round by round, the given constraints are propagated with
 /// the clusters just found and the clusterer runs again on the result, from the centres just
-/// found, without extending the constraints further. It ends when a clustering comes back or the
+/// found; the given constraints are extended in it as `rerun_entail` says, the propagated ones never. It
+/// ends when a clustering comes back or the
 /// objective stands still. A propagator that needs no clustering propagates once before one run;
 /// what it gives instead of constraints (distances, affinities) takes the place of the data.
 /// # Input and output
@@ -30,8 +44,7 @@ use ndarray::Array2;
 /// Rounds times clusterer and propagator; random only in them.
 /// # References
 /// [Eaton2005] fig. 3.1. Differs: comparing objectives of rounds with different constraints, as
-/// printed, is kept, and a clustering that comes back ends the loop too. Metrics start from the
-/// identity in every round, as in the authors' program.
+/// printed, is kept, and a clustering that comes back ends the loop too.
 #[options]
 pub struct GpkMeans {
     /// Number of clusters; absent: that of the problem.
@@ -43,6 +56,14 @@ pub struct GpkMeans {
     /// What spreads the constraints.
     #[option(slot = "gaussian")]
     pub propagator: Option<Box<dyn ConstraintPropagator>>,
+    /// Whether what the given constraints entail costs something in the runs after the first too.
+    pub rerun_entail: RerunEntail,
+    /// Let the runs after the first start from the labels just found, too, and not only from the centres;
+    /// the authors' program appears to.
+    pub carry_labels: bool,
+    /// Let them start from the metrics just found; if not, from the identity, as the authors' program
+    /// does.
+    pub warm_metric: bool,
     /// Rounds of propagation after the first clustering.
     #[option(default = 20, min = 1)]
     pub max_rounds: usize,
@@ -61,6 +82,7 @@ impl BaseClusterer for GpkMeans {
         let parts = Parts {
             base: &**base,
             again: rerun(&**base, true)?,
+            entail: entail_of(&**base).filter(|_| self.rerun_entail == RerunEntail::Sources),
             propagator: &**propagator,
             problem: &problem,
             ctx,
@@ -121,10 +143,17 @@ fn rerun(base: &(dyn BaseClusterer + 'static), start: bool) -> Result<Box<dyn Ba
         .map_err(|message| Error::Plugin { tag: base.tag().into(), message })
 }
 
+/// How far a clusterer extends constraints before they cost anything, where it has that option.
+fn entail_of(base: &(dyn BaseClusterer + 'static)) -> Option<Entail> {
+    mustlink_core::serde_json::from_value(base.to_value().get("entail")?.clone()).ok()
+}
+
 /// One method, put together.
 struct Parts<'a> {
     base: &'a (dyn BaseClusterer + 'static),
     again: Box<dyn BaseClusterer>,
+    /// How far the given constraints are extended in the runs after the first.
+    entail: Option<Entail>,
     propagator: &'a (dyn ConstraintPropagator + 'static),
     problem: &'a Problem,
     ctx: &'a Context,
@@ -210,6 +239,42 @@ impl Parts<'_> {
 }
 
 impl GpkMeans {
+    /// `made` with the pairs that the given constraints entail, where they are wanted. One that was
+    /// propagated as well costs what both cost, or the larger of the two where the propagator keeps
+    /// one constraint a pair.
+    fn entailing(&self, parts: &Parts, made: Constraints) -> Result<Constraints> {
+        let given = &parts.problem.constraints;
+        let Some(entail) = parts.entail.filter(|_| !given.is_empty()) else { return Ok(made) };
+        let n = parts.problem.n();
+        let closure = Closure::new(given, n, OnConflict::Keep)?;
+        let known: HashSet<(u32, u32, Kind)> =
+            given.pairs().iter().map(|c| (c.i, c.j, c.kind)).collect();
+        let follows = entailed_pairs(&closure, entail, parts.problem.k.unwrap_or(n))?;
+        let new = follows.into_iter().filter(|c| !known.contains(&(c.i, c.j, c.kind)));
+        let all = made.pairs().iter().copied().chain(new);
+        let named = made.neighbourhoods().to_vec();
+        let reduced = parts.propagator.to_value().get("mode").is_some_and(|m| m == "reduced");
+        let both = if reduced { Duplicates::Max } else { Duplicates::Sum };
+        Ok(Constraints::with_duplicates(n, all, both)?.with_neighbourhoods(named))
+    }
+
+    /// Where the next run begins.
+    fn start(&self, data: &Data, last: &Clustering) -> Option<Start> {
+        let centres = start(data, last)?;
+        if !self.carry_labels && !self.warm_metric {
+            return Some(Start::Centroids(centres));
+        }
+        let mut from = last.clone();
+        from.extras.centers = Some(centres);
+        if !self.carry_labels {
+            from.labels.fill(NONE);
+        }
+        if !self.warm_metric {
+            (from.extras.weights, from.extras.metrics) = (None, None);
+        }
+        Some(Start::Clustering(Arc::new(from)))
+    }
+
     fn alternate(&self, parts: &Parts) -> Result<Clustering> {
         if !parts.base.properties().reads_constraints {
             parts.ctx.warn(format!("{} does not look at constraints", parts.base.tag()));
@@ -230,9 +295,10 @@ impl GpkMeans {
                 }
             };
             counts.push(parts.beyond(&made));
+            let made = self.entailing(parts, made)?;
             let mut problem = parts.problem.clone().with_constraints(parts.fitting(made)?);
-            if let Some(centres) = start(&problem.data, &last) {
-                problem = problem.with_start(Start::Centroids(centres));
+            if let Some(start) = self.start(&problem.data, &last) {
+                problem = problem.with_start(start);
             }
             let before = last.objective;
             last = parts.cluster(round, &*parts.again, &problem)?;

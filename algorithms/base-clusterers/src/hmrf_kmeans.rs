@@ -87,6 +87,7 @@ impl BaseClusterer for HmrfKMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             soft_weights: true,
+            hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
             ..Properties::default()
         }
@@ -158,7 +159,7 @@ impl Field {
         let listed = Closure::new(&Constraints::new(n, pairs)?, n, OnConflict::Keep)?;
         let must = method.weight;
         let cannot = method.weight_cannot.unwrap_or(must);
-        let links = Arc::new(ConstraintGroups::new(&listed, must, cannot, Entail::Off)?);
+        let links = Arc::new(ConstraintGroups::new(&listed, must, cannot, Entail::Off, 0)?);
         let kinds = links.explicit().iter();
         let apart = kinds.filter(|c| c.kind == Kind::CannotLink).map(|c| (c.i, c.j)).collect();
         let least = (0..d).map(|s| 1e-9 * x.column(s).sum() / n as f64).collect();

@@ -11,7 +11,7 @@ use mustlink_kernels::constrained::penalised_kmeans::{
 };
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::{Empty, lloyd};
-use mustlink_kernels::kmeans::seeding::Perturb;
+use mustlink_kernels::kmeans::seeding::{Init, Perturb};
 
 use learner::{Learner, MetricOptions};
 
@@ -117,10 +117,10 @@ impl BaseClusterer for MpckMeans {
         let points = Points::new(&problem.data, Distortion::SquaredEuclidean)?;
         let start = |ctx: &Context| soft.start(&points, k, problem, ctx);
         if self.metric == MetricForm::None {
-            let links = soft.links(|| fitted_weight(&points, k, ctx).map(|w| (w, w)))?;
+            let links = soft.links(k, || fitted_weight(&points, k, ctx).map(|w| (w, w)))?;
             return soft.best(|ctx| soft.descend(&points, &links, 1.0, start(ctx)?, ctx), ctx);
         }
-        let links = soft.links(|| self.auto(&points, k, &soft, ctx))?;
+        let links = soft.links(k, || self.auto(&points, k, &soft, ctx))?;
         let free = links.objects().is_empty();
         let learn = self.learn_metric && (self.learn_without_constraints || !free);
         if free && !learn {
@@ -128,7 +128,8 @@ impl BaseClusterer for MpckMeans {
             return soft.best(|ctx| lloyd(&points, start(ctx)?.0, stop, empty, ctx), ctx);
         }
         let learner = Learner::new(self.metric_options(learn), &points, &soft, links);
-        soft.best(|ctx| learner.run(start(ctx)?, ctx), ctx)
+        let metrics = self.first_metrics(problem, k);
+        soft.best(|ctx| learner.run(start(ctx)?, metrics.clone(), ctx), ctx)
     }
 
     fn properties(&self) -> Properties {
@@ -141,6 +142,7 @@ impl BaseClusterer for MpckMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             soft_weights: true,
+            hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
             ..Properties::default()
         }
@@ -182,26 +184,54 @@ impl MpckMeans {
     ) -> Result<(f64, f64)> {
         let own = auto_weight(points, k, ctx)?;
         let euclidean = Metric::identity(false, points.d());
-        let links = soft.links(|| Ok((0.0, 0.0)))?;
+        let links = soft.links(k, || Ok((0.0, 0.0)))?;
         let span = Learner::new(self.metric_options(true), points, soft, links)
-            .spans(std::slice::from_ref(&euclidean))
+            .spans(std::slice::from_ref(&euclidean), None)
             .swap_remove(0);
         let reach = euclidean.square(&span);
         Ok((0.5, if reach > 0.0 { own / reach } else { 0.5 }))
     }
 
+    /// The metrics of an earlier clustering that is the start, where it has those learned here; else
+    /// Euclidean ones.
+    fn first_metrics(&self, problem: &Problem, k: usize) -> Vec<Metric> {
+        let (full, d) = (self.is_full(), problem.d());
+        let count = if self.is_multi() { k } else { 1 };
+        let euclidean = || vec![Metric::identity(full, d); count];
+        let extras = match problem.start.as_deref() {
+            Some(Start::Clustering(c)) if self.init == Some(SoftInit::Plain(Init::Given)) => {
+                &c.extras
+            }
+            _ => return euclidean(),
+        };
+        let found: Option<Vec<Metric>> = match (full, &extras.weights, &extras.metrics) {
+            (false, Some(w), _) if w.dim() == (k, d) => {
+                Some((0..count).map(|h| Metric::Diagonal(w.row(h).to_vec())).collect())
+            }
+            (true, _, Some(all)) if all.len() == count => {
+                all.iter().map(|matrix| Metric::from_matrix(matrix.clone())).collect()
+            }
+            _ => None,
+        };
+        found.unwrap_or_else(euclidean)
+    }
+
     fn check(&self) -> Result<()> {
-        if self.is_full() && self.max_pair == Some(MaxPair::Box) {
-            let legal = "\"exact\" or \"farthest_cl\" with a full metric";
-            return Err(Error::bad_param("max_pair", "\"box\"", legal));
+        let legal = "\"exact\" or \"farthest_cl\" with a full metric";
+        match self.max_pair {
+            Some(MaxPair::Box) if self.is_full() => {
+                Err(Error::bad_param("max_pair", "\"box\"", legal))
+            }
+            Some(MaxPair::Cluster) if self.is_full() => {
+                Err(Error::bad_param("max_pair", "\"cluster\"", legal))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn metric_options(&self, learn: bool) -> MetricOptions {
         MetricOptions {
             full: self.is_full(),
-            multi: self.is_multi(),
             max_pair: self.max_pair(),
             box_includes_origin: self.box_includes_origin,
             log_weight: self.log_weight,
@@ -235,7 +265,6 @@ mod tests {
     use mustlink_core::closure::{Closure, EntailedWeight};
     use mustlink_core::contract::fixtures;
     use mustlink_kernels::constrained::icm::Order;
-    use mustlink_kernels::kmeans::seeding::Init;
     use ndarray::{Array2, Axis, array};
     use proptest::prelude::*;
 
@@ -527,9 +556,9 @@ mod tests {
             let method = MpckMeans { max_pair, ..plain() };
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
             let soft = PenalisedKMeans::new(method.soft(), &p).unwrap();
-            let links = soft.links(|| Ok((1.0, 1.0))).unwrap();
+            let links = soft.links(3, || Ok((1.0, 1.0))).unwrap();
             let metric = Metric::Diagonal(a);
-            let span = Learner::new(method.metric_options(true), &points, &soft, links).spans(std::slice::from_ref(&metric));
+            let span = Learner::new(method.metric_options(true), &points, &soft, links).spans(std::slice::from_ref(&metric), None);
             let reach = metric.square(&span[0]);
             for i in 0..45 {
                 for j in 0..i {

@@ -70,7 +70,7 @@ impl BaseClusterer for PckMeans {
         let soft = PenalisedKMeans::new(self.soft(), problem)?;
         let points = Points::new(&problem.data, self.distortion)?;
         let scale = self.scale();
-        let links = soft.links(|| {
+        let links = soft.links(k, || {
             let weight = scale * fitted_weight(&points, k, ctx)?;
             Ok((weight, weight))
         })?;
@@ -84,6 +84,7 @@ impl BaseClusterer for PckMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             soft_weights: true,
+            hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
             objective_power: Some(self.distortion.power()),
             ..Properties::default()
@@ -213,8 +214,9 @@ mod tests {
         let (p, _) = fixtures::dense(1);
         let hard = Constraint { strength: Some(Strength::Hard), ..Constraint::must(0, 1) };
         let p = p.with_constraints(Constraints::new(45, [hard]).unwrap());
-        let refused = plain().cluster(&p, &Context::new(1)).unwrap_err();
-        assert_eq!(refused, Error::HardNotSupported { i: 0, j: 1 });
+        let refused = mustlink_core::run::cluster(&plain(), &p, &Context::new(1)).unwrap_err();
+        let (plugin, kind) = ("pck_means".into(), Kind::MustLink);
+        assert_eq!(refused, Error::HardNotSupported { plugin, kind, i: 0, j: 1 });
         run(
             &PckMeans {
                 shared: PenaltyOptions { hard_as_soft: Some(5.0), ..PenaltyOptions::default() },

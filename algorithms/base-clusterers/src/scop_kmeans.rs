@@ -85,6 +85,7 @@ impl BaseClusterer for ScopKMeans {
             scales.violation,
             scales.violation,
             Entail::Off,
+            k,
         )?);
         best_attempt(self.restarts, |r| {
             let ctx = ctx.index(r);
@@ -112,6 +113,7 @@ impl BaseClusterer for ScopKMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             soft_weights: true,
+            hard_if_marked: true,
             gives_centers: true,
             ..Properties::default()
         }

@@ -35,6 +35,17 @@ pub enum Weighting {
     None,
 }
 
+/// Who belongs to a cluster when it is founded, besides its medoid.
+#[options]
+pub enum InitialMembers {
+    /// Whom the oracle puts there.
+    #[default]
+    Oracle,
+    /// Also every object that the ensemble imputes a must-link to the medoid for (Fig. 4, step 5): it
+    /// counts in associations, is asked about after all others, and gives no constraint.
+    Imputed,
+}
+
 /// What follows when the imputed neighbourhoods end before there are k clusters.
 #[options]
 pub enum Fallback {
@@ -83,7 +94,7 @@ pub enum ZeroAssociation {
 #[options]
 pub struct Committee {
     /// What makes the committee; absent, from 100 000 objects on its k-means has one start, as
-    /// published, for each member.
+    /// published, and draws 80 000 objects for each member.
     #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Number of clusters; absent: the problem's.
@@ -97,6 +108,8 @@ pub struct Committee {
     pub kappa_cannot: f64,
     /// Which object of an imputed neighbourhood stands for it.
     pub representative: Representative,
+    /// Who belongs to a cluster when it is founded, besides its medoid.
+    pub initial_members: InitialMembers,
     /// How associations enter the margin.
     pub weighting: Weighting,
     /// What follows when the imputed neighbourhoods do not suffice.
@@ -183,6 +196,7 @@ impl Committee {
             retry: None,
             expanding: false,
             votes: Votes::new(co),
+            thresholds,
             farthest: Farthest::new(&groups),
             step: Step::Done(Done::Exhausted),
             ctx,
@@ -219,14 +233,15 @@ fn densities(co: &CoAssociation, of: &[u32], beta: f64) -> Vec<f64> {
     of.iter().map(|&i| density(i)).collect()
 }
 
-/// Objects from which on members are made by single starts: they differ by their samples already, and
-/// ten starts of each take minutes.
+/// Objects from which on members are made by single starts, and draw no more of them: they differ by
+/// their samples already, and ten starts of each on most of the objects take minutes.
 const MANY: usize = 100_000;
 
-/// The default generator with one start for each member.
-fn of_single_starts() -> Result<Box<dyn EnsembleGenerator>> {
+/// The default generator for many objects.
+fn of_single_starts(n: usize) -> Result<Box<dyn EnsembleGenerator>> {
     let clusterer = json!({"type": "kmeans", "restarts": 1});
-    let config = json!({"type": "subsample", "clusterer": clusterer});
+    let rate = 0.8 * MANY as f64 / n as f64;
+    let config = json!({"type": "subsample", "clusterer": clusterer, "rate": rate});
     let failed = |message| Error::Plugin { tag: "subsample".into(), message };
     <dyn EnsembleGenerator as RoleObject>::from_value(config).map_err(failed)
 }
@@ -235,7 +250,7 @@ fn of_single_starts() -> Result<Box<dyn EnsembleGenerator>> {
 impl QuerySelector for Committee {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let generator = match &self.generator {
-            None if problem.n() >= MANY => Cow::Owned(of_single_starts()?),
+            None if problem.n() >= MANY => Cow::Owned(of_single_starts(problem.n())?),
             _ => self.generator()?,
         };
         self.begin(&**generator, Beginning::Imputed, None, "committee", problem, ctx)
@@ -279,6 +294,7 @@ struct Run {
     retry: Option<Vec<u32>>,
     expanding: bool,
     votes: Votes,
+    thresholds: Thresholds,
     /// Where no neighbourhoods are imputed.
     farthest: Farthest,
     step: Step,
@@ -291,6 +307,22 @@ impl Run {
         self.groups.create(object);
         self.votes.create(object);
         self.placed(object);
+        let imputed = self.options.initial_members == InitialMembers::Imputed;
+        if imputed && self.beginning == Beginning::Imputed && !self.expanding {
+            let like = self.alike(object);
+            self.votes.lend(&like, self.groups.len() as u32 - 1);
+        }
+    }
+
+    /// Objects nobody has placed for which the ensemble imputes a must-link to this one.
+    fn alike(&self, object: u32) -> Vec<u32> {
+        let co = self.votes.co_association();
+        let free = |i: &u32| !self.groups.is_settled(*i) && !self.votes.is_lent(*i);
+        let must = |i: &u32| {
+            let (a, b) = (object as usize, *i as usize);
+            self.thresholds.judge(co.count(a, b), co.joint(a, b)) == Some(Kind::MustLink)
+        };
+        (0..co.n() as u32).filter(|i| *i != object && free(i) && must(i)).collect()
     }
 
     fn placed(&mut self, object: u32) {
@@ -364,6 +396,8 @@ impl Run {
     /// The free object with the smallest margin.
     fn most_disputed(&mut self) -> Option<u32> {
         let free = self.groups.free();
+        let waits = free.iter().any(|&i| !self.votes.is_lent(i));
+        let comes = |votes: &Votes, i: u32| !waits || !votes.is_lent(i);
         let last = self.options.zero_association == ZeroAssociation::Last;
         let by_size = self.options.weighting == Weighting::Size;
         if !self.density.is_empty() {
@@ -372,14 +406,15 @@ impl Run {
                 let doubt = 1.0 - self.votes.margin(i, by_size).value();
                 let late = last && self.votes.has_no_association(i);
                 let score = if late { -1.0 } else { doubt * density };
-                (!self.groups.is_settled(i)).then_some(score)
+                let free = !self.groups.is_settled(i) && comes(&self.votes, i);
+                free.then_some(score)
             };
             let scores: Vec<Option<f64>> = eligible.iter().zip(&self.density).map(score).collect();
             return self.groups.best(&scores).map(|at| self.groups.eligible()[at]);
         }
         let mut best: Vec<u32> = Vec::new();
         let mut least = None;
-        for i in free {
+        for i in free.into_iter().filter(|&i| comes(&self.votes, i)) {
             let late = last && self.votes.has_no_association(i);
             let margin = self.votes.margin(i, by_size);
             let order = least.map_or(std::cmp::Ordering::Less, |(l, m): (bool, _)| {

@@ -32,8 +32,8 @@ pub enum Side {
 /// The ensemble and O(τ) for each pair drawn, at most 1000 draws for each pair wanted. Random in the
 /// ensemble and the draws.
 /// # References
-/// Figure 2 of [Greene2007], which asks only what is imputed correctly; here wrongly imputed pairs
-/// take part, with their true reply.
+/// Figure 2 of [Greene2007], which takes only what is imputed correctly: `correct_only`. Without it
+/// wrongly imputed pairs take part, with their true reply.
 #[options]
 pub struct ImputedPairs {
     /// What makes the ensemble.
@@ -41,6 +41,9 @@ pub struct ImputedPairs {
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Which pairs are asked.
     pub side: Side,
+    /// Take back every reply that the ensemble contradicts: it counts as a question and gives no
+    /// constraint. For experiments, where replies are known; without effect on `not_imputed`.
+    pub correct_only: bool,
     /// How many, at most.
     #[option(default = 1000)]
     pub pairs: usize,
@@ -67,7 +70,7 @@ impl QuerySelector for ImputedPairs {
         let all = m * m.saturating_sub(1) / 2;
         let mut draw = ctx.stream("pairs");
         let mut drawn = HashSet::new();
-        let mut pairs = Vec::new();
+        let (mut pairs, mut imputed) = (Vec::new(), Vec::new());
         for _ in 0..self.pairs.min(all).saturating_mul(PATIENCE) {
             if pairs.len() == self.pairs || drawn.len() == all {
                 break;
@@ -79,12 +82,17 @@ impl QuerySelector for ImputedPairs {
             }
             let (i, j) = (eligible[a.min(b)], eligible[a.max(b)]);
             let (x, y) = (i as usize, j as usize);
-            let decided = thresholds.judge(co.count(x, y), co.joint(x, y)).is_some();
-            if decided == (self.side == Side::Imputed) {
+            let decided = thresholds.judge(co.count(x, y), co.joint(x, y));
+            if decided.is_some() == (self.side == Side::Imputed) {
                 pairs.push((i, j));
+                imputed.push(decided);
             }
         }
-        Ok(PairList::start(problem, pairs, false, "imputed"))
+        let asked = PairList::start(problem, pairs, false, "imputed");
+        match self.correct_only {
+            true => Ok(Box::new(CorrectOnly { asked, imputed, taken_back: Vec::new() })),
+            false => Ok(asked),
+        }
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -95,5 +103,36 @@ impl QuerySelector for ImputedPairs {
     fn memory(&self, shape: &Shape) -> u64 {
         let generator = self.generator();
         generator.map_or(0, |g| 2 * g.memory(shape, true)) + 64 * self.pairs as u64
+    }
+}
+/// Pairs asked one after another, of which those stay that an ensemble is right about.
+struct CorrectOnly {
+    asked: Box<dyn Inquiry>,
+    /// What the ensemble says about each pair: queries are numbered in their order.
+    imputed: Vec<Option<Kind>>,
+    taken_back: Vec<Event>,
+}
+
+impl Inquiry for CorrectOnly {
+    fn step(&mut self) -> Result<Step> {
+        self.asked.step()
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        self.asked.tell(id, reply)?;
+        let wrong = matches!(
+            (self.imputed[id as usize], reply),
+            (Some(Kind::MustLink), Reply::CannotLink) | (Some(Kind::CannotLink), Reply::MustLink)
+        );
+        if wrong {
+            self.taken_back.push(Event::Retracted { id });
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        let mut events = self.asked.drain();
+        events.append(&mut self.taken_back);
+        events
     }
 }

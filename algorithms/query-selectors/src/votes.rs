@@ -6,6 +6,7 @@
 //! size-weighted form T_ic = M_ic / (τ Σ|π|), so that margins are compared as exact fractions.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use mustlink_kernels::ensemble::co_association::CoAssociation;
 
@@ -15,6 +16,8 @@ pub struct Votes {
     /// M_ic for each neighbourhood c and object i.
     shared: Vec<Vec<u64>>,
     sizes: Vec<u64>,
+    /// The neighbourhood that an object counts in though nobody said that it belongs there.
+    lent: HashMap<u32, u32>,
 }
 
 /// A fraction in [0, 1] as numerator and denominator.
@@ -39,7 +42,7 @@ impl Margin {
 impl Votes {
     /// No neighbourhood yet.
     pub fn new(co: CoAssociation) -> Self {
-        Votes { co, shared: Vec::new(), sizes: Vec::new() }
+        Votes { co, shared: Vec::new(), sizes: Vec::new(), lent: HashMap::new() }
     }
 
     /// The co-associations.
@@ -54,12 +57,38 @@ impl Votes {
         self.join(object, self.sizes.len() as u32 - 1);
     }
 
-    /// `object` joins a neighbourhood: one row of counts is added, nothing else changes.
+    /// `object` joins a neighbourhood: one row of counts is added, nothing else changes. Where it
+    /// counted already without being a member, it counts once.
     pub fn join(&mut self, object: u32, neighbourhood: u32) {
-        let column = &mut self.shared[neighbourhood as usize];
+        let before = self.lent.remove(&object);
+        if before == Some(neighbourhood) {
+            return;
+        }
         let row = self.co.row(object as usize);
-        column.iter_mut().zip(row).for_each(|(m, c)| *m += u64::from(c));
+        let changed = |column: &mut Vec<u64>, by: fn(&mut u64, u64)| {
+            column.iter_mut().zip(&row).for_each(|(m, &c)| by(m, u64::from(c)));
+        };
+        if let Some(other) = before {
+            changed(&mut self.shared[other as usize], |m, c| *m -= c);
+            self.sizes[other as usize] -= 1;
+        }
+        changed(&mut self.shared[neighbourhood as usize], |m, c| *m += c);
         self.sizes[neighbourhood as usize] += 1;
+    }
+
+    /// `objects` count in a neighbourhood until they join one. None of them counts anywhere yet.
+    pub fn lend(&mut self, objects: &[u32], neighbourhood: u32) {
+        let all: Vec<u32> = (0..self.co.n() as u32).collect();
+        let sums = self.co.sums(&all, objects);
+        let column = &mut self.shared[neighbourhood as usize];
+        column.iter_mut().zip(sums).for_each(|(m, sum)| *m += sum);
+        self.sizes[neighbourhood as usize] += objects.len() as u64;
+        self.lent.extend(objects.iter().map(|&i| (i, neighbourhood)));
+    }
+
+    /// Whether an object counts in a neighbourhood without being a member.
+    pub fn is_lent(&self, object: u32) -> bool {
+        self.lent.contains_key(&object)
     }
 
     /// M_ic for every neighbourhood c.

@@ -112,6 +112,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let start = Instant::now();
     let work = || -> Result<_> {
         let seen = job.seen()?;
+        job.method.admit_hard(&seen.problem.constraints)?;
         let selection = job.select(&seen.problem)?;
         let clustered = job.cluster(&seen, selection.as_ref())?;
         let seconds = start.elapsed().as_secs_f64();

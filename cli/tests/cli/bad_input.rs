@@ -93,6 +93,34 @@ fn constraints_about_nobody() {
     );
 }
 
+/// Whoever reads no constraints, or promises none of a kind, is not given one that must hold.
+#[test]
+fn hard_constraints_for_a_method_that_does_not_promise_them() {
+    let bench =
+        Bench::with("c.csv", "i,j,type,strength\n0,1,must_link,soft\n2,60,must_link,hard\n");
+    for method in ["--clusterer kmeans", "--clusterer pck_means", "--selector cobra --oracle truth"]
+    {
+        let name = method.split(' ').nth(1).unwrap();
+        bench.run(&format!("cluster --data iris {method} --constraints c.csv --quiet")).failed(
+            3,
+            &format!(
+                "error: constraints: the must-link (2, 60) is marked hard, and {name} does not \
+                 promise to hold a must-link; use a method that does (`mustlink list \
+                 base-clusterers`), mark it soft, or give hard_as_soft = WEIGHT where the method has \
+                 that option\n"
+            ),
+        );
+    }
+    let run = |clusterer: &str| {
+        bench.write("m.toml", &format!("clusterer = {clusterer}\n"));
+        let done = bench.run("cluster --data iris --method m.toml --constraints c.csv --quiet");
+        assert_eq!(done.status, 0, "{}", done.err);
+    };
+    run("{ type = \"pck_means\", hard_as_soft = 2.0 }");
+    run("\"cop_kmeans\"");
+    run("\"scop_kmeans\"");
+}
+
 #[test]
 fn a_class_column_that_is_not_there() {
     let bench = Bench::with("d.csv", CSV);

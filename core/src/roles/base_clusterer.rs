@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::clustering::Clustering;
+use crate::constraints::{Constraint, Kind, Strength};
 use crate::context::Context;
 use crate::data::DataKind;
 use crate::error::Result;
@@ -21,6 +22,10 @@ pub struct Properties {
     pub hard_must: bool,
     /// Every cannot-link holds in what it returns.
     pub hard_cannot: bool,
+    /// Constraints marked hard hold in what it returns, though others may be broken.
+    pub hard_if_marked: bool,
+    /// It may break constraints marked hard, because an option of the user's says what they count.
+    pub hard_as_soft: bool,
     /// It uses the weights of constraints.
     pub soft_weights: bool,
     /// It returns centres.
@@ -46,6 +51,8 @@ impl Default for Properties {
             reads_constraints: false,
             hard_must: false,
             hard_cannot: false,
+            hard_if_marked: false,
+            hard_as_soft: false,
             soft_weights: false,
             gives_centers: false,
             objective_power: None,
@@ -53,6 +60,25 @@ impl Default for Properties {
             any_magnitude: false,
             index_keyed: true,
             needs_setup: false,
+        }
+    }
+}
+
+impl Properties {
+    /// Whether every constraint of this kind is promised.
+    pub fn hard(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::MustLink => self.hard_must,
+            Kind::CannotLink => self.hard_cannot,
+        }
+    }
+
+    /// Whether this constraint is promised.
+    pub fn promise(&self, constraint: &Constraint) -> bool {
+        match constraint.strength {
+            Some(Strength::Soft) => false,
+            Some(Strength::Hard) => self.hard_if_marked || self.hard(constraint.kind),
+            None => self.hard(constraint.kind),
         }
     }
 }

@@ -22,6 +22,9 @@ use rayon::prelude::*;
 pub enum MaxPair {
     /// Between opposite corners of the box around all objects (diagonal metrics only).
     Box,
+    /// From the second round on, where each cluster has its own metric, between opposite corners of the box
+    /// around its members, times √d: what the authors' program does (diagonal metrics only).
+    Cluster,
     /// Between the two objects farthest apart under the metric.
     Exact,
     /// Between the two cannot-linked objects farthest apart under the metric.
@@ -36,8 +39,6 @@ const ROWS: usize = 256;
 pub(super) struct MetricOptions {
     /// Matrices, not weights of features.
     pub(super) full: bool,
-    /// One per cluster, not one for all.
-    pub(super) multi: bool,
     pub(super) max_pair: MaxPair,
     /// The box around all objects holds the origin too.
     pub(super) box_includes_origin: bool,
@@ -100,18 +101,21 @@ impl<'a> Learner<'a> {
         Learner { options, points, soft, links, floors, sides }
     }
 
-    /// One run from centres and labels.
+    /// One run from centres, labels and metrics.
     ///
     /// # Errors
     /// `NumericalFailure` for a scatter without eigenvalues; cancellation.
-    pub(super) fn run(&self, start: (Array2<f64>, Vec<u32>), ctx: &Context) -> Result<Clustering> {
+    pub(super) fn run(
+        &self,
+        start: (Array2<f64>, Vec<u32>),
+        mut metrics: Vec<Metric>,
+        ctx: &Context,
+    ) -> Result<Clustering> {
         let SoftOptions { empty, shared, .. } = self.soft.options;
         let (stop, order) = (shared.stop(), shared.order);
         let (mut centres, mut labels) = start;
         let k = centres.nrows();
-        let count = if self.options.multi { k } else { 1 };
-        let mut metrics = vec![Metric::identity(self.options.full, self.points.d()); count];
-        let mut spans = self.spans(&metrics);
+        let mut spans = self.spans(&metrics, None);
         let mut penalties = MetricPenalties::new(&self.links, self.points.data(), k);
         let monotone = self.options.max_pair == MaxPair::Box;
         let mut best: Option<Round> = None;
@@ -150,7 +154,7 @@ impl<'a> Learner<'a> {
                 status = Status::Cycle;
                 break;
             }
-            spans = self.spans(&metrics);
+            spans = self.spans(&metrics, Some(&labels));
         }
         if let Some((objective, found, at, under)) = best
             && history.last().is_some_and(|last| last.objective > objective)
@@ -374,13 +378,33 @@ impl<'a> Learner<'a> {
         spread - self.options.log_weight * log
     }
 
-    /// The largest difference under each metric.
-    pub(super) fn spans(&self, metrics: &[Metric]) -> Vec<Vec<f64>> {
+    /// The sides of the box around the members of each cluster, times √d.
+    fn sides_of_clusters(&self, labels: &[u32], k: usize) -> Vec<Vec<f64>> {
+        let d = self.points.d();
+        let origin = vec![0.0; d];
+        let (offsets, order) = by_label(labels, k);
+        let of = |h: usize| {
+            let members = order[offsets[h]..offsets[h + 1]].iter();
+            let rows = members.map(|&i| dense(self.points, i as usize));
+            let origin = self.options.box_includes_origin.then_some(&origin[..]);
+            let mut found = sides(d, rows.chain(origin));
+            found.iter_mut().for_each(|side| *side *= (d as f64).sqrt());
+            found
+        };
+        (0..k).map(of).collect()
+    }
+
+    /// The largest difference under each metric, given the labels after the first round.
+    pub(super) fn spans(&self, metrics: &[Metric], labels: Option<&[u32]>) -> Vec<Vec<f64>> {
         let difference = |i: usize, j: usize| -> Vec<f64> {
             dense(self.points, i).iter().zip(dense(self.points, j)).map(|(a, b)| a - b).collect()
         };
         match self.options.max_pair {
             MaxPair::Box => vec![self.sides.clone(); metrics.len()],
+            MaxPair::Cluster => match labels.filter(|_| metrics.len() > 1) {
+                None => vec![self.sides.clone(); metrics.len()],
+                Some(labels) => self.sides_of_clusters(labels, metrics.len()),
+            },
             MaxPair::Exact => metrics
                 .iter()
                 .map(|metric| {
@@ -408,6 +432,18 @@ impl<'a> Learner<'a> {
             }
         }
     }
+}
+
+/// Largest less smallest value of each feature.
+fn sides<'a>(d: usize, rows: impl Iterator<Item = &'a [f64]>) -> Vec<f64> {
+    let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
+    for row in rows {
+        for (s, &v) in row.iter().enumerate() {
+            low[s] = low[s].min(v);
+            high[s] = high[s].max(v);
+        }
+    }
+    high.iter().zip(&low).map(|(h, l)| (h - l).max(0.0)).collect()
 }
 
 /// The two rows farthest apart; ties: the lowest indexes.

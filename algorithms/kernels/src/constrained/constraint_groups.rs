@@ -3,15 +3,15 @@
 //! Where the constraints of a kind have one weight, must-link components and which of them are apart
 //! are enough. Other weights, and contradicting cannot-links, use lists of partners.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mustlink_core::Result;
-use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS};
+use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::clustering::NONE;
-use mustlink_core::constraints::{Constraint, Kind};
+use mustlink_core::constraints::{Constraint, Constraints, Kind};
 
 /// How far constraints are extended before they cost anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -22,8 +22,40 @@ pub enum Entail {
     Full,
     /// Transitivity; cannot-links only between components of at least two objects.
     NeighbourhoodsOnly,
+    /// Transitivity and entailment within and between the k largest components of at least two objects
+    /// alone, as in the program behind [Eaton2005].
+    LargestNeighbourhoods,
     /// The given pairs alone.
     Off,
+}
+
+/// The given pairs and what follows from them as far as `entail` wants it, must-links first; `k` is the
+/// number of clusters, where it matters.
+///
+/// # Errors
+/// `ClosureTooLarge`.
+pub fn entailed_pairs(closure: &Closure, entail: Entail, k: usize) -> Result<Vec<Constraint>> {
+    if entail == Entail::Off {
+        return Ok(closure.constraints().pairs().to_vec());
+    }
+    let mut all = closure.pairs(EntailedWeight::Bottleneck, MAX_CLOSURE_PAIRS)?;
+    if entail == Entail::Full {
+        return Ok(all);
+    }
+    let given: HashSet<(u32, u32, Kind)> =
+        closure.constraints().pairs().iter().map(|c| (c.i, c.j, c.kind)).collect();
+    let size = |p: usize| closure.members(p).len();
+    let mut large: Vec<usize> = (0..closure.components()).filter(|&p| size(p) >= 2).collect();
+    if entail == Entail::LargestNeighbourhoods {
+        // Components are numbered by their smallest members; the sort is stable.
+        large.sort_by_key(|&p| std::cmp::Reverse(size(p)));
+        large.truncate(k);
+    }
+    let mut extended = vec![false; closure.components()];
+    large.iter().for_each(|&p| extended[p] = true);
+    let inside = |i: u32| extended[closure.component(i as usize)];
+    all.retain(|c| (inside(c.i) && inside(c.j)) || given.contains(&(c.i, c.j, c.kind)));
+    Ok(all)
 }
 
 /// Which pairs cost something, by component where weights are equal and pair by pair elsewhere.
@@ -57,11 +89,23 @@ fn constant(closure: &Closure, kind: Kind) -> Option<f64> {
 }
 
 impl ConstraintGroups {
-    /// The pairs of `closure`; `weight` and `weight_cannot` multiply the constraints' own weights.
+    /// The pairs of `closure`, with what follows from them; `weight` and `weight_cannot` multiply the constraints' own weights.
     ///
     /// # Errors
-    /// `ClosureTooLarge` when unequal weights need the closure pair by pair and it is too large.
-    pub fn new(closure: &Closure, weight: f64, weight_cannot: f64, entail: Entail) -> Result<Self> {
+    /// `ClosureTooLarge` when the closure is needed pair by pair and is too large.
+    pub fn new(
+        closure: &Closure,
+        weight: f64,
+        weight_cannot: f64,
+        entail: Entail,
+        k: usize,
+    ) -> Result<Self> {
+        if entail == Entail::LargestNeighbourhoods {
+            let n = closure.n();
+            let listed = Constraints::new(n, entailed_pairs(closure, entail, k)?)?;
+            let listed = Closure::new(&listed, n, OnConflict::Keep)?;
+            return ConstraintGroups::new(&listed, weight, weight_cannot, Entail::Off, k);
+        }
         let must = constant(closure, Kind::MustLink);
         let cannot = constant(closure, Kind::CannotLink);
         let implicit_must = must.is_some() && entail != Entail::Off;
@@ -80,17 +124,8 @@ impl ConstraintGroups {
             let pairs = closure.constraints().pairs().iter();
             explicit.extend(pairs.filter(|c| c.kind == Kind::CannotLink && (same(c) || lone(c))));
         } else {
-            let all = closure.pairs(EntailedWeight::Bottleneck, MAX_CLOSURE_PAIRS)?;
-            let given: std::collections::HashSet<(u32, u32)> =
-                closure.constraints().pairs().iter().map(|c| (c.i, c.j)).collect();
-            explicit.extend(all.into_iter().filter(|c| match c.kind {
-                Kind::MustLink => !implicit_must,
-                Kind::CannotLink => {
-                    entail == Entail::Full
-                        || (large(c.i) && large(c.j))
-                        || given.contains(&(c.i, c.j))
-                }
-            }));
+            let all = entailed_pairs(closure, entail, k)?.into_iter();
+            explicit.extend(all.filter(|c| c.kind == Kind::CannotLink || !implicit_must));
         }
         // What is summed in this order does not depend on the order in which pairs are given.
         explicit.sort_by_key(|c| (c.i, c.j, c.kind));

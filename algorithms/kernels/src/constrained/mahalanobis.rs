@@ -51,6 +51,17 @@ impl Metric {
         }
     }
 
+    /// A whole matrix; `None` where it is not positive definite.
+    pub fn from_matrix(matrix: Array2<f64>) -> Option<Self> {
+        let (values, vectors) = matrix.eigh().ok()?;
+        if values.iter().any(|v| *v <= 0.0 || !v.is_finite()) {
+            return None;
+        }
+        let log_det = values.iter().map(|v| v.ln()).sum();
+        let factor = (vectors * values.mapv(f64::sqrt)).as_standard_layout().into_owned();
+        Some(Metric::Full { matrix, factor, log_det })
+    }
+
     /// log det A, from its factors.
     pub fn log_det(&self) -> f64 {
         match self {

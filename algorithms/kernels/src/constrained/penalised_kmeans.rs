@@ -15,7 +15,7 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
 use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
 use mustlink_core::prelude::{__mustlink, options};
-use mustlink_core::{Context, Error, Problem, Result};
+use mustlink_core::{Context, Problem, Result, Start};
 
 use crate::constrained::constraint_groups::{ConstraintGroups, Entail};
 use crate::constrained::icm::{Order, PairwiseTerm, visit};
@@ -184,7 +184,7 @@ impl PenalisedKMeans {
     /// Checks the options and closes the constraints.
     ///
     /// # Errors
-    /// `HardNotSupported`, `InconsistentConstraints`.
+    /// `InconsistentConstraints`.
     pub fn new(options: SoftOptions, problem: &Problem) -> Result<Self> {
         let constraints = softened(&problem.constraints, problem.n(), options.shared.hard_as_soft)?;
         let closure = Closure::new(&constraints, problem.n(), options.shared.on_conflict)?;
@@ -214,7 +214,11 @@ impl PenalisedKMeans {
     ///
     /// # Errors
     /// `ClosureTooLarge`; those of `auto`.
-    pub fn links(&self, auto: impl Fn() -> Result<(f64, f64)>) -> Result<Arc<ConstraintGroups>> {
+    pub fn links(
+        &self,
+        k: usize,
+        auto: impl Fn() -> Result<(f64, f64)>,
+    ) -> Result<Arc<ConstraintGroups>> {
         let number = |weight: Weight| match weight {
             Weight::Number(w) => Some(w),
             Weight::Auto(_) => None,
@@ -231,7 +235,8 @@ impl PenalisedKMeans {
                 (must.unwrap_or(found.0), cannot.unwrap_or(found.1))
             }
         };
-        Ok(Arc::new(ConstraintGroups::new(&self.closure, must, cannot, self.options.entail)?))
+        let entail = self.options.entail;
+        Ok(Arc::new(ConstraintGroups::new(&self.closure, must, cannot, entail, k)?))
     }
 
     /// Centres and first labels ([`NONE`] outside the neighbourhoods that start clusters).
@@ -259,7 +264,13 @@ impl PenalisedKMeans {
                 }
                 Ok((centres, labels()))
             }
-            SoftInit::Plain(init) => Ok((seeding::start(points, k, init, problem, ctx)?, labels())),
+            SoftInit::Plain(init) => {
+                let known = match (init, problem.start.as_deref()) {
+                    (Init::Given, Some(Start::Clustering(c))) => c.labels.clone(),
+                    _ => labels(),
+                };
+                Ok((seeding::start(points, k, init, problem, ctx)?, known))
+            }
             SoftInit::ConstrainedObjects => {
                 if let Some(centres) = self.constrained_first(points, k, problem, ctx)? {
                     return Ok((centres, labels()));
@@ -323,7 +334,7 @@ impl PenalisedKMeans {
         let of_part = Points::new(&part.data, points.distortion())?;
         let ctx = ctx.child("constrained");
         let weight = auto_weight(&of_part, k, &ctx)?;
-        let links = soft.links(|| Ok((weight, weight)))?;
+        let links = soft.links(k, || Ok((weight, weight)))?;
         let start = |ctx: &Context| soft.start(&of_part, k, &part, ctx);
         let best = soft.best(|ctx| soft.descend(&of_part, &links, 1.0, start(ctx)?, ctx), &ctx)?;
         Ok(best.extras.centers)
@@ -462,14 +473,14 @@ pub fn distances(points: &Points, centres: &Array2<f64>, objects: &[u32], scale:
     out
 }
 
-/// Hard constraints as soft ones of the weight the user set, if the user did.
+/// Hard constraints as soft ones of the weight the user set. Without one the framework lets no hard
+/// constraint through.
 fn softened(given: &Constraints, n: usize, weight: Option<f64>) -> Result<Constraints> {
-    let is_hard = |c: &&Constraint| c.strength == Some(Strength::Hard);
-    let Some(hard) = given.pairs().iter().find(is_hard) else { return Ok(given.clone()) };
-    let Some(weight) = weight else {
-        return Err(Error::HardNotSupported { i: hard.i as usize, j: hard.j as usize });
+    let is_hard = |c: &Constraint| c.strength == Some(Strength::Hard);
+    let Some(weight) = weight.filter(|_| given.pairs().iter().any(is_hard)) else {
+        return Ok(given.clone());
     };
-    let soft = given.pairs().iter().map(|c| match is_hard(&c) {
+    let soft = given.pairs().iter().map(|c| match is_hard(c) {
         true => c.weighing(weight),
         false => *c,
     });

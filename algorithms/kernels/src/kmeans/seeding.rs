@@ -95,9 +95,14 @@ pub fn start(
 }
 
 fn given(points: &Points, k: usize, problem: &Problem) -> Result<Array2<f64>> {
-    match problem.start.as_deref() {
-        None => Err(Error::bad_param("init", "\"given\" without a start", "used with a start")),
-        Some(Start::Centroids(c)) if c.dim() == (k, points.d()) => {
+    let start = problem.start.as_deref();
+    let centroids = match start {
+        Some(Start::Centroids(c)) => Some(c),
+        Some(Start::Clustering(c)) => c.extras.centers.as_ref(),
+        Some(Start::Labels(_)) | None => None,
+    };
+    match (start, centroids) {
+        (_, Some(c)) if c.dim() == (k, points.d()) => {
             let mut centres = c.as_standard_layout().into_owned();
             if points.distortion() == Distortion::Cosine {
                 for mut row in centres.rows_mut() {
@@ -106,20 +111,28 @@ fn given(points: &Points, k: usize, problem: &Problem) -> Result<Array2<f64>> {
             }
             Ok(centres)
         }
-        Some(Start::Centroids(c)) => Err(Error::bad_param(
+        (_, Some(c)) => Err(Error::bad_param(
             "start",
             format!("{} × {} centroids", c.nrows(), c.ncols()),
             format!("{k} × {} centroids", points.d()),
         )),
-        Some(Start::Labels(l)) if l.len() == points.n() && l.iter().all(|&h| (h as usize) < k) => {
+        (Some(Start::Labels(l)), None)
+            if l.len() == points.n() && l.iter().all(|&h| (h as usize) < k) =>
+        {
             let fallback = Array2::zeros((k, points.d()));
             Ok(means(points, l, fallback).0)
         }
-        Some(Start::Labels(l)) => Err(Error::bad_param(
+        (Some(Start::Labels(l)), None) => Err(Error::bad_param(
             "start",
             format!("{} labels", l.len()),
             format!("{} labels in 0..{k}", points.n()),
         )),
+        (Some(_), None) => {
+            Err(Error::bad_param("start", "a clustering without centroids", "one with centroids"))
+        }
+        (None, None) => {
+            Err(Error::bad_param("init", "\"given\" without a start", "used with a start"))
+        }
     }
 }
 

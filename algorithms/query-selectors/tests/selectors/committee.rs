@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_core::selection::ConstraintView;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Representation};
-use mustlink_query_selectors::committee::{Committee, Fallback, Weighting};
+use mustlink_query_selectors::committee::{Committee, Fallback, InitialMembers, Weighting};
 use mustlink_query_selectors::density_weighted::DensityWeighted;
 use mustlink_query_selectors::object_margin::ObjectMargin;
 use mustlink_query_selectors::votes::Votes;
@@ -72,6 +72,25 @@ fn trace_on_twelve_objects() {
             [vec![0, 1, 2, 3, 4], vec![5, 6, 7, 8], vec![9, 10, 11]]
         );
     }
+}
+
+/// Objects 1 to 3, 6 and 7, 11 are imputed must-links of the medoids: they are asked about last, and say
+/// nothing until then.
+#[test]
+fn imputed_members_count_and_wait() {
+    let c =
+        Committee { initial_members: InitialMembers::Imputed, ..committee(Representation::Auto) };
+    let s = select(&c, &twelve(), truth(&CLASSES), None, 1).unwrap();
+    // With those that wait counted, 10 is nearer to the cluster of 5.
+    assert_eq!(questions_for(&s, "initialise"), [(5, 0), (10, 5), (10, 0)]);
+    let asked: Vec<u32> = questions_for(&s, "expand").iter().map(|q| q.0).collect();
+    let together = |i: u32, j: u32| E12.iter().filter(|m| m[i as usize] == m[j as usize]).count();
+    let alike = |i: &u32| [0, 5, 10].iter().any(|&r| together(*i, r) >= 4);
+    let first = asked.iter().take_while(|i| !alike(i)).count();
+    assert!(0 < first && first < asked.len());
+    assert!(asked[first..].iter().all(alike));
+    let begun = s.at(3, ConstraintView::Closure).unwrap();
+    assert_eq!((begun.count(Kind::MustLink), begun.count(Kind::CannotLink)), (0, 3));
 }
 
 #[test]
@@ -212,20 +231,28 @@ proptest! {
     }
 
     #[test]
-    fn votes_kept_up_are_votes_counted((p, _, labels, seed) in committees()) {
+    fn votes_kept_up_are_votes_counted((p, _, labels, seed) in committees(), lent in 0usize..4) {
         let labels: Vec<&[u32]> = labels.iter().map(|l| &l[..]).collect();
         let e = given(&labels).unwrap().generate(&p, &Context::new(1)).unwrap();
         let co = CoAssociation::dense(&e, &Context::new(1)).unwrap();
         let mut votes = Votes::new(co.clone());
         let mut sets: Vec<Vec<u32>> = Vec::new();
         let mut s = mustlink_core::random::SeedPath::new(seed).stream("order");
-        for i in s.permutation(p.n()) {
+        let order = s.permutation(p.n());
+        // The last ones count in the first neighbourhood until their turn comes.
+        let guests = order[order.len() - lent.min(order.len() - 3)..].to_vec();
+        for i in order {
             if sets.len() < 3 {
                 votes.create(i);
                 sets.push(vec![i]);
+                if sets.len() == 1 {
+                    votes.lend(&guests, 0);
+                    sets[0].extend(&guests);
+                }
             } else {
                 let c = s.below(3);
                 votes.join(i, c as u32);
+                sets.iter_mut().for_each(|set| set.retain(|&x| x != i));
                 sets[c].push(i);
             }
             for x in 0..p.n() as u32 {

@@ -95,6 +95,32 @@ fn imputed_pairs_are_told_from_the_others() {
 }
 
 #[test]
+fn a_wrongly_imputed_pair_gives_no_constraint_where_only_right_ones_are_wanted() {
+    let of = |correct_only| ImputedPairs {
+        generator: given(&E12),
+        kappa_must: 0.8,
+        correct_only,
+        ..ImputedPairs::default()
+    };
+    // The ensemble is wrong about object 1.
+    let mut classes = CLASSES;
+    classes[1] = 2;
+    let made = |correct_only| {
+        let all = select(&of(correct_only), &twelve(), truth(&classes), None, 1).unwrap();
+        (all.asked(), all.at(45, mustlink_core::selection::ConstraintView::Queried).unwrap())
+    };
+    let ((asked, every), (asked_too, right)) = (made(false), made(true));
+    assert_eq!((asked, asked_too, every.len()), (45, 45, 45));
+    let agrees = |c: &&Constraint| match c.kind {
+        Kind::MustLink => together(c.i, c.j) >= 4,
+        Kind::CannotLink => together(c.i, c.j) == 0,
+    };
+    let expected: Vec<&Constraint> = every.pairs().iter().filter(agrees).collect();
+    assert_eq!(right.pairs().iter().collect::<Vec<_>>(), expected);
+    assert!(!expected.is_empty() && expected.len() < 45);
+}
+
+#[test]
 fn a_list_is_asked_as_it_stands() {
     let list = |pairs: &[(u32, u32)]| FixedList { pairs: pairs.to_vec(), ..FixedList::default() };
     assert_eq!(asked(&list(&[(3, 1), (0, 5), (1, 3), (2, 2)]), 1), [(3, 1), (0, 5)]);
