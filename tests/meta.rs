@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mustlink::Error;
-use mustlink::constraints::{Kind, Witness};
+use mustlink::constraints::Witness;
 use mustlink::error::{Diagnostic, Infeasible};
 use mustlink::registry::{Catalogue, Role};
 
@@ -129,7 +129,7 @@ fn errors() -> Vec<Error> {
         Error::SelfCannotLink { object: 1 },
         Error::BadWeight { i: 1, j: 2, weight: "NaN".into() },
         Error::DuplicateConstraint { i: 1, j: 2 },
-        Error::HardNotSupported { plugin: "pck_means".into(), kind: Kind::CannotLink, i: 1, j: 2 },
+        Error::HardNotSupported { plugin: "pck_means".into(), kind: "cannot-link", i: 1, j: 2 },
         Error::InconsistentConstraints(vec![
             Witness {
                 index: 0,

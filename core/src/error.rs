@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use crate::constraints::Kind;
 pub use crate::witness::Infeasible;
 use crate::witness::Witness;
 
@@ -117,8 +116,8 @@ pub enum Error {
     HardNotSupported {
         /// Tag of the method.
         plugin: String,
-        /// Which kind of constraint.
-        kind: Kind,
+        /// "must-link" or "cannot-link".
+        kind: &'static str,
         /// First object.
         i: usize,
         /// Second object.
@@ -328,7 +327,7 @@ impl Error {
                 "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise to \
                  hold a {0}; use a method that does (`mustlink list base-clusterers`), mark it soft, or give \
                  hard_as_soft = WEIGHT where the method has that option",
-                kind.hyphenated(),
+                kind,
                 id(*i),
                 id(*j)
             ),

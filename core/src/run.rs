@@ -87,7 +87,7 @@ pub fn admit_hard(plugin: &str, properties: &Properties, constraints: &Constrain
     match constraints.pairs().iter().find(unsure) {
         Some(c) => Err(Error::HardNotSupported {
             plugin: plugin.into(),
-            kind: c.kind,
+            kind: c.kind.hyphenated(),
             i: c.i as usize,
             j: c.j as usize,
         }),

@@ -46,7 +46,7 @@ mod select;
 mod shard;
 mod split;
 mod standing;
-mod statistics;
+pub mod statistics;
 pub mod svg;
 mod verdict;
 
@@ -59,7 +59,10 @@ pub use data::{Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 pub use merge::{Merged, merge};
 pub use plan::{Plan, PlannedDataset, plan};
-pub use report::{CurveSummary, Finding, Judgement, PointSummary, Report, Verdict, report};
+pub use report::{
+    Comparison, CurveSummary, Finding, Judgement, PointSummary, Report, Significance, Verdict,
+    report,
+};
 pub use row::{Row, RowStatus};
 pub use run::{
     FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures, retry, run,

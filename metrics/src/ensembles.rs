@@ -7,7 +7,7 @@
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use mustlink_kernels::agreement::contingency::{Average, Contingency};
-use mustlink_kernels::ensemble::co_association::CoAssociation;
+use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 use mustlink_kernels::ensemble::imputation::{Imputed, Tally, Thresholds, impute};
 use rayon::prelude::*;
 
@@ -210,12 +210,15 @@ of_ensembles! {
 /// The imputed constraints of an ensemble.
 fn imputed(
     input: &MetricInput,
-    kappa_must: f64,
-    kappa_cannot: f64,
+    (kappa_must, kappa_cannot): (f64, f64),
+    co_presence: bool,
     truth: bool,
 ) -> Result<Option<Imputed>> {
     let Some(j) = judged(input, truth)? else { return Ok(None) };
-    let thresholds = Thresholds::new(kappa_must, kappa_cannot, j.ensemble.len())?;
+    let mut thresholds = Thresholds::new(kappa_must, kappa_cannot, j.ensemble.len())?;
+    if co_presence {
+        thresholds = thresholds.normalised(Normalise::CoPresence, 1);
+    }
     let classes: Vec<Option<u32>> = j.classes.iter().map(|&c| Some(c)).collect();
     let co = CoAssociation::implicit(&j.ensemble);
     Ok(Some(impute(&co, &thresholds, Some(&classes), &Context::new(0))?))
@@ -234,13 +237,16 @@ macro_rules! of_imputed {
             /// Share of the members up to which a pair is an imputed cannot-link (κ_c).
             #[option(min = 0.0, max = 1.0)]
             pub kappa_cannot: f64,
+            /// Take shares of the members that saw both objects, not of all members.
+            pub co_presence: bool,
         }
 
         #[plugin($tag, cites = ["Greene2007"])]
         impl Metric for $type {
             fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
                 let score: fn(&Imputed) -> Option<f64> = $score;
-                let imputed = imputed(input, self.kappa_must, self.kappa_cannot, $truth)?;
+                let kappa = (self.kappa_must, self.kappa_cannot);
+                let imputed = imputed(input, kappa, self.co_presence, $truth)?;
                 Ok(imputed.as_ref().and_then(score))
             }
 
@@ -311,8 +317,14 @@ mod tests {
         near(score(&Anmi {}), 0.774125);
         near(1.0 - score(&DiversityNmi {}), 0.655795);
         near(1.0 - score(&DiversityAri {}), 0.478804);
-        assert_eq!(score(&ImputeCountMust { kappa_must: 0.8, kappa_cannot: 0.0 }), 13.0);
-        assert_eq!(score(&ImputeCountCannot { kappa_must: 0.8, kappa_cannot: 0.2 }), 40.0);
+        assert_eq!(
+            score(&ImputeCountMust { kappa_must: 0.8, kappa_cannot: 0.0, co_presence: false }),
+            13.0
+        );
+        assert_eq!(
+            score(&ImputeCountCannot { kappa_must: 0.8, kappa_cannot: 0.2, co_presence: true }),
+            40.0
+        );
         near(score(&ImputePrMust::default()), 5.0 / 19.0);
         near(score(&ImputePrCannot::default()), 32.0 / 47.0);
         assert_eq!(

@@ -30,6 +30,27 @@ impl Metric for ErrorRate {
     }
 }
 
+/// Share of objects inside their class under the best one-to-one matching of clusters and classes.
+///
+/// 1 − `error_rate`, under the name by which people look for it.
+/// # Cost and randomness
+/// As `error_rate`.
+/// # References
+/// [DomeniconiAlRazgan2008] Table 2 prints one less this.
+#[options]
+pub struct Accuracy {}
+
+#[plugin("accuracy", aliases = ["acc"], cites = ["DomeniconiAlRazgan2008"])]
+impl Metric for Accuracy {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        score(self.typetag_name(), input, |t| t.matching() as f64 / t.n() as f64)
+    }
+
+    fn properties(&self) -> MetricProperties {
+        MetricProperties { symmetric: true, ..MetricProperties::default() }
+    }
+}
+
 /// Share of objects outside the largest class of their cluster: 1 − purity.
 ///
 /// Several clusters may stand for one class, so that many clusters score well.

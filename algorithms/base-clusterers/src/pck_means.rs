@@ -215,7 +215,7 @@ mod tests {
         let hard = Constraint { strength: Some(Strength::Hard), ..Constraint::must(0, 1) };
         let p = p.with_constraints(Constraints::new(45, [hard]).unwrap());
         let refused = mustlink_core::run::cluster(&plain(), &p, &Context::new(1)).unwrap_err();
-        let (plugin, kind) = ("pck_means".into(), Kind::MustLink);
+        let (plugin, kind) = ("pck_means".into(), "must-link");
         assert_eq!(refused, Error::HardNotSupported { plugin, kind, i: 0, j: 1 });
         run(
             &PckMeans {

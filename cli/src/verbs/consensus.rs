@@ -103,6 +103,11 @@ struct ConsensusFile {
 /// What came of it.
 #[derive(Debug, Serialize)]
 struct Summary {
+    /// The file of the partitions.
+    partitions: String,
+    /// The consensus function with its options.
+    consensus: Value,
+    seed: u64,
     k: usize,
     n: usize,
     members: usize,
@@ -200,6 +205,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         None => Scores::default(),
     };
     let summary = Summary {
+        partitions: args.partitions.clone(),
+        consensus: consensus.to_value(),
+        seed,
         k: run.clustering.k,
         n: ensemble.n(),
         members: ensemble.len(),

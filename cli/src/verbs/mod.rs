@@ -22,6 +22,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod score;
 pub(crate) mod select;
+pub(crate) mod verdicts;
 
 use clap::Subcommand;
 
@@ -48,6 +49,7 @@ pub(crate) enum Verb {
     Merge(merge::Args),
     Diff(diff::Args),
     Cite(cite::Args),
+    Verdicts(verdicts::Args),
     Config(config::Args),
     Completions(completions::Args),
     Book(book::Args),
@@ -76,6 +78,7 @@ impl Verb {
             Verb::Merge(args) => merge::run(args),
             Verb::Diff(args) => diff::run(args),
             Verb::Cite(args) => cite::run(args),
+            Verb::Verdicts(args) => verdicts::run(args),
             Verb::Config(args) => config::run(args),
             Verb::Completions(args) => completions::run(args),
             Verb::Book(args) => book::run(args),

@@ -93,15 +93,31 @@ fn constraints_about_nobody() {
     );
 }
 
+#[test]
+fn a_manifest_names_nothing_outside_its_folder() {
+    let bench = Bench::with("secret.csv", CSV);
+    std::fs::create_dir(bench.path("sets")).unwrap();
+    let secret = bench.path("secret.csv").display().to_string();
+    for path in ["../secret.csv", "./a/../../secret.csv", &secret] {
+        bench.write("sets/MANIFEST.csv", format!("name,path\nmine,{path}\n"));
+        let done = bench.run("cluster --data mine --data-dir sets --k 2 --quiet");
+        assert_eq!(done.status, 3, "{path}: {}", done.err);
+        assert!(done.err.contains(&format!("mine: the path {path} leaves the directory")));
+    }
+}
+
 /// Whoever reads no constraints, or promises none of a kind, is not given one that must hold.
 #[test]
 fn hard_constraints_for_a_method_that_does_not_promise_them() {
     let bench =
         Bench::with("c.csv", "i,j,type,strength\n0,1,must_link,soft\n2,60,must_link,hard\n");
-    for method in ["--clusterer kmeans", "--clusterer pck_means", "--selector cobra --oracle truth"]
-    {
-        let name = method.split(' ').nth(1).unwrap();
-        bench.run(&format!("cluster --data iris {method} --constraints c.csv --quiet")).failed(
+    for (method, name) in [
+        ("clusterer = \"kmeans\"", "kmeans"),
+        ("clusterer = \"pck_means\"", "pck_means"),
+        ("selector = \"cobra\"\noracle = \"truth\"", "cobra"),
+    ] {
+        bench.write("m.toml", format!("{method}\n"));
+        bench.run("cluster --data iris --method m.toml --constraints c.csv --quiet").failed(
             3,
             &format!(
                 "error: constraints: the must-link (2, 60) is marked hard, and {name} does not \

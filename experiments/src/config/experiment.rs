@@ -13,7 +13,7 @@ use crate::row;
 use crate::split::Split;
 
 /// A checked experiment.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Experiment {
     /// Name, seed, description.
     pub head: Head,

@@ -7,6 +7,7 @@ mod expand;
 mod experiment;
 mod file;
 mod load;
+mod null;
 mod resolved;
 pub(crate) mod stored;
 

@@ -9,6 +9,7 @@ mod curves;
 mod figure;
 mod heat_map;
 mod page;
+mod significance;
 mod table;
 mod verdicts;
 
@@ -20,6 +21,7 @@ use mustlink::Result;
 pub(crate) use self::curves::CellRows;
 pub use self::curves::{CurveSummary, PointSummary};
 use self::figure::Figure;
+pub use self::significance::{Comparison, Significance};
 pub use self::verdicts::{Finding, Judgement, Verdict};
 use crate::cell_file::Wanted;
 use crate::config::Experiment;
@@ -47,6 +49,8 @@ pub struct Report {
     pub curves: Vec<CurveSummary>,
     /// What became of the criteria, in config order.
     pub verdicts: Vec<Verdict>,
+    /// What differs over all data sets, metric by metric.
+    pub significance: Vec<Significance>,
     /// The page.
     pub page: PathBuf,
 }
@@ -66,6 +70,11 @@ pub fn report(dir: &Path) -> Result<Report> {
     if !verdicts.is_empty() {
         write_whole(&dir.join("verdicts.csv"), ".part", &verdicts::to_csv(&verdicts)?)?;
     }
+    let significance = significance::of(&experiment, &curves);
+    if !significance.is_empty() {
+        let csv = significance::to_csv(&significance)?;
+        write_whole(&dir.join("statistics.csv"), ".part", &csv)?;
+    }
     let mut names = BTreeSet::new();
     let figures = draw(dir, &experiment, &curves, &mut names)?;
     let weights = draw_weights(dir, &cells, &mut names)?;
@@ -76,6 +85,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         cells: plan.len(),
         curves: &curves,
         verdicts: &verdicts,
+        significance: &significance,
         figures: &figures,
         weights: &weights,
         failed: &failed,
@@ -89,6 +99,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         unchecked: stored.plan.is_none(),
         table: table::table(&experiment, &curves, &verdicts),
         verdicts,
+        significance,
         page: dir.join("report.html"),
         curves,
     };

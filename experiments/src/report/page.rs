@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::columns::{columns, counts, find, legend};
 use super::curves::CurveSummary;
 use super::figure::Figure;
+use super::significance::{self, Significance};
 use super::verdicts::{self, Verdict};
 use crate::config::Experiment;
 use crate::row::Row;
@@ -36,6 +37,8 @@ pub(super) struct Contents<'a> {
     pub curves: &'a [CurveSummary],
     /// Every criterion, judged.
     pub verdicts: &'a [Verdict],
+    /// What differs over all data sets.
+    pub significance: &'a [Significance],
     /// Every figure.
     pub figures: &'a [Figure],
     /// Every heat map of weights.
@@ -46,7 +49,8 @@ pub(super) struct Contents<'a> {
 
 /// The page as HTML.
 pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
-    let Contents { finished, cells, curves, verdicts, figures, weights, failed } = *contents;
+    let Contents { finished, cells, curves, verdicts, significance, figures, weights, failed } =
+        *contents;
     let mut h = String::new();
     let name = escape(&experiment.head.name);
     let _ = write!(
@@ -74,6 +78,7 @@ pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
             writeln!(h, "<p><b>The run is not complete:</b> the same command goes on with it.</p>");
     }
     score_table(&mut h, experiment, curves);
+    significance::html(&mut h, significance);
     verdicts::html(&mut h, verdicts);
     if !figures.is_empty() {
         h.push_str("<h2>Learning curves</h2>\n<div class=\"figures\">\n");

@@ -213,7 +213,11 @@ impl Scope<'_> {
                             _ => x != y,
                         }))
                     }
-                    _ => combine(*operator, a, b),
+                    _ => {
+                        let note = alone(&a, &b);
+                        notes.extend(note.filter(|note| !notes.contains(note)));
+                        combine(*operator, a, b)
+                    }
                 }
             }
             Expression::Call(name, arguments) => self.call(name, arguments, notes),
@@ -418,6 +422,23 @@ fn part<T>(
         true => no_data("no such point of the curve"),
         false => Ok(points),
     }
+}
+
+/// What is left out of a difference because one side of it has no value, if anything is.
+fn alone(a: &Value, b: &Value) -> Option<String> {
+    let of = |s: &Sample, t: &Sample| {
+        let both = s.keys().filter(|key| t.contains_key(key)).count();
+        (s.len() + t.len() - 2 * both, s.len() + t.len() - both)
+    };
+    let (alone, all) = match (a, b) {
+        (Value::Sample(s), Value::Sample(t)) => of(s, t),
+        (Value::Curve(c), Value::Curve(e)) => {
+            let points = c.iter().zip(e).map(|((_, s), (_, t))| of(s, t));
+            points.max_by_key(|point| point.0)?
+        }
+        _ => return None,
+    };
+    (alone > 0).then(|| format!("{alone} of {all} pairs dropped: one side has no value"))
 }
 
 /// Arithmetic, point by point and cell by cell.

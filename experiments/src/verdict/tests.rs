@@ -91,6 +91,19 @@ fn differences_are_paired() {
 }
 
 #[test]
+fn pairs_that_are_dropped_are_counted() {
+    let mut results = results();
+    let key = ("ari".to_string(), "b + c".to_string());
+    let curve = results.sets[0].curves.get_mut(&key).unwrap();
+    curve[2].1.remove(&(1, 0));
+    let said = |text: &str| Formula::parse(text).unwrap().judge(&results, Some(0)).unwrap().numbers;
+    let dropped = "1 of 3 pairs dropped: one side has no value";
+    assert_eq!(said("last(ari('b + c') - ari('a')) > 0"), [dropped, "0.1100 > 0"]);
+    assert_eq!(said("last(ari('b + c')) - last(ari('a')) > 0"), [dropped, "0.1100 > 0"]);
+    assert_eq!(said("first(ari('b + c') - ari('a')) > 0")[1..], ["0.1100 > 0"]);
+}
+
+#[test]
 fn functions_over_data_sets_gather_every_set() {
     assert!(holds("count_sets(area(ari('b + c')) > area(ari('a'))) == 1", None));
     near(number("slope_sets(first(time_cluster_s('a')))", None), 2.0);

@@ -1,0 +1,116 @@
+//! What became of the claims of several experiments, and which of them say nothing.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use mustlink::Error;
+use mustlink_experiments::{self as experiments, Experiment, Judgement, RunOptions, Verdict};
+
+use crate::failure::Failure;
+use crate::file_kind;
+use crate::options::{self, DataDir};
+use crate::progress::Cells;
+use crate::{interrupt, term};
+
+/// Put the verdicts of finished experiments into one table of Markdown; with --null, name the claims that hold
+/// for k-means with random constraints too, and end with 1 when there are any
+#[derive(Debug, clap::Args)]
+#[command(
+    before_help = "Example: mustlink verdicts mustlink-results/eaton2005-full mustlink-results/greene2007-fig2
+         mustlink verdicts --null experiments/papers/eaton2005-full.toml --set split.repeats=2"
+)]
+pub(crate) struct Args {
+    /// Results directories; with --null, experiment files
+    #[arg(required = true, num_args = 1.., value_name = "WHAT")]
+    what: Vec<PathBuf>,
+    /// Run the files with k-means and random pairs in place of their methods
+    #[arg(long)]
+    null: bool,
+    /// Change a value of the files first: split.repeats=2 (may be repeated)
+    #[arg(long = "set", value_name = "A.B=VALUE", requires = "null")]
+    sets: Vec<String>,
+    /// Directory of the results of --null, one folder for each file
+    #[arg(long, value_name = "DIR", default_value = "mustlink-results", requires = "null")]
+    out: PathBuf,
+    /// Threads (default: one per core)
+    #[arg(long, value_name = "N", value_parser = options::threads)]
+    threads: Option<usize>,
+    #[command(flatten)]
+    data: DataDir,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let mut text = String::from(match args.null {
+        true => "| experiment | claim that holds without the method | on |\n|---|---|---|\n",
+        false => "| experiment | claim | verdict | numbers |\n|---|---|---|---|\n",
+    });
+    let mut empty = 0;
+    for what in &args.what {
+        match args.null {
+            true => empty += null(args, what, &mut text)?,
+            false => finished(what, &mut text)?,
+        }
+    }
+    term::print(&text)?;
+    if args.null {
+        term::tell(&format!("{empty} claims hold without their methods"));
+    }
+    Ok(u8::from(empty > 0))
+}
+
+/// A cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// The verdicts of a results directory.
+fn finished(dir: &Path, text: &mut String) -> Result<(), Failure> {
+    let report = experiments::report(dir)?;
+    let name = Experiment::from_directory(dir)?.head.name;
+    for verdict in &report.verdicts {
+        let numbers = verdict.findings.iter().map(|f| match f.dataset.as_str() {
+            "" => f.numbers.clone(),
+            set => format!("{set}: {}", f.numbers),
+        });
+        let numbers = cell(&numbers.collect::<Vec<_>>().join("; "));
+        let claim = cell(&format!("{}: {}", verdict.criterion.id, verdict.criterion.statement));
+        let _ = writeln!(text, "| {name} | {claim} | {} | {numbers} |", verdict.judgement.name());
+    }
+    if report.verdicts.is_empty() {
+        term::tell(&format!("{}: the experiment has no criteria", dir.display()));
+    }
+    Ok(())
+}
+
+/// How many claims of a file hold for k-means with random constraints.
+fn null(args: &Args, file: &Path, text: &mut String) -> Result<usize, Failure> {
+    let experiment = file_kind::experiment(file, &args.sets)?;
+    let about = experiment.about_methods();
+    let null = experiment.null();
+    let cells = Cells::start(args.quiet);
+    let options = RunOptions {
+        threads: args.threads,
+        memory_limit: mustlink::memory::default_limit(),
+        source: args.data.source(),
+        progress: cells.clone(),
+        cancel: interrupt::flag(),
+        ..RunOptions::to(&args.out.join(&null.head.name))
+    };
+    let outcome = experiments::run(&null, &options);
+    cells.finish();
+    let outcome = outcome?;
+    let Some(report) = &outcome.report else { return Err(Error::Cancelled.into()) };
+    let holds = |v: &&Verdict| matches!(v.judgement, Judgement::Reproduced | Judgement::Partly);
+    let held = report.verdicts.iter().filter(|v| about.contains(&v.criterion.id.as_str()));
+    let held: Vec<&Verdict> = held.filter(holds).collect();
+    for verdict in &held {
+        let on = verdict.findings.iter().filter(|f| f.holds == Some(true));
+        let on: Vec<&str> = on.map(|f| f.dataset.as_str()).collect();
+        let claim = cell(&format!("{}: {}", verdict.criterion.id, verdict.criterion.statement));
+        let _ = writeln!(text, "| {} | {claim} | {} |", experiment.head.name, on.join(", "));
+    }
+    Ok(held.len())
+}

@@ -1,0 +1,35 @@
+//! Which rank has each of several values?
+
+/// Ranks from 1 on for the smallest; equal values share the mean of theirs.
+pub fn average_ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut first = 0;
+    for group in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let mean = first as f64 + (group.len() + 1) as f64 / 2.0;
+        group.iter().for_each(|&i| ranks[i] = mean);
+        first += group.len();
+    }
+    ranks
+}
+
+/// Σ (t³ − t) over groups of t equal values.
+pub(super) fn ties(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let size = |group: &[f64]| group.len() as f64;
+    sorted.chunk_by(|a, b| a == b).map(|g| size(g).powi(3) - size(g)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_share_their_ranks() {
+        assert_eq!(average_ranks(&[0.3, 0.1, 0.3, 0.2]), [3.5, 1.0, 3.5, 2.0]);
+        assert_eq!(average_ranks(&[5.0; 3]), [2.0; 3]);
+        assert_eq!((ties(&[1.0, 2.0, 2.0, 2.0, 3.0, 3.0]), ties(&[])), (24.0 + 6.0, 0.0));
+    }
+}
