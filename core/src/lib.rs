@@ -30,6 +30,7 @@ pub mod npy;
 pub mod options;
 mod panic;
 pub mod problem;
+pub mod programs;
 pub mod random;
 pub mod reduce;
 pub mod registry;
@@ -49,8 +50,14 @@ pub use data::{Csr, Data, DataKind, Row};
 pub use error::{Error, Result};
 pub use problem::{Problem, Shape, Start};
 
+/// Digest of the sources of this crate; empty in a release.
+#[doc(hidden)]
+pub const SOURCES: &str = mustlink_macros::crate_sources!();
+
 #[doc(hidden)]
 pub use inventory;
+#[doc(hidden)]
+pub use mustlink_macros::{crate_sources, plugin_sources};
 #[doc(hidden)]
 pub use serde_json;
 

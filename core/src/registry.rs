@@ -30,6 +30,9 @@ pub struct Descriptor {
     pub version: u32,
     /// Laws this plugin is excused from, each with the reason.
     pub waivers: &'static [(&'static str, &'static str)],
+    /// Digest of the sources it consists of; empty in releases of ours, where [`version`](Self::version)
+    /// says that results changed.
+    pub sources: fn() -> &'static str,
     /// Source file.
     pub file: &'static str,
     /// Line of the registration.
@@ -202,6 +205,7 @@ macro_rules! register {
                 references: &[$($key),*],
                 version: { let version = 1; $(let _ = version; let version = $version;)? version },
                 waivers: &[$($(($law, $reason)),*)?],
+                sources: || $crate::plugin_sources!($tag),
                 file: file!(),
                 line: line!(),
                 package: env!("CARGO_PKG_NAME"),
@@ -244,6 +248,7 @@ mod tests {
             references: &[],
             version: 1,
             waivers: &[],
+            sources: || "",
             file: "t.rs",
             line: 1,
             package,

@@ -58,7 +58,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
             }
         }
         if differs.is_empty() && first.metrics != study.metrics {
-            differs.push("versions of metrics".into());
+            differs.push("versions or code of metrics".into());
         }
         if !differs.is_empty() {
             stored::shorten(&mut differs);
@@ -87,7 +87,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
             match lines.get(&key) {
                 Some(other) if other.identity != line.identity => {
                     let what = "is another cell here than in the parts before: its data, the files it \
-                                names or the versions of its plugins differ";
+                                names, or the versions or the code of its plugins differ";
                     return Err(fail(dir, format!("{} {what}", named(&line))));
                 }
                 _ => drop(lines.insert(key, line)),

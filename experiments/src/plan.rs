@@ -12,6 +12,7 @@ use crate::config::{EnsemblePer, Experiment};
 use crate::data::{self, Source};
 use crate::grid::Grid;
 use crate::journal;
+use crate::stale::Keep;
 use crate::standing::{Left, Standing};
 
 /// One data set of a plan.
@@ -99,7 +100,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     let left = match out {
         Some(dir) => {
             journal::check(dir, experiment)?;
-            Some(Left::of(experiment, &grid, &all, dir)?)
+            Some(Left::of(experiment, &grid, &all, dir, Keep::Current)?)
         }
         None => None,
     };

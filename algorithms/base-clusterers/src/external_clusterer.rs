@@ -32,7 +32,9 @@ const TAG: &str = "external_clusterer";
 /// One process and a copy of the data on disk per clustering. The seed, below 2³², is handed over.
 #[options]
 pub struct ExternalClusterer {
-    /// The program and its arguments: `["python3", "my_method.py"]`.
+    /// The program and its arguments: `["python3", "my_method.py"]`. Relative paths start at the file
+    /// that names them.
+    #[option(program = true)]
     pub command: Vec<String>,
     /// Seconds for each reply; 0: as long as it takes.
     #[option(min = 0.0)]
@@ -69,7 +71,7 @@ impl BaseClusterer for ExternalClusterer {
         let mut request = scratch.problem(problem)?;
         request["type"] = "cluster".into();
         request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
-        let mut child = self.talk(Child::spawn(&self.command, self.timeout_seconds))?;
+        let mut child = self.talk(Child::spawn(&self.command, self.timeout_seconds, ctx.base()))?;
         let greeting = json!({ "n": problem.n(), "d": problem.d() });
         self.talk(child.hello("clusterer", greeting, ctx))?;
         child.send(&request);

@@ -39,7 +39,9 @@ const TAG: &str = "external_selector";
 /// One process and a copy of the data on disk per selection. The seed, below 2³², is handed over.
 #[options]
 pub struct ExternalSelector {
-    /// The program and its arguments: `["python3", "my_selector.py"]`.
+    /// The program and its arguments: `["python3", "my_selector.py"]`. Relative paths start at the file
+    /// that names them.
+    #[option(program = true)]
     pub command: Vec<String>,
     /// Seconds for each reply; 0: as long as it takes.
     #[option(min = 0.0)]
@@ -68,7 +70,7 @@ impl QuerySelector for ExternalSelector {
         let mut request = scratch.problem(problem)?;
         request["type"] = "start".into();
         request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
-        let mut child = talk(Child::spawn(&self.command, self.timeout_seconds))?;
+        let mut child = talk(Child::spawn(&self.command, self.timeout_seconds, ctx.base()))?;
         let greeting = json!({ "n": problem.n(), "d": problem.d() });
         talk(child.hello("selector", greeting, ctx))?;
         let mut run = Run {
