@@ -204,8 +204,7 @@ impl Child {
             output,
             tail,
             stderr_open,
-            limit: (timeout_seconds > 0.0 && timeout_seconds < LONGEST_LIMIT)
-                .then_some(timeout_seconds),
+            limit: limit(timeout_seconds),
             asked_at: Instant::now(),
             line: 0,
             text: String::new(),
@@ -332,6 +331,16 @@ impl Child {
         self.wait(EXIT_GRACE);
     }
 
+    /// Whether it ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.wait(Duration::ZERO).is_some()
+    }
+
+    /// Gives every reply from now on so many seconds; 0 = as long as it takes.
+    pub fn set_timeout(&mut self, seconds: f64) {
+        self.limit = limit(seconds);
+    }
+
     /// The exit status, if it ends within `patience`.
     fn wait(&mut self, patience: Duration) -> Option<process::ExitStatus> {
         let end = Instant::now() + patience;
@@ -369,6 +378,10 @@ impl Child {
         let tail = self.tail.lock().map(|t| t.iter().cloned().collect::<Vec<_>>().join(" | "));
         ChildError::Ended { command: self.command.clone(), status, tail: tail.unwrap_or_default() }
     }
+}
+
+fn limit(seconds: f64) -> Option<f64> {
+    (seconds > 0.0 && seconds < LONGEST_LIMIT).then_some(seconds)
 }
 
 impl Drop for Child {

@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mustlink::programs;
-use mustlink::registry::Catalogue;
+use mustlink::registry::{Catalogue, Descriptor};
 use serde_json::Value;
 
 use crate::hash::digest;
-use crate::identity::descriptor;
 
 /// Digests of code, by name.
 pub(crate) type Build = BTreeMap<String, String>;
@@ -27,12 +26,21 @@ fn framework() -> String {
     }
 }
 
+/// The catalogue's entry for a plugin's configuration; `None` where the value is none.
+pub(crate) fn descriptor(value: &Value) -> Option<&'static Descriptor> {
+    let tag = value.get("type").and_then(Value::as_str)?;
+    Catalogue::get().ok()?.find(tag)
+}
+
 /// Adds the code that the plugins in a tree consist of; relative paths start at `base`.
 pub(crate) fn add_plugins(value: &Value, base: &Path, build: &mut Build) {
     if let Some(d) = descriptor(value) {
         let sources = (d.sources)();
         if !sources.is_empty() {
             build.insert(d.tag.into(), sources.into());
+        }
+        if let Some(script) = &d.script {
+            build.extend(programs::digests(&script.command, &script.base));
         }
         for (name, option) in d.schema_value()["properties"].as_object().into_iter().flatten() {
             let words = value.get(name).and_then(Value::as_array);
@@ -47,6 +55,20 @@ pub(crate) fn add_plugins(value: &Value, base: &Path, build: &mut Build) {
         Value::Array(items) => items.iter().for_each(|v| add_plugins(v, base, build)),
         _ => {}
     }
+}
+
+/// Whether a tree holds a plugin in another language, of whose time nothing is known beforehand.
+pub(crate) fn has_program(value: &Value) -> bool {
+    let runs = |d: &Descriptor| {
+        let options = d.schema_value()["properties"].as_object().into_iter().flatten();
+        d.script.is_some() || options.into_iter().any(|(_, o)| o["x-program"] == true)
+    };
+    let below = match value {
+        Value::Object(map) => map.values().any(has_program),
+        Value::Array(items) => items.iter().any(has_program),
+        _ => false,
+    };
+    below || descriptor(value).is_some_and(runs)
 }
 
 /// The code of a cell that passes through these trees.

@@ -150,6 +150,11 @@ impl CellFile {
         !rows.is_empty() && missing.is_empty()
     }
 
+    /// Seconds of its clusterings.
+    pub fn seconds(&self) -> f64 {
+        self.rows.iter().filter_map(|row| row.time_cluster_s).sum()
+    }
+
     /// The metrics that the rows lack.
     pub fn lacking<'a>(&self, wanted: &'a Wanted) -> impl Iterator<Item = &'a String> {
         let have = self.metrics.clone();

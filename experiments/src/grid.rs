@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use mustlink::config;
 use mustlink::error::Diagnostic;
 use mustlink::needs::check_size;
 use mustlink::registry::Role;
-use mustlink::roles::{ConsensusFunction, EnsembleGenerator, RoleObject};
+use mustlink::roles::{ConsensusFunction, EnsembleGenerator};
 use mustlink::{Error, Result, Shape};
 use serde::{Deserialize, Serialize};
 
-use crate::build::Build;
+use crate::build::{Build, descriptor};
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
 use crate::costs::{Costs, SharedEnsemble, first_generator};
 use crate::data::{self, Prepared};
-use crate::identity::{self, Common, descriptor, selection_key};
-use crate::stale::StaleFile;
+use crate::identity::{self, Common, selection_key};
 
 /// One cell.
 pub(crate) struct Cell {
@@ -222,11 +222,11 @@ impl Grid {
     }
 
     /// Takes what another build wrote for the rows of a cell, and of those with equal settings.
-    pub fn adopt(&mut self, cell: usize, stale: &StaleFile) {
+    pub fn adopt(&mut self, cell: usize, identity: &str, build: &Build) {
         let name = self.cells[cell].of_any_build.clone();
-        let build = Arc::new(stale.build.clone());
+        let build = Arc::new(build.clone());
         for cell in self.cells.iter_mut().filter(|c| c.of_any_build == name) {
-            cell.identity.clone_from(&stale.identity);
+            cell.identity = identity.into();
             cell.build = build.clone();
         }
     }
@@ -345,13 +345,13 @@ fn build(spec: &MethodSpec, set: &Prepared) -> Result<GridMethod, Diagnostic> {
     };
     let consensus = &resolved.config["clusterer"]["consensus"];
     if descriptor(consensus).is_some_and(|d| d.role == Role::ConsensusFunction)
-        && let Ok(consensus) = <dyn ConsensusFunction as RoleObject>::from_value(consensus.clone())
+        && let Ok(consensus) = config::instantiate::<Box<dyn ConsensusFunction>>(consensus.clone())
     {
         // Before any member is made.
         check_size(shape.n, &*consensus).map_err(|e| plain(&place, e.to_string()))?;
     }
     let generator = first_generator(&resolved.config).cloned();
-    let generator = generator.map(<dyn EnsembleGenerator as RoleObject>::from_value).transpose();
+    let generator = generator.map(config::instantiate::<Box<dyn EnsembleGenerator>>).transpose();
     let generator = generator.map_err(|message| plain(&place, message))?;
     let costs = Costs::new(&set.id, &shape, &resolved);
     Ok(GridMethod { resolved, generator, costs })

@@ -7,11 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mustlink::registry::{Catalogue, Descriptor};
 use mustlink::{Error, Result};
 use serde_json::{Value, json};
 
-use crate::build::{self, Build};
+use crate::build::{self, Build, descriptor};
 use crate::config::{DatasetSpec, EnsemblePer, Experiment, ResolvedMethod};
 use crate::data::Prepared;
 use crate::hash::{canonical, digest};
@@ -152,12 +151,6 @@ pub(crate) fn selection_key(resolved: &ResolvedMethod) -> Option<String> {
         key["suffix"] = json!(transforms[prefix.min(transforms.len())..]);
     }
     Some(canonical(&key))
-}
-
-/// The catalogue's entry for a plugin's configuration; `None` where the value is none.
-pub(crate) fn descriptor(value: &Value) -> Option<&'static Descriptor> {
-    let tag = value.get("type").and_then(Value::as_str)?;
-    Catalogue::get().ok()?.find(tag)
 }
 
 fn collect_versions(value: &Value, out: &mut BTreeMap<String, u32>) {

@@ -164,6 +164,13 @@ fn join(config: &mut Value, other: &Value) {
             }
         }
     }
+    for plugin in other["plugins"].as_array().into_iter().flatten() {
+        match config["plugins"].as_array_mut() {
+            Some(ours) if ours.contains(plugin) => {}
+            Some(ours) => ours.push(plugin.clone()),
+            None => config["plugins"] = Value::Array(vec![plugin.clone()]),
+        }
+    }
     let repeats = |v: &Value| v["split"]["repeats"].as_u64().unwrap_or(1);
     if repeats(other) > repeats(config) {
         config["split"]["repeats"] = repeats(other).into();

@@ -164,7 +164,7 @@ pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Outcome> {
     let journal = Journal::open(&options.out, experiment, options.shard)?;
     let cells = cells_of_shard(&grid, options.shard);
     let left = Left::of(experiment, &grid, &grid.distinct(&cells), &options.out, options.keep)?;
-    left.adopted.iter().for_each(|(cell, stale)| grid.adopt(*cell, stale));
+    left.adopted.iter().for_each(|(cell, other)| grid.adopt(*cell, &other.identity, &other.build));
     carry_out(experiment, &grid, &journal, &cells, left, options)
 }
 
@@ -186,7 +186,7 @@ pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
         let Some(other) = stale.of_cell(&grid, cell) else { continue };
         let file = journal::read_cell(dir, &other.identity)?;
         if file.is_some_and(|f| !has_failed(&f.rows)) {
-            grid.adopt(cell, other);
+            grid.adopt(cell, &other.identity, &other.build);
         }
     }
     let mut failed = Vec::new();

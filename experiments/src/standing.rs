@@ -6,7 +6,7 @@ use std::path::Path;
 
 use mustlink::Result;
 
-use crate::cell_file::Wanted;
+use crate::cell_file::{CellFile, Wanted};
 use crate::config::{Experiment, stored};
 use crate::grid::Grid;
 use crate::stale::{Keep, Stale, StaleFile};
@@ -51,6 +51,8 @@ pub(crate) struct Left {
     pub wanted: Wanted,
     /// The cells to do, each with the points it lacks; absent: all.
     pub todo: BTreeMap<usize, Option<Vec<usize>>>,
+    /// Seconds of the cells on disk, by data set and method, and how many these are.
+    pub seconds: BTreeMap<(usize, usize), (f64, usize)>,
     /// The cells whose rows of another build are kept.
     pub adopted: Vec<(usize, StaleFile)>,
 }
@@ -84,6 +86,13 @@ impl Left {
             ..Standing::default()
         };
         let (mut todo, mut adopted) = (BTreeMap::new(), Vec::new());
+        let mut seconds = BTreeMap::new();
+        let mut note_time = |c: usize, file: &CellFile| {
+            let (sum, count) =
+                seconds.entry((grid.cells[c].dataset, grid.cells[c].method)).or_insert((0.0, 0));
+            *sum += file.seconds();
+            *count += 1;
+        };
         for &c in cells {
             let identity = &grid.cells[c].identity;
             let file = match journal::read_cell(dir, identity) {
@@ -91,6 +100,9 @@ impl Left {
                     let other = stale.of_cell(grid, c);
                     if let Some(other) = other {
                         standing.note_stale(grid, c, other);
+                        if let Ok(Some(file)) = journal::read_cell(dir, &other.identity) {
+                            note_time(c, &file);
+                        }
                     }
                     // Rows that are added would be of two builds.
                     let whole = |other: &&StaleFile| {
@@ -113,6 +125,7 @@ impl Left {
                 }
                 Ok(Some(file)) => file,
             };
+            note_time(c, &file);
             if keep == Keep::Nothing {
                 standing.forced += 1;
                 todo.insert(c, None);
@@ -131,7 +144,7 @@ impl Left {
             }
             todo.insert(c, wanted.points.is_some().then_some(missing));
         }
-        Ok(Left { standing, wanted, todo, adopted })
+        Ok(Left { standing, wanted, todo, seconds, adopted })
     }
 }
 

@@ -63,6 +63,7 @@ inventory::submit! {
         schema: TestConstant::schema,
         default: || serde_json::json!({ "fails_first": false }),
         properties: || serde_json::to_value(TestConstant::default().properties()).unwrap(),
+        script: None,
     }
 }
 
