@@ -16,7 +16,7 @@ def say(message):
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        say({"v": 1, "type": "hello", "name": "random"})
+        say({"v": 1, "type": "hello", "name": "random_labels", "again": True})
     elif message["type"] == "cluster":
         draw = random.Random(message["seed"])
         labels = [draw.randrange(message["k"]) for _ in range(message["n"])]

@@ -19,7 +19,7 @@ def say(message):
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        say({"v": 1, "type": "hello", "name": "bisecting k-means"})
+        say({"v": 1, "type": "hello", "name": "bisecting_kmeans", "again": True})
     elif message["type"] == "cluster":
         x = numpy.load(message["data"]["values"])
         model = BisectingKMeans(message["k"], random_state=message["seed"]).fit(x)

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use mustlink::config::{self, Document};
+use mustlink::{Error, scripts};
 use mustlink_experiments::Experiment;
 
 use crate::failure::Failure;
@@ -14,6 +15,42 @@ pub(crate) enum File {
     Method(Document),
 }
 
+/// Reads a file, and makes the plugins that it names known.
+pub(crate) fn document(file: &Path) -> mustlink::Result<Document> {
+    let document = Document::read(file)?;
+    let mut out = Vec::new();
+    scripts::declare(document.root(), file.parent().unwrap_or(Path::new("")), &mut out);
+    match out.is_empty() {
+        true => Ok(document),
+        false => Err(Error::Config(out)),
+    }
+}
+
+/// Makes the plugins known that the file `mustlink.toml` of the working directory names, if there is one.
+pub(crate) fn own_plugins() -> mustlink::Result<()> {
+    let file = Path::new("mustlink.toml");
+    if !file.is_file() {
+        return Ok(());
+    }
+    let document = document(file)?;
+    let mut out = Vec::new();
+    config::validate::<OwnPlugins>(document.root(), "", config::Check::default(), &mut out);
+    match out.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Config(out)),
+    }
+}
+
+/// What `mustlink.toml` may say.
+#[derive(serde::Deserialize, mustlink::prelude::JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)] // Its schema is all there is to it.
+struct OwnPlugins {
+    /// Plugins in other languages.
+    #[serde(default)]
+    plugins: Vec<scripts::Source>,
+}
+
 /// No method file has one of these.
 const EXPERIMENT: [&str; 3] = ["experiment", "dataset", "method"];
 
@@ -23,6 +60,7 @@ pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
     if EXPERIMENT.iter().any(|s| document.root().get(s).is_some()) {
         return Ok(File::Experiment(Box::new(Experiment::load(file, sets)?)));
     }
+    self::document(file)?;
     for set in sets {
         document.set(set)?;
     }

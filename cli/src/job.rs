@@ -27,6 +27,7 @@ use serde_json::{Value, json};
 
 use crate::complete;
 use crate::failure::Failure;
+use crate::file_kind;
 use crate::files::{ColumnArgs, Named};
 use crate::method_file::MethodFile;
 use crate::options::{self, DataDir};
@@ -101,6 +102,11 @@ impl JobArgs {
         ]
     }
 
+    /// Where relative paths in options start: at the method file.
+    fn base(&self) -> &Path {
+        self.method.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
     /// Notes what the program chose by itself.
     fn note(&self, text: &str) {
         if !self.quiet {
@@ -162,7 +168,7 @@ impl Job {
         }
         let open = args.columns.open_options(&args.data_dir);
         // A slip in the method file is found before a large data set is read.
-        let document = args.method.as_deref().map(Document::read).transpose()?;
+        let document = args.method.as_deref().map(file_kind::document).transpose()?;
         let original = mustlink_datasets::open(&args.data, &open)?;
         let given = match &args.constraints {
             Some(file) => {
@@ -179,7 +185,8 @@ impl Job {
         }
         notes.iter().for_each(|note| args.note(note));
         let (k, seed) = (args.k.or(file.k), args.seed.or(file.seed).unwrap_or(0));
-        let config = serde_json::to_value(&file).unwrap_or_default();
+        let mut config = serde_json::to_value(&file).unwrap_or_default();
+        config::own_names(&mut config);
         let mut method = file.into_method();
         let person = asks_a_person(&method);
         let spinner = Spinner::start(!args.quiet && !person);
@@ -189,6 +196,7 @@ impl Job {
             .cancel(interrupt::flag())
             .progress(spinner.clone())
             .memory_limit(args.memory_limit.or_else(mustlink::memory::default_limit))
+            .base(args.base())
             .ensembles(EnsembleStore::default(), root)
             .build();
         let steps = row_steps(&method)?;
@@ -411,9 +419,9 @@ impl Job {
     }
 
     /// The name of what groups the objects.
-    pub fn clusterer(&self) -> &'static str {
-        let own = self.method.selector.as_ref().map_or("", |s| s.typetag_name());
-        self.method.clusterer.as_ref().map_or(own, |c| c.typetag_name())
+    pub fn clusterer(&self) -> &str {
+        let named = |slot: &str| self.config[slot]["type"].as_str();
+        named("clusterer").or_else(|| named("selector")).unwrap_or_default()
     }
 
     /// Ends the progress display, shows the warnings of the plugins, and gives them all.

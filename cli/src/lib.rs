@@ -37,9 +37,9 @@ use std::sync::Mutex;
 
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
+use mustlink::kept_children::Keep;
 use mustlink::registry::Catalogue;
 
-use crate::failure::Failure;
 use crate::verbs::Verb;
 
 #[derive(Debug, Parser)]
@@ -61,6 +61,10 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     // A shell that wants to complete a command gets that and nothing else.
+    if std::env::var_os(complete::VARIABLE).is_some() {
+        // A mistake in it is told when a command runs.
+        let _ = file_kind::own_plugins();
+    }
     CompleteEnv::with_factory(CommandLine::command).var(complete::VARIABLE).complete();
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
@@ -71,7 +75,13 @@ pub fn main() -> ExitCode {
         }
     };
     quiet_panics();
-    let work = || Catalogue::get().map_err(Failure::from).and_then(|_| line.verb.run());
+    // Programs that take one request after another go on until everything is done.
+    let _keep = Keep::start();
+    let work = || {
+        Catalogue::get()?;
+        file_kind::own_plugins()?;
+        line.verb.run()
+    };
     let status = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => complaint::tell(&failure),

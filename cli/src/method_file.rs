@@ -2,6 +2,7 @@
 
 use mustlink::method::Method;
 use mustlink::prelude::*;
+use mustlink::scripts;
 use mustlink::selection::ConstraintView;
 
 /// A method file: what changes the data, what selects constraints, what clusters.
@@ -11,6 +12,10 @@ use mustlink::selection::ConstraintView;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MethodFile {
+    /// Plugins in other languages, known by their own names: `["my_method.py"]`. Paths start at this
+    /// file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plugins: Vec<scripts::Source>,
     /// Number of clusters; --k overrides it.
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]

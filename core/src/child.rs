@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{self, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -138,12 +139,17 @@ impl fmt::Debug for Child {
 
 impl Child {
     /// Starts `command` (a program and its arguments). Every message sent starts the clock anew:
-    /// the reply has `timeout_seconds`, 0 = as long as it takes.
+    /// the reply has `timeout_seconds`, 0 = as long as it takes. It works in the folder `base`, where
+    /// relative paths in the command start; empty: where this program does.
     ///
     /// # Errors
     /// [`ChildError::Start`].
-    pub fn spawn(command: &[String], timeout_seconds: f64) -> Result<Self, ChildError> {
-        Child::spawn_limited(command, timeout_seconds, u64::MAX)
+    pub fn spawn(
+        command: &[String],
+        timeout_seconds: f64,
+        base: &Path,
+    ) -> Result<Self, ChildError> {
+        Child::spawn_limited(command, timeout_seconds, base, u64::MAX)
     }
 
     /// As [`Child::spawn`], reading at most `longest_line` bytes of a line at once: more of them
@@ -154,12 +160,23 @@ impl Child {
     pub fn spawn_limited(
         command: &[String],
         timeout_seconds: f64,
+        base: &Path,
         longest_line: u64,
     ) -> Result<Self, ChildError> {
         let shown = command.join(" ");
         let fail = |reason: String| ChildError::Start { command: shown.clone(), reason };
         let (program, arguments) = command.split_first().ok_or_else(|| fail("empty".into()))?;
+        let at = base.join(program);
+        // A name alone is looked for along PATH. Links stay: an environment is known by its own.
+        let path = Path::new(program).components().count() > 1;
+        let program = match path.then(|| std::path::absolute(&at)) {
+            Some(Ok(absolute)) => absolute,
+            _ => program.into(),
+        };
         let mut command = Command::new(program);
+        if !base.as_os_str().is_empty() {
+            command.current_dir(base);
+        }
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -187,8 +204,7 @@ impl Child {
             output,
             tail,
             stderr_open,
-            limit: (timeout_seconds > 0.0 && timeout_seconds < LONGEST_LIMIT)
-                .then_some(timeout_seconds),
+            limit: limit(timeout_seconds),
             asked_at: Instant::now(),
             line: 0,
             text: String::new(),
@@ -315,6 +331,16 @@ impl Child {
         self.wait(EXIT_GRACE);
     }
 
+    /// Whether it ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.wait(Duration::ZERO).is_some()
+    }
+
+    /// Gives every reply from now on so many seconds; 0 = as long as it takes.
+    pub fn set_timeout(&mut self, seconds: f64) {
+        self.limit = limit(seconds);
+    }
+
     /// The exit status, if it ends within `patience`.
     fn wait(&mut self, patience: Duration) -> Option<process::ExitStatus> {
         let end = Instant::now() + patience;
@@ -352,6 +378,10 @@ impl Child {
         let tail = self.tail.lock().map(|t| t.iter().cloned().collect::<Vec<_>>().join(" | "));
         ChildError::Ended { command: self.command.clone(), status, tail: tail.unwrap_or_default() }
     }
+}
+
+fn limit(seconds: f64) -> Option<f64> {
+    (seconds > 0.0 && seconds < LONGEST_LIMIT).then_some(seconds)
 }
 
 impl Drop for Child {
@@ -416,7 +446,7 @@ mod tests {
     use super::*;
 
     fn sh(script: &str, seconds: f64) -> Child {
-        Child::spawn(&["sh".into(), "-c".into(), script.into()], seconds).unwrap()
+        Child::spawn(&["sh".into(), "-c".into(), script.into()], seconds, Path::new("")).unwrap()
     }
 
     const GREET: &str = "read l; echo '{\"v\":1,\"type\":\"hello\",\"extra\":[]}';";
@@ -529,7 +559,8 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_a_wrong_option() {
-        let error = Child::spawn(&["/no/such/program".into()], 0.0).unwrap_err().into_error("t");
+        let error = Child::spawn(&["/no/such/program".into()], 0.0, Path::new(""));
+        let error = error.unwrap_err().into_error("t");
         assert_eq!(error.exit_status(), 2);
         assert!(error.to_string().starts_with("command: must be a program that starts ("));
     }

@@ -3,6 +3,7 @@
 //! The seed path, a place to report progress and warnings, the cancel flag and the memory limit.
 //! There is no global state: two runs in one process share nothing.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ struct Shared {
     progress: Arc<dyn Progress>,
     warnings: Mutex<Vec<(String, String)>>,
     memory_limit: Option<u64>,
+    base: PathBuf,
     ensembles: EnsembleStore,
     ensemble_root: SeedPath,
 }
@@ -71,6 +73,7 @@ impl Context {
             time_limit: None,
             progress: Arc::new(Silent),
             memory_limit: None,
+            base: PathBuf::new(),
             ensembles: EnsembleStore::default(),
         }
     }
@@ -144,6 +147,11 @@ impl Context {
         self.shared.memory_limit
     }
 
+    /// Where relative paths in options start; empty: where the program was started.
+    pub fn base(&self) -> &Path {
+        &self.shared.base
+    }
+
     /// Whether the ensemble being made was requested for its labels alone: members then need not
     /// keep their centres, which for text are much larger.
     pub fn labels_only(&self) -> bool {
@@ -181,6 +189,7 @@ pub struct ContextBuilder {
     time_limit: Option<f64>,
     progress: Arc<dyn Progress>,
     memory_limit: Option<u64>,
+    base: PathBuf,
     ensembles: EnsembleStore,
 }
 
@@ -210,6 +219,11 @@ impl ContextBuilder {
         self.memory_limit = bytes;
         self
     }
+    /// Relative paths in options start here; otherwise where the program was started.
+    pub fn base(mut self, base: impl Into<PathBuf>) -> Self {
+        self.base = base.into();
+        self
+    }
     /// Share ensembles with the other contexts of a run, all seeded from `root`.
     pub fn ensembles(mut self, store: EnsembleStore, root: SeedPath) -> Self {
         self.ensembles = store;
@@ -227,6 +241,7 @@ impl ContextBuilder {
                 progress: self.progress,
                 warnings: Mutex::default(),
                 memory_limit: self.memory_limit,
+                base: self.base,
                 ensembles: self.ensembles,
                 ensemble_root: self.ensemble_root,
             }),

@@ -7,12 +7,28 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::data::{DataKind, Row};
 use crate::error::{Error, Result};
 use crate::npy::{integers, write_header};
 use crate::problem::Problem;
+
+/// A value of an option that a program defines itself: a list of them stands for several methods.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)] // Its schema is all there is to it.
+pub enum PlainValue {
+    /// A yes or no.
+    Flag(bool),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
 
 /// A folder for files that are handed to another program, removed when dropped.
 #[derive(Debug)]

@@ -20,6 +20,7 @@ pub mod ensemble_store;
 pub mod error;
 pub mod exchange;
 pub mod features;
+pub mod kept_children;
 pub mod knowledge;
 pub mod ledger;
 pub mod lock;
@@ -30,12 +31,14 @@ pub mod npy;
 pub mod options;
 mod panic;
 pub mod problem;
+pub mod programs;
 pub mod random;
 pub mod reduce;
 pub mod registry;
 pub mod role;
 pub mod roles;
 pub mod run;
+pub mod scripts;
 pub mod selection;
 mod shared_ensemble;
 pub mod union_find;
@@ -49,8 +52,14 @@ pub use data::{Csr, Data, DataKind, Row};
 pub use error::{Error, Result};
 pub use problem::{Problem, Shape, Start};
 
+/// Digest of the sources of this crate; empty in a release.
+#[doc(hidden)]
+pub const SOURCES: &str = mustlink_macros::crate_sources!();
+
 #[doc(hidden)]
 pub use inventory;
+#[doc(hidden)]
+pub use mustlink_macros::{crate_sources, plugin_sources};
 #[doc(hidden)]
 pub use serde_json;
 

@@ -5,10 +5,11 @@
 //! it. Everything that lists plugins (the command line, the manual, schemas, suggestions, the laws)
 //! reads the catalogue, always sorted.
 
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::sync::{OnceLock, RwLock};
 
 use schemars::JsonSchema;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 pub use crate::role::Role;
@@ -30,6 +31,9 @@ pub struct Descriptor {
     pub version: u32,
     /// Laws this plugin is excused from, each with the reason.
     pub waivers: &'static [(&'static str, &'static str)],
+    /// Digest of the sources it consists of; empty in releases of ours, where [`version`](Self::version)
+    /// says that results changed.
+    pub sources: fn() -> &'static str,
     /// Source file.
     pub file: &'static str,
     /// Line of the registration.
@@ -42,7 +46,26 @@ pub struct Descriptor {
     pub default: fn() -> Value,
     /// Plain facts at the default options, as JSON.
     pub properties: fn() -> Value,
+    /// What it is, where it is a program in another language; that says the three above as well.
+    pub script: Option<Script>,
 }
+
+/// A plugin in another language, as it described itself.
+pub struct Script {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Where relative paths in the command start.
+    pub base: PathBuf,
+    /// JSON Schema of its options.
+    pub schema: &'static Value,
+    /// Its options at their defaults, without the tag.
+    pub default: Value,
+    /// Plain facts as JSON.
+    pub properties: Value,
+    /// The facts it declares, as options of the plugin that runs commands.
+    pub facts: Map<String, Value>,
+}
+
 inventory::collect!(Descriptor);
 
 impl Descriptor {
@@ -60,12 +83,18 @@ impl Descriptor {
 
     /// JSON Schema of its options, computed once.
     pub fn schema_value(&self) -> &'static Value {
-        (self.schema)()
+        self.script.as_ref().map_or_else(self.schema, |script| script.schema)
+    }
+
+    /// Plain facts at the default options, as JSON.
+    pub fn facts(&self) -> Value {
+        self.script.as_ref().map_or_else(self.properties, |script| script.properties.clone())
     }
 
     /// Its default configuration, tag included.
     pub fn default_config(&self) -> Value {
-        let mut value = (self.default)();
+        let script = self.script.as_ref();
+        let mut value = script.map_or_else(self.default, |script| script.default.clone());
         if let Value::Object(map) = &mut value {
             map.insert("type".into(), self.tag.into());
         } else {
@@ -74,6 +103,9 @@ impl Descriptor {
         value
     }
 }
+
+/// The catalogue with plugins in other languages, once there are any.
+static GROWN: RwLock<Option<&'static Catalogue>> = RwLock::new(None);
 
 /// All plugins linked into this program, sorted by role and tag.
 pub struct Catalogue {
@@ -86,6 +118,11 @@ impl Catalogue {
     /// # Errors
     /// No plugin is linked, or two have one tag: both are mistakes of the program.
     pub fn get() -> Result<&'static Catalogue> {
+        let grown = GROWN.read().unwrap_or_else(|e| e.into_inner());
+        grown.map_or_else(Catalogue::linked, Ok)
+    }
+
+    fn linked() -> Result<&'static Catalogue> {
         static CATALOGUE: OnceLock<std::result::Result<Catalogue, String>> = OnceLock::new();
         CATALOGUE
             .get_or_init(|| {
@@ -93,6 +130,22 @@ impl Catalogue {
             })
             .as_ref()
             .map_err(|m| Error::Usage(m.clone()))
+    }
+
+    /// Adds a plugin in another language, in place of what its file described before.
+    ///
+    /// # Errors
+    /// Another plugin has its name.
+    pub fn add(descriptor: Descriptor) -> Result<()> {
+        let mut grown = GROWN.write().unwrap_or_else(|e| e.into_inner());
+        let now = grown.map_or_else(Catalogue::linked, Ok)?;
+        let same = |d: &&'static Descriptor| d.script.is_some() && d.file == descriptor.file;
+        let mut entries: Vec<_> = now.entries.iter().copied().filter(|d| !same(d)).collect();
+        // Entries live as long as the program, as those do that are linked.
+        entries.push(Box::leak(Box::new(descriptor)));
+        let catalogue = Catalogue::from_entries(entries).map_err(Error::Usage)?;
+        *grown = Some(Box::leak(Box::new(catalogue)));
+        Ok(())
     }
 
     fn from_entries(
@@ -202,6 +255,7 @@ macro_rules! register {
                 references: &[$($key),*],
                 version: { let version = 1; $(let _ = version; let version = $version;)? version },
                 waivers: &[$($(($law, $reason)),*)?],
+                sources: || $crate::plugin_sources!($tag),
                 file: file!(),
                 line: line!(),
                 package: env!("CARGO_PKG_NAME"),
@@ -211,6 +265,7 @@ macro_rules! register {
                         .expect("plugins serialise to plain tables")
                 },
                 properties: || $crate::register!(@properties $role, $type),
+                script: None,
             }
         }
         impl $crate::declared::Declared for $type {
@@ -244,12 +299,14 @@ mod tests {
             references: &[],
             version: 1,
             waivers: &[],
+            sources: || "",
             file: "t.rs",
             line: 1,
             package,
             schema: || &Value::Null,
             default: || Value::Null,
             properties: || Value::Null,
+            script: None,
         }))
     }
 

@@ -34,7 +34,7 @@ pub use constraints_csv::{read_constraints, write_constraints};
 pub use dataset::{Classes, Dataset, Reading};
 pub use linfa::LinfaView;
 pub use listing::{Listing, Origin};
-pub use open::{available, check_head, open};
+pub use open::{available, check_head, check_name, open};
 pub use options::OpenOptions;
 pub use partition::{
     LabelColumn, read_labels, weights_csv, write_labels, write_text, write_weights,

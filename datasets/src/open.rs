@@ -77,6 +77,19 @@ pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
     }
 }
 
+/// Whether a name is that of a data set; true of paths.
+///
+/// # Errors
+/// `Data` with the nearest name.
+pub fn check_name(name: &str, options: &OpenOptions) -> Result<()> {
+    let own = name.strip_prefix("builtin:").unwrap_or(name);
+    let is_path = own == "-" || own.contains(['/', '\\', '.']);
+    match is_path || available(options)?.iter().any(|l| l.name == own) {
+        true => Ok(()),
+        false => Err(unknown(name, options)),
+    }
+}
+
 fn built_in(name: &str, options: &OpenOptions) -> Result<Option<Dataset>> {
     let found = builtin::open(name)?;
     match options.wants_columns() {

@@ -150,6 +150,8 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
     let set = &env.grid.datasets[cell.dataset];
     let GridMethod { resolved, generator, .. } = env.grid.method_of_cell(at);
     let method = &resolved.method;
+    // As the user knows them: plugins in other languages all run by the same one of ours.
+    let named = |slot: &str| resolved.config[slot]["type"].as_str().map(str::to_string);
     Row {
         experiment: env.experiment.head.name.clone(),
         identity: cell.identity.clone(),
@@ -159,9 +161,9 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
         d: set.set.d(),
         classes: set.set.k(),
         method: resolved.id.clone(),
-        clusterer: method.clusterer.as_ref().map(|c| c.typetag_name().into()),
-        selector: method.selector.as_ref().map(|s| s.typetag_name().into()),
-        oracle: method.oracle.as_ref().map(|o| o.typetag_name().into()),
+        clusterer: named("clusterer"),
+        selector: named("selector"),
+        oracle: named("oracle"),
         ensemble: generator.as_ref().map(|g| g.typetag_name().into()),
         repeat: cell.repeat,
         fold: cell.fold,

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::build::Build;
 use crate::hash::digest;
 use crate::row::{Row, RowStatus};
 
@@ -18,11 +19,26 @@ pub(crate) struct Wanted {
     pub points: Option<Vec<usize>>,
     /// Columns of scores, and what each depends on.
     pub metrics: BTreeMap<String, String>,
+    /// Scores of a metric whose code has changed will do.
+    pub any_build: bool,
+}
+
+impl Wanted {
+    /// Whether scores made with `there` are those of a metric that is `here` now.
+    fn same(&self, there: Option<&String>, here: &str) -> bool {
+        let said = |text: &str| text.split('.').next().map(str::to_string);
+        let Some(there) = there else { return false };
+        there == here || self.any_build && said(there) == said(here)
+    }
 }
 
 /// The rows of a finished cell, as its file holds them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CellFile {
+    /// What every build calls the cell, and the code that made the rows; empty where the files of
+    /// that time did not say.
+    pub of_any_build: String,
+    pub build: Build,
     /// Columns of scores, and what each depends on.
     pub metrics: BTreeMap<String, String>,
     /// By ascending point.
@@ -33,6 +49,10 @@ pub(crate) struct CellFile {
 struct Head {
     format: u32,
     identity: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    of_any_build: String,
+    #[serde(default, skip_serializing_if = "Build::is_empty")]
+    build: Build,
     rows: usize,
     metrics: BTreeMap<String, String>,
     /// Of this line with an empty checksum, and of the rows.
@@ -43,6 +63,8 @@ impl Head {
     fn checksum_with(&self, rows: &str) -> serde_json::Result<String> {
         let bare = Head {
             identity: self.identity.clone(),
+            of_any_build: self.of_any_build.clone(),
+            build: self.build.clone(),
             metrics: self.metrics.clone(),
             checksum: String::new(),
             ..*self
@@ -62,6 +84,8 @@ impl CellFile {
         let mut head = Head {
             format: 2,
             identity: identity.into(),
+            of_any_build: self.of_any_build.clone(),
+            build: self.build.clone(),
             rows: self.rows.len(),
             metrics: self.metrics.clone(),
             checksum: String::new(),
@@ -88,7 +112,8 @@ impl CellFile {
         if head.checksum_with(rows).ok().as_ref() != Some(&head.checksum) {
             return Err("its checksum does not fit: something in it was changed".into());
         }
-        Ok(CellFile { metrics: head.metrics, rows: parse(rows)? })
+        let Head { of_any_build, build, metrics, .. } = head;
+        Ok(CellFile { of_any_build, build, metrics, rows: parse(rows)? })
     }
 
     /// Reads the text of a file of the first form, which had no first line to check it by.
@@ -96,13 +121,13 @@ impl CellFile {
     /// # Errors
     /// What is wrong with it.
     pub fn decode_unchecked(text: &str) -> Result<CellFile, String> {
-        Ok(CellFile { metrics: BTreeMap::new(), rows: parse(text)? })
+        Ok(CellFile { rows: parse(text)?, ..CellFile::default() })
     }
 
     /// The rows that are wanted, in order, and the points that lack one; where another method
     /// decides on the point, all or nothing.
     pub fn select(&self, wanted: &Wanted) -> (Vec<&Row>, Vec<usize>) {
-        let same = |c: &String, digest: &String| self.metrics.get(c) == Some(digest);
+        let same = |c: &String, here: &str| wanted.same(self.metrics.get(c), here);
         let scored = |row: &&Row| {
             wanted.metrics.iter().all(|(c, d)| row.scores.contains_key(c) && same(c, d))
         };
@@ -119,10 +144,22 @@ impl CellFile {
         (rows, missing)
     }
 
+    /// Whether it has every row that is wanted.
+    pub fn has_all(&self, wanted: &Wanted) -> bool {
+        let (rows, missing) = self.select(wanted);
+        !rows.is_empty() && missing.is_empty()
+    }
+
+    /// Seconds of its clusterings.
+    pub fn seconds(&self) -> f64 {
+        self.rows.iter().filter_map(|row| row.time_cluster_s).sum()
+    }
+
     /// The metrics that the rows lack.
     pub fn lacking<'a>(&self, wanted: &'a Wanted) -> impl Iterator<Item = &'a String> {
         let have = self.metrics.clone();
-        wanted.metrics.iter().filter(move |(c, d)| have.get(*c) != Some(*d)).map(|(c, _)| c)
+        let lacks = move |c: &String, d: &str| !wanted.same(have.get(c), d);
+        wanted.metrics.iter().filter(move |(c, d)| lacks(c, d)).map(|(c, _)| c)
     }
 
     /// Takes over from an earlier file what these rows do not replace: points and scores that the
@@ -174,7 +211,9 @@ mod tests {
             ..Row::default()
         };
         let metrics = BTreeMap::from([("ari".to_string(), "0a".to_string())]);
-        CellFile { metrics, rows: vec![row(0), row(10)] }
+        let build = Build::from([("kmeans".to_string(), "1".to_string())]);
+        let of_any_build = "all".to_string();
+        CellFile { of_any_build, build, metrics, rows: vec![row(0), row(10)] }
     }
 
     #[test]
@@ -192,6 +231,7 @@ mod tests {
         wrong(&join(&[lines[0], lines[2], lines[1]]), "checksum");
         wrong(&text.replace("0.1", "0.2"), "checksum");
         wrong(&text.replace("\"0a\"", "\"0b\""), "checksum");
+        wrong(&text.replace("kmeans", "kmedoids"), "checksum");
         wrong(&text.replace("abc", "abd"), "the rows of the cell abd");
         wrong(&join(&lines[1..]), "first line");
         wrong("", "cut off");
@@ -210,10 +250,18 @@ mod tests {
         let ask = |column: &str, digest: &str| Wanted {
             points: Some(vec![0, 10]),
             metrics: BTreeMap::from([(column.to_string(), digest.to_string())]),
+            any_build: false,
         };
         assert_eq!(new.select(&ask("ari", "0a")).1, Vec::<usize>::new());
         assert_eq!(new.select(&ask("nmi", "1")).1, [10]);
         // The same column of another metric is not this score.
         assert_eq!(new.select(&ask("ari", "0b")).1, [0, 10]);
+        // Nor is a score of the metric as it was; for --keep-stale it will do.
+        new.metrics = BTreeMap::from([("ari".to_string(), "0a.1".to_string())]);
+        let changed = ask("ari", "0a.2");
+        assert_eq!(new.select(&changed).1, [0, 10]);
+        let any = Wanted { any_build: true, ..changed };
+        assert_eq!(new.select(&any).1, Vec::<usize>::new());
+        assert_eq!(new.select(&Wanted { any_build: true, ..ask("ari", "0b.1") }).1, [0, 10]);
     }
 }

@@ -8,9 +8,9 @@ use mustlink::registry::Role;
 use mustlink::roles::{EnsembleGenerator, Transform};
 use serde_json::Value;
 
+use crate::build::descriptor;
 use crate::config::ResolvedMethod;
 use crate::hash::canonical;
-use crate::identity::descriptor;
 
 /// An ensemble that others may need as well.
 pub(crate) struct SharedEnsemble {

@@ -106,17 +106,24 @@ fn open(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result<
     }
 }
 
-/// Whether the files of the data sets can be opened, as far as the first megabytes of each tell; named sets
-/// and optional ones are left alone.
+/// Whether the data sets are there, and their files can be opened, as far as the first megabytes of each
+/// tell; optional ones are left alone.
 ///
 /// # Errors
-/// `Data` with file, line and column, of the first that cannot.
-pub fn check_heads(experiment: &Experiment) -> Result<()> {
+/// `Data` with file, line and column, of the first that cannot; a name that is not known.
+pub fn check_heads(experiment: &Experiment, source: &Source) -> Result<()> {
     for spec in experiment.datasets.iter().filter(|spec| !spec.optional) {
-        let Some(path) = &spec.path else { continue };
-        let options = open_options(spec, &Source::default());
-        mustlink_datasets::check_head(&relative(experiment.base(), path), &options)
-            .map_err(|e| e.at(&format!("dataset {}", spec.id)))?;
+        let options = open_options(spec, source);
+        let found = match &spec.path {
+            Some(path) => {
+                mustlink_datasets::check_head(&relative(experiment.base(), path), &options)
+            }
+            None => {
+                let name = spec.source.as_ref().unwrap_or(&spec.id);
+                mustlink_datasets::check_name(name, &options)
+            }
+        };
+        found.map_err(|e| e.at(&format!("dataset {}", spec.id)))?;
     }
     Ok(())
 }

@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use mustlink::config;
 use mustlink::error::Diagnostic;
 use mustlink::needs::check_size;
 use mustlink::registry::Role;
-use mustlink::roles::{ConsensusFunction, EnsembleGenerator, RoleObject};
+use mustlink::roles::{ConsensusFunction, EnsembleGenerator};
 use mustlink::{Error, Result, Shape};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use crate::build::{Build, descriptor};
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
 use crate::costs::{Costs, SharedEnsemble, first_generator};
 use crate::data::{self, Prepared};
-use crate::identity::{self, descriptor, selection_key};
+use crate::identity::{self, Common, selection_key};
 
 /// One cell.
 pub(crate) struct Cell {
@@ -22,7 +23,12 @@ pub(crate) struct Cell {
     pub method: usize,
     pub repeat: usize,
     pub fold: usize,
+    /// The name of its file.
     pub identity: String,
+    /// What every build calls it.
+    pub of_any_build: String,
+    /// The code that makes its rows.
+    pub build: Arc<Build>,
 }
 
 /// How many queries a selection makes.
@@ -168,7 +174,9 @@ impl Grid {
                 let set = &self.datasets[dataset];
                 identity::of_method(experiment, spec, set, &m.resolved, reference)
             };
-            let identities: Vec<Value> = methods.iter().map(identity).collect::<Result<_>>()?;
+            let identities: Vec<Common> = methods.iter().map(identity).collect::<Result<_>>()?;
+            let builds: Vec<Arc<Build>> =
+                identities.iter().map(|i| Arc::new(i.build.clone())).collect();
             for method in 0..experiment.methods.len() {
                 for repeat in 0..experiment.split.repeats() {
                     for fold in 0..experiment.split.folds() {
@@ -194,13 +202,12 @@ impl Grid {
                             (None, None) => None,
                         };
                         self.selection_of.push(selection);
-                        self.cells.push(Cell {
-                            dataset,
-                            method,
-                            repeat,
-                            fold,
-                            identity: identity::of_cell(&identities[method], repeat, fold),
-                        });
+                        let (identity, of_any_build) =
+                            identity::of_cell(&identities[method], repeat, fold);
+                        let build = builds[method].clone();
+                        let cell =
+                            Cell { dataset, method, repeat, fold, identity, of_any_build, build };
+                        self.cells.push(cell);
                     }
                 }
             }
@@ -212,6 +219,16 @@ impl Grid {
     pub fn distinct(&self, cells: &[usize]) -> Vec<usize> {
         let mut seen = BTreeSet::new();
         cells.iter().copied().filter(|&c| seen.insert(&self.cells[c].identity)).collect()
+    }
+
+    /// Takes what another build wrote for the rows of a cell, and of those with equal settings.
+    pub fn adopt(&mut self, cell: usize, identity: &str, build: &Build) {
+        let name = self.cells[cell].of_any_build.clone();
+        let build = Arc::new(build.clone());
+        for cell in self.cells.iter_mut().filter(|c| c.of_any_build == name) {
+            cell.identity = identity.into();
+            cell.build = build.clone();
+        }
     }
 
     /// Which file belongs to which cell.
@@ -328,13 +345,13 @@ fn build(spec: &MethodSpec, set: &Prepared) -> Result<GridMethod, Diagnostic> {
     };
     let consensus = &resolved.config["clusterer"]["consensus"];
     if descriptor(consensus).is_some_and(|d| d.role == Role::ConsensusFunction)
-        && let Ok(consensus) = <dyn ConsensusFunction as RoleObject>::from_value(consensus.clone())
+        && let Ok(consensus) = config::instantiate::<Box<dyn ConsensusFunction>>(consensus.clone())
     {
         // Before any member is made.
         check_size(shape.n, &*consensus).map_err(|e| plain(&place, e.to_string()))?;
     }
     let generator = first_generator(&resolved.config).cloned();
-    let generator = generator.map(<dyn EnsembleGenerator as RoleObject>::from_value).transpose();
+    let generator = generator.map(config::instantiate::<Box<dyn EnsembleGenerator>>).transpose();
     let generator = generator.map_err(|message| plain(&place, message))?;
     let costs = Costs::new(&set.id, &shape, &resolved);
     Ok(GridMethod { resolved, generator, costs })

@@ -5,17 +5,27 @@
 //! for (points, metrics, repeats) is no part of an identity, so that a finished study can grow.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use mustlink::registry::{Catalogue, Descriptor};
 use mustlink::{Error, Result};
 use serde_json::{Value, json};
 
+use crate::build::{self, Build, descriptor};
 use crate::config::{DatasetSpec, EnsemblePer, Experiment, ResolvedMethod};
 use crate::data::Prepared;
 use crate::hash::{canonical, digest};
 
 /// Schema of identities; raised when rows change their meaning.
 const SCHEMA: u32 = 2;
+
+/// What the cells of a method on a data set have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Common {
+    /// What the user said: data, settings, seed, and the versions of plugins.
+    said: Value,
+    /// The code that makes the rows.
+    pub build: Build,
+}
 
 /// What the cells of a method on a data set have in common; `reference` is the method that decides
 /// the curve points, where one does.
@@ -28,7 +38,7 @@ pub(crate) fn of_method(
     set: &Prepared,
     method: &ResolvedMethod,
     reference: Option<&ResolvedMethod>,
-) -> Result<Value> {
+) -> Result<Common> {
     let curve = match reference {
         None => json!("points"),
         Some(r) => json!({ "from_run": r.config }),
@@ -64,10 +74,13 @@ pub(crate) fn of_method(
     if experiment.head.ensemble_per == EnsemblePer::Repeat {
         identity["ensemble_per"] = json!("repeat");
     }
-    Ok(first_names(&identity))
+    let trees = [&method.config, &spec.transforms, &curve];
+    let build = build::of_trees(trees, experiment.base());
+    Ok(Common { said: first_names(&identity), build })
 }
 
-/// What each column of scores depends on, by column: a hash of its metric, options and versions.
+/// What each column of scores depends on, by column: a hash of its metric, options and versions, and
+/// after a point one of the metric's code, unless it is that of a release.
 ///
 /// # Errors
 /// `Data` for metrics that cannot be written down.
@@ -80,7 +93,14 @@ pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, Str
             let mut versions = BTreeMap::new();
             collect_versions(&config, &mut versions);
             let whole = json!({ "metric": first_names(&config), "versions": versions });
-            Ok((column.clone(), digest(canonical(&whole).as_bytes())))
+            let said = digest(canonical(&whole).as_bytes());
+            let mut build = Build::new();
+            build::add_plugins(&config, Path::new(""), &mut build);
+            let made = match build.is_empty() {
+                true => String::new(),
+                false => format!(".{}", digest(canonical(&json!(build)).as_bytes())),
+            };
+            Ok((column.clone(), said + &made))
         })
         .collect()
 }
@@ -101,12 +121,18 @@ fn first_names(value: &Value) -> Value {
     }
 }
 
-/// The identity of one cell, 16 hexadecimal digits; `method` comes from [`of_method`].
-pub(crate) fn of_cell(method: &Value, repeat: usize, fold: usize) -> String {
-    let mut identity = method.clone();
+/// The names of one cell, each of 16 hexadecimal digits: first its identity, under which its rows are
+/// kept; then what all builds call it, which is the same for released ones.
+pub(crate) fn of_cell(method: &Common, repeat: usize, fold: usize) -> (String, String) {
+    let mut identity = method.said.clone();
     identity["repeat"] = repeat.into();
     identity["fold"] = fold.into();
-    digest(canonical(&identity).as_bytes())
+    let of_any_build = digest(canonical(&identity).as_bytes());
+    if method.build.is_empty() {
+        return (of_any_build.clone(), of_any_build);
+    }
+    identity["build"] = json!(method.build);
+    (digest(canonical(&identity).as_bytes()), of_any_build)
 }
 
 /// Everything a selection reads, apart from data set, repeat and fold; `None` without a selector.
@@ -125,12 +151,6 @@ pub(crate) fn selection_key(resolved: &ResolvedMethod) -> Option<String> {
         key["suffix"] = json!(transforms[prefix.min(transforms.len())..]);
     }
     Some(canonical(&key))
-}
-
-/// The catalogue's entry for a plugin's configuration; `None` where the value is none.
-pub(crate) fn descriptor(value: &Value) -> Option<&'static Descriptor> {
-    let tag = value.get("type").and_then(Value::as_str)?;
-    Catalogue::get().ok()?.find(tag)
 }
 
 fn collect_versions(value: &Value, out: &mut BTreeMap<String, u32>) {

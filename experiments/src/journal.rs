@@ -15,7 +15,7 @@ use mustlink::{Error, Result};
 use crate::cell_file::{CellFile, Wanted};
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
-use crate::grid::PlanLine;
+use crate::grid::{Cell, PlanLine};
 use crate::hash::digest;
 use crate::row::Row;
 use crate::shard::Shard;
@@ -141,8 +141,14 @@ impl Journal {
     }
 
     /// Writes the rows of a finished cell; what its file holds beside them stays.
-    pub fn finish(&self, identity: &str, rows: &[Row], wanted: &Wanted) -> Result<()> {
-        let mut file = CellFile { metrics: wanted.metrics.clone(), rows: rows.to_vec() };
+    pub fn finish(&self, cell: &Cell, rows: &[Row], wanted: &Wanted) -> Result<()> {
+        let identity = &cell.identity;
+        let mut file = CellFile {
+            of_any_build: cell.of_any_build.clone(),
+            build: (*cell.build).clone(),
+            metrics: wanted.metrics.clone(),
+            rows: rows.to_vec(),
+        };
         // A damaged file has nothing to keep.
         if wanted.points.is_some()
             && let Ok(Some(earlier)) = read_cell(&self.dir, identity)
@@ -180,6 +186,11 @@ pub(crate) fn files(dir: &Path) -> Result<BTreeSet<String>> {
         }
     }
     Ok(out)
+}
+
+/// When the file of a cell was written.
+pub(crate) fn modified(dir: &Path, identity: &str) -> Option<std::time::SystemTime> {
+    fs::metadata(cell_path(dir, identity)).and_then(|m| m.modified()).ok()
 }
 
 /// The file of a finished cell; `None` when it is not finished.

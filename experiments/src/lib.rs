@@ -14,15 +14,16 @@
 //! | `verdict` | the language of claims about results |
 //! | `config` | the file and how it is read |
 //! | `data` | the data sets, opened |
-//! | `identity`, `costs` | what results depend on; what methods take |
+//! | `build`, `identity`, `costs` | which code makes results, what else they depend on; what methods take |
 //! | `grid`, `shard` | cells and the selections they share; parts of a run |
 //! | `cell_file`, `journal` | files that survive a run being killed, and show when they were changed |
-//! | `standing` | what of an experiment is there already |
+//! | `stale`, `standing` | what other builds made; what of an experiment is there already |
 //! | `plan`, `report` | what people see before and after |
 //! | `compare_rows`, `merge`, `diff` | several results directories |
 //! | `run_env`, `select`, `score`, `cell` | what happens in a selection and in a cell |
 //! | `schedule`, `run` | tasks, threads, memory, stopping |
 
+mod build;
 mod cell;
 mod cell_file;
 mod compare_rows;
@@ -45,6 +46,7 @@ mod score;
 mod select;
 mod shard;
 mod split;
+mod stale;
 mod standing;
 pub mod statistics;
 pub mod svg;
@@ -69,5 +71,6 @@ pub use run::{
 };
 pub use shard::Shard;
 pub use split::Split;
+pub use stale::Keep;
 pub use standing::Standing;
 pub use statistics::{Summary, Unit, critical_t, mean_height};

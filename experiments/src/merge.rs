@@ -58,7 +58,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
             }
         }
         if differs.is_empty() && first.metrics != study.metrics {
-            differs.push("versions of metrics".into());
+            differs.push("versions or code of metrics".into());
         }
         if !differs.is_empty() {
             stored::shorten(&mut differs);
@@ -87,7 +87,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
             match lines.get(&key) {
                 Some(other) if other.identity != line.identity => {
                     let what = "is another cell here than in the parts before: its data, the files it \
-                                names or the versions of its plugins differ";
+                                names, or the versions or the code of its plugins differ";
                     return Err(fail(dir, format!("{} {what}", named(&line))));
                 }
                 _ => drop(lines.insert(key, line)),
@@ -162,6 +162,13 @@ fn join(config: &mut Value, other: &Value) {
                     ours.push(entry);
                 }
             }
+        }
+    }
+    for plugin in other["plugins"].as_array().into_iter().flatten() {
+        match config["plugins"].as_array_mut() {
+            Some(ours) if ours.contains(plugin) => {}
+            Some(ours) => ours.push(plugin.clone()),
+            None => config["plugins"] = Value::Array(vec![plugin.clone()]),
         }
     }
     let repeats = |v: &Value| v["split"]["repeats"].as_u64().unwrap_or(1);

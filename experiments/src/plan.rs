@@ -8,10 +8,12 @@ use std::time::Instant;
 use mustlink::Result;
 use mustlink::error::bytes;
 
+use crate::build::has_program;
 use crate::config::{EnsemblePer, Experiment};
 use crate::data::{self, Source};
 use crate::grid::Grid;
 use crate::journal;
+use crate::stale::Keep;
 use crate::standing::{Left, Standing};
 
 /// One data set of a plan.
@@ -44,6 +46,8 @@ pub struct Plan {
     pub selections: usize,
     /// Seconds on one thread, roughly, for what is left.
     pub seconds: f64,
+    /// Methods with plugins in other languages of which no cell is finished: nobody knows their time.
+    pub unmeasured: Vec<String>,
     /// Bytes of the largest cell, as its plugins declare.
     pub memory: u64,
     /// The method and the data set of that cell.
@@ -87,6 +91,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         rows: per_set * there * points,
         selections: 0,
         seconds: 0.0,
+        unmeasured: Vec::new(),
         memory: 0,
         largest: String::new(),
         datasets,
@@ -99,7 +104,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     let left = match out {
         Some(dir) => {
             journal::check(dir, experiment)?;
-            Some(Left::of(experiment, &grid, &all, dir)?)
+            Some(Left::of(experiment, &grid, &all, dir, Keep::Current)?)
         }
         None => None,
     };
@@ -111,8 +116,20 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         let lacks = left.as_ref().and_then(|l| l.todo.get(&c)?.as_ref());
         lacks.map_or(points, Vec::len)
     };
-    let cells: f64 =
-        (0..grid.cells.len()).filter(|&c| is_left(c)).map(|c| grid.cell_effort(c, lacks(c))).sum();
+    let (mut cells, mut measured) = (0.0, 0.0);
+    for c in (0..grid.cells.len()).filter(|&c| is_left(c)) {
+        let (set, method) = (grid.cells[c].dataset, grid.cells[c].method);
+        let resolved = &grid.method_of_cell(c).resolved;
+        if !has_program(&resolved.config) {
+            cells += grid.cell_effort(c, lacks(c));
+            continue;
+        }
+        match left.as_ref().and_then(|l| l.seconds.get(&(set, method))) {
+            Some((sum, count)) => measured += sum / *count as f64,
+            None if plan.unmeasured.contains(&resolved.id) => {}
+            None => plan.unmeasured.push(resolved.id.clone()),
+        }
+    }
     let selections: f64 =
         (0..grid.selections.len()).map(|s| grid.selection_effort(s, queries)).sum();
     plan.finished = (0..grid.cells.len()).filter(|&c| !is_left(c)).count();
@@ -126,7 +143,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
             EnsemblePer::Repeat => grid.ensemble_effort() * experiment.split.repeats() as f64,
         }
     };
-    plan.seconds = (cells + selections + ensembles) * seconds_per_operation();
+    plan.seconds = (cells + selections + ensembles) * seconds_per_operation() + measured;
     plan.standing = left.map(|l| l.standing).unwrap_or_default();
     for (row, set) in grid.methods.iter().zip(&grid.datasets) {
         for method in row {
@@ -194,6 +211,13 @@ impl fmt::Display for Plan {
                 duration(self.seconds),
                 bytes(self.memory)
             )?;
+            if !self.unmeasured.is_empty() {
+                write!(
+                    f,
+                    "\nnot counted: the programs of {}, whose time shows with the first cell",
+                    self.unmeasured.join(", ")
+                )?;
+            }
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ use crate::run_env::RunEnv;
 use crate::schedule::{Schedule, Task};
 use crate::select::{Selected, select};
 use crate::shard::{Shard, cells_of_shard};
+use crate::stale::{Keep, Stale};
 use crate::standing::{Left, Standing};
 
 /// The progress of a run at one moment.
@@ -67,6 +68,8 @@ pub struct RunOptions {
     pub fail_fast: bool,
     /// Only this part of the cells.
     pub shard: Option<Shard>,
+    /// Which finished cells are kept.
+    pub keep: Keep,
     /// When cancelled, let the running cells finish.
     pub finish: bool,
     /// Where data sets come from.
@@ -86,6 +89,7 @@ impl RunOptions {
             memory_limit: None,
             fail_fast: false,
             shard: None,
+            keep: Keep::Current,
             finish: false,
             source: Source::default(),
             progress: Arc::new(Silent),
@@ -156,10 +160,11 @@ pub struct Outcome {
 /// Data sets that cannot be read, a directory that is locked or holds another experiment, a disk
 /// that takes no more. Cells that fail are rows, not errors.
 pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Outcome> {
-    let grid = Grid::new(experiment, &options.source)?;
+    let mut grid = Grid::new(experiment, &options.source)?;
     let journal = Journal::open(&options.out, experiment, options.shard)?;
     let cells = cells_of_shard(&grid, options.shard);
-    let left = Left::of(experiment, &grid, &grid.distinct(&cells), &options.out)?;
+    let left = Left::of(experiment, &grid, &grid.distinct(&cells), &options.out, options.keep)?;
+    left.adopted.iter().for_each(|(cell, other)| grid.adopt(*cell, &other.identity, &other.build));
     carry_out(experiment, &grid, &journal, &cells, left, options)
 }
 
@@ -172,11 +177,23 @@ pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
     let experiment = Experiment::from_directory(dir)?;
     stored::require_checked(dir)?;
     let options = RunOptions { out: dir.to_path_buf(), ..options.clone() };
-    let grid = Grid::new(&experiment, &options.source)?;
+    let mut grid = Grid::new(&experiment, &options.source)?;
     let journal = Journal::open(dir, &experiment, options.shard)?;
+    let stale = Stale::find(&grid, &journal::files(dir)?, dir)?;
+    let cells = grid.distinct(&cells_of_shard(&grid, options.shard));
+    // What did not fail stays, whoever made it.
+    for cell in grid.distinct(&(0..grid.cells.len()).collect::<Vec<_>>()) {
+        let Some(other) = stale.of_cell(&grid, cell) else { continue };
+        let file = journal::read_cell(dir, &other.identity)?;
+        if file.is_some_and(|f| !has_failed(&f.rows)) {
+            grid.adopt(cell, &other.identity, &other.build);
+        }
+    }
     let mut failed = Vec::new();
-    for cell in grid.distinct(&cells_of_shard(&grid, options.shard)) {
-        let again = match journal::read_cell(dir, &grid.cells[cell].identity) {
+    for cell in cells {
+        let failed_before = stale.of_cell(&grid, cell).map(|other| &other.identity);
+        let identity = failed_before.unwrap_or(&grid.cells[cell].identity);
+        let again = match journal::read_cell(dir, identity) {
             Ok(file) => file.is_some_and(|f| has_failed(&f.rows)),
             Err(_) => true,
         };
@@ -184,7 +201,8 @@ pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
             failed.push(cell);
         }
     }
-    let mut left = Left::of(&experiment, &grid, &failed, dir)?;
+    let mut left = Left::of(&experiment, &grid, &failed, dir, Keep::Current)?;
+    left.adopted.clear();
     left.standing.finished = 0;
     left.todo = failed.iter().map(|&c| (c, None)).collect();
     carry_out(&experiment, &grid, &journal, &failed, left, &options)
@@ -432,10 +450,9 @@ impl Runner<'_> {
 
     fn finished(&self, c: usize, rows: Result<Vec<Row>>) {
         // Written before the lock is taken: only this thread has this cell.
-        let identity = &self.grid.cells[c].identity;
-        let rows = rows.and_then(|rows| {
-            self.journal.finish(identity, &rows, &self.left.wanted).map(|()| rows)
-        });
+        let cell = &self.grid.cells[c];
+        let rows = rows
+            .and_then(|rows| self.journal.finish(cell, &rows, &self.left.wanted).map(|()| rows));
         let mut board = self.lock();
         board.schedule.finish(Task::Cell(c));
         if let Some(s) = self.grid.selection_of[c] {

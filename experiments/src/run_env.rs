@@ -41,6 +41,7 @@ impl RunEnv<'_> {
             .cancel(self.cancel.clone())
             .time_limit(left)
             .memory_limit(self.memory_limit.map(|limit| limit.saturating_sub(others)))
+            .base(self.experiment.base())
             .ensembles(self.ensembles.clone(), ensembles)
             .build()
     }

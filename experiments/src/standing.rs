@@ -6,9 +6,10 @@ use std::path::Path;
 
 use mustlink::Result;
 
-use crate::cell_file::Wanted;
+use crate::cell_file::{CellFile, Wanted};
 use crate::config::{Experiment, stored};
 use crate::grid::Grid;
+use crate::stale::{Keep, Stale, StaleFile};
 use crate::{identity, journal};
 
 /// What of an experiment a results directory holds already. `plan` and `run` say the same of it.
@@ -27,6 +28,16 @@ pub struct Standing {
     pub metrics: BTreeSet<String>,
     /// Files that are not as they were written, each with what is wrong; these cells are run again.
     pub damaged: Vec<String>,
+    /// Cells whose rows another build made.
+    pub stale: usize,
+    /// Data sets and methods of these cells.
+    pub stale_of: BTreeSet<(String, String)>,
+    /// The code that is another now: plugins by tag, files by path, `mustlink` for the framework.
+    pub changed: BTreeSet<String>,
+    /// Cells of other builds are taken as finished.
+    pub stale_kept: bool,
+    /// Finished cells that are made again because the user said so.
+    pub forced: usize,
     /// Files of cells that the experiment does not ask for: they stay, and are in no report.
     pub kept: usize,
     /// They were written by a form of the program whose files cannot be checked.
@@ -40,6 +51,10 @@ pub(crate) struct Left {
     pub wanted: Wanted,
     /// The cells to do, each with the points it lacks; absent: all.
     pub todo: BTreeMap<usize, Option<Vec<usize>>>,
+    /// Seconds of the cells on disk, by data set and method, and how many these are.
+    pub seconds: BTreeMap<(usize, usize), (f64, usize)>,
+    /// The cells whose rows of another build are kept.
+    pub adopted: Vec<(usize, StaleFile)>,
 }
 
 impl Left {
@@ -47,26 +62,60 @@ impl Left {
     ///
     /// # Errors
     /// A directory that cannot be read.
-    pub fn of(experiment: &Experiment, grid: &Grid, cells: &[usize], dir: &Path) -> Result<Left> {
+    pub fn of(
+        experiment: &Experiment,
+        grid: &Grid,
+        cells: &[usize],
+        dir: &Path,
+        keep: Keep,
+    ) -> Result<Left> {
         let wanted = Wanted {
             points: experiment.points.numbers().ok(),
             metrics: identity::of_metrics(experiment)?,
+            any_build: keep == Keep::Stale,
         };
         let all: BTreeSet<&String> = grid.cells.iter().map(|c| &c.identity).collect();
         let files = journal::files(dir)?;
         let stored = stored::read(dir).ok();
+        let stale = Stale::find(grid, &files, dir)?;
         let mut standing = Standing {
             cells: cells.len(),
-            kept: files.iter().filter(|f| !all.contains(f)).count(),
+            stale_kept: keep == Keep::Stale,
+            kept: files.iter().filter(|f| !all.contains(f) && !stale.files.contains(*f)).count(),
             earlier: stored.is_some_and(|s| s.plan.is_none()),
             ..Standing::default()
         };
-        let mut todo = BTreeMap::new();
+        let (mut todo, mut adopted) = (BTreeMap::new(), Vec::new());
+        let mut seconds = BTreeMap::new();
+        let mut note_time = |c: usize, file: &CellFile| {
+            let (sum, count) =
+                seconds.entry((grid.cells[c].dataset, grid.cells[c].method)).or_insert((0.0, 0));
+            *sum += file.seconds();
+            *count += 1;
+        };
         for &c in cells {
             let identity = &grid.cells[c].identity;
             let file = match journal::read_cell(dir, identity) {
                 Ok(None) => {
-                    todo.insert(c, None);
+                    let other = stale.of_cell(grid, c);
+                    if let Some(other) = other {
+                        standing.note_stale(grid, c, other);
+                        if let Ok(Some(file)) = journal::read_cell(dir, &other.identity) {
+                            note_time(c, &file);
+                        }
+                    }
+                    // Rows that are added would be of two builds.
+                    let whole = |other: &&StaleFile| {
+                        let file = journal::read_cell(dir, &other.identity).ok().flatten();
+                        file.is_some_and(|f| f.has_all(&wanted))
+                    };
+                    match other.filter(|_| keep == Keep::Stale).filter(whole) {
+                        Some(other) => {
+                            standing.finished += 1;
+                            adopted.push((c, other.clone()));
+                        }
+                        None => drop(todo.insert(c, None)),
+                    }
                     continue;
                 }
                 Err(e) => {
@@ -76,8 +125,14 @@ impl Left {
                 }
                 Ok(Some(file)) => file,
             };
-            let (rows, missing) = file.select(&wanted);
-            if !rows.is_empty() && missing.is_empty() {
+            note_time(c, &file);
+            if keep == Keep::Nothing {
+                standing.forced += 1;
+                todo.insert(c, None);
+                continue;
+            }
+            let (_, missing) = file.select(&wanted);
+            if file.has_all(&wanted) {
                 standing.finished += 1;
                 continue;
             }
@@ -89,7 +144,17 @@ impl Left {
             }
             todo.insert(c, wanted.points.is_some().then_some(missing));
         }
-        Ok(Left { standing, wanted, todo })
+        Ok(Left { standing, wanted, todo, seconds, adopted })
+    }
+}
+
+impl Standing {
+    fn note_stale(&mut self, grid: &Grid, cell: usize, other: &StaleFile) {
+        self.stale += 1;
+        let line = &grid.cells[cell];
+        let method = &grid.method_of_cell(cell).resolved.id;
+        self.stale_of.insert((grid.datasets[line.dataset].id.clone(), method.clone()));
+        self.changed.extend(other.changed.iter().cloned());
     }
 }
 
@@ -114,6 +179,23 @@ impl fmt::Display for Standing {
                 )?;
             }
             writeln!(f)?;
+        }
+        if self.stale > 0 {
+            let cells = self.stale_of.iter().map(|(set, method)| format!("{set} × {method}"));
+            let way = match self.stale_kept {
+                true => "whole ones are kept as they are (--keep-stale)",
+                false => "they are made again (--keep-stale keeps them)",
+            };
+            writeln!(
+                f,
+                "{} cells were made by another build (changed: {}): {}; {way}",
+                self.stale,
+                list(self.changed.iter().cloned().collect()),
+                list(cells.collect()),
+            )?;
+        }
+        if self.forced > 0 {
+            writeln!(f, "{} finished cells are made again (--force)", self.forced)?;
         }
         for damaged in self.damaged.iter().take(5) {
             writeln!(f, "{damaged}")?;

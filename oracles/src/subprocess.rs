@@ -26,7 +26,9 @@ use crate::wrapping::objects;
 /// to be asked again later.
 #[options]
 pub struct Subprocess {
-    /// Program and arguments: `["python3", "oracle.py"]`.
+    /// Program and arguments: `["python3", "oracle.py"]`. Relative paths start at the file that names
+    /// them.
+    #[option(program = true)]
     pub command: Vec<String>,
     /// Longest wait for a line, in seconds; 0 = any time.
     #[option(min = 0.0)]
@@ -43,7 +45,8 @@ impl Oracle for Subprocess {
         let Some(program) = self.command.first() else {
             return Err(Error::bad_param("command", "nothing", "a program and its arguments"));
         };
-        let spawned = Child::spawn_limited(&self.command, self.timeout_seconds, LONGEST);
+        let spawned =
+            Child::spawn_limited(&self.command, self.timeout_seconds, scene.ctx.base(), LONGEST);
         let child = spawned.map_err(|e| match e {
             ChildError::Start { reason, .. } => {
                 let legal = format!("a program that can be started ({reason})");

@@ -1,11 +1,14 @@
 //! How does a clusterer in another language take part?
 
+use std::collections::BTreeMap;
+
 use mustlink_core::child::{Child, ChildError};
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::error::Infeasible;
-use mustlink_core::exchange::{self, Scratch};
+use mustlink_core::exchange::{self, PlainValue, Scratch};
+use mustlink_core::kept_children;
 use mustlink_core::prelude::*;
-use mustlink_core::serde_json::{Value, json};
+use mustlink_core::serde_json::json;
 
 const TAG: &str = "external_clusterer";
 
@@ -14,9 +17,10 @@ const TAG: &str = "external_clusterer";
 /// # Method
 /// The command is started once per clustering and speaks JSON lines on its standard input and
 /// output. Greetings first: `{"v":1,"type":"hello","protocol":"clusterer"}`, answered by
-/// `{"v":1,"type":"hello","name":"…"}`. Then one request:
+/// `{"v":1,"type":"hello","name":"…"}`, with `"again":true` if it takes one request after another
+/// and need not be started for each. Then one request:
 /// `{"type":"cluster","n":…,"d":…,"k":…,"seed":…,"data":{"kind":"dense","values":PATH},
-/// "constraints":PATH,"neighbourhoods":[…],"eligible":PATH,"directory":PATH}`. Arrays are NumPy files, sparse data three
+/// "constraints":PATH,"neighbourhoods":[…],"eligible":PATH,"directory":PATH,"options":{…}}`. Arrays are NumPy files, sparse data three
 /// of them (`indptr`, `indices`, `values`), constraints a CSV `i,j,type,weight`. The reply is
 /// `{"type":"clustering","labels":[…]}`, where labels may be the path of a NumPy vector, with `k`
 /// and `objective` if it likes. Before it may come `{"type":"progress","done":3,"total":10}` and
@@ -29,11 +33,18 @@ const TAG: &str = "external_clusterer";
 /// is none (with its line), an early end (with the last words on standard error) and reported errors.
 /// With hard promises, `InconsistentConstraints` before the command starts.
 /// # Cost and randomness
-/// One process and a copy of the data on disk per clustering. The seed, below 2³², is handed over.
+/// One process, unless it takes several requests, and a copy of the data on disk per clustering. The seed, below 2³², is handed over.
 #[options]
 pub struct ExternalClusterer {
-    /// The program and its arguments: `["python3", "my_method.py"]`.
+    /// The program and its arguments: `["python3", "my_method.py"]`. Relative paths start at the file
+    /// that names them.
+    #[option(program = true)]
     pub command: Vec<String>,
+    /// Options of the program's own, handed over with the request: `{ step = 0.5 }`.
+    #[schemars(with = "BTreeMap<String, PlainValue>")]
+    pub options: BTreeMap<String, Value>,
+    /// Its name in messages; absent: `external_clusterer`.
+    pub name: Option<String>,
     /// Seconds for each reply; 0: as long as it takes.
     #[option(min = 0.0)]
     pub timeout_seconds: f64,
@@ -59,7 +70,7 @@ impl BaseClusterer for ExternalClusterer {
         self.check()?;
         ctx.check()?;
         if self.needs_k {
-            problem.require_k(None, TAG)?;
+            problem.require_k(None, self.tag())?;
         }
         if self.hard_must || self.hard_cannot {
             // Found here, so that every language names contradictions alike.
@@ -69,9 +80,8 @@ impl BaseClusterer for ExternalClusterer {
         let mut request = scratch.problem(problem)?;
         request["type"] = "cluster".into();
         request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
-        let mut child = self.talk(Child::spawn(&self.command, self.timeout_seconds))?;
-        let greeting = json!({ "n": problem.n(), "d": problem.d() });
-        self.talk(child.hello("clusterer", greeting, ctx))?;
+        request["options"] = json!(self.options);
+        let (mut child, again) = self.talk(self.start(problem, ctx))?;
         child.send(&request);
         loop {
             let reply = self.talk(child.receive(ctx))?;
@@ -81,7 +91,7 @@ impl BaseClusterer for ExternalClusterer {
                 }
                 "warning" => ctx.warn(message(&reply)),
                 "error" => {
-                    return Err(Error::Plugin { tag: TAG.into(), message: message(&reply) });
+                    return Err(Error::Plugin { tag: self.tag().into(), message: message(&reply) });
                 }
                 "infeasible" => {
                     let objects =
@@ -95,7 +105,10 @@ impl BaseClusterer for ExternalClusterer {
                 "clustering" => {
                     let made = clustering(&reply, problem, &scratch);
                     let made = self.talk(made.map_err(|wrong| child.protocol(wrong)))?;
-                    child.bye("done");
+                    match again {
+                        true => kept_children::put(&self.command, ctx.base(), child),
+                        false => child.bye("done"),
+                    }
                     return Ok(made);
                 }
                 other => {
@@ -137,7 +150,23 @@ impl ExternalClusterer {
     }
 
     fn talk<T>(&self, said: Result<T, ChildError>) -> Result<T> {
-        said.map_err(|trouble| trouble.into_error(TAG))
+        said.map_err(|trouble| trouble.into_error(self.tag()))
+    }
+
+    fn tag(&self) -> &str {
+        self.name.as_deref().unwrap_or(TAG)
+    }
+
+    /// A child that is greeted, and whether it takes another request after this one.
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<(Child, bool), ChildError> {
+        if let Some(mut kept) = kept_children::take(&self.command, ctx.base()) {
+            kept.set_timeout(self.timeout_seconds);
+            return Ok((kept, true));
+        }
+        let mut child = Child::spawn(&self.command, self.timeout_seconds, ctx.base())?;
+        let greeting = json!({ "n": problem.n(), "d": problem.d() });
+        let reply = child.hello("clusterer", greeting, ctx)?;
+        Ok((child, reply["again"] == true))
     }
 }
 
@@ -173,6 +202,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
 
+    const AGAIN: &str = r#"read l; echo '{"v":1,"type":"hello","name":"x","again":true}';"#;
     const GREET: &str = r#"read l; echo '{"v":1,"type":"hello","name":"x"}'; read l;"#;
 
     fn external(words: &[&str]) -> ExternalClusterer {
@@ -243,6 +273,37 @@ mod tests {
         assert!(nothing.properties().needs_setup);
         let verdicts = check_plugin::<dyn BaseClusterer>(&nothing);
         assert_eq!(verdicts, [("missing_setup_is_named", Ok(()))]);
+    }
+
+    #[test]
+    fn a_program_that_takes_several_requests_is_started_once() {
+        let zeros = vec!["0"; 45].join(",");
+        let script = format!(
+            "echo x >> starts; while read l; do \
+             echo '{{\"type\":\"clustering\",\"labels\":[{zeros}]}}'; done"
+        );
+        let starts = |greeting: &str| {
+            let dir = mustlink_core::exchange::Scratch::new().unwrap();
+            let clusterer = external(&["sh", "-c", &format!("{greeting} {script}")]);
+            let keep = kept_children::Keep::start();
+            for seed in 0..3 {
+                let ctx = Context::builder(SeedPath::new(seed)).base(dir.path()).build();
+                clusterer.cluster(&fixtures::dense(1).0, &ctx).unwrap();
+            }
+            drop(keep);
+            std::fs::read_to_string(dir.path().join("starts")).unwrap().lines().count()
+        };
+        assert_eq!(starts(AGAIN), 1);
+        assert_eq!(starts(&AGAIN.replace("true", "false")), 3);
+    }
+
+    #[test]
+    fn options_and_the_name_are_handed_on() {
+        let script = r#"case "$l" in *'"options":{"step":0.5}'*) m=good;; *) m=bad;; esac;
+                        echo "{\"type\":\"error\",\"message\":\"$m\"}""#;
+        let options = BTreeMap::from([("step".to_string(), json!(0.5))]);
+        let named = ExternalClusterer { options, name: Some("mine".into()), ..sh(script) };
+        assert_eq!(fails(&named), "mine: good");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! How does a selector in another language take part?
 
+use std::collections::BTreeMap;
+
 use mustlink_core::child::{Child, ChildError};
-use mustlink_core::exchange::Scratch;
+use mustlink_core::exchange::{PlainValue, Scratch};
 use mustlink_core::prelude::*;
-use mustlink_core::serde_json::{self, Value, json};
+use mustlink_core::serde_json::{self, json};
 
 use crate::checks::not_open;
 
@@ -16,7 +18,7 @@ const TAG: &str = "external_selector";
 /// output. Greetings first: `{"v":1,"type":"hello","protocol":"selector"}`, answered by
 /// `{"v":1,"type":"hello","name":"…"}`. Then every message has one reply:
 ///
-/// * `{"type":"start","n":…,"d":…,"k":…,"seed":…,"data":{…},"constraints":PATH,"eligible":PATH,…}`, files as
+/// * `{"type":"start","n":…,"d":…,"k":…,"seed":…,"data":{…},"constraints":PATH,"eligible":PATH,"options":{…},…}`, files as
 ///   for `external_clusterer`: `{"type":"started"}`;
 /// * `{"type":"step"}`: `{"type":"ask","subject":3,"reference":7,"purpose":"explore"}`, or
 ///   `{"type":"need_clustering","constraints":[[3,7,"must_link"]]}`, or
@@ -39,8 +41,15 @@ const TAG: &str = "external_selector";
 /// One process and a copy of the data on disk per selection. The seed, below 2³², is handed over.
 #[options]
 pub struct ExternalSelector {
-    /// The program and its arguments: `["python3", "my_selector.py"]`.
+    /// The program and its arguments: `["python3", "my_selector.py"]`. Relative paths start at the file
+    /// that names them.
+    #[option(program = true)]
     pub command: Vec<String>,
+    /// Options of the program's own, handed over with `start`: `{ step = 0.5 }`.
+    #[schemars(with = "BTreeMap<String, PlainValue>")]
+    pub options: BTreeMap<String, Value>,
+    /// Its name in messages; absent: `external_selector`.
+    pub name: Option<String>,
     /// Seconds for each reply; 0: as long as it takes.
     #[option(min = 0.0)]
     pub timeout_seconds: f64,
@@ -68,10 +77,14 @@ impl QuerySelector for ExternalSelector {
         let mut request = scratch.problem(problem)?;
         request["type"] = "start".into();
         request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
-        let mut child = talk(Child::spawn(&self.command, self.timeout_seconds))?;
+        request["options"] = json!(self.options);
+        let tag = self.name.clone().unwrap_or_else(|| TAG.into());
+        let child = Child::spawn(&self.command, self.timeout_seconds, ctx.base());
+        let mut child = child.map_err(|e| e.into_error(&tag))?;
         let greeting = json!({ "n": problem.n(), "d": problem.d() });
-        talk(child.hello("selector", greeting, ctx))?;
+        child.hello("selector", greeting, ctx).map_err(|e| e.into_error(&tag))?;
         let mut run = Run {
+            tag,
             n: problem.n() as u32,
             child,
             scratch,
@@ -98,11 +111,9 @@ impl QuerySelector for ExternalSelector {
     }
 }
 
-fn talk<T>(said: Result<T, ChildError>) -> Result<T> {
-    said.map_err(|trouble| trouble.into_error(TAG))
-}
-
 struct Run {
+    /// The name in messages.
+    tag: String,
     n: u32,
     child: Child,
     scratch: Scratch,
@@ -115,13 +126,18 @@ struct Run {
 }
 
 impl Run {
+    fn talk<T>(&self, said: Result<T, ChildError>) -> Result<T> {
+        said.map_err(|trouble| trouble.into_error(&self.tag))
+    }
+
     /// Sends a message and gives its reply, unless the child reports an error.
     fn send(&mut self, message: &Value) -> Result<Value> {
         self.child.send(message);
-        let reply = talk(self.child.receive(&self.ctx))?;
+        let reply = self.child.receive(&self.ctx);
+        let reply = self.talk(reply)?;
         if reply["type"] == "error" {
             let message = reply["message"].as_str().unwrap_or("no message").to_string();
-            return Err(Error::Plugin { tag: TAG.into(), message });
+            return Err(Error::Plugin { tag: self.tag.clone(), message });
         }
         Ok(reply)
     }
@@ -130,11 +146,12 @@ impl Run {
     fn exchange(&mut self, message: &Value, wanted: &str) -> Result<()> {
         let reply = self.send(message)?;
         if reply["type"] != wanted {
-            return talk(Err(self.child.protocol(format!("expected the type \"{wanted}\""))));
+            return self.talk(Err(self.child.protocol(format!("expected the type \"{wanted}\""))));
         }
         for event in reply["events"].as_array().into_iter().flatten() {
             let event = self.event(event).map_err(|wrong| self.child.protocol(wrong));
-            self.events.push(talk(event)?);
+            let event = self.talk(event)?;
+            self.events.push(event);
         }
         Ok(())
     }
@@ -203,7 +220,7 @@ impl Inquiry for Run {
             return Ok(open.clone());
         }
         let reply = self.send(&json!({ "type": "step" }))?;
-        let step = talk(self.read(&reply).map_err(|wrong| self.child.protocol(wrong)))?;
+        let step = self.talk(self.read(&reply).map_err(|wrong| self.child.protocol(wrong)))?;
         self.open = Some(step.clone());
         Ok(step)
     }

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let name = args.file.display();
     let file = read(&args.file, &args.sets)?;
     if let File::Experiment(experiment) = &file {
-        check_heads(experiment)?;
+        check_heads(experiment, &args.data.source())?;
     }
     let text = match (file, args.memory_limit) {
         (File::Experiment(e), limit) => format!(

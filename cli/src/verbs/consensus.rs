@@ -15,6 +15,7 @@ use mustlink_datasets::{Dataset, OpenOptions, Partitions};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::file_kind;
 use crate::files::check_outputs;
 use crate::options::{self, DataDir, Format, in_pool};
 use crate::progress::{Spinner, duration};
@@ -172,6 +173,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let ctx = Context::builder(SeedPath::new(seed).child(&objects.name))
         .cancel(interrupt::flag())
         .progress(spinner.clone())
+        .base(args.method.as_deref().and_then(Path::parent).unwrap_or(Path::new("")))
         .memory_limit(args.memory_limit.or_else(mustlink::memory::default_limit))
         .build();
     let start = Instant::now();
@@ -257,14 +259,14 @@ fn note(args: &Args, text: &str) {
 
 /// The consensus functions that make as many clusters as they are told.
 fn taking_k() -> Result<Vec<&'static str>> {
-    let takes = |d: &&Descriptor| (d.properties)()["fixed_k"] == Value::Bool(true);
+    let takes = |d: &&Descriptor| d.facts()["fixed_k"] == Value::Bool(true);
     Ok(Catalogue::get()?.role(Role::ConsensusFunction).filter(takes).map(|d| d.tag).collect())
 }
 
 /// The method file after the options of the command line.
 fn method(args: &Args) -> std::result::Result<ConsensusFile, Failure> {
     let mut document = match &args.method {
-        Some(path) => Document::read(path)?,
+        Some(path) => file_kind::document(path)?,
         None => Document::parse("the default method", "")?,
     };
     let mut complaints = Vec::new();

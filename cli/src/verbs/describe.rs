@@ -133,7 +133,7 @@ pub(crate) fn description(d: &'static Descriptor) -> mustlink::Result<Descriptio
         summary: d.summary(),
         documentation: d.documentation(),
         options: options(d.schema_value(), &default),
-        properties: (d.properties)(),
+        properties: d.facts(),
         references: d.references,
         version: d.version,
         package: d.package,

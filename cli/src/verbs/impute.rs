@@ -15,6 +15,7 @@ use mustlink_kernels::ensemble::imputation::{
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::file_kind;
 use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::{Format, bytes, in_pool};
@@ -200,7 +201,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
 /// Whether the method selects constraints: one that does nothing else needs no clusterer here.
 fn asks(args: &JobArgs) -> Result<bool> {
     let own = match &args.method {
-        Some(file) => Document::read(file)?.root().get("selector").is_some(),
+        Some(file) => file_kind::document(file)?.root().get("selector").is_some(),
         None => false,
     };
     Ok(own || args.selector.is_some())

@@ -8,6 +8,7 @@ use mustlink::config::{self, Document, Node};
 use mustlink::contract::{Lawful, laws_for, shrink};
 use mustlink::prelude::{BaseClusterer, JsonSchema, QuerySelector};
 use mustlink::registry::Catalogue;
+use mustlink::scripts;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -52,7 +53,7 @@ struct Test {
     /// Seconds for each reply
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     timeout: f64,
-    /// An option of external_clusterer or external_selector, such as hard_must=true
+    /// An option of external_clusterer or external_selector, such as hard_must=true or options.step=3
     #[arg(long = "set", value_name = "OPTION=VALUE")]
     sets: Vec<String>,
     /// The program and its arguments
@@ -90,6 +91,15 @@ where
         ("timeout_seconds", json!(test.timeout)),
     ] {
         document.root_mut().insert(option, Node::synthetic(&value));
+    }
+    // Its properties and the defaults of its options, if it describes itself.
+    let described = scripts::describe(&test.command, Path::new(""), test.timeout).ok();
+    if let Some(script) = described.filter(|d| d.role == R::ROLE).and_then(|d| d.script) {
+        for (fact, value) in &script.facts {
+            document.root_mut().insert(fact, Node::synthetic(value));
+        }
+        document.root_mut().insert("options", Node::synthetic(&script.default));
+        document.root_mut().get_mut("options").map(|options| options.remove("timeout_seconds"));
     }
     for set in &test.sets {
         document.set(set)?;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use mustlink_experiments::Report;
+
 use crate::failure::Failure;
 use crate::term;
 
@@ -13,6 +15,19 @@ pub(crate) struct Args {
     dir: PathBuf,
 }
 
+/// Says when rows were made by another build.
+pub(crate) fn stale(report: &Report) {
+    if report.stale > 0 {
+        let changed: Vec<&str> = report.changed.iter().map(String::as_str).collect();
+        term::tell(&format!(
+            "{} of {} finished cells were made by another build (changed: {}); mustlink run makes them again",
+            report.stale,
+            report.finished,
+            changed.join(", ")
+        ));
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let report = mustlink_experiments::report(&args.dir)?;
     if report.unchecked {
@@ -22,6 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             args.dir.display()
         ));
     }
+    stale(&report);
     term::print(&report.table)?;
     term::tell(&format!(
         "{} of {} cells finished, {} failed",

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use mustlink_experiments::{self as experiments, Experiment, Outcome, RunOptions, Shard};
+use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard};
 
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::options::{self, DataDir};
 use crate::progress::{Cells, duration};
+use crate::verbs::report::stale;
 use crate::{interrupt, term};
 
 /// Run an experiment, or go on where it stopped: a table to standard output, everything to --out; ends
@@ -27,6 +28,12 @@ pub(crate) struct Args {
     /// Only the i-th of N parts; parts share --out and know nothing of each other
     #[arg(long, value_name = "i/N")]
     shard: Option<Shard>,
+    /// Keep finished cells that another build made, instead of making them again
+    #[arg(long, conflicts_with = "force")]
+    keep_stale: bool,
+    /// Make all cells again
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     how: How,
 }
@@ -65,7 +72,14 @@ pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let experiment = file_kind::experiment(&args.file, &args.sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
-    carry_out(&args.how, &out, args.shard, |options| experiments::run(&experiment, options))
+    let keep = match (args.keep_stale, args.force) {
+        (true, _) => Keep::Stale,
+        (_, true) => Keep::Nothing,
+        _ => Keep::Current,
+    };
+    carry_out(&args.how, &out, args.shard, |options| {
+        experiments::run(&experiment, &RunOptions { keep, ..options.clone() })
+    })
 }
 
 /// Runs with a progress display, shows the outcome, and gives the exit status.
@@ -101,6 +115,7 @@ pub(crate) fn carry_out(
         return Ok(130);
     }
     if let Some(report) = &outcome.report {
+        stale(report);
         term::print(&report.table)?;
     }
     if outcome.total == 0 && !how.quiet {

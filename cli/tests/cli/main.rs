@@ -11,4 +11,6 @@ mod methods;
 mod newcomer;
 mod plugin;
 mod reading;
+#[cfg(unix)]
+mod scripts;
 mod support;

@@ -1,4 +1,4 @@
-//! The two attributes of a plugin file: `#[options]` and `#[plugin]`.
+//! The two attributes of a plugin file, `#[options]` and `#[plugin]`, and digests of sources.
 //!
 //! They write nothing that could not be written by hand: derives, serde and schemars attributes,
 //! `Default`, and one `register!` call. The chapter "Add a method in one file" of the manual shows
@@ -7,6 +7,9 @@
 
 mod options;
 mod plugin;
+mod sources;
+
+use std::path::PathBuf;
 
 use proc_macro::TokenStream;
 
@@ -19,6 +22,7 @@ use proc_macro::TokenStream;
 /// | `default = EXPR` | the value when absent; without it `Default::default()`. An `Option` with a default is written out even when it is `None` |
 /// | `min = N`, `max = N` | bounds that are legal themselves |
 /// | `above = N`, `below = N` | bounds that are not |
+/// | `program = true` | a command: results are kept by the content of its files |
 /// | `slot = "tag"` | an `Option<Box<dyn Role>>`; absent means that plugin, and the method of the same name gives the one to use |
 /// | `alias = "old_name"` | another name that configurations may use |
 /// | `flatten` | a struct of options that several plugins share, written without a table of its own |
@@ -40,4 +44,28 @@ pub fn options(arguments: TokenStream, item: TokenStream) -> TokenStream {
 pub fn plugin(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let made = plugin::expand(arguments.into(), item.into());
     made.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+fn package() -> (String, PathBuf) {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    (variable("CARGO_PKG_NAME"), variable("CARGO_MANIFEST_DIR").into())
+}
+
+/// The digest of the sources of the crate being compiled and of those it depends on by path, as a
+/// text; empty where it is a release of ours.
+#[proc_macro]
+pub fn crate_sources(_: TokenStream) -> TokenStream {
+    let (package, folder) = package();
+    let digest = sources::of_crate(&package, &folder);
+    quote::quote!(#digest).into()
+}
+
+/// The digest of the sources of the plugin in whose file the argument stands, as a text; empty where
+/// its package is a release of ours.
+#[proc_macro]
+pub fn plugin_sources(place: TokenStream) -> TokenStream {
+    let (package, folder) = package();
+    let file = place.into_iter().next().and_then(|token| token.span().local_file());
+    let digest = sources::of_plugin(&package, &folder, file.as_deref());
+    quote::quote!(#digest).into()
 }

@@ -9,18 +9,22 @@ use syn::{Attribute, Error, Expr, Field, Fields, Ident, Item, ItemEnum, ItemStru
 use syn::{GenericArgument, PathArguments, Result, Token, Type};
 
 /// The words that may stand in `#[option(…)]`.
-const WORDS: [&str; 10] =
-    ["default", "min", "max", "above", "below", "units", "origin", "slot", "alias", "flatten"];
+const WORDS: [&str; 11] = [
+    "default", "min", "max", "above", "below", "units", "origin", "program", "slot", "alias",
+    "flatten",
+];
 
 /// Words that become a key of the schema: bounds, the power of the data's unit that a number is in,
-/// and whether the origin of the data matters with the option.
-const KEYS: [(&str, &str); 6] = [
+/// whether the origin of the data matters with the option, and whether it is a command, whose files
+/// a result depends on.
+const KEYS: [(&str, &str); 7] = [
     ("min", "minimum"),
     ("max", "maximum"),
     ("above", "exclusiveMinimum"),
     ("below", "exclusiveMaximum"),
     ("units", "x-units"),
     ("origin", "x-origin"),
+    ("program", "x-program"),
 ];
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -290,8 +294,7 @@ mod tests {
                 k: usize,
             }
         ));
-        let accepted =
-            "accepted: default, min, max, above, below, units, origin, slot, alias, flatten";
+        let accepted = "accepted: default, min, max, above, below, units, origin, program, slot, alias, flatten";
         assert_eq!(text, format!("no word `mini` here; {accepted}"));
         let text = message(quote!(
             struct S {

@@ -10,7 +10,9 @@ mod schema;
 mod validate;
 
 pub use document::{Document, Entry, Node, NodeKind, path_steps};
-pub use resolve::{build, instantiate, resolve, resolve_plugin, substitute_k, without_null};
+pub use resolve::{
+    build, instantiate, own_names, resolve, resolve_plugin, substitute_k, without_null,
+};
 pub(crate) use schema::{
     alternatives, chosen, deref, is_number, out_of_range, plain, range, slot_role, writes_null,
 };

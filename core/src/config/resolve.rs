@@ -45,8 +45,54 @@ pub fn build<T: DeserializeOwned + JsonSchema>(node: &Node, path: &str) -> Resul
 ///
 /// # Errors
 /// The message of the deserialiser.
-pub fn instantiate<T: DeserializeOwned>(value: Value) -> std::result::Result<T, String> {
+pub fn instantiate<T: DeserializeOwned>(mut value: Value) -> std::result::Result<T, String> {
+    expand_scripts(&mut value);
     serde_json::from_value(value).map_err(|e| e.to_string().trim().to_string())
+}
+
+/// Plugins in other languages by the form in which they run: a command with options.
+fn expand_scripts(value: &mut Value) {
+    let tag = value.get("type").and_then(Value::as_str);
+    let found = tag.and_then(|tag| Catalogue::get().ok()?.find(tag));
+    let script = found.and_then(|d| Some((d, d.script.as_ref()?)));
+    match (value, script) {
+        (Value::Object(map), Some((d, script))) => {
+            let mut options = std::mem::take(map);
+            options.remove("type");
+            map.extend(script.facts.clone());
+            map.extend(options.remove_entry("timeout_seconds"));
+            map.insert("type".into(), format!("external_{}", d.role.key()).into());
+            map.insert("name".into(), d.tag.into());
+            let words = script.command.iter().map(|word| {
+                let path = script.base.join(word);
+                if path.is_file() { path.display().to_string() } else { word.clone() }
+            });
+            map.insert("command".into(), words.collect());
+            map.insert("options".into(), options.into());
+        }
+        (Value::Object(map), None) => map.values_mut().for_each(expand_scripts),
+        (Value::Array(items), None) => items.iter_mut().for_each(expand_scripts),
+        _ => {}
+    }
+}
+
+/// Plugins in other languages by their own names and options, as [`resolve`] writes them.
+pub fn own_names(value: &mut Value) {
+    let name = value.get("name").and_then(Value::as_str);
+    let found = name.and_then(|name| Catalogue::get().ok()?.find(name));
+    match (value, found.filter(|d| d.script.is_some())) {
+        (Value::Object(map), Some(d)) => {
+            let mut own = Map::from_iter([("type".to_string(), d.tag.into())]);
+            own.extend(map.remove_entry("timeout_seconds"));
+            if let Some(Value::Object(options)) = map.remove("options") {
+                own.extend(options);
+            }
+            *map = own;
+        }
+        (Value::Object(map), None) => map.values_mut().for_each(own_names),
+        (Value::Array(items), None) => items.iter_mut().for_each(own_names),
+        _ => {}
+    }
 }
 
 /// The value without entries that are null, which TOML cannot write.

@@ -77,6 +77,15 @@ impl Walk<'_> {
         match &node.kind {
             NodeKind::Table(entries) => self.table(node, entries, schema, root, path, owner),
             NodeKind::Array(items) => {
+                if schema.get("x-program") == Some(&Value::Bool(true))
+                    && let Some(at) =
+                        items.iter().position(|i| matches!(i.kind, NodeKind::Array(_)))
+                {
+                    let message = "must be a word, got a list: a command is one list of words; what \
+                                   varies goes into options = { … }, another program into a method \
+                                   of its own";
+                    return self.complain(&items[at], &format!("{path}[{at}]"), message.into());
+                }
                 if let Some(each) = schema.get("items") {
                     for (at, item) in items.iter().enumerate() {
                         self.value(item, each, root, &format!("{path}[{at}]"), owner);

@@ -22,6 +22,7 @@ pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnosti
         return Vec::new();
     }
     let mut methods = list.items().to_vec();
+    let mut plugins = Vec::new();
     for (at, node) in methods.iter_mut().enumerate() {
         let Some(file) = node.remove("file") else { continue };
         let path = format!("method[{at}].file");
@@ -32,8 +33,18 @@ pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnosti
         match Document::read(&base.join(name)) {
             Ok(document) => {
                 let mut whole = document.root().clone();
+                let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+                from_here(&mut whole, folder, base);
                 // A seed in a method file is for running it alone.
                 whole.remove("seed");
+                // Declared for all methods, once.
+                if let Some(mut declared) = whole.remove("plugins") {
+                    for plugin in declared.items_mut().into_iter().flatten() {
+                        move_words(plugin, folder, base);
+                        moved(plugin, folder);
+                    }
+                    plugins.extend(declared.items().to_vec());
+                }
                 for entry in whole.entries() {
                     underlay(node, &entry.key, &entry.node);
                 }
@@ -41,7 +52,58 @@ pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnosti
             Err(e) => collect(e, out),
         }
     }
+    if !plugins.is_empty() {
+        if root.get("plugins").is_none() {
+            root.insert("plugins", Node::synthetic(&json!([])));
+        }
+        if let Some(items) = root.get_mut("plugins").and_then(Node::items_mut) {
+            for plugin in plugins {
+                if !items.iter().any(|i| i.to_value() == plugin.to_value()) {
+                    items.push(plugin);
+                }
+            }
+        }
+    }
     methods
+}
+
+/// Commands in a method file name files from the folder of that file; here they are named from that
+/// of the experiment, which is `folder` above it.
+fn from_here(node: &mut Node, folder: &Path, base: &Path) {
+    if folder.as_os_str().is_empty() {
+        return;
+    }
+    let tag = node.get("type").and_then(Node::as_str).unwrap_or_default();
+    let schema =
+        registry::Catalogue::get().ok().and_then(|c| c.find(tag)).map(|d| d.schema_value());
+    let is_program = |key: &str| schema.is_some_and(|s| s["properties"][key]["x-program"] == true);
+    match &mut node.kind {
+        NodeKind::Table(entries) => {
+            for entry in entries {
+                match is_program(&entry.key) {
+                    true => move_words(&mut entry.node, folder, base),
+                    false => from_here(&mut entry.node, folder, base),
+                }
+            }
+        }
+        NodeKind::Array(items) => items.iter_mut().for_each(|n| from_here(n, folder, base)),
+        NodeKind::Value(_) => {}
+    }
+}
+
+/// The words of a command that name a file.
+fn move_words(command: &mut Node, folder: &Path, base: &Path) {
+    let is_file =
+        |word: &&mut Node| word.as_str().is_some_and(|name| base.join(folder).join(name).is_file());
+    let words = command.items_mut().into_iter().flatten();
+    words.filter(is_file).for_each(|word| moved(word, folder));
+}
+
+/// A relative path as seen from above `folder`.
+fn moved(node: &mut Node, folder: &Path) {
+    if let NodeKind::Value(Value::String(text)) = &mut node.kind {
+        *text = folder.join(&*text).display().to_string();
+    }
 }
 
 /// Merges a section of a method file into that of the experiment: the experiment wins, tables are

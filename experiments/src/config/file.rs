@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use mustlink::registry;
 use mustlink::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
+use mustlink::scripts;
 use mustlink::selection::ConstraintView;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,10 @@ use crate::statistics::Unit;
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExperimentFile {
+    /// Plugins in other languages, known by their own names: `["my_method.py"]`. Paths start at this
+    /// file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plugins: Vec<scripts::Source>,
     /// Name, seed, description.
     pub experiment: Head,
     /// The data sets.

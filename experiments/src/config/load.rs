@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use mustlink::config::{self, Check, Document, Node};
-use mustlink::{Error, Result};
+use mustlink::{Error, Result, scripts};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -52,6 +52,7 @@ impl Experiment {
         }
         let root = document.root_mut();
         let mut methods = take_methods(root, base, &mut out);
+        scripts::declare(root, base, &mut out);
         config::validate::<ExperimentFile>(
             root,
             "",

@@ -143,7 +143,7 @@ pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
         }
     }
     for side in [&mut there, &mut here] {
-        for section in ["run", "stats", "criterion"] {
+        for section in ["run", "stats", "criterion", "plugins"] {
             take(side, section);
         }
         for (section, key) in

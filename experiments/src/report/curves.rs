@@ -3,7 +3,7 @@
 //! For every data set, method and metric a curve of means with intervals, and beside each mean the
 //! number of cells that are in it and of those that failed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mustlink::Result;
 use serde::Serialize;
@@ -18,6 +18,8 @@ pub(crate) struct CellRows {
     pub method: String,
     pub repeat: usize,
     pub rows: Vec<Row>,
+    /// The code that is another now than when they were made.
+    pub changed: BTreeSet<String>,
 }
 
 /// One point of a summarised curve.

@@ -23,10 +23,12 @@ pub use self::curves::{CurveSummary, PointSummary};
 use self::figure::Figure;
 pub use self::significance::{Comparison, Significance};
 pub use self::verdicts::{Finding, Judgement, Verdict};
+use crate::build::Here;
 use crate::cell_file::Wanted;
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
 use crate::grid::PlanLine;
+use crate::identity;
 use crate::journal::{self, io, write_whole};
 use crate::row::{self, Row, RowStatus};
 
@@ -43,6 +45,11 @@ pub struct Report {
     pub failed: usize,
     /// The files are of an earlier form, which has nothing to check them by.
     pub unchecked: bool,
+    /// Cells whose rows another build made.
+    pub stale: usize,
+    /// The code of these cells that is another now: plugins by tag, files by path, `mustlink` for the
+    /// framework.
+    pub changed: BTreeSet<String>,
     /// The table for the terminal.
     pub table: String,
     /// Every summarised curve, in config order.
@@ -75,6 +82,8 @@ pub fn report(dir: &Path) -> Result<Report> {
         let csv = significance::to_csv(&significance)?;
         write_whole(&dir.join("statistics.csv"), ".part", &csv)?;
     }
+    let stale = cells.iter().filter(|c| !c.changed.is_empty()).count();
+    let changed: BTreeSet<String> = cells.iter().flat_map(|c| c.changed.iter().cloned()).collect();
     let mut names = BTreeSet::new();
     let figures = draw(dir, &experiment, &curves, &mut names)?;
     let weights = draw_weights(dir, &cells, &mut names)?;
@@ -83,6 +92,8 @@ pub fn report(dir: &Path) -> Result<Report> {
     let page = page::Contents {
         finished: cells.len(),
         cells: plan.len(),
+        stale,
+        changed: &changed,
         curves: &curves,
         verdicts: &verdicts,
         significance: &significance,
@@ -97,6 +108,8 @@ pub fn report(dir: &Path) -> Result<Report> {
         finished: cells.len(),
         failed: failed.len(),
         unchecked: stored.plan.is_none(),
+        stale,
+        changed,
         table: table::table(&experiment, &curves, &verdicts),
         verdicts,
         significance,
@@ -118,16 +131,25 @@ pub(crate) fn read_cells(
 ) -> Result<(Stored, Vec<PlanLine>, Vec<CellRows>)> {
     let stored = stored::read(dir)?;
     let plan = journal::read_plan(dir, &stored)?;
-    let wanted =
-        Wanted { points: experiment.points.numbers().ok(), metrics: stored.metrics.clone() };
+    let wanted = Wanted {
+        points: experiment.points.numbers().ok(),
+        metrics: stored.metrics.clone(),
+        any_build: true,
+    };
+    let mut here = Here::at(experiment.base());
+    let metrics = identity::of_metrics(experiment)?;
     let mut cells = Vec::new();
     for line in &plan {
+        let mut changed = BTreeSet::new();
         let mut rows: Vec<Row> = if stored.plan.is_some() {
             let Some(file) = journal::read_cell(dir, &line.identity)? else { continue };
             let (rows, missing) = file.select(&wanted);
             if !missing.is_empty() {
                 continue;
             }
+            changed = here.changed(&file.build);
+            let other = wanted.metrics.keys().filter(|c| file.metrics.get(*c) != metrics.get(*c));
+            changed.extend(other.cloned());
             rows.into_iter().cloned().collect()
         } else {
             let file = journal::read_cell_unchecked(dir, &line.identity)?;
@@ -143,7 +165,7 @@ pub(crate) fn read_cells(
             continue;
         }
         let (dataset, method) = (line.dataset.clone(), line.method.clone());
-        cells.push(CellRows { dataset, method, repeat: line.repeat, rows });
+        cells.push(CellRows { dataset, method, repeat: line.repeat, rows, changed });
     }
     Ok((stored, plan, cells))
 }

@@ -1,5 +1,6 @@
 //! The page of a results directory.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::columns::{columns, counts, find, legend};
@@ -33,6 +34,9 @@ pub(super) struct Contents<'a> {
     pub finished: usize,
     /// Cells of the experiment.
     pub cells: usize,
+    /// Cells whose rows another build made, and what of it is another now.
+    pub stale: usize,
+    pub changed: &'a BTreeSet<String>,
     /// Every summarised curve.
     pub curves: &'a [CurveSummary],
     /// Every criterion, judged.
@@ -49,8 +53,18 @@ pub(super) struct Contents<'a> {
 
 /// The page as HTML.
 pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
-    let Contents { finished, cells, curves, verdicts, significance, figures, weights, failed } =
-        *contents;
+    let Contents {
+        finished,
+        cells,
+        stale,
+        changed,
+        curves,
+        verdicts,
+        significance,
+        figures,
+        weights,
+        failed,
+    } = *contents;
     let mut h = String::new();
     let name = escape(&experiment.head.name);
     let _ = write!(
@@ -76,6 +90,15 @@ pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
     if finished < cells {
         let _ =
             writeln!(h, "<p><b>The run is not complete:</b> the same command goes on with it.</p>");
+    }
+    if stale > 0 {
+        let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
+        let _ = writeln!(
+            h,
+            "<p><b>{stale} of these cells were made by another build</b> (changed: {}); mustlink run makes \
+             them again.</p>",
+            escape(&changed.join(", "))
+        );
     }
     score_table(&mut h, experiment, curves);
     significance::html(&mut h, significance);

@@ -1,0 +1,67 @@
+//! Which child can be asked once more?
+//!
+//! Starting an interpreter may take longer than an answer. A child that said in its greeting that it
+//! takes several requests is kept while somebody holds a [`Keep`], and given to whoever runs the same
+//! command next. With the last holder they all end.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::child::Child;
+
+struct Kept {
+    holders: usize,
+    idle: Vec<(Vec<String>, PathBuf, Child)>,
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept { holders: 0, idle: Vec::new() });
+
+fn kept() -> MutexGuard<'static, Kept> {
+    KEPT.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Children are kept while one of these is there.
+#[derive(Debug)]
+pub struct Keep(());
+
+impl Keep {
+    /// Keeps children from now on.
+    pub fn start() -> Keep {
+        kept().holders += 1;
+        Keep(())
+    }
+}
+
+impl Drop for Keep {
+    fn drop(&mut self) {
+        let mut kept = kept();
+        kept.holders -= 1;
+        if kept.holders == 0 {
+            let idle = std::mem::take(&mut kept.idle);
+            drop(kept);
+            idle.into_iter().for_each(|(.., mut child)| child.bye("done"));
+        }
+    }
+}
+
+/// A child of this command that waits for a request.
+pub fn take(command: &[String], base: &Path) -> Option<Child> {
+    let mut kept = kept();
+    while let Some(at) = kept.idle.iter().position(|(c, b, _)| c == command && b == base) {
+        let (.., mut child) = kept.idle.swap_remove(at);
+        if !child.has_ended() {
+            return Some(child);
+        }
+    }
+    None
+}
+
+/// Gives a child back that takes another request; it ends where nobody keeps children.
+pub fn put(command: &[String], base: &Path, mut child: Child) {
+    let mut kept = kept();
+    if kept.holders == 0 {
+        drop(kept);
+        return child.bye("done");
+    }
+    kept.idle.push((command.to_vec(), base.to_path_buf(), child));
+}
