@@ -36,7 +36,7 @@ pub enum EntailedWeight {
     #[default]
     Bottleneck,
     /// One weight for every entailed pair.
-    Uniform(f64),
+    Uniform(#[schemars(range(min = 0.0))] f64),
 }
 
 /// Whether k clusters can satisfy the cannot-links.

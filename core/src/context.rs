@@ -142,6 +142,13 @@ impl Context {
         self.shared.cancel.load(Ordering::Relaxed)
     }
 
+    /// How often the flag was looked at, where [`ContextBuilder::count_looks`] asked for it.
+    #[cfg(feature = "contract")]
+    pub(crate) fn looks(&self) -> u64 {
+        let left = self.shared.looks.as_ref().map(|left| left.load(Ordering::Relaxed));
+        u64::MAX - left.unwrap_or(u64::MAX)
+    }
+
     /// Bytes a run may use, its data included, if limited.
     pub fn memory_limit(&self) -> Option<u64> {
         self.shared.memory_limit
@@ -203,6 +210,11 @@ impl ContextBuilder {
     pub fn cancel_after(mut self, looks: u64) -> Self {
         self.looks = Some(looks);
         self
+    }
+    /// Count how often the flag is looked at.
+    #[cfg(feature = "contract")]
+    pub(crate) fn count_looks(self) -> Self {
+        self.cancel_after(u64::MAX)
     }
     /// Stop after this many seconds from `build`.
     pub fn time_limit(mut self, seconds: Option<f64>) -> Self {

@@ -15,7 +15,9 @@ use crate::data::{Data, DataKind};
 use crate::error::{Error, Result};
 use crate::features::{Features, Lineage};
 use crate::problem::Problem;
-use crate::roles::{BaseClusterer, Fitted, Properties, Transform};
+use crate::roles::{
+    BaseClusterer, ConstraintPropagator, Fitted, Propagated, Properties, Transform,
+};
 use crate::units::Units;
 
 /// A clustering with what the framework knows about its run.
@@ -117,6 +119,23 @@ pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) 
     let start = Instant::now();
     let clustering = guarded(tag, || in_its_units(clusterer, problem, ctx))?;
     judge(tag, clustering, clusterer, problem, start.elapsed().as_secs_f64())
+}
+
+/// Runs a propagator: what it makes of `constraints`, given `clustering` where it needs one.
+///
+/// # Errors
+/// `UnsupportedData` for a kind that it does not declare; what the plugin returns; `Contract` for a
+/// panic.
+pub fn propagate(
+    propagator: &dyn ConstraintPropagator,
+    constraints: &Constraints,
+    clustering: Option<&Clustering>,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Propagated> {
+    let tag = propagator.typetag_name();
+    accepted(tag, &propagator.properties().accepts, &problem.data)?;
+    guarded(tag, || propagator.propagate(constraints, clustering, problem, ctx))
 }
 
 /// What the clusterer makes of the problem, in the user's units, whatever their magnitude.

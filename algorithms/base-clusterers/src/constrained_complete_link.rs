@@ -6,6 +6,7 @@ use mustlink_core::closure::{Closure, OnConflict, UnionFind};
 use mustlink_core::constraints::Strength;
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
+use mustlink_core::run;
 use ndarray::Array2;
 
 use agglomerative::complete_link;
@@ -221,9 +222,9 @@ fn propagated(
     let pairs = closure.constraints().pairs().iter().enumerate();
     let pairs = pairs.filter(|(at, _)| !conflicts.contains(at)).map(|(_, c)| *c);
     let consistent = Constraints::new(problem.n(), pairs)?;
-    let made = propagator
-        .propagate(&consistent, None, problem, &ctx.child("propagator"))
-        .map_err(|e| e.at("propagator"))?;
+    let ctx = ctx.child("propagator");
+    let made = run::propagate(&**propagator, &consistent, None, problem, &ctx);
+    let made = made.map_err(|e| e.at("propagator"))?;
     match made {
         Propagated::Distances(d) if d.dim() == (problem.n(), problem.n()) => {
             match d.iter().all(|v| v.is_finite()) {
@@ -301,7 +302,6 @@ mod tests {
     use super::*;
     use mustlink_core::clustering::canonical;
     use mustlink_core::contract::fixtures;
-    use mustlink_core::run;
     use proptest::prelude::*;
 
     /// The procedure as it is written, over objects: links are bridges, cannot-links far.

@@ -58,7 +58,7 @@ pub struct ConstrainedKMeans {
     pub empty: Empty,
 }
 
-#[plugin("constrained_kmeans", cites = ["Basu2002", "Basu2004"])]
+#[plugin("constrained_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["cannot_links_change_something" => "seeds are groups that must-links join"])]
 impl BaseClusterer for ConstrainedKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "constrained_kmeans")?;

@@ -90,7 +90,7 @@ pub enum BetaRule {
     Printed,
 }
 
-#[plugin("constrained_spectral", cites = ["WangDavidson2010", "WangQianDavidson2014"])]
+#[plugin("constrained_spectral", cites = ["WangDavidson2010", "WangQianDavidson2014"], waives = ["numbers_have_ranges" => "the constraints say how large beta may be, and it may be below 0"])]
 impl BaseClusterer for ConstrainedSpectral {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "constrained_spectral")?;

@@ -29,10 +29,10 @@ use two_clusters::TwoClusters;
 /// # Input and output
 /// Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
 /// distances (the same), or affinities (the graph itself). One label per object, k clusters, none
-/// empty. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links always hold; cannot-links
+/// empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links always hold; cannot-links
 /// hold for two clusters unless γ is fixed, and as far as the splits found satisfy them for more.
 /// # Errors
-/// `MissingK`, `BadK`; `TooManyClusters` also when must-links leave fewer than k groups;
+/// `MissingK`, `BadK`, `TooManyClusters`;
 /// `InconsistentConstraints`; `InfeasibleConstraints` with an odd cycle for k = 2, a clique for more;
 /// `NumericalFailure` for objects without any neighbour in the graph; `BadParam` for negative
 /// affinities.
@@ -144,12 +144,11 @@ impl BaseClusterer for Cosc {
         let own: Vec<u32> = (0..closure.components() as u32).collect();
         let class = if k == 2 { coloured(&closure) } else { own };
         let reduced = Reduced::new(&graph, &mass, &closure, &class);
-        if reduced.n() < k {
-            return Err(Error::TooManyClusters { k, n: reduced.n() });
-        }
+        // Fewer groups than clusters: each is one, and some clusters stay empty.
+        let filled = k.min(reduced.n());
         let mut gamma = 0.0;
-        let side: Vec<u32> = if reduced.n() == k {
-            (0..k as u32).collect()
+        let side: Vec<u32> = if reduced.n() == filled {
+            (0..filled as u32).collect()
         } else {
             match k {
                 1 => vec![0; reduced.n()],
@@ -181,7 +180,7 @@ impl BaseClusterer for Cosc {
         let unit = if self.balance == Balance::Ratio { largest } else { 1.0 };
         let mut clustering = Clustering {
             k,
-            objective: Some(unit * multi_cut(&graph, &mass, &labels, k)),
+            objective: Some(unit * multi_cut(&graph, &mass, &labels, filled)),
             labels,
             ..Clustering::default()
         };
@@ -389,10 +388,12 @@ mod tests {
             let balance = if ratio { Balance::Ratio } else { Balance::Normalized };
             let c = match run(&Cosc { balance, ..Cosc::default() }, &problem) {
                 Ok(c) => c,
-                // Must-links can join everything.
-                Err(Error::TooManyClusters { .. }) => continue,
                 Err(e) => panic!("{e}"),
             };
+            // Must-links can join everything.
+            if c.labels.iter().all(|&l| l == 0) {
+                continue;
+            }
             assert_eq!(problem.constraints.violations(&c.labels).total(), 0, "case {case}");
             let reached = c.objective.unwrap();
             assert!((reached - slow_cut(&problem, &c.labels, 2, ratio)).abs() < 1e-9 * reached);
@@ -437,7 +438,8 @@ mod tests {
         );
         let all: Vec<Constraint> = (1..6).map(|i| Constraint::must(0, i)).collect();
         let joined = linked(&triangles(), &all);
-        assert_eq!(run(&cosc, &joined), Err(Error::TooManyClusters { k: 2, n: 1 }));
+        let together = run(&cosc, &joined).unwrap();
+        assert_eq!((together.labels, together.k), (vec![0; 6], 2));
         let one = linked(&triangles(), &apart(&[(0, 1)])).with_k(1);
         assert!(matches!(run(&cosc, &one), Err(Error::InfeasibleConstraints { k: 1, .. })));
         let isolated = affinity(3, &[(0, 1, 1.0)]).with_k(2);

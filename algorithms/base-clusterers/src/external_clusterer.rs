@@ -283,7 +283,7 @@ mod tests {
              echo '{{\"type\":\"clustering\",\"labels\":[{zeros}]}}'; done"
         );
         let starts = |greeting: &str| {
-            let dir = mustlink_core::exchange::Scratch::new().unwrap();
+            let dir = Scratch::new().unwrap();
             let clusterer = external(&["sh", "-c", &format!("{greeting} {script}")]);
             let keep = kept_children::Keep::start();
             for seed in 0..3 {

@@ -163,7 +163,7 @@ impl Parts<'_> {
     fn propagate(&self, round: usize, clustering: Option<&Clustering>) -> Result<Propagated> {
         let ctx = self.ctx.child("propagator").index(round);
         let given = &self.problem.constraints;
-        let made = self.propagator.propagate(given, clustering, self.problem, &ctx);
+        let made = run::propagate(self.propagator, given, clustering, self.problem, &ctx);
         made.map_err(|e| e.at("propagator"))
     }
 

@@ -93,8 +93,8 @@ impl KMeans {
         "DhillonModha2001",
         "Hamerly2010",
         "Ding2015"
-    ]
-)]
+    ], waives = ["every_option_changes_something.algorithm" => "all algorithms give the same labels",
+    "every_option_changes_something.precision" => "scores of either precision give the same labels"])]
 impl BaseClusterer for KMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "kmeans")?;

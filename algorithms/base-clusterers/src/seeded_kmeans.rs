@@ -51,7 +51,7 @@ pub struct SeededKMeans {
     pub empty: Empty,
 }
 
-#[plugin("seeded_kmeans", cites = ["Basu2002", "Basu2004"])]
+#[plugin("seeded_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["cannot_links_change_something" => "seeds are groups that must-links join"])]
 impl BaseClusterer for SeededKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "seeded_kmeans")?;

@@ -23,12 +23,8 @@ pub struct BestMember {}
 
 #[plugin("best_member", cites = ["StrehlGhosh2002"])]
 impl ConsensusFunction for BestMember {
-    fn combine(
-        &self,
-        ensemble: &Ensemble,
-        problem: &Problem,
-        _ctx: &Context,
-    ) -> Result<Clustering> {
+    fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        ctx.check()?;
         // Without k the member decides; any legal k lets the ensemble be read.
         let read = Problem { k: problem.k.or(Some(1)), ..problem.clone() };
         let view = CanonicalEnsemble::new(ensemble, &read, &Weights::default(), "best_member")?;

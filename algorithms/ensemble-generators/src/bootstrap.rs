@@ -47,7 +47,7 @@ impl Bootstrap {
     }
 }
 
-#[plugin("bootstrap", cites = ["DudoitFridlyand2003"])]
+#[plugin("bootstrap", cites = ["DudoitFridlyand2003"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for Bootstrap {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe().generate(problem, ctx)

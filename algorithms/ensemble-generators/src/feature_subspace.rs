@@ -48,7 +48,7 @@ impl FeatureSubspace {
     }
 }
 
-#[plugin("feature_subspace", cites = ["StrehlGhosh2002"])]
+#[plugin("feature_subspace", cites = ["StrehlGhosh2002"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for FeatureSubspace {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe().generate(problem, ctx)

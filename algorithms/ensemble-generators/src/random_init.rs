@@ -39,7 +39,7 @@ impl RandomInit {
     }
 }
 
-#[plugin("random_init", cites = ["StrehlGhosh2002", "FredJain2005"])]
+#[plugin("random_init", cites = ["StrehlGhosh2002", "FredJain2005"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for RandomInit {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe().generate(problem, ctx)

@@ -39,7 +39,7 @@ impl RandomK {
     }
 }
 
-#[plugin("random_k", cites = ["FredJain2005"])]
+#[plugin("random_k", cites = ["FredJain2005"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for RandomK {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe().generate(problem, ctx)

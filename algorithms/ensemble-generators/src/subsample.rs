@@ -54,7 +54,7 @@ impl Subsample {
     }
 }
 
-#[plugin("subsample", cites = ["Greene2007"])]
+#[plugin("subsample", cites = ["Greene2007"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for Subsample {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe().generate(problem, ctx)

@@ -71,7 +71,8 @@ impl Sweep {
     }
 }
 
-#[plugin("sweep", cites = ["DomeniconiAlRazgan2008"])]
+#[plugin("sweep", cites = ["DomeniconiAlRazgan2008"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails",
+    "hard_problems_have_an_outcome" => "its settings name a number of clusters that one object does not have"])]
 impl EnsembleGenerator for Sweep {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;

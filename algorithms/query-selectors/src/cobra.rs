@@ -95,7 +95,7 @@ pub struct Cobra {
     pub on_exhaust: OnExhaust,
 }
 
-#[plugin("cobra", cites = ["VanCraenendonck2017", "BradleyFayyad1998"])]
+#[plugin("cobra", cites = ["VanCraenendonck2017", "BradleyFayyad1998"], waives = ["every_option_changes_something.sample" => "a size that small problems do not reach"])]
 impl QuerySelector for Cobra {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         Ok(Box::new(self.merging(problem, ctx)?))

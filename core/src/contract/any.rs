@@ -65,22 +65,16 @@ fn everything_is_described(d: &'static Descriptor) -> Verdict {
 }
 
 fn numbers_have_ranges(d: &'static Descriptor) -> Verdict {
-    for (name, option) in options(d) {
-        let kinds: Vec<&str> = match option.get("type") {
-            Some(Value::String(s)) => vec![s],
-            Some(Value::Array(a)) => a.iter().filter_map(Value::as_str).collect(),
-            _ => vec![],
-        };
-        if kinds.contains(&"integer") || kinds.contains(&"number") {
-            let bounded = ["minimum", "exclusiveMinimum"].iter().any(|k| option.get(k).is_some());
-            ensure!(bounded, "option {name} has no smallest value; add #[option(min = …)]");
-        }
-    }
+    let open = super::ceilings::without(d.schema_value(), &["integer", "number"], &FLOORS);
+    ensure!(open.is_empty(), "no smallest value: {}; add #[option(min = …)]", open.join(", "));
     Ok(())
 }
 
+const FLOORS: [&str; 2] = ["minimum", "exclusiveMinimum"];
+const CEILINGS: [&str; 2] = ["maximum", "exclusiveMaximum"];
+
 fn counts_have_ceilings(d: &'static Descriptor) -> Verdict {
-    let open = super::ceilings::without_ceiling(d.schema_value());
+    let open = super::ceilings::without(d.schema_value(), &["integer"], &CEILINGS);
     ensure!(open.is_empty(), "no largest value: {}; add #[option(max = …)]", open.join(", "));
     Ok(())
 }

@@ -4,22 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ndarray::Array2;
-use serde_json::Value;
 
-use super::ceilings;
-use super::fixtures;
 use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
-use super::magnitudes;
+use super::{ceilings, choices, fixtures, hard, looks, magnitudes, numbers};
 use crate::clustering::Clustering;
-use crate::constraints::{Constraint, Constraints};
+use crate::constraints::{Constraint, Constraints, Kind};
 use crate::context::Context;
 use crate::data::{Data, DataKind};
 use crate::ensure;
 use crate::error::Error;
 use crate::problem::Problem;
 use crate::random::SeedPath;
-use crate::registry::Catalogue;
-use crate::roles::{BaseClusterer, RoleObject};
+use crate::roles::{BaseClusterer, Properties};
 use crate::run;
 
 type Plugin = dyn BaseClusterer;
@@ -52,7 +48,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             },
             check: same_bits_on_several_blocks,
         },
-        Law { name: "other_kinds_are_refused", applies: always, check: other_kinds_are_refused },
+        Law {
+            name: "every_declared_kind_is_taken",
+            applies: always,
+            check: every_declared_kind_is_taken,
+        },
         Law { name: "illegal_k_is_named", applies: always, check: illegal_k_is_named },
         Law { name: "extreme_k_is_legal", applies: always, check: extreme_k_is_legal },
         Law { name: "equal_rows_are_legal", applies: always, check: equal_rows_are_legal },
@@ -103,24 +103,54 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
         Law { name: "cancelling_is_never_late", applies: always, check: cancelling_is_never_late },
         Law {
+            name: "looks_every_sweep",
+            applies: always,
+            check: |p| {
+                let problem = noise(p, 1);
+                looks::cover_the_history(p, |p, ctx| {
+                    attempt(p, &problem, ctx).map(|run| run.clustering)
+                })?;
+                looks::grow_with_the_work(p, |p, ctx| {
+                    attempt(p, &problem, ctx).map(|run| run.clustering)
+                })
+            },
+        },
+        Law {
             name: "illegal_numbers_are_errors",
             applies: always,
-            check: illegal_numbers_are_errors,
+            check: |p| {
+                let (problem, _) = constrained(p, 1, 20);
+                numbers::are_errors(p, |p, ctx| attempt(p, &problem, ctx))
+            },
         },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: always,
+            check: |p| {
+                let (problem, _) = constrained(p, 1, 20);
+                numbers::are_named_at_once(p, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law { name: choices::LAW, applies: always, check: options_count },
+        Law {
+            name: "must_links_change_something",
+            applies: |p| p.properties().reads_constraints,
+            check: |p| changes_something(p, Kind::MustLink),
+        },
+        Law {
+            name: "cannot_links_change_something",
+            applies: |p| p.properties().reads_constraints,
+            check: |p| changes_something(p, Kind::CannotLink),
+        },
+        Law { name: "hard_problems_have_an_outcome", applies: always, check: hard_problems },
+        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
     ]
 }
 
 /// A problem of a kind the plugin takes, with its classes.
 fn problem(p: &Plugin, seed: u64) -> (Problem, Vec<u32>) {
-    let accepts = p.properties().accepts;
-    match accepts.first() {
-        Some(DataKind::Csr) => fixtures::sparse(seed),
-        Some(kind @ (DataKind::Distances | DataKind::Affinity)) => {
-            let (dense, classes) = fixtures::dense(seed);
-            (fixtures::pairwise(&dense, *kind), classes)
-        }
-        _ => fixtures::dense(seed),
-    }
+    let (dense, classes) = fixtures::dense(seed);
+    (of_its_kind(p, dense), classes)
 }
 
 /// The same with true constraints.
@@ -171,12 +201,16 @@ fn one_label_per_object(p: &Plugin) -> Verdict {
 }
 
 fn same_seed_same_bits(p: &Plugin) -> Verdict {
-    let (problem, _) = constrained(p, 1, 30);
-    let first = labels(p, &problem, 7)?;
-    ensure!(labels(p, &problem, 7)? == first, "two runs with one seed differ");
-    for threads in [1, 2, 7] {
-        let again = in_threads(threads, || labels(p, &problem, 7))?;
-        ensure!(again == first, "{threads} threads give another result");
+    // Groups that are easily told apart look the same whatever the start.
+    labels(p, &constrained(p, 1, 30).0, 7)?;
+    let noise = of_its_kind(p, hard::unstructured_constrained(1).0);
+    for problem in [constrained(p, 1, 30).0, noise] {
+        let first = labels(p, &problem, 7);
+        ensure!(labels(p, &problem, 7) == first, "two runs with one seed differ");
+        for threads in [1, 2, 7] {
+            let again = in_threads(threads, || labels(p, &problem, 7));
+            ensure!(again == first, "{threads} threads give another result");
+        }
     }
     Ok(())
 }
@@ -198,20 +232,17 @@ fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-fn other_kinds_are_refused(p: &Plugin) -> Verdict {
+/// Of whatever kind the data are: what is not declared is refused by the framework.
+fn every_declared_kind_is_taken(p: &Plugin) -> Verdict {
     let (dense, _) = fixtures::dense(1);
-    let (sparse, _) = fixtures::sparse(1);
-    for other in [
-        dense.clone(),
-        sparse,
-        fixtures::pairwise(&dense, DataKind::Distances),
-        fixtures::pairwise(&dense, DataKind::Affinity),
-    ] {
-        if !p.properties().accepts.contains(&other.data.kind()) {
-            let result = attempt(p, &other, &fixtures::context(1));
-            let refused = matches!(result, Err(Error::UnsupportedData { .. }));
-            ensure!(refused, "{} data was not refused", other.data.kind().name());
-        }
+    for kind in p.properties().accepts {
+        let problem = match kind {
+            DataKind::Dense => dense.clone(),
+            DataKind::Csr => fixtures::as_sparse(dense.clone()),
+            DataKind::Distances | DataKind::Affinity => fixtures::pairwise(&dense, kind),
+            DataKind::Table => continue,
+        };
+        labels(p, &problem, 1).map_err(|e| format!("{} data: {e}", kind.name()))?;
     }
     Ok(())
 }
@@ -226,6 +257,9 @@ fn illegal_k_is_named(p: &Plugin) -> Verdict {
     if p.properties().needs_k {
         let e = try_k(&mut problem, None);
         ensure!(matches!(e, Some(Error::MissingK { .. })), "a missing k gave {e:?}");
+    } else {
+        let e = try_k(&mut problem, None);
+        ensure!(e.is_none(), "needs_k is not declared, and without k: {e:?}");
     }
     let e = try_k(&mut problem, Some(0));
     ensure!(e == Some(Error::BadK), "k = 0 gave {e:?}");
@@ -281,13 +315,15 @@ fn objective(p: &Plugin) -> Verdict {
 }
 
 fn order_of_constraints(p: &Plugin) -> Verdict {
-    let (problem, _) = constrained(p, 4, 30);
-    let mut pairs: Vec<Constraint> = problem.constraints.pairs().to_vec();
-    SeedPath::new(4).stream("order").shuffle(&mut pairs);
-    let shuffled = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
-    let (a, b) =
-        (labels(p, &problem, 5)?, labels(p, &problem.clone().with_constraints(shuffled), 5)?);
-    ensure!(a.labels == b.labels, "another order of the constraints gives other labels");
+    let noise = of_its_kind(p, hard::small_unstructured(4));
+    for problem in [constrained(p, 4, 30).0, noise] {
+        let mut pairs: Vec<Constraint> = problem.constraints.pairs().to_vec();
+        SeedPath::new(4).stream("order").shuffle(&mut pairs);
+        let shuffled = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
+        let of = |problem| labels(p, &problem, 5).map(|c| c.labels).ok();
+        let same = of(problem.clone()) == of(problem.with_constraints(shuffled));
+        ensure!(same, "another order of the constraints gives other labels");
+    }
     Ok(())
 }
 
@@ -383,30 +419,80 @@ fn cancelling_is_never_late(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-/// An option below its smallest value, set without the loader, is an error and no panic.
-fn illegal_numbers_are_errors(p: &Plugin) -> Verdict {
-    let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
-    let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
-    let options = descriptor.schema_value().get("properties").and_then(Value::as_object);
-    let (problem, _) = constrained(p, 1, 20);
-    for (name, option) in options.into_iter().flatten() {
-        let low = ["minimum", "exclusiveMinimum"].iter().find_map(|k| option.get(k)?.as_f64());
-        let Some(low) = low else { continue };
-        let mut config = p.to_value();
-        let integer = option["type"].to_string().contains("integer");
-        let value = if option.get("exclusiveMinimum").is_some() { low } else { low - 1.0 };
-        config[name] = if integer { Value::from(value as i64) } else { Value::from(value) };
-        // A type that cannot hold the value refuses it at once.
-        let Ok(plugin) = <Plugin as RoleObject>::from_value(config) else { continue };
-        match attempt(&*plugin, &problem, &fixtures::context(1)) {
-            Err(Error::Contract { broken, .. }) => {
-                return Err(format!("{name} = {value}: {broken}"));
+/// A problem of a kind the plugin takes.
+fn of_its_kind(p: &Plugin, dense: Problem) -> Problem {
+    fixtures::of_first_kind(&p.properties().accepts, dense)
+}
+
+/// Objects without structure.
+fn noise(p: &Plugin, seed: u64) -> Problem {
+    of_its_kind(p, hard::unstructured(seed).0)
+}
+
+/// Constraints of one kind change what is found on some problem.
+fn changes_something(p: &Plugin, kind: Kind) -> Verdict {
+    for seed in 0..3 {
+        let small = of_its_kind(p, hard::small_unstructured(seed));
+        let of_kind = small.constraints.pairs().iter().copied().filter(|c| c.kind == kind);
+        let given = Constraints::new(small.n(), of_kind).map_err(|e| e.to_string())?;
+        let free = labels(p, &small.clone().with_constraints(Constraints::default()), 1)?;
+        match attempt(p, &small.with_constraints(given), &fixtures::context(1)) {
+            Ok(run) if run.clustering == free => {}
+            // To be refused is to be read.
+            Ok(_) | Err(_) => return Ok(()),
+        }
+    }
+    Err(format!("declares reads_constraints, and a {} changes nothing", kind.name()))
+}
+
+fn options_count(p: &Plugin) -> Verdict {
+    let bare = Problem { constraints: Arc::default(), ..hard::small_unstructured(2) };
+    let few = hard::small_unstructured(3);
+    let few_links = few.constraints.pairs().iter().copied().take(2);
+    let few_links = Constraints::new(few.n(), few_links).map_err(|e| e.to_string())?;
+    let worlds = [
+        hard::small_unstructured(1),
+        constrained(p, 1, 20).0,
+        fixtures::three_groups_apart(),
+        bare,
+        few.with_constraints(few_links),
+        hard::grid(8).0,
+        hard::contested(false),
+        hard::contested(true),
+    ]
+    .map(|world| if world.data.kind() == DataKind::Dense { of_its_kind(p, world) } else { world });
+    choices::each_changes_something(p, worlds.len(), |p, world, ctx| {
+        attempt(p, &worlds[world], ctx).map(|run| run.clustering)
+    })
+}
+
+/// Problems that are legal and not easy are solved, or refused for their constraints by a method
+/// that promises to keep them.
+fn hard_problems(p: &Plugin) -> Verdict {
+    let Properties { reads_constraints, hard_must, hard_cannot, .. } = p.properties();
+    for (name, problem) in hard::hard(1) {
+        let constrained = !problem.constraints.is_empty();
+        if constrained && !reads_constraints {
+            continue;
+        }
+        let problem = of_its_kind(p, problem);
+        match attempt(p, &problem, &fixtures::context(1)) {
+            Ok(run) => {
+                let bad = hard::not_finite(&run.clustering);
+                ensure!(bad.is_none(), "{name}: {} is not finite", bad.unwrap_or_default());
             }
-            Err(_) => {}
-            Ok(_) => return Err(format!("{name} = {value} was accepted")),
+            Err(Error::InfeasibleConstraints { .. })
+                if constrained && (hard_must || hard_cannot) => {}
+            Err(e) => return Err(format!("{name}: {}", hard::said(&e))),
         }
     }
     Ok(())
+}
+
+fn memory_covers(p: &Plugin) -> Verdict {
+    let problem = noise(p, 1);
+    let returned = hard::bytes(&labels(p, &problem, 1)?);
+    hard::memory_covers(&problem, |shape| p.memory(shape), returned)
 }
 
 /// See [`ceilings`].

@@ -62,28 +62,34 @@ pub(super) fn are_harmless<R: RoleObject + ?Sized, T>(
     Ok(())
 }
 
-/// The places of whole numbers that have no ceiling. Those in lists are names of objects, or one
-/// choice of many: nothing is made so many times.
-pub(super) fn without_ceiling(schema: &Value) -> Vec<String> {
-    fn walk(schema: &Value, root: &Value, path: &str, out: &mut Vec<String>) {
+/// The places of numbers of these kinds that have none of these bounds. Those in lists are names of
+/// objects, or one choice of many: nothing is made so many times.
+pub(super) fn without(schema: &Value, kinds: &[&str], bounds: &[&str]) -> Vec<String> {
+    type Out<'a> = &'a mut dyn FnMut(&Value, &str);
+    fn walk(schema: &Value, root: &Value, path: &str, out: Out<'_>) {
         if config::slot_role(schema, root).is_some() {
             return;
         }
         let schema = config::deref(schema, root);
-        config::alternatives(schema).into_iter().flatten().for_each(|s| walk(s, root, path, out));
-        let whole = schema.get("type").is_some_and(|t| t.to_string().contains("integer"));
-        if whole && schema.get("maximum").is_none() && schema.get("exclusiveMaximum").is_none() {
-            out.push(path.into());
+        for part in config::alternatives(schema).into_iter().flatten() {
+            walk(part, root, path, out);
         }
+        out(schema, path);
         if let Some(options) = schema.get("properties").and_then(Value::as_object) {
             for (name, option) in options {
                 walk(option, root, &format!("{path}.{name}"), out);
             }
         }
     }
-    let mut out = Vec::new();
-    walk(schema, schema, "", &mut out);
-    out
+    let mut open = Vec::new();
+    walk(schema, schema, "", &mut |schema: &Value, path: &str| {
+        let of_kind = schema.get("type").map(Value::to_string);
+        let of_kind = of_kind.is_some_and(|t| kinds.iter().any(|kind| t.contains(kind)));
+        if of_kind && bounds.iter().all(|bound| schema.get(*bound).is_none()) {
+            open.push(path.into());
+        }
+    });
+    open
 }
 
 #[cfg(test)]
@@ -100,7 +106,8 @@ mod tests {
             "c": {"type": "array", "items": {"$ref": "#/$defs/n"}},
             "d": {"type": "number"},
         }, "$defs": {"n": {"type": "integer"}}});
-        assert_eq!(without_ceiling(&schema), [".b"]);
+        assert_eq!(without(&schema, &["integer"], &["maximum"]), [".b"]);
+        assert_eq!(without(&schema, &["integer", "number"], &["minimum"]), [".a", ".b", ".d"]);
         assert_eq!(largest(&schema["properties"]["a"], &schema), Some(3.into()));
     }
 }

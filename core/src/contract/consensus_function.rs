@@ -2,9 +2,8 @@
 
 use ndarray::{Array2, Axis};
 
-use super::ceilings;
-use super::fixtures;
 use super::law::{Law, Verdict, in_threads};
+use super::{ceilings, choices, fixtures, hard, looks, numbers};
 use crate::clustering::NONE;
 use crate::clustering::{Clustering, Extras, canonical};
 use crate::context::Context;
@@ -46,7 +45,57 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             applies: |p| p.needs().labels_only,
             check: labels_alone_are_read,
         },
-        Law { name: "size_is_refused_in_time", applies: always, check: size_is_refused_in_time },
+        Law {
+            name: "size_is_refused_in_time",
+            applies: |p| p.needs().max_n.is_some(),
+            check: size_is_refused_in_time,
+        },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: always,
+            check: |p| {
+                let (e, problem) = noisy(1);
+                numbers::are_errors(p, |p, ctx| combine_within(p, &e, &problem, ctx))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: always,
+            check: |p| {
+                let (e, problem) = noisy(1);
+                numbers::are_named_at_once(p, |p, ctx| combine_within(p, &e, &problem, ctx))
+            },
+        },
+        Law {
+            name: "looks_every_sweep",
+            applies: always,
+            check: |p| {
+                let (e, problem) = chance(1);
+                let run = |p: &Plugin, ctx: &Context| combine_within(p, &e, &problem, ctx);
+                looks::cover_the_history(p, run)?;
+                looks::grow_with_the_work(p, run)
+            },
+        },
+        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
+        Law { name: choices::LAW, applies: always, check: options_count },
+        Law {
+            name: "constraints_are_read_only_if_declared",
+            applies: |p| !p.needs().reads_constraints,
+            check: |p| {
+                ensure!(!reads(p)?, "constraints change the result; declare reads_constraints");
+                Ok(())
+            },
+        },
+        Law {
+            name: "constraints_change_something",
+            applies: |p| p.needs().reads_constraints,
+            check: |p| {
+                ensure!(reads(p)?, "declares reads_constraints, and constraints change nothing");
+                Ok(())
+            },
+        },
+        Law { name: "hard_ensembles_have_an_outcome", applies: always, check: hard_ensembles },
+        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
     ]
 }
 
@@ -108,12 +157,24 @@ fn noisy_members((problem, classes): (Problem, Vec<u32>), seed: u64) -> (Ensembl
     (Ensemble::new(problem.n(), members.collect()).expect("members fit"), problem)
 }
 
+/// Members that have nothing to do with each other, over 60 objects without structure.
+fn chance(seed: u64) -> (Ensemble, Problem) {
+    let (problem, _) = hard::noise(60, 4, 4, seed);
+    let mut s = SeedPath::new(seed).stream("chance");
+    let members = (0..MEMBERS).map(|_| {
+        let labels: Vec<u32> = (0..problem.n()).map(|_| s.below(4) as u32).collect();
+        member(&labels, &problem)
+    });
+    (Ensemble::new(problem.n(), members.collect()).expect("members fit"), problem)
+}
+
 fn combine_within(
     p: &Plugin,
     e: &Ensemble,
     problem: &Problem,
     ctx: &Context,
 ) -> Result<Clustering, Error> {
+    fixtures::tried(problem);
     guarded(p.tag(), || p.combine(e, problem, ctx))
         .and_then(|c| check_and_count(p.tag(), c, problem, 0.0))
         .map(|r| r.clustering)
@@ -132,11 +193,14 @@ fn one_label_per_object(p: &Plugin) -> Verdict {
 }
 
 fn same_seed_same_bits(p: &Plugin) -> Verdict {
-    let (e, problem) = noisy(1);
-    let first = combine(p, &e, &problem)?;
-    for threads in [1, 2, 7] {
-        let again = in_threads(threads, || combine(p, &e, &problem))?;
-        ensure!(again == first, "{threads} threads give another result");
+    // Members that nearly agree look the same whatever the start.
+    for (e, problem) in [noisy(1), chance(1)] {
+        let first = combine(p, &e, &problem)?;
+        ensure!(combine(p, &e, &problem)? == first, "two runs with one seed differ");
+        for threads in [1, 2, 7] {
+            let again = in_threads(threads, || combine(p, &e, &problem))?;
+            ensure!(again == first, "{threads} threads give another result");
+        }
     }
     Ok(())
 }
@@ -207,17 +271,20 @@ fn extreme_k_is_legal(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-fn missing_labels_are_legal(p: &Plugin) -> Verdict {
-    let (e, problem) = noisy(7);
+/// The same with almost a third of the labels missing, none of them in the first member.
+fn with_gaps(e: &Ensemble) -> Ensemble {
     let mut s = SeedPath::new(7).stream("missing");
     let members = e.members().iter().enumerate().map(|(t, m)| {
         let hide = |&l: &u32| if t > 0 && s.unit() < 0.3 { NONE } else { l };
         let labels: Vec<u32> = m.labels.iter().map(hide).collect();
         Member { labels, ..m.clone() }
     });
-    let gaps = Ensemble::new(e.n(), members.collect()).map_err(|e| e.to_string())?;
-    combine(p, &gaps, &problem)?;
-    Ok(())
+    Ensemble::new(e.n(), members.collect()).expect("members fit")
+}
+
+fn missing_labels_are_legal(p: &Plugin) -> Verdict {
+    let (e, problem) = noisy(7);
+    combine(p, &with_gaps(&e), &problem).map(|_| ())
 }
 
 /// What is refused for its size is refused by the framework before there are members.
@@ -249,6 +316,75 @@ fn needs_are_declared(p: &Plugin) -> Verdict {
     let result = combine(p, &e, &problem);
     ensure!(missing || result.is_ok(), "labels alone should do, but: {:?}", result.err());
     Ok(())
+}
+
+fn cancelling_is_heard(p: &Plugin) -> Verdict {
+    let (e, problem) = noisy(1);
+    let ctx = Context::builder(SeedPath::new(1)).cancel_after(0).build();
+    match combine_within(p, &e, &problem, &ctx).map_err(|e| e.root().clone()) {
+        Err(Error::Cancelled) => Ok(()),
+        other => Err(format!("a cancelled run gave {:?}; call ctx.check()", other.map(|c| c.k))),
+    }
+}
+
+fn options_count(p: &Plugin) -> Verdict {
+    let gaps = |seed| (with_gaps(&noisy(seed).0), noisy(seed).1);
+    let constrained = |seed| {
+        let (e, problem) = chance(seed);
+        let constraints = hard::small_unstructured(seed).constraints;
+        (e, Problem { constraints, ..problem })
+    };
+    let worlds = [noisy(1), chance(1), chance(2), gaps(1), constrained(1), constrained(2)];
+    choices::each_changes_something(p, worlds.len(), |p, world, ctx| {
+        let (e, problem) = &worlds[world];
+        combine_within(p, e, problem, ctx)
+    })
+}
+
+/// Whether constraints of the problem change the result anywhere.
+fn reads(p: &Plugin) -> Result<bool, String> {
+    for (seed, (e, problem)) in [noisy(1), chance(1), chance(2)].into_iter().enumerate() {
+        let classes: Vec<u32> = (0..problem.n() as u32).map(|i| i % 3).collect();
+        let given = fixtures::true_constraints(&classes, 40, seed as u64);
+        let with = problem.clone().with_constraints(given);
+        if combine(p, &e, &with) != combine(p, &e, &problem) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Ensembles that are legal and not easy.
+fn hard_ensembles(p: &Plugin) -> Verdict {
+    let world = |n: usize, k: usize, labels: &[&dyn Fn(usize) -> u32]| {
+        let problem = hard::noise(n, 3, k, 1).0.subset(&(0..n).collect::<Vec<_>>()).with_k(k);
+        let members =
+            labels.iter().map(|label| member(&(0..n).map(label).collect::<Vec<u32>>(), &problem));
+        (Ensemble::new(n, members.collect()).expect("members fit"), problem)
+    };
+    let (one, each, mixed) = (|_: usize| 0, |i: usize| i as u32, |i: usize| (i * i % 4) as u32);
+    for (name, (e, problem)) in [
+        ("one object", world(1, 1, &[&one, &one])),
+        ("one member", world(20, 3, &[&mixed])),
+        ("members of one cluster", world(20, 3, &[&one, &one, &one])),
+        ("members of single objects", world(20, 3, &[&each, &each, &each])),
+        ("fewer clusters in the members than are wanted", world(20, 8, &[&mixed, &one, &mixed])),
+    ] {
+        match combine_within(p, &e, &problem, &fixtures::context(1)) {
+            Ok(c) => {
+                let bad = hard::not_finite(&c);
+                ensure!(bad.is_none(), "{name}: {} is not finite", bad.unwrap_or_default());
+            }
+            Err(e) => return Err(format!("{name}: {}", hard::said(&e))),
+        }
+    }
+    Ok(())
+}
+
+fn memory_covers(p: &Plugin) -> Verdict {
+    let (e, problem) = chance(1);
+    let returned = hard::bytes(&combine(p, &e, &problem)?);
+    hard::memory_covers(&problem, |shape| p.memory(shape, MEMBERS), returned)
 }
 
 /// See [`ceilings`].

@@ -3,22 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use serde_json::Value;
-
-use super::ceilings;
-use super::fixtures;
 use super::law::{Law, Verdict, in_threads};
+use super::{ceilings, choices, fixtures, hard, looks, numbers};
 use crate::clustering::Clustering;
-use crate::constraints::{Constraint, Constraints};
+use crate::constraints::{Constraint, Constraints, Kind};
 use crate::context::Context;
 use crate::data::DataKind;
 use crate::ensure;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::random::SeedPath;
-use crate::registry::Catalogue;
-use crate::roles::{ConstraintPropagator, Propagated, RoleObject};
-use crate::run::guarded;
+use crate::roles::{ConstraintPropagator, Propagated};
+use crate::run;
 
 type Plugin = dyn ConstraintPropagator;
 
@@ -47,12 +43,38 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law { name: "degenerate_data_is_legal", applies: always, check: degenerate_is_legal },
         Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
         Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
-        Law { name: "illegal_numbers_are_errors", applies: always, check: illegal_numbers },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: always,
+            check: |p| {
+                let (problem, classes, given) = setting(p, 1);
+                numbers::are_errors(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: always,
+            check: |p| {
+                let (problem, classes, given) = setting(p, 1);
+                numbers::are_named_at_once(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
+            },
+        },
+        Law {
+            name: "looks_every_sweep",
+            applies: always,
+            check: |p| {
+                let (problem, classes, given) = setting(p, 1);
+                looks::grow_with_the_work(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
+            },
+        },
+        Law { name: choices::LAW, applies: always, check: options_count },
+        Law { name: "every_constraint_counts", applies: always, check: every_constraint_counts },
+        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
     ]
 }
 
 /// What the plugin makes of constraints on a problem with this partition of its objects.
-fn run(
+fn made(
     p: &Plugin,
     problem: &Problem,
     given: &Constraints,
@@ -63,7 +85,7 @@ fn run(
     fixtures::tried(&problem);
     let clustering = Clustering::from_labels(classes.to_vec());
     let clustering = p.properties().needs_clustering.then_some(&clustering);
-    guarded(p.tag(), || p.propagate(given, clustering, &problem, ctx))
+    run::propagate(p, given, clustering, &problem, ctx)
 }
 
 /// A problem of a kind the plugin takes, its classes, and true constraints.
@@ -77,19 +99,13 @@ fn of_its_kind(
     seed: u64,
 ) -> (Problem, Vec<u32>, Constraints) {
     let given = fixtures::true_constraints(&classes, 12, seed);
-    let problem = match p.properties().accepts.first() {
-        Some(DataKind::Csr) => fixtures::as_sparse(dense),
-        Some(kind @ (DataKind::Distances | DataKind::Affinity)) => {
-            fixtures::pairwise(&dense, *kind)
-        }
-        _ => dense,
-    };
+    let problem = fixtures::of_first_kind(&p.properties().accepts, dense);
     (problem, classes, given)
 }
 
 fn propagate(p: &Plugin, seed: u64) -> Result<(Propagated, Constraints), String> {
     let (problem, classes, given) = setting(p, seed);
-    let out = run(p, &problem, &given, &classes, &Context::new(seed));
+    let out = made(p, &problem, &given, &classes, &Context::new(seed));
     out.map(|out| (out, given)).map_err(|e| e.to_string())
 }
 
@@ -106,6 +122,7 @@ fn given_are_kept(p: &Plugin) -> Verdict {
 
 fn same_seed_same_bits(p: &Plugin) -> Verdict {
     let first = propagate(p, 2)?;
+    ensure!(propagate(p, 2)? == first, "two runs with one seed differ");
     for threads in [1, 2, 7] {
         let again = in_threads(threads, || propagate(p, 2))?;
         ensure!(again == first, "{threads} threads give another result");
@@ -115,12 +132,12 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
 
 fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
     let (problem, classes, given) = of_its_kind(p, fixtures::several_blocks(2), 2);
-    let alone = in_threads(1, || run(p, &problem, &given, &classes, &fixtures::short_context(2)));
+    let alone = in_threads(1, || made(p, &problem, &given, &classes, &fixtures::short_context(2)));
     let alone = match alone.map_err(|e| e.root().clone()) {
         Err(Error::TimedOut { .. }) => return Ok(()),
         result => result.map_err(|e| e.to_string())?,
     };
-    let together = in_threads(3, || run(p, &problem, &given, &classes, &Context::new(2)));
+    let together = in_threads(3, || made(p, &problem, &given, &classes, &Context::new(2)));
     let same = together.map_err(|e| e.to_string())? == alone;
     ensure!(same, "1 and 3 threads give different results");
     Ok(())
@@ -162,7 +179,7 @@ fn weights_are_legal(p: &Plugin) -> Verdict {
 
 fn nothing_from_nothing(p: &Plugin) -> Verdict {
     let (problem, classes, _) = setting(p, 6);
-    let out = run(p, &problem, &Constraints::default(), &classes, &Context::new(6));
+    let out = made(p, &problem, &Constraints::default(), &classes, &Context::new(6));
     if let Propagated::Constraints(all) = out.map_err(|e| e.to_string())? {
         ensure!(all.is_empty(), "{} constraints came from none", all.len());
     }
@@ -178,7 +195,7 @@ fn kinds_are_taken(p: &Plugin) -> Verdict {
             DataKind::Csr => fixtures::sparse(7).0,
             pairwise => fixtures::pairwise(&dense, pairwise),
         };
-        let out = run(p, &problem, &given, &classes, &Context::new(7));
+        let out = made(p, &problem, &given, &classes, &Context::new(7));
         out.map_err(|e| format!("{} data: {e}", kind.name()))?;
     }
     Ok(())
@@ -190,7 +207,7 @@ fn order_is_irrelevant(p: &Plugin) -> Verdict {
     SeedPath::new(8).stream("order").shuffle(&mut pairs);
     let shuffled = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
     let of = |given: &Constraints| {
-        run(p, &problem, given, &classes, &Context::new(8)).map_err(|e| e.to_string())
+        made(p, &problem, given, &classes, &Context::new(8)).map_err(|e| e.to_string())
     };
     match (of(&given)?, of(&shuffled)?) {
         (Propagated::Constraints(a), Propagated::Constraints(b)) => {
@@ -219,7 +236,7 @@ fn order_is_irrelevant(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-/// Equal rows, one feature, two objects.
+/// Equal rows, one feature, two objects, a far one; all must-linked, one apart from all others.
 fn degenerate_is_legal(p: &Plugin) -> Verdict {
     if !p.properties().accepts.contains(&DataKind::Dense) {
         return Ok(());
@@ -228,14 +245,33 @@ fn degenerate_is_legal(p: &Plugin) -> Verdict {
         ("equal rows", ndarray::Array2::from_elem((9, 2), 1.5)),
         ("one feature", ndarray::Array2::from_shape_fn((9, 1), |(i, _)| i as f64)),
         ("two objects", ndarray::Array2::from_shape_fn((2, 2), |(i, s)| (i + s) as f64)),
+        (
+            "one far object",
+            ndarray::Array2::from_shape_fn(
+                (9, 2),
+                |(i, s)| if i == 0 { 1e9 } else { (i * s) as f64 },
+            ),
+        ),
     ];
     for (name, x) in tables {
         let n = x.nrows();
         let problem = Problem::new(crate::Data::dense(x).map_err(|e| e.to_string())?);
-        let given = Constraints::new(n, [Constraint::must(0, 1)]).map_err(|e| e.to_string())?;
-        let classes: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
-        let out = run(p, &problem, &given, &classes, &Context::new(1));
-        out.map_err(|e| format!("{name}: {e}"))?;
+        let given = [Constraint::must(0, 1)].into_iter().collect();
+        let chain = (1..n).map(|i| Constraint::must(i - 1, i)).collect();
+        let star = (1..n).map(|i| Constraint::cannot(0, i)).collect();
+        for given in [given, chain, star] {
+            let given: Vec<Constraint> = given;
+            let given = Constraints::new(n, given).map_err(|e| e.to_string())?;
+            let classes: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
+            let out = made(p, &problem, &given, &classes, &Context::new(1));
+            let finite = match out.map_err(|e| format!("{name}: {}", hard::said(&e)))? {
+                Propagated::Constraints(all) => all.pairs().iter().all(|c| c.weight.is_finite()),
+                Propagated::Distances(x) | Propagated::Affinity(x) => {
+                    x.iter().all(|v| v.is_finite())
+                }
+            };
+            ensure!(finite, "{name}: a number of the result is not finite");
+        }
     }
     Ok(())
 }
@@ -243,40 +279,52 @@ fn degenerate_is_legal(p: &Plugin) -> Verdict {
 fn cancelling_is_heard(p: &Plugin) -> Verdict {
     let (problem, classes, given) = setting(p, 1);
     let ctx = Context::builder(SeedPath::new(1)).cancel(Arc::new(AtomicBool::new(true))).build();
-    match run(p, &problem, &given, &classes, &ctx).map_err(|e| e.root().clone()) {
+    match made(p, &problem, &given, &classes, &ctx).map_err(|e| e.root().clone()) {
         Err(Error::Cancelled) => Ok(()),
         other => Err(format!("a cancelled run gave {other:?}; call ctx.check()")),
     }
 }
 
-/// An option below its smallest value, set without the loader, is an error and no panic.
-fn illegal_numbers(p: &Plugin) -> Verdict {
-    let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
-    let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
-    let options = descriptor.schema_value().get("properties").and_then(Value::as_object);
-    let (problem, classes, given) = setting(p, 1);
-    for (name, option) in options.into_iter().flatten() {
-        let low = ["minimum", "exclusiveMinimum"].iter().find_map(|k| option.get(k)?.as_f64());
-        let Some(low) = low else { continue };
-        let mut config = p.to_value();
-        let integer = option["type"].to_string().contains("integer");
-        let value = if option.get("exclusiveMinimum").is_some() { low } else { low - 1.0 };
-        config[name] = if integer { Value::from(value as i64) } else { Value::from(value) };
-        // A type that cannot hold the value refuses it at once.
-        let Ok(plugin) = <Plugin as RoleObject>::from_value(config) else { continue };
-        match run(&*plugin, &problem, &given, &classes, &Context::new(1)) {
-            Err(Error::Contract { broken, .. }) => {
-                return Err(format!("{name} = {value}: {broken}"));
-            }
-            Err(_) => {}
-            Ok(_) => return Err(format!("{name} = {value} was accepted")),
-        }
+fn options_count(p: &Plugin) -> Verdict {
+    let noise = of_its_kind(p, hard::noise(60, 4, 4, 1), 1);
+    let contested = of_its_kind(p, hard::noise(30, 2, 2, 2), 2);
+    let given = (*hard::contested(false).constraints).clone();
+    let worlds = [setting(p, 1), noise, (contested.0, contested.1, given)];
+    choices::each_changes_something(p, worlds.len(), |p, world, ctx| {
+        let (problem, classes, given) = &worlds[world];
+        made(p, problem, given, classes, ctx)
+    })
+}
+
+/// With constraints of one kind left out the result is another one.
+fn every_constraint_counts(p: &Plugin) -> Verdict {
+    let (problem, classes, given) = setting(p, 9);
+    let of = |given: &Constraints| {
+        made(p, &problem, given, &classes, &fixtures::context(1)).map_err(|e| e.to_string())
+    };
+    let all = of(&given)?;
+    for kind in [Kind::MustLink, Kind::CannotLink] {
+        let others = given.pairs().iter().copied().filter(|c| c.kind != kind);
+        let fewer = Constraints::new(problem.n(), others).map_err(|e| e.to_string())?;
+        let counts = fewer.len() == given.len() || of(&fewer)? != all;
+        ensure!(counts, "without the {} constraints the result is the same", kind.name());
     }
     Ok(())
+}
+
+fn memory_covers(p: &Plugin) -> Verdict {
+    let (problem, classes, given) = setting(p, 1);
+    let made = made(p, &problem, &given, &classes, &fixtures::context(1));
+    let returned = match made.map_err(|e| e.to_string())? {
+        Propagated::Constraints(all) => (8 * all.len()) as u64,
+        Propagated::Distances(x) | Propagated::Affinity(x) => 8 * x.len() as u64,
+    };
+    let problem = problem.with_constraints(given);
+    hard::memory_covers(&problem, |shape| p.memory(shape), returned)
 }
 
 /// See [`ceilings`].
 fn largest_numbers(p: &Plugin) -> Verdict {
     let (problem, classes, given) = setting(p, 1);
-    ceilings::are_harmless(p, |p, ctx| run(p, &problem, &given, &classes, ctx))
+    ceilings::are_harmless(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
 }

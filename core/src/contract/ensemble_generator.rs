@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::ceilings;
-use super::fixtures;
 use super::law::{Law, Verdict, in_threads};
+use super::{ceilings, choices, fixtures, hard, looks, numbers};
 use crate::clustering::NONE;
 use crate::constraints::Constraints;
 use crate::context::Context;
@@ -39,6 +38,38 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         },
         Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
         Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
+        Law {
+            name: "looks_at_every_member",
+            applies: always,
+            check: |p| {
+                let (problem, _) = hard::noise(60, 4, 4, 1);
+                looks::grow_with_the_work(p, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: always,
+            check: |p| {
+                let (problem, _) = fixtures::dense(1);
+                numbers::are_errors(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: always,
+            check: |p| {
+                let (problem, _) = fixtures::dense(1);
+                numbers::are_named_at_once(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law { name: choices::LAW, applies: always, check: options_count },
+        Law {
+            name: "constraints_change_something",
+            applies: |p| p.properties().reads_constraints,
+            check: constraints_count,
+        },
+        Law { name: "hard_problems_have_an_outcome", applies: always, check: hard_problems },
+        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
     ]
 }
 
@@ -51,8 +82,14 @@ fn small(p: &Plugin, members: usize) -> Result<Box<Plugin>, String> {
     <Plugin as RoleObject>::from_value(config)
 }
 
+/// A run on a problem that is remembered.
+fn attempt(p: &Plugin, problem: &Problem, ctx: &Context) -> Result<Ensemble, Error> {
+    fixtures::tried(problem);
+    guarded(p.tag(), || p.generate(problem, ctx))
+}
+
 fn make(p: &Plugin, problem: &Problem, seed: u64) -> Result<Ensemble, String> {
-    guarded(p.tag(), || p.generate(problem, &Context::new(seed))).map_err(|e| e.to_string())
+    attempt(p, problem, &fixtures::context(seed)).map_err(|e| e.to_string())
 }
 
 fn members_are_compact(p: &Plugin) -> Verdict {
@@ -76,12 +113,15 @@ fn members_are_compact(p: &Plugin) -> Verdict {
 }
 
 fn same_seed_same_bits(p: &Plugin) -> Verdict {
-    let (problem, _) = fixtures::dense(2);
     let p = small(p, 5)?;
-    let first = make(&*p, &problem, 3)?;
-    for threads in [1, 2, 7] {
-        let again = in_threads(threads, || make(&*p, &problem, 3))?;
-        ensure!(again == first, "{threads} threads give another ensemble");
+    // Groups that are easily told apart look the same whatever the start.
+    for problem in [fixtures::dense(2).0, hard::unstructured(2).0] {
+        let first = make(&*p, &problem, 3)?;
+        ensure!(make(&*p, &problem, 3)? == first, "two runs with one seed differ");
+        for threads in [1, 2, 7] {
+            let again = in_threads(threads, || make(&*p, &problem, 3))?;
+            ensure!(again == first, "{threads} threads give another ensemble");
+        }
     }
     Ok(())
 }
@@ -129,14 +169,60 @@ fn cancelling_is_heard(p: &Plugin) -> Verdict {
     let (problem, _) = fixtures::dense(1);
     let flag = Arc::new(AtomicBool::new(true));
     let ctx = Context::builder(SeedPath::new(1)).cancel(flag).build();
-    match small(p, 4)?.generate(&problem, &ctx).map_err(|e| e.root().clone()) {
+    match attempt(&*small(p, 4)?, &problem, &ctx).map_err(|e| e.root().clone()) {
         Err(Error::Cancelled) => Ok(()),
         other => Err(format!("a cancelled run gave {:?}", other.map(|e| e.len()))),
     }
 }
 
+/// What is made, without who made it.
+fn members(p: &Plugin, problem: &Problem, ctx: &Context) -> Result<Vec<Member>, Error> {
+    let members = attempt(p, problem, ctx)?.members().to_vec();
+    Ok(members.into_iter().map(|m| Member { provenance: String::new(), ..m }).collect())
+}
+
+fn options_count(p: &Plugin) -> Verdict {
+    let worlds = [hard::small_unstructured(1), fixtures::dense(1).0];
+    choices::each_changes_something(&*small(p, 4)?, worlds.len(), |p, world, ctx| {
+        members(p, &worlds[world], ctx)
+    })
+}
+
+fn constraints_count(p: &Plugin) -> Verdict {
+    let p = small(p, 4)?;
+    for seed in 0..3 {
+        let with = hard::small_unstructured(seed);
+        let without = with.clone().with_constraints(Constraints::default());
+        let of = |problem: &Problem| members(&*p, problem, &fixtures::context(1));
+        if of(&with).map_err(|e| e.to_string()) != of(&without).map_err(|e| e.to_string()) {
+            return Ok(());
+        }
+    }
+    Err("declares reads_constraints, and constraints change nothing".into())
+}
+
+/// Problems that are legal and not easy give members; those with constraints where it reads them.
+fn hard_problems(p: &Plugin) -> Verdict {
+    let reads = p.properties().reads_constraints;
+    let p = small(p, 3)?;
+    for (name, problem) in hard::hard(1) {
+        if problem.constraints.is_empty() || reads {
+            attempt(&*p, &problem, &fixtures::context(1))
+                .map_err(|e| format!("{name}: {}", hard::said(&e)))?;
+        }
+    }
+    Ok(())
+}
+
+fn memory_covers(p: &Plugin) -> Verdict {
+    let (problem, _) = hard::unstructured(1);
+    let p = small(p, 5)?;
+    let returned = hard::ensemble_bytes(&make(&*p, &problem, 1)?);
+    hard::memory_covers(&problem, |shape| p.memory(shape, false), returned)
+}
+
 /// See [`ceilings`].
 fn largest_numbers(p: &Plugin) -> Verdict {
     let (problem, _) = fixtures::dense(1);
-    ceilings::are_harmless(&*small(p, 4)?, |p, ctx| p.generate(&problem, ctx))
+    ceilings::are_harmless(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
 }

@@ -57,6 +57,11 @@ pub fn tried(problem: &Problem) {
     TRIED.replace(Some(problem.clone()));
 }
 
+/// Forgets the problem a plugin was tried on: a law that tries it on none has none to show.
+pub(super) fn forget() {
+    TRIED.replace(None);
+}
+
 /// The problem a plugin was tried on last, on this thread.
 pub fn last_tried() -> Option<Problem> {
     TRIED.with_borrow(Clone::clone)
@@ -70,7 +75,8 @@ pub fn cut(problem: Problem) -> Problem {
         Some(x) if (n, d) != x.dim() => {
             let kept = Array2::from_shape_fn((n, d), |at| x[at]);
             let data = Data::dense(kept).expect("finite");
-            Problem { data, ..problem }
+            let k = problem.k.map(|k| k.min(n));
+            Problem { data, k, ..problem }
         }
         _ => problem,
     }
@@ -91,6 +97,13 @@ pub fn groups(per: usize, d: usize, spread: f64, seed: u64) -> (Array2<f64>, Vec
 /// A dense problem of 45 objects in 4 dimensions with k = 3, and its classes.
 pub fn dense(seed: u64) -> (Problem, Vec<u32>) {
     three_groups(15, seed)
+}
+
+/// Three groups of twenty objects and no k: a method finds out how many there are, or says that it
+/// needs it.
+pub fn three_groups_apart() -> Problem {
+    let (problem, _) = three_groups(20, 9);
+    Problem { k: None, ..problem }
 }
 
 /// The same with 2499 objects, which fill two blocks of rows and begin a third: with fewer, the
@@ -146,6 +159,15 @@ pub fn pairwise(dense: &Problem, kind: DataKind) -> Problem {
         _ => Data::distances(Array2::from_shape_fn((n, n), |(i, j)| distance(i, j).sqrt())),
     };
     Problem { data: data.expect("symmetric"), ..dense.clone() }
+}
+
+/// The objects of `dense` as the first kind of data that is accepted.
+pub fn of_first_kind(accepts: &[DataKind], dense: Problem) -> Problem {
+    match accepts.first() {
+        Some(DataKind::Csr) => as_sparse(dense),
+        Some(kind @ (DataKind::Distances | DataKind::Affinity)) => pairwise(&dense, *kind),
+        _ => dense,
+    }
 }
 
 /// Sparse rows of a dense matrix, zeros left out.

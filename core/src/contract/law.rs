@@ -1,5 +1,6 @@
 //! What is a law, and what do the laws of all roles share?
 
+use super::fixtures;
 use crate::roles::RoleObject;
 
 /// What a broken law says.
@@ -19,6 +20,13 @@ pub struct Law<R: ?Sized> {
 pub trait Lawful: RoleObject + 'static {
     /// All of them.
     fn laws() -> Vec<Law<Self>>;
+
+    /// Builds a plugin from its configuration as TOML, which has NaN and infinities, without the
+    /// checks of the loader.
+    ///
+    /// # Errors
+    /// The message of the deserialiser.
+    fn from_toml(text: &str) -> Result<Box<Self>, String>;
 
     /// The plugin cannot run as it stands; then it is tried only whether it says so.
     fn needs_setup(&self) -> bool {
@@ -41,6 +49,7 @@ impl<R: Lawful + ?Sized> Law<R> {
     /// # Errors
     /// What is broken.
     pub fn try_on(&self, plugin: &R) -> Verdict {
+        fixtures::forget();
         let check = std::panic::AssertUnwindSafe(|| (self.check)(plugin));
         std::panic::catch_unwind(check).unwrap_or_else(|panic| {
             let text = crate::panic::message(&*panic);

@@ -1,7 +1,9 @@
 //! The laws of [`Metric`](crate::roles::Metric).
 
-use super::fixtures;
+use ndarray::Array2;
+
 use super::law::{Law, Verdict};
+use super::{choices, fixtures, numbers};
 use crate::constraints::{Constraint, Constraints};
 use crate::data::Data;
 use crate::ensemble::{Ensemble, Member};
@@ -36,6 +38,20 @@ pub(super) fn laws() -> Vec<Law<dyn Metric>> {
         },
         Law { name: "needs_are_declared", applies: always, check: needs_are_declared },
         Law { name: "lengths_must_fit", applies: always, check: lengths_must_fit },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: always,
+            check: |m| numbers::are_errors(m, |m, _| m.score(&World::random(40, 4, 3, 9).input())),
+        },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: always,
+            check: |m| {
+                let world = World::random(40, 4, 3, 9);
+                numbers::are_named_at_once(m, |m, _| m.score(&world.input()))
+            },
+        },
+        Law { name: choices::LAW, applies: always, check: options_count },
     ]
 }
 
@@ -90,6 +106,14 @@ impl World {
             .collect();
         worlds.push(World::new((0..12).collect(), &[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], 20));
         worlds.push(World::new(vec![0; 6], &[0, 0, 0, 1, 1, 1], 21));
+        // Equal rows, and one far object.
+        let same = Array2::from_elem((12, 3), 2.5);
+        let mut far = same.clone();
+        far[[0, 0]] = 1e9;
+        for x in [same, far] {
+            let data = Data::dense(x).expect("finite");
+            worlds.push(World { data, ..World::random(12, 3, 3, 22) });
+        }
         worlds
     }
 
@@ -328,6 +352,20 @@ fn needs_are_declared(metric: &dyn Metric) -> Verdict {
         }
     }
     Ok(())
+}
+
+fn options_count(metric: &(dyn Metric + 'static)) -> Verdict {
+    let mut worlds = World::several();
+    for World { constraints, heldout, labels, .. } in &mut worlds {
+        for set in [constraints, heldout] {
+            let pairs = set.pairs().iter().enumerate();
+            let weighted = pairs.map(|(at, c)| c.weighing(1.0 + (at % 3) as f64));
+            *set = Constraints::new(labels.len(), weighted).map_err(|e| e.to_string())?;
+        }
+    }
+    choices::each_changes_something(metric, worlds.len(), |metric, world, _| {
+        metric.score(&worlds[world].input())
+    })
 }
 
 /// Anything of another number of objects is an error.

@@ -16,6 +16,8 @@
 //! A plugin may waive a law with a written reason in `register!`; a waiver that is no longer
 //! needed fails too.
 
+use std::sync::Arc;
+
 use crate::registry::{Catalogue, Descriptor, Role};
 use crate::roles::{
     BaseClusterer, ConsensusFunction, ConstraintPropagator, EnsembleGenerator, Metric, Oracle,
@@ -23,18 +25,25 @@ use crate::roles::{
 };
 
 mod any;
+mod asking;
 mod base_clusterer;
 mod ceilings;
+mod choices;
 mod consensus_function;
 mod constraint_propagator;
 mod ensemble_generator;
 pub mod fixtures;
+pub mod hard;
+mod hard_questions;
 mod law;
+mod looks;
 mod magnitudes;
 mod metric;
+mod numbers;
 mod oracle;
 mod query_selector;
 mod shrink;
+pub mod strategies;
 mod transform;
 
 pub use law::{Law, Lawful, Verdict, laws_for};
@@ -45,6 +54,9 @@ macro_rules! lawful {
         impl Lawful for dyn $role {
             fn laws() -> Vec<Law<Self>> {
                 $module::laws()
+            }
+            fn from_toml(text: &str) -> Result<Box<Self>, String> {
+                toml::from_str(text).map_err(|e| e.to_string())
             }
             $(fn needs_setup(&self) -> bool {
                 self.properties().$setup
@@ -73,6 +85,8 @@ pub struct Case {
     /// `role/plugin/law`.
     pub name: String,
     run: Box<dyn Fn() -> Verdict + Send + Sync>,
+    /// The smallest problem on which the law is broken.
+    small: Box<dyn Fn() -> Option<Small> + Send + Sync>,
 }
 
 impl Case {
@@ -82,6 +96,17 @@ impl Case {
     /// What is broken.
     pub fn run(&self) -> Verdict {
         (self.run)()
+    }
+
+    /// As [`Case::run`]; what is broken is shown on the smallest problem found.
+    ///
+    /// # Errors
+    /// What is broken, with the problem if the law has one.
+    pub fn run_and_show(&self) -> Verdict {
+        self.run().map_err(|complaint| match (self.small)() {
+            Some(small) if small.problem.is_some() => small.to_string(),
+            _ => complaint,
+        })
     }
 }
 
@@ -94,14 +119,17 @@ where
         out.push(Case {
             name: format!("{prefix}/{name}"),
             run: Box::new(move || waived(descriptor, name, || check(descriptor))),
+            small: Box::new(|| None),
         });
     }
     let Ok(plugin) = R::from_value(descriptor.default_config()) else { return };
     for law in laws_for(&*plugin) {
-        let plugin = plugin.clone();
+        let (law, plugin) = (Arc::new(law), plugin.clone());
+        let (again, copy) = (law.clone(), plugin.clone());
         out.push(Case {
             name: format!("{prefix}/{}", law.name),
             run: Box::new(move || waived(descriptor, law.name, || law.try_on(&*plugin))),
+            small: Box::new(move || shrink(&again, &*copy)),
         });
     }
 }
@@ -163,7 +191,7 @@ fn harness(cases: Vec<Case>) -> ! {
         .into_iter()
         .map(|case| {
             let name = case.name.clone();
-            libtest_mimic::Trial::test(name, move || case.run().map_err(Into::into))
+            libtest_mimic::Trial::test(name, move || case.run_and_show().map_err(Into::into))
         })
         .collect();
     libtest_mimic::run(&arguments, trials).exit()

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::fixtures;
 use super::law::{Law, Verdict};
+use super::{choices, fixtures, numbers};
 use crate::closure::UnionFind;
 use crate::data::Data;
 use crate::ensure;
@@ -53,6 +53,22 @@ pub(super) fn laws() -> Vec<Law<dyn Oracle>> {
             applies: takes_source,
             check: wrappers_pass_facts_on,
         },
+        Law {
+            name: "same_seed_same_replies",
+            applies: simulated,
+            check: |o| each(o, simulated, same_seed_same_replies),
+        },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: simulated,
+            check: |o| numbers::are_errors(o, |o, _| outcomes(o, &scene())),
+        },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: simulated,
+            check: |o| numbers::are_named_at_once(o, |o, _| outcomes(o, &scene())),
+        },
+        Law { name: choices::LAW, applies: simulated, check: options_count },
     ]
 }
 
@@ -76,8 +92,10 @@ fn config(oracle: &dyn Oracle) -> serde_json::Value {
     serde_json::to_value(oracle).expect("plugins serialise to plain tables")
 }
 
+/// Whether it has an option of this name: one that is absent is not written.
 fn takes(oracle: &dyn Oracle, option: &str) -> bool {
-    config(oracle).get(option).is_some()
+    let descriptor = Catalogue::get().ok().and_then(|c| c.find(oracle.typetag_name()));
+    descriptor.is_some_and(|d| d.schema_value()["properties"].get(option).is_some())
 }
 
 fn takes_queries(oracle: &dyn Oracle) -> bool {
@@ -163,6 +181,28 @@ fn replies(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<BTreeMap<Pair, Reply>,
         }
     }
     Ok(out)
+}
+
+/// What all pairs are answered, in order, and what each was to cost.
+fn outcomes(oracle: &dyn Oracle, scene: &Scene) -> Result<Vec<(f64, Outcome)>, Error> {
+    let mut respondent = oracle.open(scene)?;
+    let mut out = Vec::new();
+    for pair in pairs(scene.n) {
+        let question = question(pair, pair.0);
+        out.push((respondent.cost(&question), respondent.ask(&question)?));
+    }
+    Ok(out)
+}
+
+fn same_seed_same_replies(oracle: &dyn Oracle) -> Verdict {
+    let once = outcomes(oracle, &scene()).map_err(|e| e.to_string())?;
+    let again = outcomes(oracle, &scene()).map_err(|e| e.to_string())?;
+    ensure!(once == again, "two respondents with one seed differ");
+    Ok(())
+}
+
+fn options_count(oracle: &(dyn Oracle + 'static)) -> Verdict {
+    choices::each_changes_something(oracle, 1, |oracle, _, _| outcomes(oracle, &scene()))
 }
 
 /// Whichever object is named first, and whichever the question is about.

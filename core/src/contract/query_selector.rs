@@ -3,22 +3,18 @@
 //! Most laws drive the inquiry by hand, not through the driver, which would stop a wrong question
 //! before a law could see it.
 
-use std::collections::HashSet;
-
-use super::fixtures;
+use super::asking::{
+    Replies, begin, check_pairs, drive, nearest_of_three, next_question, pairs_of, select,
+    some_eligible, text,
+};
 use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
-use crate::clustering::Clustering;
+use super::{fixtures, hard, hard_questions};
 use crate::constraints::{Constraints, Kind};
-use crate::context::Context;
 use crate::data::Row;
 use crate::ensure;
 use crate::error::{Error, Result as Fallible};
 use crate::knowledge::Knowledge;
-use crate::problem::Problem;
-use crate::random::SeedPath;
-use crate::roles::{
-    Answer, Inquiry, Outcome, QueryId, QuerySelector, Question, Reply, Respondent, Step,
-};
+use crate::roles::{QuerySelector, Reply, Step};
 use crate::selection::{self, ConstraintView, Selection};
 
 pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
@@ -26,7 +22,7 @@ pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
     let clusters = |s: &dyn QuerySelector| s.properties().self_clustering;
     let skips = |s: &dyn QuerySelector| s.properties().skips_entailed;
     let sparse = |s: &dyn QuerySelector| s.properties().accepts_sparse;
-    vec![
+    let mut laws: Vec<Law<dyn QuerySelector>> = vec![
         Law {
             name: MISSING_SETUP,
             applies: |s| s.properties().needs_setup,
@@ -58,109 +54,9 @@ pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
         Law { name: "clustering_is_always_valid", applies: clusters, check: always_clustered },
         Law { name: "takes_sparse_rows", applies: sparse, check: takes_sparse },
         Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
-    ]
-}
-
-/// Replies by class, or "don't know" to everything.
-#[derive(Clone)]
-struct Replies(Option<Vec<u32>>);
-
-impl Replies {
-    fn to(&self, i: u32, j: u32) -> Reply {
-        match &self.0 {
-            None => Reply::DontKnow,
-            Some(classes) if classes[i as usize] == classes[j as usize] => Reply::MustLink,
-            Some(_) => Reply::CannotLink,
-        }
-    }
-}
-
-impl Respondent for Replies {
-    fn ask(&mut self, question: &Question) -> Fallible<Outcome> {
-        Ok(Outcome::Answered(Answer::of(self.to(question.i, question.j))))
-    }
-}
-
-/// Labels by the nearest of three fixed random objects, whatever the constraints.
-fn nearest_of_three(problem: &Problem) -> Clustering {
-    let mut s = SeedPath::new(99).stream("provider");
-    let centres = s.sample(problem.n(), 3);
-    let data = &problem.data;
-    let label = |i: usize| {
-        let to = |c: usize| data.row(i).squared_distance(&data.row(centres[c]));
-        (0..3u32).min_by(|&a, &b| to(a as usize).total_cmp(&to(b as usize))).unwrap_or(0)
-    };
-    Clustering { k: 3, ..Clustering::from_labels((0..problem.n()).map(label).collect()) }
-}
-
-/// One question and its reply.
-type Exchange = (QueryId, u32, u32, Reply);
-
-fn text(e: Error) -> String {
-    e.to_string()
-}
-
-/// Goes on until the next question, giving clusterings on the way; `None` when done.
-fn next_question(
-    inquiry: &mut dyn Inquiry,
-    problem: &Problem,
-) -> Result<Option<(QueryId, u32, u32)>, String> {
-    // More clusterings than objects without a question in between would never end.
-    for _ in 0..=2 * problem.n() {
-        match inquiry.step().map_err(text)? {
-            Step::Done(_) => return Ok(None),
-            Step::Ask { id, subject, reference, .. } => return Ok(Some((id, subject, reference))),
-            Step::NeedClustering { request, .. } => {
-                inquiry.provide(request, &nearest_of_three(problem)).map_err(text)?;
-            }
-        }
-    }
-    Err("asks for clusterings without end".into())
-}
-
-/// Starts an inquiry about a problem that is remembered.
-fn begin(
-    selector: &dyn QuerySelector,
-    problem: &Problem,
-    ctx: &Context,
-) -> Fallible<Box<dyn Inquiry>> {
-    fixtures::tried(problem);
-    selector.start(problem, ctx)
-}
-
-/// Drives an inquiry by hand to its end, or to `most` replies.
-fn drive(
-    selector: &dyn QuerySelector,
-    problem: &Problem,
-    replies: &Replies,
-    seed: u64,
-    most: usize,
-) -> Result<Vec<Exchange>, String> {
-    let mut inquiry = begin(selector, problem, &fixtures::context(seed)).map_err(text)?;
-    let mut log = Vec::new();
-    while log.len() < most {
-        let Some((id, i, j)) = next_question(&mut *inquiry, problem)? else { break };
-        let reply = replies.to(i, j);
-        inquiry.tell(id, reply).map_err(text)?;
-        log.push((id, i, j, reply));
-    }
-    Ok(log)
-}
-
-/// A run of the driver.
-fn select(
-    selector: &dyn QuerySelector,
-    problem: &Problem,
-    replies: &Replies,
-    budget: Option<usize>,
-    points: &[usize],
-) -> Result<Selection, String> {
-    let provide = |_: &Constraints, _: u64| Ok(nearest_of_three(problem));
-    let mut oracle = replies.clone();
-    fixtures::tried(problem);
-    let ctx = fixtures::context(5);
-    selection::run(selector, problem, &mut oracle, budget, points, Some(&provide), &ctx)
-        .map_err(text)
+    ];
+    laws.extend(hard_questions::laws());
+    laws
 }
 
 fn largest_numbers(s: &(dyn QuerySelector + 'static)) -> Verdict {
@@ -169,31 +65,6 @@ fn largest_numbers(s: &(dyn QuerySelector + 'static)) -> Verdict {
     super::ceilings::are_harmless(s, |s, ctx| {
         selection::run(s, &problem, &mut replies.clone(), Some(3), &[], Some(&provide), ctx)
     })
-}
-
-/// 45 objects of three classes of which 36 are eligible, and truth.
-fn some_eligible(seed: u64) -> (Problem, Replies) {
-    let (problem, classes) = fixtures::dense(seed);
-    let eligible = (0..problem.n()).map(|i| i % 5 != 2).collect();
-    (problem.with_eligible(eligible), Replies(Some(classes)))
-}
-
-fn pairs_of(eligible: usize) -> usize {
-    eligible * eligible.saturating_sub(1) / 2
-}
-
-fn check_pairs(problem: &Problem, log: &[Exchange]) -> Verdict {
-    let mut seen = HashSet::new();
-    for &(id, i, j, _) in log {
-        let n = problem.n() as u32;
-        ensure!(i < n && j < n, "query {id} asks ({i}, {j}) of {n} objects");
-        ensure!(i != j, "query {id} asks object {i} against itself");
-        for end in [i, j] {
-            ensure!(problem.is_eligible(end as usize), "query {id} asks about {end}, not eligible");
-        }
-        ensure!(seen.insert((i.min(j), i.max(j))), "query {id} repeats the pair ({i}, {j})");
-    }
-    Ok(())
 }
 
 fn missing_setup_is_named(selector: &dyn QuerySelector) -> Verdict {
@@ -291,10 +162,12 @@ fn step_is_idempotent(selector: &dyn QuerySelector) -> Verdict {
 }
 
 fn same_seed(selector: &dyn QuerySelector) -> Verdict {
-    let (problem, truth) = some_eligible(2);
-    let once = drive(selector, &problem, &truth, 7, 100)?;
-    let again = drive(selector, &problem, &truth, 7, 100)?;
-    ensure!(once == again, "the same seed asked other questions");
+    let (noise, classes) = hard::unstructured(2);
+    for (problem, truth) in [some_eligible(2), (noise, Replies(Some(classes)))] {
+        let once = drive(selector, &problem, &truth, 7, 100)?;
+        let again = drive(selector, &problem, &truth, 7, 100)?;
+        ensure!(once == again, "the same seed asked other questions");
+    }
     Ok(())
 }
 

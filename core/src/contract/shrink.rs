@@ -48,7 +48,7 @@ impl fmt::Display for Small {
         if m > SHOWN {
             write!(f, "\n    … {} more", m - SHOWN)?;
         }
-        Ok(())
+        write!(f, "\n    (these data were made by the law)")
     }
 }
 
@@ -78,6 +78,9 @@ pub fn shrink<R: Lawful + ?Sized>(law: &Law<R>, plugin: &R) -> Option<Small> {
         })
     };
     let mut small = attempt(Limits::NONE)?;
+    if small.problem.is_none() {
+        return Some(small);
+    }
     let wanted = kind(&small.complaint);
     let end = Instant::now() + PATIENCE;
     // No fixture of a law is larger.

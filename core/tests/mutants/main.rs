@@ -1,0 +1,185 @@
+//! A mutation test of the laws: plugins that are sound but for one flaw. Each flaw is caught by the
+//! law that is there for it, and each law catches some flaw; a sound plugin breaks none.
+//!
+//! The table of both is a page of the manual; `MUSTLINK_REFRESH=1` writes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mustlink_core::contract::{Lawful, fixtures, laws_for};
+use mustlink_core::declared::Declared;
+use mustlink_core::prelude::*;
+use mustlink_core::{options, run};
+use serde_json::{Value, json};
+
+mod clusterers;
+mod consensus;
+mod generators;
+mod metrics;
+mod neighbours;
+mod oracles;
+mod propagators;
+mod selectors;
+mod transforms;
+mod undescribed;
+
+/// A plugin with one flaw.
+struct Mutant {
+    /// Its configuration, whose `flaw` says in words what is wrong.
+    config: Value,
+    /// A law that is there for it.
+    law: &'static str,
+}
+
+/// The plugin `tag` with each of these flaws, and the law that is there for it.
+fn flaws(tag: &str, of: &[(&str, &'static str)]) -> Vec<Mutant> {
+    let mutant = |&(flaw, law): &(&str, &'static str)| {
+        let config = json!({ "type": tag, "flaw": flaw });
+        Mutant { config, law }
+    };
+    OF_ANY_ROLE.iter().chain(of).map(mutant).collect()
+}
+
+/// The check of ranges that `#[plugin]` puts before the required method; two flaws are left out or
+/// half done there.
+fn checked<P: Declared + Serialize>(plugin: &P, flaw: &str) -> Result<()> {
+    match (flaw, options::check(plugin)) {
+        (UNCHECKED, _) => Ok(()),
+        (ONE_AT_A_TIME, Err(Error::Config(mut wrong))) => {
+            wrong.truncate(1);
+            Err(Error::Config(wrong))
+        }
+        (_, result) => result,
+    }
+}
+
+const UNCHECKED: &str = "takes numbers of any size, NaN and infinities";
+const ONE_AT_A_TIME: &str = "names one wrong number at a time";
+
+/// The flaws that a plugin of any role can have, and the law of each.
+const OF_ANY_ROLE: [(&str, &str); 2] = [
+    (UNCHECKED, "illegal_numbers_are_errors"),
+    (ONE_AT_A_TIME, "illegal_numbers_are_named_at_once"),
+];
+
+/// A number that is another one at each call, as a clock gives it.
+fn clock() -> u64 {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    CALLS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Law → the flaws it catches.
+type Caught = BTreeMap<&'static str, BTreeSet<String>>;
+
+/// What the laws of a role say about the sound plugins and the mutants.
+fn tried<R: Lawful + ?Sized>(
+    sound: &[Value],
+    mutants: &[Mutant],
+    complaints: &mut Vec<String>,
+) -> Caught {
+    let broken = |config: &Value| {
+        let plugin = R::from_value(config.clone()).unwrap_or_else(|e| panic!("{config}: {e}"));
+        let laws = laws_for(&*plugin);
+        let tried = laws.iter().map(|law| (law.name, law.try_on(&*plugin)));
+        tried.filter_map(|(law, verdict)| Some((law, verdict.err()?))).collect::<Vec<_>>()
+    };
+    for config in sound {
+        for (law, complaint) in broken(config) {
+            complaints.push(format!("{config} is sound, but {law}: {complaint}"));
+        }
+    }
+    let mut caught: Caught = R::laws().iter().map(|law| (law.name, BTreeSet::new())).collect();
+    for Mutant { config, law } in mutants {
+        let found = broken(config);
+        if !found.iter().any(|(name, _)| name == law) {
+            complaints.push(format!("{config}: not caught by {law}, but by {found:?}"));
+        }
+        for (name, _) in found {
+            let flaw = config["flaw"].as_str().unwrap_or_default().to_string();
+            caught.entry(name).or_default().insert(flaw);
+        }
+    }
+    caught
+}
+
+const PAGE: &str = "../book/src/reference/laws.md";
+
+const HEAD: &str = "# Laws and what they catch
+
+A plugin that is sound but for one flaw is a mutant. Each is tried by all laws of its role (`cargo test -p mustlink-core
+--features contract --test mutants`, which writes this page with `MUSTLINK_REFRESH=1`): no law is here that catches
+nothing, and every flaw is caught. [Test your own invariant](../test-an-invariant.md) shows how to run the laws and add
+one.
+";
+
+#[test]
+fn every_flaw_is_caught_and_every_law_catches_one() {
+    // Flaws that panic are caught; nobody needs to read about them.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut complaints = Vec::new();
+    let mut page = String::from(HEAD);
+    let mut mutants = 0;
+    let mut section = |title: &str, caught: Caught, complaints: &mut Vec<String>| {
+        let flaws: BTreeSet<&String> = caught.values().flatten().collect();
+        mutants += flaws.len();
+        let _ = write!(page, "\n## {title}\n\n{} laws, {} mutants.\n\n", caught.len(), flaws.len());
+        page += "| law | catches |\n|---|---|\n";
+        for (law, flaws) in &caught {
+            if flaws.is_empty() {
+                complaints.push(format!("{title}: {law} catches nothing"));
+            }
+            let flaws: Vec<&str> = flaws.iter().map(String::as_str).collect();
+            let _ = writeln!(page, "| `{law}` | {} |", flaws.join("; "));
+        }
+    };
+    let roles: [(&str, fn(&mut Vec<String>) -> Caught); 9] = [
+        ("Every role", undescribed::caught),
+        ("Base clusterers", clusterers::caught),
+        ("Ensemble generators", generators::caught),
+        ("Consensus functions", consensus::caught),
+        ("Constraint propagators", propagators::caught),
+        ("Query selectors", selectors::caught),
+        ("Oracles", oracles::caught),
+        ("Metrics", metrics::caught),
+        ("Transforms", transforms::caught),
+    ];
+    let told = std::thread::scope(|scope| {
+        let tried = roles.map(|(_, caught)| {
+            scope.spawn(move || {
+                let mut complaints = Vec::new();
+                (caught(&mut complaints), complaints)
+            })
+        });
+        tried.map(|role| role.join().expect("no law lets a panic through"))
+    });
+    for ((title, _), (caught, more)) in roles.iter().zip(told) {
+        complaints.extend(more);
+        section(title, caught, &mut complaints);
+    }
+    let _ = std::panic::take_hook();
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+    assert!(mutants >= 25, "{mutants} mutants");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
+    if std::env::var_os("MUSTLINK_REFRESH").is_some_and(|v| v == "1") {
+        std::fs::write(&path, &page).expect("the page can be written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == page, "{PAGE} is not what the laws say (MUSTLINK_REFRESH=1 rewrites it)");
+}
+
+/// What a clusterer does not declare is refused before it sees it.
+#[test]
+fn other_kinds_are_refused_by_the_framework() {
+    let (dense, _) = fixtures::dense(1);
+    let plugin = clusterers::FlawedClusterer::default();
+    for kind in [DataKind::Distances, DataKind::Affinity] {
+        let other = fixtures::pairwise(&dense, kind);
+        let result = run::cluster(&plugin, &other, &Context::new(1));
+        assert!(matches!(result, Err(Error::UnsupportedData { .. })), "{}", kind.name());
+        let (plugin, none) = (propagators::FlawedPropagator::default(), Constraints::default());
+        let result = run::propagate(&plugin, &none, None, &other, &Context::new(1));
+        assert!(matches!(result, Err(Error::UnsupportedData { .. })), "{}", kind.name());
+    }
+}
