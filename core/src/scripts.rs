@@ -69,15 +69,18 @@ pub fn declare(root: &Node, base: &Path, out: &mut Vec<Diagnostic>) {
     }
 }
 
+/// A command, and the folder where its relative paths start.
+type Program = (Vec<String>, PathBuf);
+/// Digests of the files of a program when it described itself, and its name.
+type Described = (BTreeMap<String, String>, &'static str);
+
 /// Makes one program known by name, and gives the name; relative paths start at `base`.
 ///
 /// # Errors
 /// A file that is not there, a program that does not start or does not describe itself, a name that
 /// another plugin has.
 pub fn add(source: &Source, base: &Path) -> Result<&'static str> {
-    static KNOWN: Mutex<
-        BTreeMap<(Vec<String>, PathBuf), (BTreeMap<String, String>, &'static str)>,
-    > = Mutex::new(BTreeMap::new());
+    static KNOWN: Mutex<BTreeMap<Program, Described>> = Mutex::new(BTreeMap::new());
     let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let base = std::path::absolute(here).unwrap_or_else(|_| here.to_path_buf());
     let command = command(source, &base)?;

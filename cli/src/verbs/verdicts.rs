@@ -97,7 +97,7 @@ fn null(args: &Args, file: &Path, text: &mut String) -> Result<usize, Failure> {
         source: args.data.source(),
         progress: cells.clone(),
         cancel: interrupt::flag(),
-        ..RunOptions::to(&args.out.join(&null.head.name))
+        ..RunOptions::to(args.out.join(&null.head.name))
     };
     let outcome = experiments::run(&null, &options);
     cells.finish();
