@@ -128,7 +128,7 @@ fn hard_constraints_for_a_method_that_does_not_promise_them() {
         );
     }
     let run = |clusterer: &str| {
-        bench.write("m.toml", &format!("clusterer = {clusterer}\n"));
+        bench.write("m.toml", format!("clusterer = {clusterer}\n"));
         let done = bench.run("cluster --data iris --method m.toml --constraints c.csv --quiet");
         assert_eq!(done.status, 0, "{}", done.err);
     };
