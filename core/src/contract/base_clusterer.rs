@@ -73,7 +73,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law {
             name: "contradictions_are_survived",
             applies: soft,
-            check: contradictions_are_survived,
+            check: |p| labels(p, &contradictory(problem(p, 1).0), 1).map(drop),
         },
         Law {
             name: "centres_have_the_declared_shape",
@@ -362,11 +362,6 @@ fn contradictions_are_named(p: &Plugin) -> Verdict {
         }
         other => Err(format!("a contradiction gave {:?}", other.map(|r| r.violations))),
     }
-}
-
-fn contradictions_are_survived(p: &Plugin) -> Verdict {
-    let problem = contradictory(problem(p, 1).0);
-    labels(p, &problem, 1).map(|_| ())
 }
 
 fn centres_have_the_declared_shape(p: &Plugin) -> Verdict {
