@@ -354,7 +354,8 @@ mod tests {
 
         fn properties(&self) -> PropagatorProperties {
             let gives = Some(DataKind::Distances);
-            PropagatorProperties { gives, ..PropagatorProperties::default() }
+            let accepts = vec![DataKind::Dense, DataKind::Csr, DataKind::Distances];
+            PropagatorProperties { gives, accepts, ..PropagatorProperties::default() }
         }
     }
 

@@ -108,7 +108,7 @@ pub struct CopKMeans {
     pub empty: Empty,
 }
 
-#[plugin("cop_kmeans", aliases = ["cop", "copkmeans"], cites = ["Wagstaff2001"], version = 2)]
+#[plugin("cop_kmeans", aliases = ["cop", "copkmeans"], cites = ["Wagstaff2001"], version = 2, waives = ["every_option_changes_something.node_limit" => "a limit that small problems do not reach"])]
 impl BaseClusterer for CopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cop_kmeans")?;

@@ -64,7 +64,7 @@ pub struct ExternalClusterer {
     pub soft_weights: bool,
 }
 
-#[plugin("external_clusterer")]
+#[plugin("external_clusterer", waives = ["every_option_changes_something.timeout_seconds" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.needs_k" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.reads_constraints" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.hard_must" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.hard_cannot" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.soft_weights" => "what the program says of itself, or a limit that it keeps"])]
 impl BaseClusterer for ExternalClusterer {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         self.check()?;

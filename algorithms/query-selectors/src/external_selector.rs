@@ -65,7 +65,7 @@ pub struct ExternalSelector {
     pub accepts_sparse: bool,
 }
 
-#[plugin("external_selector")]
+#[plugin("external_selector", waives = ["every_option_changes_something.timeout_seconds" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.needs_k" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.needs_clustering" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.skips_entailed" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.infers" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.accepts_sparse" => "what the program says of itself, or a limit that it keeps"])]
 impl QuerySelector for ExternalSelector {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         if self.command.is_empty() {

@@ -46,7 +46,7 @@ impl PairDisagreement {
     }
 }
 
-#[plugin("pair_disagreement", cites = ["Greene2007"])]
+#[plugin("pair_disagreement", cites = ["Greene2007"], waives = ["every_option_changes_something.pool" => "it counts beyond 2000 eligible objects, and the small problems have fewer"])]
 impl QuerySelector for PairDisagreement {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let generator = self.generator()?;

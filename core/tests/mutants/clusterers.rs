@@ -7,7 +7,8 @@ use mustlink_core::union_find::UnionFind;
 use ndarray::{Array1, Array2};
 use serde_json::json;
 
-use crate::{Caught, Mutant, checked, clock, flaws, neighbours, tried};
+use crate::neighbours;
+use crate::shared::{Caught, Mutant, checked, clock, flaws, tried};
 
 /// Objects join the nearest centre, and pay for constraints they break.
 #[options]

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use serde_json::json;
 
-use crate::{Caught, checked, clock, flaws, tried};
+use crate::shared::{Caught, checked, clock, flaws, tried};
 
 /// Each member is the partition by the nearest of k random objects.
 #[options]

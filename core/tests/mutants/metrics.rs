@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mustlink_core::prelude::*;
 use serde_json::json;
 
-use crate::{Caught, checked, clock, flaws, tried};
+use crate::shared::{Caught, checked, clock, flaws, tried};
 
 /// Agreement about pairs, those in one class counted apart.
 #[options]

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::union_find::UnionFind;
 use serde_json::json;
 
-use crate::Mutant;
+use crate::shared::Mutant;
 
 const ROUNDS: &str = "keeps equal rows apart by rounding";
 

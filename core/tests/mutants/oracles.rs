@@ -7,7 +7,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use serde_json::json;
 
-use crate::{Caught, Mutant, checked, clock, flaws, tried};
+use crate::shared::{Caught, Mutant, checked, clock, flaws, tried};
 
 /// Answers by class; unknown classes are not known.
 #[options]

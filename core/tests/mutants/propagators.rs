@@ -8,7 +8,7 @@ use mustlink_core::random::SeedPath;
 use ndarray::Array2;
 use serde_json::json;
 
-use crate::{Caught, Mutant, checked, clock, flaws, tried};
+use crate::shared::{Caught, Mutant, checked, clock, flaws, tried};
 
 /// What is said of an object is said, with less weight, of its nearest neighbours.
 #[options]

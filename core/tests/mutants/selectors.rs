@@ -5,7 +5,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use serde_json::json;
 
-use crate::{Caught, checked, clock, flaws, tried};
+use crate::shared::{Caught, checked, clock, flaws, tried};
 
 /// Pairs in random order; what earlier replies entail is passed over.
 #[options]

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use ndarray::Axis;
 use serde_json::{Value, json};
 
-use crate::{Caught, checked, clock, flaws, tried};
+use crate::shared::{Caught, checked, clock, flaws, tried};
 
 /// Every value is stretched and shifted.
 #[options]

@@ -6,7 +6,7 @@ use mustlink_core::contract::cases_for;
 use mustlink_core::prelude::*;
 use schemars::JsonSchema;
 
-use crate::Caught;
+use crate::shared::Caught;
 
 macro_rules! metric {
     ($type:ident, $name:literal, $tag:literal) => {
