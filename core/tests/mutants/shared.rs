@@ -54,6 +54,9 @@ pub fn clock() -> u64 {
     CALLS.fetch_add(1, Ordering::Relaxed)
 }
 
+/// Words of flaws that show themselves otherwise in each run.
+const LUCKY: [&str; 3] = ["clock", "hash map", "thread"];
+
 /// Law → the flaws it catches.
 pub type Caught = BTreeMap<&'static str, BTreeSet<String>>;
 
@@ -81,6 +84,12 @@ pub fn tried<R: Lawful + ?Sized>(
             complaints.push(format!("{config}: not caught by {law}, but by {found:?}"));
         }
         for (name, _) in found {
+            // What else catches these depends on luck, or on the number of threads.
+            let lucky =
+                LUCKY.iter().any(|word| config["flaw"].as_str().is_some_and(|f| f.contains(word)));
+            if lucky && name != *law {
+                continue;
+            }
             let flaw = config["flaw"].as_str().unwrap_or_default().to_string();
             caught.entry(name).or_default().insert(flaw);
         }
