@@ -176,10 +176,10 @@ impl ConsensusFunction for FlawedConsensus {
             "does not declare that it reads constraints" if !problem.constraints.is_empty() => {
                 labels[last] = (labels[last] + 1) % k as u32;
             }
-            "reads centres and says that labels do" => {
-                if ensemble.members().iter().all(|m| m.extras.centers.is_some()) {
-                    labels[last] = (labels[last] + 1) % k as u32;
-                }
+            "reads centres and says that labels do"
+                if ensemble.members().iter().all(|m| m.extras.centers.is_some()) =>
+            {
+                labels[last] = (labels[last] + 1) % k as u32;
             }
             _ => {}
         }

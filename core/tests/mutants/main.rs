@@ -25,6 +25,9 @@ mod shared;
 mod transforms;
 mod undescribed;
 
+/// Tries the mutants of a role, and notes what is not as it should be.
+type Trial = fn(&mut Vec<String>) -> Caught;
+
 const PAGE: &str = "../book/src/reference/laws.md";
 
 const HEAD: &str = "# Laws and what they catch
@@ -55,7 +58,7 @@ fn every_flaw_is_caught_and_every_law_catches_one() {
             let _ = writeln!(page, "| `{law}` | {} |", flaws.join("; "));
         }
     };
-    let roles: [(&str, fn(&mut Vec<String>) -> Caught); 9] = [
+    let roles: [(&str, Trial); 9] = [
         ("Every role", undescribed::caught),
         ("Base clusterers", clusterers::caught),
         ("Ensemble generators", generators::caught),
