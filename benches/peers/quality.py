@@ -46,6 +46,10 @@ OURS = [
     ("mmc + kmeans", 'transforms = ["mmc"]\nclusterer = "kmeans"'),
     ("gpk_means", 'clusterer = "gpk_means"'),
     ("constrained_complete_link", 'clusterer = "constrained_complete_link"'),
+    (
+        "constrained_complete_link, merge",
+        'clusterer = { type = "constrained_complete_link", on_infeasible = "merge" }',
+    ),
     ("constrained_em", 'clusterer = "constrained_em"'),
     ("cosc", 'clusterer = "cosc"'),
     ("constrained_spectral", 'clusterer = "constrained_spectral"'),

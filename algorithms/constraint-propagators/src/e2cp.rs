@@ -34,7 +34,8 @@ pub enum Output {
 /// constrained object. Nothing random.
 /// # References
 /// [LuIp2010]; [ZelnikManorPerona2004] for the local scale. Constraint weights above 1 are divided
-/// by the largest.
+/// by the largest. Differs: the edges of the graph alone change; the paper's formula for all pairs is
+/// `densify` with a tiny `g`.
 #[options]
 pub struct E2cp {
     /// How far constraints flow (α).

@@ -90,7 +90,7 @@ impl Sampling {
                 let mut rows = ctx.stream("sample").sample(n, m);
                 rows.sort_unstable();
                 Ok(MemberInput {
-                    problem: problem.subset(&rows),
+                    problem: subset(problem, &rows),
                     note: format!("{m} of {n} objects"),
                     rows: Some(rows),
                     space: Space::Whole,
@@ -102,7 +102,7 @@ impl Sampling {
                 let mut rows: Vec<usize> = (0..n).map(|_| draw.below(n)).collect();
                 rows.sort_unstable();
                 Ok(MemberInput {
-                    problem: problem.subset(&rows),
+                    problem: subset(problem, &rows),
                     note: format!("{n} objects drawn with replacement"),
                     rows: Some(rows),
                     space: Space::Whole,
@@ -159,7 +159,11 @@ impl Sampling {
     /// Bytes of what one member sees, beyond the data.
     pub fn memory(&self, shape: &Shape) -> u64 {
         let bytes = match self {
-            Sampling::Subsample { .. } | Sampling::Bootstrap { .. } => 16 * shape.n,
+            // The list of rows, and those of them that are copied.
+            Sampling::Subsample { .. } | Sampling::Bootstrap { .. } => {
+                let dense = 8 * shape.n * shape.d;
+                16 * shape.n + if dense == 8 * shape.entries { MOST_COPIED.min(dense) } else { 0 }
+            }
             Sampling::FeatureSubspace { fraction } => {
                 (12.0 * fraction.clamp(0.0, 1.0) * shape.entries as f64) as usize
             }
@@ -170,6 +174,19 @@ impl Sampling {
         };
         bytes as u64
     }
+}
+
+/// Bytes of dense rows that are copied for a member rather than looked up in all of them.
+const MOST_COPIED: usize = 16 << 20;
+
+/// Some objects of a problem, their rows one after the other where they are few enough to be copied:
+/// a member reads each of them many times.
+fn subset(problem: &Problem, rows: &[usize]) -> Problem {
+    let mut some = problem.subset(rows);
+    if 8 * rows.len() * problem.d() <= MOST_COPIED {
+        some.data = some.data.contiguous();
+    }
+    some
 }
 
 /// The objects with only the features `columns`, sorted.

@@ -11,7 +11,7 @@ use crate::sampling::Sampling;
 /// Each member draws `rate` of the objects without replacement and clusters them; every other object
 /// joins the nearest cluster in the member's own geometry.
 /// # Input and output
-/// What the clusterer takes; nothing is copied. `members` partitions of all objects, or with
+/// What the clusterer takes; at most 16 MiB of dense rows are copied for a member. `members` partitions of all objects, or with
 /// `out_of_sample = "leave_out"` of those each saw. Constraints with both ends in a sample reach its
 /// member.
 /// # Errors

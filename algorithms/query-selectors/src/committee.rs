@@ -93,9 +93,8 @@ pub enum ZeroAssociation {
 /// [Greene2007] Figs. 3 to 5 (2000 members, spherical k-means).
 #[options]
 pub struct Committee {
-    /// What makes the committee; absent, from 100 000 objects on its k-means has one start, as
-    /// published, and draws 80 000 objects for each member.
-    #[option(slot = "subsample")]
+    /// What makes the committee; absent: `subsample`. From 100 000 objects on its k-means then has one
+    /// start, as published, and draws 80 000 objects for each member.
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Number of clusters; absent: the problem's.
     #[option(min = 1)]
@@ -141,11 +140,24 @@ pub struct Committee {
 }
 
 impl Committee {
+    /// What makes the committee of `n` objects.
+    fn makers(&self, n: usize) -> Result<Cow<'_, Box<dyn EnsembleGenerator>>> {
+        if let Some(generator) = &self.generator {
+            return Ok(Cow::Borrowed(generator));
+        }
+        let mut config = json!({"type": "subsample"});
+        if n >= MANY {
+            config["clusterer"] = json!({"type": "kmeans", "restarts": 1});
+            config["rate"] = (0.8 * MANY as f64 / n as f64).into();
+        }
+        let failed = |message| Error::Plugin { tag: "subsample".into(), message };
+        <dyn EnsembleGenerator as RoleObject>::from_value(config).map(Cow::Owned).map_err(failed)
+    }
+
     /// Starts an inquiry of this kind: `beginning` says how the first object of each cluster is
     /// found, `beta` how much the density around an object counts beside its margin.
     pub(crate) fn begin(
         &self,
-        generator: &dyn EnsembleGenerator,
         beginning: Beginning,
         beta: Option<f64>,
         plugin: &str,
@@ -167,6 +179,8 @@ impl Committee {
         let mut seen = problem.clone();
         seen.k = Some(k);
         // Whatever the members could learn from what is given, they are not to repeat it.
+        let generator = self.makers(problem.n())?;
+        let generator = &**generator;
         let ensemble = ctx.ensemble_labels(generator, &seen).map_err(|e| e.at("generator"))?;
         let ctx = ctx.clone();
         let thresholds = Thresholds::new(self.kappa_must, self.kappa_cannot, ensemble.len())?;
@@ -237,27 +251,14 @@ fn densities(co: &CoAssociation, of: &[u32], beta: f64) -> Vec<f64> {
 /// their samples already, and ten starts of each on most of the objects take minutes.
 const MANY: usize = 100_000;
 
-/// The default generator for many objects.
-fn of_single_starts(n: usize) -> Result<Box<dyn EnsembleGenerator>> {
-    let clusterer = json!({"type": "kmeans", "restarts": 1});
-    let rate = 0.8 * MANY as f64 / n as f64;
-    let config = json!({"type": "subsample", "clusterer": clusterer, "rate": rate});
-    let failed = |message| Error::Plugin { tag: "subsample".into(), message };
-    <dyn EnsembleGenerator as RoleObject>::from_value(config).map_err(failed)
-}
-
 #[plugin("committee", cites = ["Greene2007"])]
 impl QuerySelector for Committee {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = match &self.generator {
-            None if problem.n() >= MANY => Cow::Owned(of_single_starts(problem.n())?),
-            _ => self.generator()?,
-        };
-        self.begin(&**generator, Beginning::Imputed, None, "committee", problem, ctx)
+        self.begin(Beginning::Imputed, None, "committee", problem, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = self.generator();
+        let generator = self.makers(0);
         SelectorProperties {
             needs_k: self.k.is_none(),
             skips_entailed: self.skip_entailed,
@@ -269,7 +270,7 @@ impl QuerySelector for Committee {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = self.generator();
+        let generator = self.makers(shape.n);
         let n = shape.n as u64;
         // Counts of up to 65 535 members; what does not fit is held implicitly, in less.
         let matrix = match self.representation {

@@ -30,9 +30,8 @@ pub struct DensityWeighted {
 #[plugin("density_weighted", cites = ["Greene2007", "SettlesCraven2008"])]
 impl QuerySelector for DensityWeighted {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = self.committee.generator()?;
         let (beginning, beta) = (Beginning::Imputed, Some(self.beta));
-        self.committee.begin(&**generator, beginning, beta, "density_weighted", problem, ctx)
+        self.committee.begin(beginning, beta, "density_weighted", problem, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {

@@ -24,8 +24,7 @@ use crate::neighbourhoods::Tie;
 /// The expansion of [Greene2007] without its sizes, after the exploration of [Basu2004].
 #[options]
 pub struct ObjectMargin {
-    /// What makes the committee.
-    #[option(slot = "subsample")]
+    /// What makes the committee; absent: that of `committee`.
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Number of clusters; absent: the problem's.
     #[option(min = 1)]
@@ -72,9 +71,7 @@ impl ObjectMargin {
 #[plugin("object_margin", cites = ["Greene2007", "Basu2004"])]
 impl QuerySelector for ObjectMargin {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = self.generator()?;
-        let beginning = Beginning::Farthest;
-        self.committee().begin(&**generator, beginning, None, "object_margin", problem, ctx)
+        self.committee().begin(Beginning::Farthest, None, "object_margin", problem, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {

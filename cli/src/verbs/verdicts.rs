@@ -13,7 +13,7 @@ use crate::progress::Cells;
 use crate::{interrupt, term};
 
 /// Put the verdicts of finished experiments into one table of Markdown; with --null, name the claims that hold
-/// for k-means with random constraints too, and end with 1 when there are any
+/// for k-means with random constraints too, and end with 1 when one of them gives no reason
 #[derive(Debug, clap::Args)]
 #[command(
     before_help = "Example: mustlink verdicts mustlink-results/eaton2005-full mustlink-results/greene2007-fig2
@@ -44,19 +44,26 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let mut text = String::from(match args.null {
-        true => "| experiment | claim that holds without the method | on |\n|---|---|---|\n",
+        true => {
+            "| experiment | claim that holds without the method | on | because |\n|---|---|---|---|\n"
+        }
         false => "| experiment | claim | verdict | numbers |\n|---|---|---|---|\n",
     });
-    let mut empty = 0;
+    let (mut held, mut empty) = (0, 0);
     for what in &args.what {
         match args.null {
-            true => empty += null(args, what, &mut text)?,
+            true => {
+                let (all, without_reason) = null(args, what, &mut text)?;
+                (held, empty) = (held + all, empty + without_reason);
+            }
             false => finished(what, &mut text)?,
         }
     }
     term::print(&text)?;
     if args.null {
-        term::tell(&format!("{empty} claims hold without their methods"));
+        term::tell(&format!(
+            "{held} claims hold without their methods, {empty} of them without a reason"
+        ));
     }
     Ok(u8::from(empty > 0))
 }
@@ -85,8 +92,9 @@ fn finished(dir: &Path, text: &mut String) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How many claims of a file hold for k-means with random constraints.
-fn null(args: &Args, file: &Path, text: &mut String) -> Result<usize, Failure> {
+/// How many claims of a file hold for k-means with random constraints, and how many of them without
+/// a reason.
+fn null(args: &Args, file: &Path, text: &mut String) -> Result<(usize, usize), Failure> {
     let experiment = file_kind::experiment(file, &args.sets)?;
     let about = experiment.about_methods();
     let null = experiment.null();
@@ -110,7 +118,9 @@ fn null(args: &Args, file: &Path, text: &mut String) -> Result<usize, Failure> {
         let on = verdict.findings.iter().filter(|f| f.holds == Some(true));
         let on: Vec<&str> = on.map(|f| f.dataset.as_str()).collect();
         let claim = cell(&format!("{}: {}", verdict.criterion.id, verdict.criterion.statement));
-        let _ = writeln!(text, "| {} | {claim} | {} |", experiment.head.name, on.join(", "));
+        let reason = cell(verdict.criterion.null.as_deref().unwrap_or_default());
+        let name = &experiment.head.name;
+        let _ = writeln!(text, "| {name} | {claim} | {} | {reason} |", on.join(", "));
     }
-    Ok(held.len())
+    Ok((held.len(), held.iter().filter(|v| v.criterion.null.is_none()).count()))
 }

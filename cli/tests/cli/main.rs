@@ -14,3 +14,4 @@ mod reading;
 #[cfg(unix)]
 mod scripts;
 mod support;
+mod verdicts;

@@ -17,6 +17,10 @@ pub struct Criterion {
     pub id: String,
     /// The claim in words.
     pub statement: String,
+    /// Why it may hold for k-means with random constraints too (`mustlink verdicts --null` asks): a
+    /// claim without a reason is to fail there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub null: Option<String>,
     /// The data sets it speaks about; absent: all, or those with a printed value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datasets: Option<Vec<String>>,

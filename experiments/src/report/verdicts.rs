@@ -345,6 +345,7 @@ mod tests {
         Criterion {
             id: "1".into(),
             statement: "s".into(),
+            null: None,
             datasets: None,
             check: None,
             at_least: None,

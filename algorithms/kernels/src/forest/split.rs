@@ -89,6 +89,11 @@ fn push(keys: &mut Vec<u64>, rank: u32, class: u32, mut times: u64) {
 /// Ranks that spread over at most this many times the objects are sorted by counting.
 const COUNTED: usize = 4;
 
+/// Other ranks are sorted by counting twice, by comparisons where keys are fewer than this or spread
+/// over more than this.
+const FEW: usize = 48;
+const MOST_IN_TWO: usize = 1 << 16;
+
 impl Splitter {
     pub(super) fn new(classes: usize) -> Self {
         Splitter {
@@ -167,14 +172,26 @@ impl Splitter {
             }
             return;
         }
-        if span > COUNTED * self.keys.len() {
+        if span <= COUNTED * self.keys.len() {
+            self.count(span, slot);
+        } else if self.keys.len() < FEW || span > MOST_IN_TWO {
             self.keys.sort_unstable();
-            return;
+        } else {
+            // By the lower half of the bits, then by the upper one.
+            let half = ((span - 1).ilog2() + 1).div_ceil(2);
+            let low = (1 << half) - 1;
+            self.count(1 << half, |key| slot(key) & low);
+            self.count(((span - 1) >> half) + 1, |key| slot(key) >> half);
         }
+    }
+
+    /// Brings the keys into the order of what `slot` says, below `slots`; equal ones stay in order.
+    #[inline]
+    fn count(&mut self, slots: usize, slot: impl Fn(u64) -> usize) {
         self.starts.clear();
-        self.starts.resize(span + 1, 0);
+        self.starts.resize(slots + 1, 0);
         self.keys.iter().for_each(|&key| self.starts[slot(key) + 1] += 1);
-        for s in 1..=span {
+        for s in 1..=slots {
             self.starts[s] += self.starts[s - 1];
         }
         self.sorted.resize(self.keys.len(), 0);

@@ -1,0 +1,97 @@
+//! `verdicts`: of finished experiments, and of k-means in place of their methods.
+
+use crate::support::Bench;
+
+const CLAIMS: &str = r#"[experiment]
+name = "claims"
+[[dataset]]
+id = "iris"
+[curve]
+points = [0, 20]
+[split]
+type = "kfold"
+folds = 2
+repeats = 2
+[[method]]
+id = "plain"
+clusterer = "kmeans"
+[[method]]
+id = "asked"
+clusterer = "pck_means"
+selector = "explore_consolidate"
+[[criterion]]
+id = "1"
+statement = "the method does no harm | much"
+check = "last(ari('asked')) >= last(ari('plain'))"
+[[criterion]]
+id = "2"
+statement = "constraints change something"
+check = "last(ari('asked')) != last(ari('plain'))"
+[[criterion]]
+id = "3"
+statement = "k-means is no worse than chance"
+null = "it is about k-means"
+check = "last(ari('plain')) > 0"
+[[criterion]]
+id = "4"
+statement = "there are objects"
+check = "n == 150"
+"#;
+
+#[test]
+fn verdicts_of_finished_experiments_are_one_table() {
+    let bench = Bench::with("e.toml", CLAIMS);
+    assert_eq!(bench.run("run e.toml --quiet").status, 0);
+    let table = bench.run("verdicts mustlink-results/claims");
+    assert_eq!(table.status, 0, "{}", table.err);
+    let lines: Vec<&str> = table.out.lines().collect();
+    assert_eq!(lines[0], "| experiment | claim | verdict | numbers |");
+    assert_eq!(lines.len(), 2 + 4, "{}", table.out);
+    // A bar in a statement does not end a cell.
+    assert!(
+        lines[2].starts_with("| claims | 1: the method does no harm \\| much | "),
+        "{}",
+        lines[2]
+    );
+    assert!(lines[4].contains("| 3: k-means is no worse than chance | reproduced | iris: "));
+    bench.run("verdicts nowhere").failed(2, "nowhere");
+}
+
+#[test]
+fn claims_that_hold_without_their_methods_are_named() {
+    let bench = Bench::with("e.toml", CLAIMS);
+    let table = bench.run("verdicts --null e.toml --set split.repeats=1 --quiet");
+    assert_eq!(table.status, 1, "{}", table.err);
+    // Claim 2 fails when both methods are k-means, claim 4 speaks about no method.
+    let lines: Vec<&str> = table.out.lines().skip(2).collect();
+    assert_eq!(
+        lines,
+        [
+            "| claims | 1: the method does no harm \\| much | iris |  |",
+            "| claims | 3: k-means is no worse than chance | iris | it is about k-means |"
+        ]
+    );
+    assert!(
+        table.err.ends_with("2 claims hold without their methods, 1 of them without a reason\n"),
+        "{}",
+        table.err
+    );
+    // Given a reason, it is no failure.
+    let reason = "statement = \"the method does no harm | much\"\nnull = \"so it should be\"";
+    let argued = CLAIMS.replace("statement = \"the method does no harm | much\"", reason);
+    bench.write("e.toml", argued);
+    let table = bench.run("verdicts --null e.toml --set split.repeats=1 --quiet");
+    assert_eq!(table.status, 0, "{}", table.err);
+    assert!(table.out.contains("| so it should be |"), "{}", table.out);
+}
+
+#[test]
+fn an_experiment_without_data_is_judged_so() {
+    let missing = CLAIMS.replace("id = \"iris\"", "id = \"nowhere\"\noptional = true");
+    let bench = Bench::with("e.toml", missing);
+    for _ in 0..2 {
+        let run = bench.run("run e.toml");
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert!(run.out.contains("no data"), "{}", run.out);
+    }
+}
