@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example library`
 
+#![allow(clippy::print_stdout)]
+
 use mustlink::datasets::{OpenOptions, open};
 use mustlink::plugins::base_clusterers::pck_means::PckMeans;
 use mustlink::plugins::metrics::ari::Ari;

@@ -339,6 +339,16 @@ fn the_kernels_shown_keep_their_signatures() {
     let _: fn(&[u64], usize, usize) -> Result<Vec<Option<usize>>> = maximise_counts;
 }
 
+#[test]
+fn the_manual_quotes_the_example() {
+    let page = text(Path::new("book/src/rust-library.md")).expect("a page");
+    let example = text(Path::new("examples/library.rs")).expect("an example");
+    assert!(
+        page.contains(&format!("```rust\n{example}```")),
+        "copy examples/library.rs to the page"
+    );
+}
+
 /// What the facade shows is shown with an example, and examples are never left out of the tests.
 #[test]
 fn everything_the_facade_shows_has_an_example() {

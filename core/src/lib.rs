@@ -64,7 +64,7 @@ pub use inventory;
 #[doc(hidden)]
 pub use mustlink_macros::{crate_sources, plugin_sources};
 #[doc(hidden)]
-pub use serde_json;
+pub use {serde, serde_json};
 
 /// What the attributes `#[options]` and `#[plugin]` refer to; a crate of plugins needs no other.
 #[doc(hidden)]
