@@ -307,3 +307,70 @@ fn no_path_of_a_machine() {
         }
     }
 }
+
+/// The names of the kernels that are shown, with their types: see [`mustlink::kernels`].
+#[test]
+fn the_kernels_shown_keep_their_signatures() {
+    use mustlink::kernels::*;
+    use mustlink::ndarray::Array2;
+    use mustlink::random::Stream;
+    use mustlink::{Clustering, Context, Data, Problem, Result};
+    // Who has to change a line here raises the version, and says in the changelog what to write instead.
+    assert_eq!(VERSION, 1);
+    let _: fn(&Data, Distortion) -> Result<Points> = Points::new;
+    let _: fn(&Points, usize, usize) -> f64 = Points::between;
+    let _: fn(&Points, usize, &Context) -> Result<Neighbours> = Neighbours::search;
+    let _: fn(&Data, usize, &Context) -> Result<Neighbours> = Neighbours::among;
+    let _: for<'a> fn(&'a Neighbours, usize) -> (&'a [u32], &'a [f64]) = Neighbours::of;
+    let _: fn(&Neighbours, usize, fn(usize, usize, f64) -> f64) -> Graph = Neighbours::graph;
+    let _: fn(&Graph) -> Vec<f64> = Graph::degrees;
+    let _: fn(&Graph) -> (Vec<u32>, usize) = Graph::components;
+    let _: fn(&Array2<f64>) -> Result<Eigen> = symmetric;
+    let _: fn(&Graph, &[f64], usize, &mut Stream, &Context) -> Result<Eigen> = laplacian;
+    let _: fn(usize) -> UnionFind = UnionFind::new;
+    let _: fn(&mut UnionFind, u32) -> u32 = UnionFind::find;
+    let _: fn(&mut UnionFind, u32, u32) -> Option<(u32, u32)> = UnionFind::union;
+    let _: fn(usize, f64, ToleranceKind) -> Stop = Stop::new;
+    let _: fn(&Points, Array2<f64>, Stop, Empty, &Context) -> Result<Clustering> = lloyd;
+    let _: fn(usize, fn(usize) -> Result<Clustering>) -> Result<Clustering> = best_of;
+    let _: fn(&Points, usize, Init, &Problem, &Context) -> Result<Array2<f64>> = start;
+    let _: fn(&Points, &Array2<f64>, &mut [u32], Option<&[bool]>) -> usize = assign;
+    let _: fn(&[f64], usize, usize) -> Result<Vec<Option<usize>>> = maximise;
+    let _: fn(&[u64], usize, usize) -> Result<Vec<Option<usize>>> = maximise_counts;
+}
+
+#[test]
+fn the_manual_quotes_the_example() {
+    let page = text(Path::new("book/src/rust-library.md")).expect("a page");
+    let example = text(Path::new("examples/library.rs")).expect("an example");
+    assert!(
+        page.contains(&format!("```rust\n{example}```")),
+        "copy examples/library.rs to the page"
+    );
+}
+
+/// What the facade shows is shown with an example, and examples are never left out of the tests.
+#[test]
+fn everything_the_facade_shows_has_an_example() {
+    let mut shown = 0;
+    for path in files().iter().filter(|p| p.parent() == Some(Path::new("src"))) {
+        let content = text(path).expect("code is text");
+        let mut above = String::new();
+        for (number, line) in content.lines().enumerate() {
+            let place = format!("{}:{}", path.display(), number + 1);
+            let fence = line.split_once("```").map(|(_, kind)| kind);
+            let word = fence.filter(|_| line.trim_start().starts_with("//"));
+            assert!(word.unwrap_or("").is_empty(), "{place}: {line}: an example that is not run");
+            let item = line.starts_with("pub ") && !line.starts_with("pub mod");
+            if item && !above.contains("#[doc(hidden)]") {
+                assert!(above.contains("/// ```"), "{place}: {line}: no example");
+                shown += 1;
+            }
+            match line.starts_with("///") || line.starts_with("#[") {
+                true => above.extend([line, "\n"]),
+                false => above.clear(),
+            }
+        }
+    }
+    assert!(shown > 40, "only {shown} are shown");
+}

@@ -25,7 +25,7 @@ pairs = []
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        say({"v": 1, "type": "hello", "name": "random"})
+        say({"v": 1, "type": "hello", "name": "random", "again": True})
     elif message["type"] == "start":
         path = message["eligible"]
         objects = integers(path) if path else list(range(message["n"]))

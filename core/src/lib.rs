@@ -4,6 +4,7 @@
 //! ([`config`]), run by the framework ([`run`], [`selection`]) on a [`Problem`], and held to the
 //! laws of its roles.
 
+mod auto_or;
 pub mod child;
 pub mod closure;
 pub mod clustering;
@@ -33,6 +34,7 @@ mod panic;
 pub mod problem;
 pub mod programs;
 pub mod random;
+mod ranges;
 pub mod reduce;
 pub mod registry;
 pub mod role;
@@ -45,6 +47,7 @@ pub mod union_find;
 pub mod units;
 pub mod witness;
 
+pub use auto_or::AutoOr;
 pub use clustering::{Clustering, Status};
 pub use constraints::{Constraint, Constraints, Kind};
 pub use context::Context;
@@ -61,7 +64,7 @@ pub use inventory;
 #[doc(hidden)]
 pub use mustlink_macros::{crate_sources, plugin_sources};
 #[doc(hidden)]
-pub use serde_json;
+pub use {serde, serde_json};
 
 /// What the attributes `#[options]` and `#[plugin]` refer to; a crate of plugins needs no other.
 #[doc(hidden)]
@@ -74,6 +77,7 @@ pub mod __mustlink {
 pub mod prelude {
     #[doc(hidden)]
     pub use crate::__mustlink;
+    pub use crate::auto_or::AutoOr;
     pub use crate::clustering::{Clustering, Extras, Geometry, IterStat, NONE, Status};
     pub use crate::constraints::{Constraint, Constraints, Kind};
     pub use crate::context::Context;

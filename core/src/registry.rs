@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::ranges;
 pub use crate::role::Role;
 use crate::roles::RoleObject;
 
@@ -234,7 +235,9 @@ pub fn build_default<R: RoleObject + ?Sized>(tag: &str) -> Result<Box<R>> {
 /// The schema of a type as JSON.
 #[doc(hidden)]
 pub fn schema_of<T: JsonSchema>() -> Value {
-    schemars::schema_for!(T).to_value()
+    let mut schema = schemars::schema_for!(T).to_value();
+    ranges::to_numbers(&mut schema);
+    schema
 }
 
 /// Registers a plugin: `register!(BaseClusterer, CopKMeans, "cop_kmeans", references: ["Wagstaff2001"]);`

@@ -52,6 +52,10 @@ pub mod statistics;
 pub mod svg;
 mod verdict;
 
+// Tests build methods by name.
+#[cfg(test)]
+use every_plugin as _;
+
 pub use config::{
     Criterion, Curve, DatasetEntry, DatasetSpec, Exclude, Experiment, ExperimentFile, Head,
     MethodEntry, MethodSpec, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance,

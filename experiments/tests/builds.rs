@@ -1,6 +1,7 @@
 //! After an edit exactly the cells that depend on it are made again: of a plugin in Rust, a script, and
 //! a file that a script imports.
 
+use every_plugin as _;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Files of results that are not as they were written are found before one row of them is used.
 
+use every_plugin as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,6 @@
 //! Experiment files: what they may say, and what is said about mistakes in them.
 
+use every_plugin as _;
 use std::path::Path;
 
 use mustlink_experiments::{Experiment, Points, Split};

@@ -1,5 +1,6 @@
 //! A finished study takes data sets, methods, metrics, points and repeats without losing a row.
 
+use every_plugin as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! Runs from file to results: same bits whatever happens on the way, and no object that is scored
 //! is ever asked about.
 
+use every_plugin as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

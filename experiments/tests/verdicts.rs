@@ -1,5 +1,6 @@
 //! Claims in an experiment file: what they may say, and what the report makes of them.
 
+use every_plugin as _;
 use std::path::Path;
 
 use mustlink_experiments::{Experiment, Judgement, RunOptions, Source, plan, report, run};

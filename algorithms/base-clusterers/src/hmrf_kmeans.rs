@@ -10,7 +10,7 @@ use mustlink_core::reduce;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
 use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, clustering,
+    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, clustering,
 };
 use mustlink_kernels::distance::points::{Distortion, Points, row};
 use mustlink_kernels::distance::rows_by_label::by_label;
@@ -106,8 +106,8 @@ impl BaseClusterer for HmrfKMeans {
 impl HmrfKMeans {
     fn soft(&self) -> SoftOptions {
         SoftOptions {
-            weight: Weight::Number(self.weight),
-            weight_cannot: self.weight_cannot.map(Weight::Number),
+            weight: AutoOr::Value(self.weight),
+            weight_cannot: self.weight_cannot.map(AutoOr::Value),
             entail: Entail::Full,
             init: Some(self.init),
             perturb: Perturb::Additive,

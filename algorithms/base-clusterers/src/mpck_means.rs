@@ -6,8 +6,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::Entail;
 use mustlink_kernels::constrained::mahalanobis::{Metric, Singular};
 use mustlink_kernels::constrained::penalised_kmeans::{
-    Auto, PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, auto_weight,
-    fitted_weight,
+    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, auto_weight, fitted_weight,
 };
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::{Empty, lloyd};
@@ -86,10 +85,11 @@ pub struct MpckMeans {
     /// Cost of a broken must-link of weight 1 (w), per squared distance; or "auto": ½, and for
     /// cannot-links the mean distortion that k-means reaches over the square of the largest
     /// difference, so that a broken constraint costs about what an object pays by itself.
-    #[option(default = Weight::Auto(Auto::Auto))]
-    pub weight: Weight,
+    #[option(default = AutoOr::Auto, min = 0.0)]
+    pub weight: AutoOr<f64>,
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
-    pub weight_cannot: Option<Weight>,
+    #[option(min = 0.0)]
+    pub weight_cannot: Option<AutoOr<f64>>,
     /// How far constraints are extended before they cost anything.
     pub entail: Entail,
     /// How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
@@ -270,7 +270,7 @@ mod tests {
 
     /// With the weight of the papers' examples, 1.
     fn plain() -> MpckMeans {
-        MpckMeans { weight: Weight::Number(1.0), ..MpckMeans::default() }
+        MpckMeans { weight: AutoOr::Value(1.0), ..MpckMeans::default() }
     }
 
     fn run(method: &impl BaseClusterer, problem: &Problem, seed: u64) -> Clustering {
@@ -319,7 +319,7 @@ mod tests {
             let d = &x.row(i) - &centres.row(h as usize);
             j += square(&d, h) - method.log_weight * log_det(h);
         }
-        let Weight::Number(w) = method.weight else { panic!("tests name their weight") };
+        let AutoOr::Value(w) = method.weight else { panic!("tests name their weight") };
         for p in expanded(problem).constraints.pairs().iter().filter(|p| p.is_violated(&c.labels)) {
             let d = &x.row(p.i as usize) - &x.row(p.j as usize);
             let (g, h) = (c.labels[p.i as usize], c.labels[p.j as usize]);
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(fails(log), "log_weight: must be in (0, 1e+100], got 0");
         let floor = MpckMeans { floor_relative: 0.02, ..plain() };
         assert_eq!(fails(floor), "floor_relative: must be in (0, 0.01], got 0.02");
-        let weight = MpckMeans { weight: Weight::Number(-1.0), ..plain() };
+        let weight = MpckMeans { weight: AutoOr::Value(-1.0), ..plain() };
         assert_eq!(fails(weight), "weight: must be >= 0, got -1");
     }
 
@@ -471,7 +471,7 @@ mod tests {
         )
             .prop_map(|(metric, w, log_weight, empty, order)| MpckMeans {
                 metric,
-                weight: Weight::Number(w),
+                weight: AutoOr::Value(w),
                 log_weight,
                 empty,
                 shared: PenaltyOptions { order, tolerance: 0.0, ..PenaltyOptions::default() },
@@ -515,7 +515,7 @@ mod tests {
         fn without_metric_it_is_pck_means(seed in 0u64..500, pairs in 0usize..60, wrong in 0usize..4) {
             let p = random_problem(seed, pairs, wrong);
             let none = MpckMeans { metric: MetricForm::None, ..plain() };
-            prop_assert_eq!(run(&none, &p, seed), run(&PckMeans { weight: Weight::Number(1.0), ..PckMeans::default() }, &p, seed));
+            prop_assert_eq!(run(&none, &p, seed), run(&PckMeans { weight: AutoOr::Value(1.0), ..PckMeans::default() }, &p, seed));
         }
 
         #[test]

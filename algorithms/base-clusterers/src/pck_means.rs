@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::Entail;
 use mustlink_kernels::constrained::penalised_kmeans::{
-    Auto, PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, Weight, fitted_weight,
+    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, fitted_weight,
 };
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::Empty;
@@ -38,11 +38,11 @@ pub struct PckMeans {
     /// Cost of a broken must-link of weight 1 (w), or "auto": the geometric mean of what an object
     /// pays on average in clusters found without constraints and around the common centre, so that
     /// penalties have the scale of the data.
-    #[option(default = Weight::Auto(Auto::Auto), units = 2)]
-    pub weight: Weight,
+    #[option(default = AutoOr::Auto, min = 0.0, units = 2)]
+    pub weight: AutoOr<f64>,
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
-    #[option(units = 2)]
-    pub weight_cannot: Option<Weight>,
+    #[option(min = 0.0, units = 2)]
+    pub weight_cannot: Option<AutoOr<f64>>,
     /// Halve the squared Euclidean distortion, as the SDM paper's objective does.
     pub half_distortion: bool,
     /// How far constraints are extended before they cost anything.
@@ -143,7 +143,7 @@ mod tests {
 
     /// With the weight of the paper's examples, 1.
     fn plain() -> PckMeans {
-        PckMeans { weight: Weight::Number(1.0), ..PckMeans::default() }
+        PckMeans { weight: AutoOr::Value(1.0), ..PckMeans::default() }
     }
 
     fn run(method: &PckMeans, problem: &Problem, seed: u64) -> Clustering {
@@ -169,8 +169,8 @@ mod tests {
 
     fn slow_objective(method: &PckMeans, problem: &Problem, c: &Clustering) -> f64 {
         let (w, scale) = match method.weight {
-            Weight::Number(w) => (w, method.scale()),
-            Weight::Auto(_) => panic!("tests name their weight"),
+            AutoOr::Value(w) => (w, method.scale()),
+            AutoOr::Auto => panic!("tests name their weight"),
         };
         let centres = c.extras.centers.as_ref().unwrap();
         let x = problem.data.to_dense();
@@ -192,12 +192,12 @@ mod tests {
         let constraints =
             Constraints::new(3, [Constraint::must(0, 1), Constraint::cannot(0, 2)]).unwrap();
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2).with_constraints(constraints);
-        let strong = run(&PckMeans { weight: Weight::Number(1000.0), ..plain() }, &p, 1);
+        let strong = run(&PckMeans { weight: AutoOr::Value(1000.0), ..plain() }, &p, 1);
         assert_eq!(strong.labels[0], strong.labels[1]);
         assert_ne!(strong.labels[0], strong.labels[2]);
         assert_eq!(strong.objective, Some(50.0));
         let weak = PckMeans {
-            weight: Weight::Number(0.1),
+            weight: AutoOr::Value(0.1),
             init: Some(SoftInit::Plain(Init::FarthestFirst)),
             ..plain()
         };
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    const AUTO: Weight = Weight::Auto(Auto::Auto);
+    const AUTO: AutoOr<f64> = AutoOr::Auto;
 
     #[test]
     fn auto_goes_where_constraints_point() {
@@ -346,7 +346,7 @@ mod tests {
                     empty,
                     half_distortion,
                 )| PckMeans {
-                    weight: Weight::Number(w),
+                    weight: AutoOr::Value(w),
                     entail,
                     empty,
                     half_distortion,
@@ -437,7 +437,7 @@ mod tests {
             let centres = p.data.to_dense().select(ndarray::Axis(0), &[0, 1, 2]);
             let p = p.with_start(Start::Centroids(centres));
             let init = Init::Given;
-            let pck = PckMeans { weight: Weight::Number(0.0), init: Some(SoftInit::Plain(init)), ..plain() };
+            let pck = PckMeans { weight: AutoOr::Value(0.0), init: Some(SoftInit::Plain(init)), ..plain() };
             let kmeans = KMeans { init, max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
             let (a, b) = (run(&pck, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
             prop_assert_eq!(a.labels, b.labels);
@@ -451,7 +451,7 @@ mod tests {
             let mut pairs: Vec<Constraint> = (3..45).map(|i| Constraint::must(i, classes[i] as usize)).collect();
             pairs.extend([Constraint::cannot(0, 1), Constraint::cannot(0, 2), Constraint::cannot(1, 2)]);
             let p = p.with_constraints(Constraints::new(45, pairs).unwrap());
-            let c = run(&PckMeans { weight: Weight::Number(1e9), ..plain() }, &p, seed);
+            let c = run(&PckMeans { weight: AutoOr::Value(1e9), ..plain() }, &p, seed);
             prop_assert_eq!(p.constraints.violations(&c.labels).total(), 0);
         }
 
@@ -470,7 +470,7 @@ mod tests {
         fn scaling_data_and_weight_keeps_labels(seed in 0u64..500, pairs in 1usize..40) {
             let p = random_problem(seed, pairs, 1);
             let larger = Problem { data: Data::dense(p.data.to_dense().mapv(|v| 2.0 * v)).unwrap(), ..p.clone() };
-            let method = |w: f64| PckMeans { weight: Weight::Number(w), shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..plain() };
+            let method = |w: f64| PckMeans { weight: AutoOr::Value(w), shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..plain() };
             prop_assert_eq!(run(&method(1.5), &p, seed).labels, run(&method(6.0), &larger, seed).labels);
         }
 

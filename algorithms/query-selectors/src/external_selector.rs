@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mustlink_core::child::{Child, ChildError};
 use mustlink_core::exchange::{PlainValue, Scratch};
+use mustlink_core::kept_children;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, json};
 
@@ -14,9 +15,10 @@ const TAG: &str = "external_selector";
 /// A selector in any language: a command that says which pair to ask next.
 ///
 /// # Method
-/// The command is started once per selection and speaks JSON lines on its standard input and
-/// output. Greetings first: `{"v":1,"type":"hello","protocol":"selector"}`, answered by
-/// `{"v":1,"type":"hello","name":"…"}`. Then every message has one reply:
+/// The command is started once per selection, or with `"again":true` in its greeting once for many:
+/// then another `start` may come at any time, and ends the selection before it. It speaks JSON lines on
+/// its standard input and output. Greetings first: `{"v":1,"type":"hello","protocol":"selector"}`,
+/// answered by `{"v":1,"type":"hello","name":"…"}`. Then every message has one reply:
 ///
 /// * `{"type":"start","n":…,"d":…,"k":…,"seed":…,"data":{…},"constraints":PATH,"eligible":PATH,"options":{…},…}`, files as
 ///   for `external_clusterer`: `{"type":"started"}`;
@@ -79,14 +81,12 @@ impl QuerySelector for ExternalSelector {
         request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
         request["options"] = json!(self.options);
         let tag = self.name.clone().unwrap_or_else(|| TAG.into());
-        let child = Child::spawn(&self.command, self.timeout_seconds, ctx.base());
-        let mut child = child.map_err(|e| e.into_error(&tag))?;
-        let greeting = json!({ "n": problem.n(), "d": problem.d() });
-        child.hello("selector", greeting, ctx).map_err(|e| e.into_error(&tag))?;
+        let (child, again) = self.greeted(problem, ctx).map_err(|e| e.into_error(&tag))?;
         let mut run = Run {
             tag,
             n: problem.n() as u32,
-            child,
+            child: Some(child),
+            again: again.then(|| self.command.clone()),
             scratch,
             ctx: ctx.clone(),
             open: None,
@@ -111,11 +111,28 @@ impl QuerySelector for ExternalSelector {
     }
 }
 
+impl ExternalSelector {
+    /// A child that is greeted, and whether it takes another selection after this one.
+    fn greeted(&self, problem: &Problem, ctx: &Context) -> Result<(Child, bool), ChildError> {
+        if let Some(mut kept) = kept_children::take(&self.command, ctx.base()) {
+            kept.set_timeout(self.timeout_seconds);
+            return Ok((kept, true));
+        }
+        let mut child = Child::spawn(&self.command, self.timeout_seconds, ctx.base())?;
+        let greeting = json!({ "n": problem.n(), "d": problem.d() });
+        let reply = child.hello("selector", greeting, ctx)?;
+        Ok((child, reply["again"] == true))
+    }
+}
+
 struct Run {
     /// The name in messages.
     tag: String,
     n: u32,
-    child: Child,
+    /// Absent once it failed, or was given to whoever asks next.
+    child: Option<Child>,
+    /// Its command, where it takes another selection after this one.
+    again: Option<Vec<String>>,
     scratch: Scratch,
     ctx: Context,
     /// What the child said last and still waits for.
@@ -126,33 +143,36 @@ struct Run {
 }
 
 impl Run {
-    fn talk<T>(&self, said: Result<T, ChildError>) -> Result<T> {
-        said.map_err(|trouble| trouble.into_error(&self.tag))
-    }
-
-    /// Sends a message and gives its reply, unless the child reports an error.
-    fn send(&mut self, message: &Value) -> Result<Value> {
-        self.child.send(message);
-        let reply = self.child.receive(&self.ctx);
-        let reply = self.talk(reply)?;
+    /// Sends a message and gives what `read` makes of its reply. A child that fails is ended.
+    fn ask<T>(
+        &mut self,
+        message: &Value,
+        read: impl FnOnce(&Self, &Value) -> Result<T, String>,
+    ) -> Result<T> {
+        let ended = || Error::Oracle(format!("{} has failed before", self.tag));
+        let mut child = self.child.take().ok_or_else(ended)?;
+        child.send(message);
+        let reply = child.receive(&self.ctx).map_err(|e| e.into_error(&self.tag))?;
         if reply["type"] == "error" {
             let message = reply["message"].as_str().unwrap_or("no message").to_string();
             return Err(Error::Plugin { tag: self.tag.clone(), message });
         }
-        Ok(reply)
+        let made = read(self, &reply);
+        let made = made.map_err(|wrong| child.protocol(wrong).into_error(&self.tag))?;
+        self.child = Some(child);
+        Ok(made)
     }
 
     /// Sends a message that is only acknowledged, and takes what happened.
     fn exchange(&mut self, message: &Value, wanted: &str) -> Result<()> {
-        let reply = self.send(message)?;
-        if reply["type"] != wanted {
-            return self.talk(Err(self.child.protocol(format!("expected the type \"{wanted}\""))));
-        }
-        for event in reply["events"].as_array().into_iter().flatten() {
-            let event = self.event(event).map_err(|wrong| self.child.protocol(wrong));
-            let event = self.talk(event)?;
-            self.events.push(event);
-        }
+        let events = self.ask(message, |run, reply| {
+            if reply["type"] != wanted {
+                return Err(format!("expected the type \"{wanted}\""));
+            }
+            let events = reply["events"].as_array().into_iter().flatten();
+            events.map(|event| run.event(event)).collect::<Result<Vec<_>, _>>()
+        })?;
+        self.events.extend(events);
         Ok(())
     }
 
@@ -214,13 +234,20 @@ fn purpose(word: &str) -> &'static str {
     KNOWN.into_iter().find(|known| *known == word).unwrap_or("external")
 }
 
+impl Drop for Run {
+    fn drop(&mut self) {
+        if let (Some(command), Some(child)) = (self.again.take(), self.child.take()) {
+            kept_children::put(&command, self.ctx.base(), child);
+        }
+    }
+}
+
 impl Inquiry for Run {
     fn step(&mut self) -> Result<Step> {
         if let Some(open) = &self.open {
             return Ok(open.clone());
         }
-        let reply = self.send(&json!({ "type": "step" }))?;
-        let step = self.talk(self.read(&reply).map_err(|wrong| self.child.protocol(wrong)))?;
+        let step = self.ask(&json!({ "type": "step" }), Run::read)?;
         self.open = Some(step.clone());
         Ok(step)
     }
@@ -370,6 +397,29 @@ mod tests {
         let early = begin(&external(&["sh", "-c", "echo oh >&2; exit 2"])).err().unwrap();
         assert!(early.to_string().contains("exit status: 2"), "{early}");
         assert!(early.to_string().ends_with("its last words: oh"), "{early}");
+    }
+
+    #[test]
+    fn a_program_that_takes_several_selections_is_started_once() {
+        let script = "echo x >> starts; while read l; do case \"$l\" in *'\"start\"'*) \
+                      echo '{\"type\":\"started\"}';; *) echo '{\"type\":\"done\",\"reason\":\"exhausted\"}';; \
+                      esac; done";
+        let starts = |again: bool| {
+            let dir = Scratch::new().unwrap();
+            let hello =
+                format!(r#"read l; echo '{{"v":1,"type":"hello","name":"x","again":{again}}}';"#);
+            let selector = external(&["sh", "-c", &format!("{hello} {script}")]);
+            let keep = kept_children::Keep::start();
+            for seed in 0..3 {
+                let path = mustlink_core::random::SeedPath::new(seed);
+                let ctx = Context::builder(path).base(dir.path()).build();
+                let mut inquiry = selector.start(&fixtures::dense(1).0, &ctx).unwrap();
+                assert!(matches!(inquiry.step().unwrap(), Step::Done(Done::Exhausted)));
+            }
+            drop(keep);
+            std::fs::read_to_string(dir.path().join("starts")).unwrap().lines().count()
+        };
+        assert_eq!((starts(true), starts(false)), (1, 3));
     }
 
     #[test]

@@ -14,14 +14,22 @@ pub(crate) struct Args {
     #[arg(value_name = "WHAT", default_value = "experiment")]
     #[arg(add = ArgValueCompleter::new(complete::schemas))]
     what: String,
+    /// Of a plugin only its own options, not those of the plugins that its slots may hold
+    #[arg(long)]
+    own: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let catalogue = Catalogue::get()?;
+    if args.own && ["experiment", "method"].contains(&args.what.as_str()) {
+        let message = format!("--own: goes with the name of a plugin, got \"{}\"", args.what);
+        return Err(Failure::usage(message));
+    }
     let schema = match args.what.as_str() {
         "experiment" => schema::experiment(catalogue),
         "method" => schema::method(catalogue),
         name => match catalogue.find(name) {
+            Some(d) if args.own => d.schema_value().clone(),
             Some(d) => schema::plugin(catalogue, d),
             None => {
                 let tags = catalogue.all().iter().map(|d| d.tag);

@@ -108,6 +108,17 @@ fn descriptions() {
 }
 
 #[test]
+fn a_schema_may_be_that_of_the_plugin_alone() {
+    let bench = Bench::new();
+    let own = bench.run("schema ensemble --own").json();
+    assert!(own["properties"]["consensus"].is_object(), "{own}");
+    assert!(!own.to_string().contains("mini_batch_kmeans"), "what slots may hold is left out");
+    bench
+        .run("schema method --own")
+        .failed(2, "error: --own: goes with the name of a plugin, got \"method\"\n");
+}
+
+#[test]
 fn schemas_parse() {
     let bench = Bench::new();
     for what in ["experiment", "method", "kmeans", "budget"] {

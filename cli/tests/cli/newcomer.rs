@@ -184,15 +184,6 @@ fn checkout() -> &'static (PathBuf, PathBuf, String) {
     &MADE
 }
 
-/// The profiles of the workspace for the crates in `dir`: other settings would build everything again.
-fn same_profiles(dir: &Path) {
-    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
-    let manifest: toml::Table = manifest.parse().expect("TOML");
-    let profiles = toml::Table::from_iter([("profile".into(), manifest["profile"].clone())]);
-    std::fs::create_dir(dir.join(".cargo")).expect("a folder");
-    std::fs::write(dir.join(".cargo/config.toml"), profiles.to_string()).expect("a file");
-}
-
 #[test]
 fn the_file_of_the_book_is_a_plugin_file() {
     let file = file_of_the_book();
@@ -225,21 +216,38 @@ fn a_crate_of_ones_own_adds_a_method() {
     // Only what this test made in an earlier run.
     let _ = std::fs::remove_dir_all(&crates);
     std::fs::create_dir_all(&crates).expect("a folder");
-    same_profiles(&crates);
-    let checkout = checkout().0.display().to_string();
-    for (role, name) in [("clusterer", "my_own"), ("selector", "my_asking"), ("metric", "my_score")]
-    {
-        let begin = ["plugin", "new", name, "--role", role, "--path", &checkout];
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_mustlink"));
-        run(&program, &crates, &begin);
-        let dir = crates.join(name.replace('_', "-"));
-        // The versions that are there already, without a look at the registry.
-        std::fs::copy(root().join("Cargo.lock"), dir.join("Cargo.lock")).expect("a lock file");
-        let laws = cargo(&dir, &["test"]);
-        assert!(laws.contains(&format!("/{name}/names_agree")), "{laws}");
-        if role == "clusterer" {
-            cargo(&dir, &["build"]);
-            is_everywhere(&place().join("target/debug").join("my-own"), name);
+    let (checkout, program) = (&checkout().0, PathBuf::from(env!("CARGO_BIN_EXE_mustlink")));
+    // One crate with a plugin of every role: nine crates would be built nine times.
+    let roles = [
+        "clusterer",
+        "constrained-clusterer",
+        "generator",
+        "consensus",
+        "propagator",
+        "selector",
+        "oracle",
+        "metric",
+        "transform",
+    ];
+    let dir = crates.join("my_own");
+    for (at, role) in roles.iter().enumerate() {
+        let name = if at == 0 { "my_own".into() } else { format!("my_{}", role.replace('-', "_")) };
+        let path = checkout.display().to_string();
+        run(&program, &crates, &["plugin", "new", &name, "--role", role, "--path", &path]);
+        if at > 0 {
+            let file = format!("src/{name}.rs");
+            std::fs::copy(crates.join(&name).join(&file), dir.join(&file)).expect("a plugin");
+            let library = std::fs::read_to_string(dir.join("src/lib.rs")).expect("a library");
+            let library = library + &format!("pub mod {name};\n");
+            std::fs::write(dir.join("src/lib.rs"), library).expect("a library");
         }
     }
+    let laws = cargo(&dir, &["test"]);
+    for role in &roles[1..] {
+        let law = format!("/my_{}/names_agree", role.replace('-', "_"));
+        assert!(laws.contains(&law), "{law}: {laws}");
+    }
+    assert!(laws.contains("/my_own/names_agree"), "{laws}");
+    cargo(&dir, &["build", "--features", "program"]);
+    is_everywhere(&place().join("target/debug/my_own"), "my_own");
 }

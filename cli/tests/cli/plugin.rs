@@ -81,16 +81,52 @@ fn a_crate_is_begun_once() {
     assert_eq!(
         files,
         [
-            "my-means/Cargo.toml",
-            "my-means/src/lib.rs",
-            "my-means/src/main.rs",
-            "my-means/src/my_means.rs",
-            "my-means/tests/laws.rs",
-            "my-means/.gitignore",
+            "my_means/Cargo.toml",
+            "my_means/src/lib.rs",
+            "my_means/src/main.rs",
+            "my_means/src/my_means.rs",
+            "my_means/tests/laws.rs",
+            "my_means/.gitignore",
+            "my_means/Cargo.lock",
         ]
     );
-    assert!(bench.read("my-means/src/my_means.rs").contains("pub struct MyMeans {"));
+    assert!(bench.read("my_means/src/my_means.rs").contains("pub struct MyMeans {"));
+    // The program knows the sources it was built from.
+    assert!(bench.read("my_means/Cargo.toml").contains("mustlink = { path = "));
     bench
         .run("plugin new my_means --role clusterer")
-        .failed(2, "error: --dir: my-means is there already\n");
+        .failed(2, "error: --dir: my_means is there already\n");
+}
+
+#[test]
+fn a_file_is_begun_in_the_room_of_its_role() {
+    let bench = Bench::new();
+    // What makes a folder a checkout.
+    for file in ["cli/Cargo.toml", "core/Cargo.toml", "src/lib.rs"] {
+        let path = bench.path(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, "").expect("a file");
+    }
+    for (role, room) in [
+        ("clusterer", "algorithms/base-clusterers"),
+        ("constrained-clusterer", "algorithms/base-clusterers"),
+        ("generator", "algorithms/ensemble-generators"),
+        ("consensus", "algorithms/consensus-functions"),
+        ("propagator", "algorithms/constraint-propagators"),
+        ("selector", "algorithms/query-selectors"),
+        ("oracle", "oracles"),
+        ("metric", "metrics"),
+        ("transform", "algorithms/transforms"),
+    ] {
+        let name = format!("my_{}", role.replace('-', "_"));
+        let done = bench.run(&format!("plugin new {name} --role {role} --in-tree"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        let text = bench.read(&format!("{room}/src/{name}.rs"));
+        assert!(text.contains(&format!("#[plugin(\"{name}\")]")), "{text}");
+        let next = format!("cargo test --test contract {name} tries the laws");
+        assert!(done.err.contains(&next), "{}", done.err);
+        let again = bench.run(&format!("plugin new {name} --role {role} --in-tree"));
+        assert_eq!(again.status, 2);
+        assert!(again.err.contains("is there already"), "{}", again.err);
+    }
 }

@@ -117,6 +117,7 @@ impl Declared {
     /// Gives a count without a ceiling of its own the one that all counts have.
     fn with_ceiling(mut self, ty: &Type) -> Self {
         let ty = option_of(ty).unwrap_or(ty);
+        let ty = argument_of(ty, "AutoOr").unwrap_or(ty);
         let named = |name: &str| matches!(ty, Type::Path(path) if path.path.is_ident(name));
         let ceiling: Expr = match (named("usize") || named("u32"), named("u64")) {
             (true, _) => syn::parse_quote!(1_000_000_000),

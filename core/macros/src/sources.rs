@@ -11,6 +11,8 @@ use std::sync::Mutex;
 
 /// Packages that count for every plugin, and are therefore left out of the digest of each.
 const COUNTED_ONCE: [&str; 2] = ["mustlink", "mustlink-core"];
+/// What plugins may use of ours besides.
+const KERNELS: &str = "mustlink-kernels";
 
 /// Whether the package in this folder is ours and was unpacked from a release: `cargo package` puts
 /// the manifest as it was written beside the one it makes.
@@ -229,17 +231,22 @@ fn add_crate(folder: &Path, digest: &mut Digest, seen: &mut BTreeSet<PathBuf>) {
 fn add_dependencies(folder: &Path, digest: &mut Digest, seen: &mut BTreeSet<PathBuf>) {
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
     for (name, value) in dependencies(&manifest) {
-        if COUNTED_ONCE.contains(&name.as_str()) {
-            continue;
-        }
         let path = match path_in(&value) {
             Some(path) => Some(folder.join(path)),
             None if value.contains("workspace") => in_workspace(folder, &name),
             None => None,
         };
-        if let Some(path) = path {
-            add_crate(&path, digest, seen);
+        let Some(path) = path else { continue };
+        if COUNTED_ONCE.contains(&name.as_str()) {
+            // What the facade shows of the kernels is no part of what every plugin passes through.
+            let facade = fs::read_to_string(path.join("Cargo.toml")).unwrap_or_default();
+            let shows = dependencies(&facade).iter().any(|(name, _)| name == KERNELS);
+            if let (true, Some(kernels)) = (shows, in_workspace(&path, KERNELS)) {
+                add_crate(&kernels, digest, seen);
+            }
+            continue;
         }
+        add_crate(&path, digest, seen);
     }
 }
 
@@ -366,6 +373,36 @@ mod tests {
         let after = digests(&[takes, shows, ("src/help.rs", "0.5", "0.25")]);
         assert_ne!(before[0], after[0]);
         assert_eq!(before[1], after[1]);
+    }
+
+    #[test]
+    fn kernels_count_for_who_depends_on_the_facade() {
+        static NUMBER: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let digest = |constant: &str| {
+            let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let whole =
+                std::env::temp_dir().join(format!("facade-{}-{number}", std::process::id()));
+            let facade = "[workspace.dependencies]\nmustlink-kernels = { path = \"kernels\" }\n\
+                          [dependencies]\nmustlink-kernels.workspace = true\n";
+            for (name, text) in [
+                ("crate/Cargo.toml", "[dependencies]\nmustlink = { path = \"../all\" }\n"),
+                ("crate/src/lib.rs", "fn mine() {}\n"),
+                ("all/Cargo.toml", facade),
+                ("all/src/lib.rs", "\n"),
+                ("all/kernels/Cargo.toml", "[dependencies]\n"),
+                ("all/kernels/src/lib.rs", constant),
+            ] {
+                let path = whole.join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            let made =
+                of_plugin("mine", &whole.join("crate"), Some(&whole.join("crate/src/lib.rs")));
+            fs::remove_dir_all(whole).unwrap();
+            made
+        };
+        assert_eq!(digest("const A: f64 = 1.0;"), digest("const A: f64 = 1.0;"));
+        assert_ne!(digest("const A: f64 = 1.0;"), digest("const A: f64 = 2.0;"));
     }
 
     #[test]

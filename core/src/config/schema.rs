@@ -50,6 +50,15 @@ pub(super) fn words<'a>(schema: &'a Value, root: &'a Value, out: &mut Vec<&'a st
     }
 }
 
+/// The schemas that a value may have, those within alternatives of alternatives included.
+fn single<'a>(schema: &'a Value, root: &'a Value, out: &mut Vec<&'a Value>) {
+    let schema = deref(schema, root);
+    match alternatives(schema) {
+        Some(list) => list.iter().for_each(|s| single(s, root, out)),
+        None => out.push(schema),
+    }
+}
+
 /// What a schema (inside the schema `root`) accepts, in words.
 pub fn expected(schema: &Value, root: &Value) -> String {
     let schema = deref(schema, root);
@@ -59,9 +68,9 @@ pub fn expected(schema: &Value, root: &Value) -> String {
     let mut accepted_words = Vec::new();
     words(schema, root, &mut accepted_words);
     let mut parts: Vec<String> = accepted_words.iter().map(|w| format!("\"{w}\"")).collect();
-    let list = alternatives(schema).map_or_else(|| vec![schema], |l| l.iter().collect());
+    let mut list = Vec::new();
+    single(schema, root, &mut list);
     for s in list {
-        let s = deref(s, root);
         if s.get("const").is_some() || s.get("enum").is_some() {
             continue;
         }

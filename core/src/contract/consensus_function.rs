@@ -219,10 +219,12 @@ fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
 
 fn names_of_labels(p: &Plugin) -> Verdict {
     let (e, problem) = noisy(2);
-    // Names 0 and 1 exchanged in every member, and whatever has a row or column for each.
-    let renamed = e.members().iter().filter(|m| m.k >= 2).map(|m| {
-        let labels = m.labels.iter().map(|&l| if l < 2 { 1 - l } else { l }).collect();
-        let order: Vec<usize> = [1, 0].into_iter().chain(2..m.k).collect();
+    // Names moved on by another step in each member, and whatever has a row or column for each.
+    let renamed = e.members().iter().enumerate().map(|(at, m)| {
+        let step = if m.k < 2 { 0 } else { 1 + at % (m.k - 1) };
+        let moved = |l: u32| ((l as usize + step) % m.k) as u32;
+        let labels = m.labels.iter().map(|&l| if l == NONE { l } else { moved(l) }).collect();
+        let order: Vec<usize> = (0..m.k).map(|l| (l + m.k - step) % m.k).collect();
         let rows = |x: &Option<Array2<f64>>| x.as_ref().map(|x| x.select(Axis(0), &order));
         let columns = |x: &Option<Array2<f64>>| x.as_ref().map(|x| x.select(Axis(1), &order));
         let extras = Extras {

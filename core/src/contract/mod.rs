@@ -185,8 +185,27 @@ pub fn main_of(package: &str) -> ! {
     harness(cases)
 }
 
-fn harness(cases: Vec<Case>) -> ! {
-    let arguments = libtest_mimic::Arguments::from_args();
+/// Takes the names out of the arguments of `cargo test`, which knows one at most; several pick the laws
+/// that fit any of them.
+fn names(arguments: Vec<String>) -> (Vec<String>, Vec<String>) {
+    const WITH_VALUE: [&str; 5] = ["--test-threads", "--color", "--format", "--logfile", "--skip"];
+    let (mut names, mut others, mut value) = (Vec::new(), Vec::new(), false);
+    for (at, argument) in arguments.into_iter().enumerate() {
+        let name = at > 0 && !value && !argument.starts_with('-');
+        value = WITH_VALUE.contains(&argument.as_str());
+        if name { &mut names } else { &mut others }.push(argument);
+    }
+    (names, others)
+}
+
+fn harness(mut cases: Vec<Case>) -> ! {
+    let (names, mut others) = names(std::env::args().collect());
+    match &names[..] {
+        [] => {}
+        [one] => others.push(one.clone()),
+        several => cases.retain(|case| several.iter().any(|name| case.name.contains(name))),
+    }
+    let arguments = libtest_mimic::Arguments::from_iter(others);
     let trials = cases
         .into_iter()
         .map(|case| {
@@ -195,4 +214,17 @@ fn harness(cases: Vec<Case>) -> ! {
         })
         .collect();
     libtest_mimic::run(&arguments, trials).exit()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn several_names_may_be_given() {
+        let words = |text: &str| text.split(' ').map(str::to_string).collect::<Vec<_>>();
+        let (names, others) =
+            super::names(words("laws --skip slow kmeans -q ari --test-threads 2"));
+        assert_eq!(names, words("kmeans ari"));
+        assert_eq!(others, words("laws --skip slow -q --test-threads 2"));
+        assert_eq!(super::names(words("laws")).0, Vec::<String>::new());
+    }
 }

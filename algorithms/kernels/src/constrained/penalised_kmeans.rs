@@ -15,7 +15,7 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
 use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
 use mustlink_core::prelude::{__mustlink, options};
-use mustlink_core::{Context, Problem, Result, Start};
+use mustlink_core::{AutoOr, Context, Problem, Result, Start};
 
 use crate::constrained::constraint_groups::{ConstraintGroups, Entail};
 use crate::constrained::icm::{Order, PairwiseTerm, visit};
@@ -28,24 +28,6 @@ use crate::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd, refill, t
 use crate::kmeans::means::means;
 use crate::kmeans::nearest::assign::assign;
 use crate::kmeans::seeding::{self, GlobalMoments, Init, Perturb};
-
-/// A number, or a rule that finds one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Weight {
-    /// The weight itself.
-    Number(#[schemars(range(min = 0.0))] f64),
-    /// Fitted to the scale of the data.
-    Auto(Auto),
-}
-
-/// The word "auto".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Auto {
-    /// Fitted to the scale of the data.
-    Auto,
-}
 
 /// How the first centres are chosen where constraints may say so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -130,9 +112,9 @@ impl PenaltyOptions {
 #[derive(Debug, Clone, Copy)]
 pub struct SoftOptions {
     /// Cost of a broken must-link of weight 1.
-    pub weight: Weight,
+    pub weight: AutoOr<f64>,
     /// Cost of a broken cannot-link of weight 1; absent: as `weight`.
-    pub weight_cannot: Option<Weight>,
+    pub weight_cannot: Option<AutoOr<f64>>,
     /// How far constraints are extended before they cost anything.
     pub entail: Entail,
     /// How the first centres are chosen; absent: from the neighbourhoods, or from the constrained
@@ -191,8 +173,8 @@ impl PenalisedKMeans {
         let mut neighbourhoods = closure.neighbourhoods();
         let init = match (options.init, options.weight) {
             (Some(init), _) => init,
-            (None, Weight::Auto(_)) => SoftInit::ConstrainedObjects,
-            (None, Weight::Number(_)) => SoftInit::Neighbourhood,
+            (None, AutoOr::Auto) => SoftInit::ConstrainedObjects,
+            (None, AutoOr::Value(_)) => SoftInit::Neighbourhood,
         };
         let init = match init {
             SoftInit::ConstrainedObjects if !closure.constraints().pairs().is_empty() => init,
@@ -219,15 +201,8 @@ impl PenalisedKMeans {
         k: usize,
         auto: impl Fn() -> Result<(f64, f64)>,
     ) -> Result<Arc<ConstraintGroups>> {
-        let number = |weight: Weight| match weight {
-            Weight::Number(w) => Some(w),
-            Weight::Auto(_) => None,
-        };
-        let must = number(self.options.weight);
-        let cannot = match self.options.weight_cannot {
-            Some(w) => number(w),
-            None => must,
-        };
+        let must = self.options.weight.value();
+        let cannot = self.options.weight_cannot.map_or(must, AutoOr::value);
         let (must, cannot) = match (must, cannot) {
             (Some(must), Some(cannot)) => (must, cannot),
             _ => {
@@ -319,7 +294,7 @@ impl PenalisedKMeans {
         let part = Problem::new(problem.data.subset(&rows))
             .with_constraints(given.subset(&rows, problem.n()));
         let options = SoftOptions {
-            weight: Weight::Auto(Auto::Auto),
+            weight: AutoOr::Auto,
             weight_cannot: None,
             init: Some(SoftInit::Plain(Init::KmeansPlusPlus)),
             empty: Empty::Keep,

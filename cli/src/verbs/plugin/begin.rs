@@ -1,0 +1,235 @@
+//! How is a plugin of one's own begun? By a crate around a copy of a small plugin, or by one file in a
+//! checkout.
+
+use std::path::{Path, PathBuf};
+
+use mustlink::Error;
+use mustlink::registry::Catalogue;
+
+use super::checkout::Source;
+use super::templates::Template;
+use crate::failure::Failure;
+use crate::term;
+
+/// Write a crate with one plugin, its laws, and a program that knows it; or one file in a checkout
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Examples:
+  mustlink plugin new my_method --role clusterer
+  mustlink plugin new my_score --role metric --in-tree")]
+pub(crate) struct New {
+    /// Name of the plugin in configs, in snake_case
+    name: String,
+    /// What the plugin is
+    #[arg(long, value_enum)]
+    role: Template,
+    /// Folder to write; default: the name
+    #[arg(long, value_name = "DIR", conflicts_with = "in_tree")]
+    dir: Option<PathBuf>,
+    /// A checkout of mustlink; default: the one around the working directory, else the one this program
+    /// was built from
+    #[arg(long, value_name = "DIR")]
+    path: Option<PathBuf>,
+    /// Write only the plugin's file, among those of its role in the checkout
+    #[arg(long)]
+    in_tree: bool,
+}
+
+pub(crate) fn run(new: &New) -> Result<u8, Failure> {
+    check_name(&new.name)?;
+    let source = Source::find(new.path.as_deref())?;
+    if new.in_tree {
+        return in_tree(new, &source);
+    }
+    let dir = new.dir.clone().unwrap_or_else(|| PathBuf::from(&new.name));
+    if dir.exists() {
+        return Err(Failure::usage(format!("--dir: {} is there already", dir.display())));
+    }
+    for (name, text) in files(&new.name, new.role, &source)? {
+        write(&dir.join(&name), &text)?;
+    }
+    term::tell(&format!(
+        "in {}: cargo test tries the laws; cargo run --features program -- describe {} shows the plugin",
+        dir.display(),
+        new.name
+    ));
+    Ok(0)
+}
+
+/// One file in a checkout; no list is edited.
+fn in_tree(new: &New, source: &Source) -> Result<u8, Failure> {
+    let Source::Checkout(checkout) = source else {
+        let message = "--in-tree: needs a checkout of mustlink; name its folder: --path DIR";
+        return Err(Failure::usage(message));
+    };
+    let place = format!("{}/src/{}.rs", new.role.room(), new.name);
+    let path = checkout.join(&place);
+    if path.exists() {
+        return Err(Failure::usage(format!("NAME: {} is there already", path.display())));
+    }
+    write(&path, &new.role.text_in_tree(&new.name))?;
+    term::tell(&format!(
+        "in {}: cargo test --test contract {name} tries the laws; cargo run --release -- describe \
+         {name} shows the plugin, cargo run --release -- book writes its page",
+        checkout.display(),
+        name = new.name
+    ));
+    Ok(0)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    folder
+        .and_then(|()| std::fs::write(path, text))
+        .map_err(|e| Error::Data { place: path.display().to_string(), message: e.to_string() })?;
+    term::print(&path.display().to_string())
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let snake = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && !name.ends_with('_')
+        && !name.contains("__")
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    const TAKEN: [&str; 14] = [
+        "as", "crate", "enum", "fn", "impl", "lib", "main", "mod", "mustlink", "serde", "struct",
+        "test", "trait", "type",
+    ];
+    if !snake || TAKEN.contains(&name) {
+        let legal = "must be snake_case, such as my_method, and no word of Rust";
+        return Err(Failure::usage(format!("NAME: {legal}, got \"{name}\"")));
+    }
+    match Catalogue::get()?.find(name) {
+        Some(d) => Err(Failure::usage(format!(
+            "NAME: \"{name}\" is a {} of {}; tags are unique, choose another",
+            d.role.name(),
+            d.package
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Everything a crate consists of: path and text.
+fn files(name: &str, role: Template, source: &Source) -> Result<Vec<(String, String)>, Failure> {
+    let from = |sub: &str| match source {
+        Source::Checkout(path) => {
+            let path = toml::Value::String(path.join(sub).display().to_string());
+            format!("path = {path}")
+        }
+        Source::Published => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
+    };
+    let (library, program) = (from(""), from("cli"));
+    let manifest = format!(
+        "[package]
+name = \"{name}\"
+version = \"0.1.0\"
+edition = \"2024\"
+
+[features]
+# The program: cargo run --features program. Library and laws need no command line.
+program = [\"dep:mustlink-cli\"]
+
+[dependencies]
+mustlink = {{ {library}, default-features = false }}
+mustlink-cli = {{ {program}, optional = true }}
+
+[dev-dependencies]
+mustlink = {{ {library}, default-features = false, features = [\"contract\"] }}
+
+[[bin]]
+name = \"{name}\"
+path = \"src/main.rs\"
+required-features = [\"program\"]
+
+[[test]]
+name = \"laws\"
+harness = false
+
+{profiles}
+# Part of no other workspace.
+[workspace]
+",
+        profiles = profiles()
+    );
+    let library = format!("//! A plugin of mustlink.\n\npub mod {name};\n");
+    let program = format!(
+        "//! The program `mustlink` with the plugin of this crate.
+
+use {name} as _;
+
+fn main() -> std::process::ExitCode {{
+    mustlink_cli::main()
+}}
+"
+    );
+    let laws = format!(
+        "//! The laws of the plugin of this crate.
+
+use {name} as _;
+
+fn main() {{
+    mustlink::contract::main_of(env!(\"CARGO_PKG_NAME\"));
+}}
+"
+    );
+    let mut files: Vec<(String, String)> = vec![
+        ("Cargo.toml".into(), manifest),
+        ("src/lib.rs".into(), library),
+        ("src/main.rs".into(), program),
+        (format!("src/{name}.rs"), role.text(name)),
+        ("tests/laws.rs".into(), laws),
+        (".gitignore".into(), "/target\n".into()),
+    ];
+    if let Source::Checkout(path) = source {
+        // The versions that mustlink is tested with; Cargo drops what the crate does not need.
+        let lock = path.join("Cargo.lock");
+        let text = std::fs::read_to_string(&lock).map_err(|e| Error::Data {
+            place: lock.display().to_string(),
+            message: e.to_string(),
+        })?;
+        files.push(("Cargo.lock".into(), text));
+    }
+    Ok(files)
+}
+
+/// How mustlink itself is built while it is worked on: arithmetic that is not optimised would make the
+/// laws take minutes.
+fn profiles() -> String {
+    let whole: toml::Table = include_str!("../../../../Cargo.toml").parse().expect("a manifest");
+    let dev = toml::Table::from_iter([("dev".into(), whole["profile"]["dev"].clone())]);
+    toml::Table::from_iter([("profile".into(), toml::Value::Table(dev))]).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_modules() {
+        for wrong in ["", "My", "my-method", "_a", "a_", "a__b", "2a", "é", "type"] {
+            assert!(check_name(wrong).is_err(), "{wrong}");
+        }
+        assert!(check_name("my_method").is_ok());
+        assert!(check_name("kmeans").is_err());
+    }
+
+    #[test]
+    fn a_crate_names_its_plugin_everywhere() {
+        for role in Template::value_variants() {
+            let all = files("my_method", *role, &Source::Published).expect("files");
+            let manifest: toml::Value = toml::from_str(&all[0].1).expect("TOML");
+            assert_eq!(manifest["package"]["name"].as_str(), Some("my_method"));
+            let version = manifest["dependencies"]["mustlink"]["version"].as_str();
+            assert_eq!(version, Some(env!("CARGO_PKG_VERSION")));
+            assert_eq!(manifest["profile"]["dev"]["opt-level"].as_integer(), Some(1));
+            assert!(all.iter().all(|(path, _)| path != "Cargo.lock"));
+        }
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let all = files("my_method", Template::Metric, &Source::Checkout(here.clone()));
+        let all = all.expect("files");
+        let manifest: toml::Value = toml::from_str(&all[0].1).expect("TOML");
+        let path = manifest["dependencies"]["mustlink-cli"]["path"].as_str().map(Path::new);
+        assert_eq!(path, Some(&*here.join("cli")));
+        assert!(all.iter().any(|(path, text)| path == "Cargo.lock" && text.contains("serde")));
+    }
+}

@@ -1,0 +1,108 @@
+//! Does a program in another language keep the laws of its role?
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use mustlink::config::{self, Document, Node};
+use mustlink::contract::{Lawful, laws_for, shrink};
+use mustlink::prelude::{BaseClusterer, JsonSchema, QuerySelector};
+use mustlink::scripts;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::term;
+
+/// Try the laws of a role on a command; exit status 4 when it breaks one
+///
+/// A broken law is shown on the smallest problem found that still breaks it.
+#[derive(Debug, clap::Args)]
+#[command(
+    before_help = "Example: mustlink plugin test --set reads_constraints=true -- python3 my_method.py"
+)]
+pub(crate) struct Test {
+    /// What the command is
+    #[arg(long, value_enum, default_value_t = External::Clusterer)]
+    role: External,
+    /// Seconds for each reply
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    timeout: f64,
+    /// An option of external_clusterer or external_selector, such as hard_must=true or options.step=3
+    #[arg(long = "set", value_name = "OPTION=VALUE")]
+    sets: Vec<String>,
+    /// The program and its arguments
+    #[arg(
+        value_name = "CMD",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    command: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum External {
+    Clusterer,
+    Selector,
+}
+
+pub(crate) fn run(test: &Test) -> Result<u8, Failure> {
+    match test.role {
+        External::Clusterer => try_laws::<dyn BaseClusterer>(test),
+        External::Selector => try_laws::<dyn QuerySelector>(test),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(s) if s > 0.0 && s < 1e9 => Ok(s),
+        _ => Err(format!("must be a number of seconds above 0, got {text}")),
+    }
+}
+
+fn try_laws<R: Lawful + ?Sized>(test: &Test) -> Result<u8, Failure>
+where
+    Box<R>: DeserializeOwned + JsonSchema,
+{
+    let tag = format!("external_{}", R::ROLE.key());
+    let mut document = Document::parse("the command", "")?;
+    for (option, value) in [
+        ("type", json!(tag)),
+        ("command", json!(test.command)),
+        ("timeout_seconds", json!(test.timeout)),
+    ] {
+        document.root_mut().insert(option, Node::synthetic(&value));
+    }
+    // Its properties and the defaults of its options, if it describes itself.
+    let described = scripts::describe(&test.command, Path::new(""), test.timeout).ok();
+    if let Some(script) = described.filter(|d| d.role == R::ROLE).and_then(|d| d.script) {
+        for (fact, value) in &script.facts {
+            document.root_mut().insert(fact, Node::synthetic(value));
+        }
+        document.root_mut().insert("options", Node::synthetic(&script.default));
+        document.root_mut().get_mut("options").map(|options| options.remove("timeout_seconds"));
+    }
+    for set in &test.sets {
+        document.set(set)?;
+    }
+    let plugin: Box<R> = config::build(document.root(), "")?;
+    let mut broken = 0;
+    let laws = laws_for(&*plugin);
+    for law in &laws {
+        let Some(small) = shrink(law, &*plugin) else {
+            term::print(&format!("kept    {}", law.name))?;
+            continue;
+        };
+        broken += 1;
+        term::print(&format!("broken  {}: {small}", law.name))?;
+        if law.name == "ends_in_time" {
+            term::tell("the other laws are not tried before this one is kept");
+            break;
+        }
+    }
+    match broken {
+        0 => term::tell(&format!("all {} laws are kept", laws.len())),
+        _ => term::tell(&format!("{broken} of {} laws are broken", laws.len())),
+    }
+    Ok(if broken == 0 { 0 } else { 4 })
+}

@@ -1,0 +1,51 @@
+//! How does text become a method?
+
+#[doc(hidden)]
+pub use mustlink_core::config::*;
+
+/// ```
+/// use mustlink::config::{Document, Node};
+/// use mustlink::serde_json::json;
+///
+/// # fn main() -> mustlink::Result<()> {
+/// let mut file = Document::parse("method.toml", "clusterer = \"kmeans\"")?;
+/// file.root_mut().insert("transforms", Node::synthetic(&json!(["z_score"])));
+/// assert_eq!(file.root().to_value(), json!({ "clusterer": "kmeans", "transforms": ["z_score"] }));
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use mustlink_core::config::{Document, Node};
+
+/// ```
+/// use mustlink::config::{self, Document};
+/// use mustlink::method::Method;
+/// use mustlink::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let file = Document::parse("method.toml", "clusterer = { type = \"kmeans\", restarts = 3 }")?;
+/// let method: Method = config::build(file.root(), "")?;
+/// assert_eq!(method.clusterer.expect("it is there").tag(), "kmeans");
+///
+/// let slip = Document::parse("method.toml", "clusterer = { type = \"kmeans\", restart = 3 }")?;
+/// let message = config::build::<Method>(slip.root(), "").unwrap_err().to_string();
+/// assert!(message.contains("did you mean \"restarts\"?"), "{message}");
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use mustlink_core::config::build;
+
+/// ```
+/// use mustlink::config::{self, Document};
+/// use mustlink::method::Method;
+///
+/// # fn main() -> mustlink::Result<()> {
+/// let file = Document::parse("method.toml", "clusterer = \"pck_means\"")?;
+/// let resolved = config::resolve::<Method>(file.root())?;
+/// assert_eq!(resolved["clusterer"]["weight"], "auto");
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use mustlink_core::config::resolve;

@@ -1,0 +1,60 @@
+//! How is one clustering made, and what is known of it?
+
+#[doc(hidden)]
+pub use mustlink_core::run::*;
+
+/// ```
+/// use mustlink::ndarray::array;
+/// use mustlink::plugins::base_clusterers::kmeans::KMeans;
+/// use mustlink::prelude::*;
+/// use mustlink::run::{self, Run};
+///
+/// # fn main() -> Result<()> {
+/// let problem = Problem::new(Data::dense(array![[0.0], [1.0], [8.0], [9.0]])?)
+///     .with_k(2)
+///     .with_constraints(Constraints::new(4, [Constraint::must(0, 3)])?);
+/// // k-means does not read constraints; what it breaks is counted.
+/// let found: Run = run::cluster(&KMeans::default(), &problem, &Context::new(1))?;
+/// assert_eq!((found.violations.total(), found.empty_clusters), (1, 0));
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use mustlink_core::run::{Run, cluster};
+
+/// ```
+/// use mustlink::ndarray::array;
+/// use mustlink::prelude::*;
+/// use mustlink::run::{self, Steps, Transformed};
+///
+/// # fn main() -> Result<()> {
+/// let steps = [mustlink::registry::build_default::<dyn Transform>("min_max")?];
+/// let problem = Problem::new(Data::dense(array![[0.0], [5.0], [10.0]])?);
+/// let Transformed { problem, steps, .. } = run::transform(&steps, &problem, &Context::new(1))?;
+/// assert_eq!(problem.data.to_dense(), array![[0.0], [0.5], [1.0]]);
+/// // What was fitted can be applied to other objects.
+/// let Steps(fitted) = steps;
+/// let other = fitted[0].1.apply(&Data::dense(array![[20.0]])?)?;
+/// assert_eq!(other.to_dense(), array![[2.0]]);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use mustlink_core::run::{Steps, Transformed, transform};
+
+/// ```
+/// use mustlink::ndarray::array;
+/// use mustlink::prelude::*;
+/// use mustlink::run;
+///
+/// # fn main() -> Result<()> {
+/// let propagator = mustlink::registry::build_default::<dyn ConstraintPropagator>("closure")?;
+/// let known = Constraints::new(3, [Constraint::must(0, 1), Constraint::must(1, 2)])?;
+/// let problem = Problem::new(Data::dense(array![[0.0], [1.0], [2.0]])?);
+/// let more = run::propagate(&*propagator, &known, None, &problem, &Context::new(1))?;
+/// assert!(matches!(more, Propagated::Constraints(all) if all.len() == 3));
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use mustlink_core::run::propagate;
