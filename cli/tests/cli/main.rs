@@ -13,4 +13,5 @@ mod plugin;
 mod reading;
 #[cfg(unix)]
 mod scripts;
+mod slurm;
 mod support;

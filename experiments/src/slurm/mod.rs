@@ -312,7 +312,7 @@ impl Follower<'_> {
     /// Looks which of the missing cells are there by now.
     fn look(&mut self) -> Result<()> {
         let there = journal::files(&self.options.out)?;
-        let mut found = Vec::new();
+        let mut found = BTreeSet::new();
         for &c in &self.missing {
             let identity = &self.grid.cells[c].identity;
             // A damaged file is a missing one: its cell is among those to do.
@@ -321,10 +321,10 @@ impl Follower<'_> {
                 && file.has_all(&self.left.wanted)
             {
                 self.failed += usize::from(has_failed(file.select(&self.left.wanted).0));
-                found.push(c);
+                found.insert(c);
             }
         }
-        found.iter().for_each(|c| drop(self.missing.remove(c)));
+        self.missing = &self.missing - &found;
         let (mut to_do, mut done) = (0.0, 0.0);
         for cost in &self.costs {
             let part = if self.missing.contains(&cost.cell) { &mut to_do } else { &mut done };

@@ -67,8 +67,8 @@ pub(super) fn target(costs: &[Cost], time_limit: Option<f64>) -> f64 {
     const TASKS: f64 = 32.0;
     const LEAST: f64 = 30.0;
     const MOST: f64 = 600.0;
-    let mut shared: BTreeMap<&str, f64> = BTreeMap::new();
-    costs.iter().flat_map(|c| &c.shared).for_each(|(name, s)| drop(shared.insert(name, *s)));
+    let each = costs.iter().flat_map(|c| &c.shared);
+    let shared: BTreeMap<&str, f64> = each.map(|(name, s)| (name.as_str(), *s)).collect();
     let all: f64 = costs.iter().map(|c| c.seconds).sum::<f64>() + shared.values().sum::<f64>();
     let target = (all / TASKS).clamp(LEAST, MOST);
     time_limit.map_or(target, |limit| target.min(limit / 4.0))

@@ -81,9 +81,9 @@ pub(super) fn check(request: &Request) -> Result<usize> {
     for name in request.partition.iter().flat_map(|p| p.split(',')) {
         if !names.contains(&name) {
             return Err(Error::Usage(format!(
-                "--partition {name}: the cluster has no such partition{}; it has {}",
-                suggestion(name, names.iter().copied()),
-                names.join(", ")
+                "--partition {name}: the cluster has no such partition, but {}{}",
+                names.join(", "),
+                suggestion(name, names.iter().copied())
             )));
         }
     }
