@@ -146,6 +146,14 @@ impl RunProgress for Cells {
         }
     }
 
+    fn note(&self, text: &str) {
+        match (self.quiet, &self.bar) {
+            (true, _) => {}
+            (false, Some(bar)) => bar.suspend(|| term::tell(text)),
+            (false, None) => term::tell(text),
+        }
+    }
+
     fn update(&self, snapshot: &ProgressSnapshot) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*snapshot);
         if let Some(bar) = &self.bar {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use mustlink::lock::{Sharing, try_lock};
 use mustlink::{Error, Result};
@@ -23,11 +24,25 @@ use crate::shard::Shard;
 /// The list of cells.
 const PLAN: &str = "cells.csv";
 
+/// Who opens a directory, and who else may be at work in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Who {
+    /// Nobody else.
+    Alone,
+    /// A shard, beside other shards; each is at work once.
+    Shard(Shard),
+    /// The follower of an array of a cluster, beside its tasks; there is one.
+    Follower,
+    /// A task of an array. A lost node's task may be at work still when the cluster starts it again
+    /// elsewhere: both write the same bytes.
+    Task,
+}
+
 /// A directory with the results of one experiment.
 #[derive(Debug)]
 pub(crate) struct Journal {
     dir: PathBuf,
-    /// Ends the name of files being written, so that shards do not meet.
+    /// Ends the name of files being written, so that those who share the directory do not meet.
     part: String,
     _locks: Vec<File>,
 }
@@ -73,20 +88,29 @@ fn lock(path: &Path, sharing: Sharing) -> Result<File> {
 impl Journal {
     /// Opens or starts the directory of an experiment: takes the lock, checks that it holds no
     /// other experiment, removes what was left half written.
-    pub fn open(dir: &Path, experiment: &Experiment, shard: Option<Shard>) -> Result<Journal> {
+    pub fn open(dir: &Path, experiment: &Experiment, who: Who) -> Result<Journal> {
         let cells = dir.join("cells");
         fs::create_dir_all(&cells).map_err(io(&cells))?;
-        // Shards of one run share the directory; each is at work once.
-        let sharing = if shard.is_some() { Sharing::Shared } else { Sharing::Exclusive };
+        let sharing = if matches!(who, Who::Alone) { Sharing::Exclusive } else { Sharing::Shared };
         let mut locks = vec![lock(&dir.join("run.lock"), sharing)?];
-        let part = match shard {
-            None => ".part".to_string(),
-            Some(Shard { number, of }) => {
+        let part = match who {
+            Who::Alone => ".part".to_string(),
+            Who::Shard(Shard { number, of }) => {
                 locks.push(lock(
                     &dir.join(format!("shard-{number}-of-{of}.lock")),
                     Sharing::Exclusive,
                 )?);
                 format!(".part-{number}-of-{of}")
+            }
+            Who::Follower => {
+                locks.push(lock(&dir.join("follower.lock"), Sharing::Exclusive)?);
+                ".part-follower".to_string()
+            }
+            // Processes of several machines may have the same number.
+            Who::Task => {
+                let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+                let since = since.map_or(0, |d| d.as_nanos());
+                format!(".part-{}-{since}", std::process::id())
             }
         };
         check(dir, experiment)?;
@@ -94,9 +118,9 @@ impl Journal {
         for entry in fs::read_dir(&cells).map_err(io(&cells))? {
             let path = entry.map_err(io(&cells))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let left_over = match shard {
-                None => name.contains(".part"),
-                Some(_) => name.ends_with(&journal.part),
+            let left_over = match who {
+                Who::Alone => name.contains(".part"),
+                _ => name.ends_with(&journal.part),
             };
             if left_over {
                 fs::remove_file(&path).map_err(io(&path))?;
@@ -189,7 +213,7 @@ pub(crate) fn files(dir: &Path) -> Result<BTreeSet<String>> {
 }
 
 /// When the file of a cell was written.
-pub(crate) fn modified(dir: &Path, identity: &str) -> Option<std::time::SystemTime> {
+pub(crate) fn modified(dir: &Path, identity: &str) -> Option<SystemTime> {
     fs::metadata(cell_path(dir, identity)).and_then(|m| m.modified()).ok()
 }
 

@@ -21,7 +21,8 @@
 //! | `plan`, `report` | what people see before and after |
 //! | `compare_rows`, `merge`, `diff` | several results directories |
 //! | `run_env`, `select`, `score`, `cell` | what happens in a selection and in a cell |
-//! | `schedule`, `run` | tasks, threads, memory, stopping |
+//! | `outcome`, `schedule`, `run` | what comes of it; tasks, threads, memory, stopping |
+//! | `slurm` | the same on a cluster |
 
 mod build;
 mod cell;
@@ -36,6 +37,7 @@ mod hash;
 mod identity;
 mod journal;
 mod merge;
+mod outcome;
 mod plan;
 mod report;
 mod row;
@@ -45,6 +47,7 @@ mod schedule;
 mod score;
 mod select;
 mod shard;
+pub mod slurm;
 mod split;
 mod stale;
 mod standing;
@@ -64,15 +67,14 @@ pub use costs::first_generator;
 pub use data::{Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 pub use merge::{Merged, merge};
+pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};
 pub use plan::{Plan, PlannedDataset, plan};
 pub use report::{
     Comparison, CurveSummary, Finding, Judgement, PointSummary, Report, Significance, Verdict,
     report,
 };
 pub use row::{Row, RowStatus};
-pub use run::{
-    FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures, retry, run,
-};
+pub use run::{retry, run};
 pub use shard::Shard;
 pub use split::Split;
 pub use stale::Keep;

@@ -11,7 +11,7 @@ use crate::compare_rows::differences;
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
 use crate::grid::PlanLine;
-use crate::journal::{self, Journal};
+use crate::journal::{self, Journal, Who};
 use crate::report::{self, Report};
 
 /// So many cells that differ are named.
@@ -144,7 +144,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
         );
         return Err(fail(out, message));
     }
-    let journal = Journal::open(out, &experiment, None)?;
+    let journal = Journal::open(out, &experiment, Who::Alone)?;
     for (identity, file) in &cells {
         journal.put(identity, file)?;
     }

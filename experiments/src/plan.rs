@@ -159,7 +159,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
 }
 
 /// Time of one multiply and add here and now, from a short run of distances to centres.
-fn seconds_per_operation() -> f64 {
+pub(crate) fn seconds_per_operation() -> f64 {
     const D: usize = 16;
     let rows: Vec<f64> = (0..1024 * D).map(|i| (i % 97) as f64).collect();
     let centre: Vec<f64> = (0..D).map(|i| i as f64).collect();

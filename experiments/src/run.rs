@@ -4,7 +4,7 @@
 //! thread pool, and only while their declared memory fits the limit. No result depends on the order.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -15,144 +15,17 @@ use mustlink::{Error, Result};
 use crate::cell;
 use crate::cell_file::has_failed;
 use crate::config::{Experiment, stored};
-use crate::data::Source;
-use crate::grid::{Budget, Grid, PlanLine};
-use crate::journal::{self, Journal};
-use crate::report::{self, Report};
-use crate::row::{Row, RowStatus};
+use crate::grid::{Budget, Grid};
+use crate::journal::{self, Journal, Who};
+use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
+use crate::report::report;
+use crate::row::Row;
 use crate::run_env::RunEnv;
 use crate::schedule::{Schedule, Task};
 use crate::select::{Selected, select};
-use crate::shard::{Shard, cells_of_shard};
+use crate::shard::cells_of_shard;
 use crate::stale::{Keep, Stale};
-use crate::standing::{Left, Standing};
-
-/// The progress of a run at one moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ProgressSnapshot {
-    /// Cells of this run that are over, those found finished included.
-    pub done: usize,
-    /// Cells of this run.
-    pub total: usize,
-    /// Cells with an error or out of time.
-    pub failed: usize,
-    /// Seconds to go, from the work left; unknown at first.
-    pub seconds_left: Option<f64>,
-}
-
-/// Watches a run. Calls may come from any thread; the watcher decides how often to show something.
-pub trait RunProgress: Send + Sync {
-    /// A data set was read: its name, and what it is in one line.
-    fn read(&self, _id: &str, _summary: &str) {}
-    /// Work begins on what is not there yet.
-    fn start(&self, _standing: &Standing) {}
-    /// Something is over.
-    fn update(&self, snapshot: &ProgressSnapshot);
-}
-
-struct Silent;
-impl RunProgress for Silent {
-    fn update(&self, _: &ProgressSnapshot) {}
-}
-
-/// How a run is done. Nothing here changes a row, time columns aside.
-#[derive(Clone)]
-pub struct RunOptions {
-    /// Directory of the results.
-    pub out: PathBuf,
-    /// Threads; absent: those of the experiment file, else one per core.
-    pub threads: Option<usize>,
-    /// Bytes of the data sets and what the methods under way declare, together.
-    pub memory_limit: Option<u64>,
-    /// Stop at the first cell that fails.
-    pub fail_fast: bool,
-    /// Only this part of the cells.
-    pub shard: Option<Shard>,
-    /// Which finished cells are kept.
-    pub keep: Keep,
-    /// When cancelled, let the running cells finish.
-    pub finish: bool,
-    /// Where data sets come from.
-    pub source: Source,
-    /// Who watches.
-    pub progress: Arc<dyn RunProgress>,
-    /// Set it to stop the run.
-    pub cancel: Arc<AtomicBool>,
-}
-
-impl RunOptions {
-    /// Results to `out`, everything else at its default.
-    pub fn to(out: impl Into<PathBuf>) -> Self {
-        RunOptions {
-            out: out.into(),
-            threads: None,
-            memory_limit: None,
-            fail_fast: false,
-            shard: None,
-            keep: Keep::Current,
-            finish: false,
-            source: Source::default(),
-            progress: Arc::new(Silent),
-            cancel: Arc::default(),
-        }
-    }
-}
-
-/// A cell that failed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FailedCell {
-    /// Its identity.
-    pub identity: String,
-    /// Data set.
-    pub dataset: String,
-    /// Method.
-    pub method: String,
-    /// Repeat.
-    pub repeat: usize,
-    /// Fold.
-    pub fold: usize,
-    /// The first error.
-    pub message: String,
-    /// It follows from data, settings and seed alone, so that it will come again.
-    pub seeded: bool,
-}
-
-impl FailedCell {
-    /// What failed in the rows of a cell, if anything.
-    fn of(line: &PlanLine, rows: &[Row]) -> Option<FailedCell> {
-        let row = rows.iter().find(|r| r.status != RowStatus::Ok)?;
-        Some(FailedCell {
-            identity: line.identity.clone(),
-            dataset: line.dataset.clone(),
-            method: line.method.clone(),
-            repeat: line.repeat,
-            fold: line.fold,
-            message: row.message.clone().unwrap_or_default(),
-            seeded: row.seeded == Some(true),
-        })
-    }
-}
-
-/// What came of a run.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Where the results are.
-    pub out: PathBuf,
-    /// Cells of this run (of the shard, or to be retried).
-    pub total: usize,
-    /// Cells found finished.
-    pub skipped: usize,
-    /// Cells done now.
-    pub done: usize,
-    /// Cells that failed, those found finished included, in config order.
-    pub failed: Vec<FailedCell>,
-    /// It was cancelled, or stopped at the first failure.
-    pub stopped: bool,
-    /// Seconds it took.
-    pub seconds: f64,
-    /// The results; absent after a shard, which leaves that to `report`.
-    pub report: Option<Report>,
-}
+use crate::standing::Left;
 
 /// Runs an experiment, or what is left of it.
 ///
@@ -160,11 +33,26 @@ pub struct Outcome {
 /// Data sets that cannot be read, a directory that is locked or holds another experiment, a disk
 /// that takes no more. Cells that fail are rows, not errors.
 pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Outcome> {
+    let who = options.shard.map_or(Who::Alone, Who::Shard);
+    run_some(experiment, options, who, &|grid| cells_of_shard(grid, options.shard))
+}
+
+/// Runs the cells that `choose` gives, as far as they are not there.
+pub(crate) fn run_some(
+    experiment: &Experiment,
+    options: &RunOptions,
+    who: Who,
+    choose: &dyn Fn(&Grid) -> Vec<usize>,
+) -> Result<Outcome> {
     let mut grid = Grid::new(experiment, &options.source)?;
-    let journal = Journal::open(&options.out, experiment, options.shard)?;
-    let cells = cells_of_shard(&grid, options.shard);
+    let journal = Journal::open(&options.out, experiment, who)?;
+    let cells = choose(&grid);
     let left = Left::of(experiment, &grid, &grid.distinct(&cells), &options.out, options.keep)?;
     left.adopted.iter().for_each(|(cell, other)| grid.adopt(*cell, &other.identity, &other.build));
+    // Tasks of an array find the study written; it may have grown since they were submitted.
+    if !matches!(who, Who::Task) {
+        journal.write_study(experiment, &left.wanted.metrics, &grid.plan_lines())?;
+    }
     carry_out(experiment, &grid, &journal, &cells, left, options)
 }
 
@@ -178,7 +66,7 @@ pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
     stored::require_checked(dir)?;
     let options = RunOptions { out: dir.to_path_buf(), ..options.clone() };
     let mut grid = Grid::new(&experiment, &options.source)?;
-    let journal = Journal::open(dir, &experiment, options.shard)?;
+    let journal = Journal::open(dir, &experiment, options.shard.map_or(Who::Alone, Who::Shard))?;
     let stale = Stale::find(&grid, &journal::files(dir)?, dir)?;
     let cells = grid.distinct(&cells_of_shard(&grid, options.shard));
     // What did not fail stays, whoever made it.
@@ -205,21 +93,8 @@ pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
     left.adopted.clear();
     left.standing.finished = 0;
     left.todo = failed.iter().map(|&c| (c, None)).collect();
+    journal.write_study(&experiment, &left.wanted.metrics, &grid.plan_lines())?;
     carry_out(&experiment, &grid, &journal, &failed, left, &options)
-}
-
-/// The cells of a results directory that came to an error or ran out of time.
-///
-/// # Errors
-/// `Data` when it is no results directory.
-pub fn failures(dir: &Path) -> Result<Vec<FailedCell>> {
-    let stored = stored::read(dir)?;
-    let mut failed = Vec::new();
-    for line in journal::read_plan(dir, &stored)? {
-        let Ok(Some(file)) = journal::read_cell(dir, &line.identity) else { continue };
-        failed.extend(FailedCell::of(&line, &file.rows));
-    }
-    Ok(failed)
 }
 
 /// What the threads of a run share, under one lock.
@@ -262,8 +137,6 @@ fn carry_out(
     options: &RunOptions,
 ) -> Result<Outcome> {
     let start = Instant::now();
-    let plan = grid.plan_lines();
-    journal.write_study(experiment, &left.wanted.metrics, &plan)?;
     if !left.todo.is_empty() {
         grid.datasets.iter().for_each(|d| options.progress.read(&d.id, &d.set.summary()));
     }
@@ -315,21 +188,15 @@ fn carry_out(
     if let Some(error) = board.fatal {
         return Err(error);
     }
-    let mut failed = Vec::new();
-    for &c in cells {
-        let Some(file) = journal::read_cell(&options.out, &grid.cells[c].identity)? else {
-            continue;
-        };
-        let rows: Vec<Row> = file.select(&left.wanted).0.into_iter().cloned().collect();
-        failed.extend(FailedCell::of(&plan[c], &rows));
-    }
-    let report = if options.shard.is_none() { Some(report::report(&options.out)?) } else { None };
+    let failed = failed_of(grid, cells, &options.out, &left.wanted)?;
+    let report = if options.shard.is_none() { Some(report(&options.out)?) } else { None };
     Ok(Outcome {
         out: options.out.clone(),
         total: runner.total,
         skipped: runner.skipped,
         done: board.done,
         failed,
+        lost: Vec::new(),
         stopped: board.stopped,
         seconds: start.elapsed().as_secs_f64(),
         report,

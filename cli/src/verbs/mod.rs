@@ -23,6 +23,7 @@ pub(crate) mod schema;
 pub(crate) mod score;
 pub(crate) mod select;
 pub(crate) mod verdicts;
+pub(crate) mod work;
 
 use clap::Subcommand;
 
@@ -44,6 +45,7 @@ pub(crate) enum Verb {
     Check(check::Args),
     Plan(plan::Args),
     Run(run::Args),
+    Work(work::Args),
     Report(report::Args),
     Retry(retry::Args),
     Merge(merge::Args),
@@ -73,6 +75,7 @@ impl Verb {
             Verb::Check(args) => check::run(args),
             Verb::Plan(args) => plan::run(args),
             Verb::Run(args) => run::run(args),
+            Verb::Work(args) => work::run(args),
             Verb::Report(args) => report::run(args),
             Verb::Retry(args) => retry::run(args),
             Verb::Merge(args) => merge::run(args),

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use mustlink::Error;
+use mustlink_experiments::slurm::{self, SlurmOptions};
 use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard};
 
 use crate::failure::Failure;
@@ -35,6 +37,8 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    cluster: Cluster,
+    #[command(flatten)]
     how: How,
 }
 
@@ -43,11 +47,11 @@ pub(crate) struct Args {
 pub(crate) struct How {
     /// Threads (default: what the experiment says, else one per core)
     #[arg(long, value_name = "N", value_parser = options::threads)]
-    threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
     /// Memory for the data sets and the methods under way (default: 80 % of what the machine, its
     /// control groups and ulimit -v allow)
     #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
-    memory_limit: Option<u64>,
+    pub(crate) memory_limit: Option<u64>,
     /// Stop at the first cell that fails
     #[arg(long)]
     fail_fast: bool,
@@ -55,10 +59,108 @@ pub(crate) struct How {
     #[arg(long)]
     finish: bool,
     #[command(flatten)]
-    data: DataDir,
+    pub(crate) data: DataDir,
     /// No progress
     #[arg(long, short)]
-    quiet: bool,
+    pub(crate) quiet: bool,
+}
+
+/// Where the cells are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Executor {
+    /// In this process
+    Local,
+    /// In tasks of one array of a Slurm cluster
+    Slurm,
+}
+
+/// The cluster.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Cluster")]
+struct Cluster {
+    /// Where the cells are run; slurm needs an --out that all machines of the cluster share
+    #[arg(long, value_enum, default_value = "local")]
+    executor: Executor,
+    /// Partition of the cluster (default: the cluster's)
+    #[arg(long, value_name = "NAME")]
+    partition: Option<String>,
+    /// Time limit of a task, as Slurm writes it: 30 (minutes), 2:00:00, 1-12:00:00 (default: the
+    /// partition's)
+    #[arg(long, value_name = "TIME", value_parser = slurm_time)]
+    time: Option<String>,
+    /// Cells per task: a number, or auto for tasks of half a minute to ten by their estimated time
+    /// (default: auto)
+    #[arg(long, value_name = "N", value_parser = cells_per_task)]
+    cells_per_task: Option<CellsPerTask>,
+}
+
+/// Cells per task; absent within: by their estimated time.
+#[derive(Debug, Clone, Copy)]
+struct CellsPerTask(Option<usize>);
+
+fn cells_per_task(text: &str) -> Result<CellsPerTask, String> {
+    match (text, text.parse()) {
+        ("auto", _) => Ok(CellsPerTask(None)),
+        (_, Ok(cells @ 1..)) => Ok(CellsPerTask(Some(cells))),
+        _ => Err(format!("must be auto or a whole number >= 1, got {text}")),
+    }
+}
+
+fn slurm_time(text: &str) -> Result<String, String> {
+    slurm::time_limit(text).map(|_| text.to_string())
+}
+
+/// What the cluster is told; `None` without one.
+fn slurm(args: &Args, out: &Path) -> Result<Option<SlurmOptions>, Failure> {
+    let Cluster { executor, partition, time, cells_per_task } = &args.cluster;
+    if *executor == Executor::Local {
+        let given = [
+            ("--partition", partition.is_some()),
+            ("--time", time.is_some()),
+            ("--cells-per-task", cells_per_task.is_some()),
+        ];
+        return match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(Failure::usage(format!("{name} needs --executor slurm"))),
+            None => Ok(None),
+        };
+    }
+    for (name, given) in [("--shard", args.shard.is_some()), ("--force", args.force)] {
+        if given {
+            return Err(Failure::usage(format!(
+                "{name} does not go with --executor slurm; choose another --out, or leave it away"
+            )));
+        }
+    }
+    let fail = |place: &str, e: std::io::Error| Error::Data {
+        place: place.into(),
+        message: e.to_string(),
+    };
+    let program = std::env::current_exe().map_err(|e| fail("this program", e))?;
+    let whole = |p: &Path| std::path::absolute(p).map_err(|e| fail(&p.display().to_string(), e));
+    let word = |p: PathBuf| p.display().to_string();
+    // A task has one processor unless more are asked for: its cells share nothing but selections.
+    let threads = args.how.threads.unwrap_or(1);
+    let mut command = vec![word(program), "work".into(), "--out".into(), word(whole(out)?)];
+    command.extend(["--threads".into(), threads.to_string()]);
+    if let Some(bytes) = args.how.memory_limit {
+        command.extend(["--memory-limit".into(), bytes.to_string()]);
+    }
+    for dir in &args.how.data.data_dir {
+        command.extend(["--data-dir".into(), word(whole(dir)?)]);
+    }
+    if args.keep_stale {
+        command.push("--keep-stale".into());
+    }
+    Ok(Some(SlurmOptions {
+        request: slurm::Request {
+            partition: partition.clone(),
+            time: time.clone(),
+            cpus: threads,
+            memory: args.how.memory_limit,
+        },
+        cells_per_task: cells_per_task.and_then(|c| c.0),
+        command,
+    }))
 }
 
 /// Where results go by default: a folder under the name of the experiment.
@@ -77,8 +179,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         (_, true) => Keep::Nothing,
         _ => Keep::Current,
     };
+    let cluster = slurm(args, &out)?;
     carry_out(&args.how, &out, args.shard, |options| {
-        experiments::run(&experiment, &RunOptions { keep, ..options.clone() })
+        let options = RunOptions { keep, ..options.clone() };
+        match &cluster {
+            None => experiments::run(&experiment, &options),
+            Some(cluster) => slurm::run(&experiment, &options, cluster),
+        }
     })
 }
 
@@ -143,8 +250,18 @@ pub(crate) fn carry_out(
             cell.dataset, cell.method, cell.repeat, cell.fold, cell.message
         ));
     }
+    for cell in outcome.lost.iter().take(5) {
+        term::tell(&format!(
+            "lost: {}, {}, repeat {}, fold {}: {}",
+            cell.dataset, cell.method, cell.repeat, cell.fold, cell.message
+        ));
+    }
+    if finished < outcome.total && !outcome.stopped {
+        let missing = outcome.total - finished;
+        term::tell(&format!("{missing} cells are missing; the same command tries them again"));
+    }
     match outcome.failed.len() {
-        0 => Ok(0),
+        0 => Ok(u8::from(!outcome.lost.is_empty())),
         failed => {
             let stopped = if outcome.stopped { "; stopped at the first" } else { "" };
             term::tell(&format!(

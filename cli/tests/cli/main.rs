@@ -13,5 +13,6 @@ mod plugin;
 mod reading;
 #[cfg(unix)]
 mod scripts;
+mod slurm;
 mod support;
 mod verdicts;

@@ -1,0 +1,36 @@
+//! What a task of a cluster's array does. Nobody types this; `run --executor slurm` writes it.
+
+use std::path::PathBuf;
+
+use mustlink_experiments::{Keep, RunOptions, slurm};
+
+use crate::failure::Failure;
+use crate::verbs::run::{How, carry_out};
+
+/// Do the cells of one task of an array, which run --executor slurm has submitted
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub(crate) struct Args {
+    /// What the tasks of the array do
+    list: PathBuf,
+    /// The number of the task
+    #[arg(long)]
+    task: usize,
+    /// Results directory
+    #[arg(long)]
+    out: PathBuf,
+    /// Keep finished cells that another build made
+    #[arg(long)]
+    keep_stale: bool,
+    #[command(flatten)]
+    how: How,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let keep = if args.keep_stale { Keep::Stale } else { Keep::Current };
+    let status = carry_out(&args.how, &args.out, None, |options| {
+        slurm::task(&args.list, args.task, &RunOptions { keep, ..options.clone() })
+    })?;
+    // Cells that fail are rows: the task has done what it was to do.
+    Ok(if status == 1 { 0 } else { status })
+}

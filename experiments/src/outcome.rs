@@ -1,0 +1,187 @@
+//! What is a run told, what does it tell while it is at work, and what came of it?
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use mustlink::Result;
+
+use crate::cell_file::Wanted;
+use crate::config::stored;
+use crate::data::Source;
+use crate::grid::{Grid, PlanLine};
+use crate::journal;
+use crate::report::Report;
+use crate::row::{Row, RowStatus};
+use crate::shard::Shard;
+use crate::stale::Keep;
+use crate::standing::Standing;
+
+/// The progress of a run at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProgressSnapshot {
+    /// Cells of this run that are over, those found finished included.
+    pub done: usize,
+    /// Cells of this run.
+    pub total: usize,
+    /// Cells with an error or out of time.
+    pub failed: usize,
+    /// Seconds to go, from the work left; unknown at first.
+    pub seconds_left: Option<f64>,
+}
+
+/// Watches a run. Calls may come from any thread; the watcher decides how often to show something.
+pub trait RunProgress: Send + Sync {
+    /// A data set was read: its name, and what it is in one line.
+    fn read(&self, _id: &str, _summary: &str) {}
+    /// Work begins on what is not there yet.
+    fn start(&self, _standing: &Standing) {}
+    /// Something worth a line.
+    fn note(&self, _text: &str) {}
+    /// Something is over.
+    fn update(&self, snapshot: &ProgressSnapshot);
+}
+
+/// Watches nothing.
+struct Silent;
+impl RunProgress for Silent {
+    fn update(&self, _: &ProgressSnapshot) {}
+}
+
+/// How a run is done. Nothing here changes a row, time columns aside.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// Directory of the results.
+    pub out: PathBuf,
+    /// Threads; absent: those of the experiment file, else one per core.
+    pub threads: Option<usize>,
+    /// Bytes of the data sets and what the methods under way declare, together.
+    pub memory_limit: Option<u64>,
+    /// Stop at the first cell that fails.
+    pub fail_fast: bool,
+    /// Only this part of the cells.
+    pub shard: Option<Shard>,
+    /// Which finished cells are kept.
+    pub keep: Keep,
+    /// When cancelled, let the running cells finish.
+    pub finish: bool,
+    /// Where data sets come from.
+    pub source: Source,
+    /// Who watches.
+    pub progress: Arc<dyn RunProgress>,
+    /// Set it to stop the run.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl RunOptions {
+    /// Results to `out`, everything else at its default.
+    pub fn to(out: impl Into<PathBuf>) -> Self {
+        RunOptions {
+            out: out.into(),
+            threads: None,
+            memory_limit: None,
+            fail_fast: false,
+            shard: None,
+            keep: Keep::Current,
+            finish: false,
+            source: Source::default(),
+            progress: Arc::new(Silent),
+            cancel: Arc::default(),
+        }
+    }
+}
+
+/// A cell that failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailedCell {
+    /// Its identity.
+    pub identity: String,
+    /// Data set.
+    pub dataset: String,
+    /// Method.
+    pub method: String,
+    /// Repeat.
+    pub repeat: usize,
+    /// Fold.
+    pub fold: usize,
+    /// The first error.
+    pub message: String,
+    /// It follows from data, settings and seed alone, so that it will come again.
+    pub seeded: bool,
+}
+
+impl FailedCell {
+    /// A cell that failed with this message, for reasons outside it.
+    pub(crate) fn new(line: &PlanLine, message: String) -> FailedCell {
+        FailedCell {
+            identity: line.identity.clone(),
+            dataset: line.dataset.clone(),
+            method: line.method.clone(),
+            repeat: line.repeat,
+            fold: line.fold,
+            message,
+            seeded: false,
+        }
+    }
+
+    /// What failed in the rows of a cell, if anything.
+    pub(crate) fn of(line: &PlanLine, rows: &[Row]) -> Option<FailedCell> {
+        let row = rows.iter().find(|r| r.status != RowStatus::Ok)?;
+        let message = row.message.clone().unwrap_or_default();
+        Some(FailedCell { seeded: row.seeded == Some(true), ..FailedCell::new(line, message) })
+    }
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Where the results are.
+    pub out: PathBuf,
+    /// Cells of this run (of the shard, or to be retried).
+    pub total: usize,
+    /// Cells found finished.
+    pub skipped: usize,
+    /// Cells done now.
+    pub done: usize,
+    /// Cells that failed, those found finished included, in config order.
+    pub failed: Vec<FailedCell>,
+    /// Cells of a cluster whose tasks ended without them, again and again; the message says how.
+    pub lost: Vec<FailedCell>,
+    /// It was cancelled, or stopped at the first failure.
+    pub stopped: bool,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// The results; absent after a shard, which leaves that to `report`.
+    pub report: Option<Report>,
+}
+
+/// The cells of a results directory that came to an error or ran out of time.
+///
+/// # Errors
+/// `Data` when it is no results directory.
+pub fn failures(dir: &Path) -> Result<Vec<FailedCell>> {
+    let stored = stored::read(dir)?;
+    let mut failed = Vec::new();
+    for line in journal::read_plan(dir, &stored)? {
+        let Ok(Some(file)) = journal::read_cell(dir, &line.identity) else { continue };
+        failed.extend(FailedCell::of(&line, &file.rows));
+    }
+    Ok(failed)
+}
+
+/// Those of the cells `cells` that failed, by their files.
+pub(crate) fn failed_of(
+    grid: &Grid,
+    cells: &[usize],
+    dir: &Path,
+    wanted: &Wanted,
+) -> Result<Vec<FailedCell>> {
+    let plan = grid.plan_lines();
+    let mut failed = Vec::new();
+    for &c in cells {
+        let Some(file) = journal::read_cell(dir, &plan[c].identity)? else { continue };
+        let rows: Vec<Row> = file.select(wanted).0.into_iter().cloned().collect();
+        failed.extend(FailedCell::of(&plan[c], &rows));
+    }
+    Ok(failed)
+}

@@ -1,0 +1,166 @@
+//! Which cells go into one task of an array?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::build::has_program;
+use crate::config::Experiment;
+use crate::grid::Grid;
+use crate::plan::seconds_per_operation;
+use crate::standing::Left;
+
+/// What a cell takes by itself, and what it shares with others of the same task.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Cost {
+    pub cell: usize,
+    /// Seconds of its own.
+    pub seconds: f64,
+    /// Seconds of the selections and ensembles it needs, by name: once in a task, whoever needs them.
+    pub shared: Vec<(String, f64)>,
+    /// Nobody knows its time: it begins a task, and ends it.
+    pub unknown: bool,
+}
+
+/// How much goes into a task.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Size {
+    /// About so many seconds.
+    Seconds(f64),
+    /// So many cells.
+    Cells(usize),
+}
+
+/// The costs of the cells of `left`, those of one fold side by side: they share selections.
+pub(super) fn costs(experiment: &Experiment, grid: &Grid, left: &Left) -> Vec<Cost> {
+    let each = seconds_per_operation();
+    let numbers = experiment.points.numbers().ok();
+    let queries = numbers.as_ref().map_or(100, |p| p.last().copied().unwrap_or(0));
+    let mut cells: Vec<usize> = left.todo.keys().copied().collect();
+    cells.sort_by_key(|&c| {
+        let cell = &grid.cells[c];
+        (cell.dataset, cell.repeat, cell.fold, cell.method)
+    });
+    let cost = |c: usize| {
+        let (cell, method) = (&grid.cells[c], grid.method_of_cell(c));
+        let lacks = left.todo[&c].as_ref().or(numbers.as_ref()).map_or(1, Vec::len);
+        let before = left.seconds.get(&(cell.dataset, cell.method));
+        let program = has_program(&method.resolved.config);
+        let seconds = match before {
+            Some((sum, count)) if program => sum / *count as f64,
+            _ => grid.cell_effort(c, lacks) * each,
+        };
+        let selection = grid.selection_of[c]
+            .map(|s| (format!("selection {s}"), grid.selection_effort(s, queries) * each));
+        let ensembles = method.costs.ensembles().map(|e| (e.key.clone(), e.effort * each));
+        Cost {
+            cell: c,
+            seconds,
+            shared: selection.into_iter().chain(ensembles).collect(),
+            unknown: program && before.is_none(),
+        }
+    };
+    cells.into_iter().map(cost).collect()
+}
+
+/// Seconds per task that suit the whole: short enough that many machines take part, long enough that
+/// starting a task is nothing beside it, and well within the time limit of a task, for these are estimates.
+pub(super) fn target(costs: &[Cost], time_limit: Option<f64>) -> f64 {
+    const TASKS: f64 = 32.0;
+    const LEAST: f64 = 30.0;
+    const MOST: f64 = 600.0;
+    let each = costs.iter().flat_map(|c| &c.shared);
+    let shared: BTreeMap<&str, f64> = each.map(|(name, s)| (name.as_str(), *s)).collect();
+    let all: f64 = costs.iter().map(|c| c.seconds).sum::<f64>() + shared.values().sum::<f64>();
+    let target = (all / TASKS).clamp(LEAST, MOST);
+    time_limit.map_or(target, |limit| target.min(limit / 4.0))
+}
+
+/// Packs the cells into tasks, in order; at most `most` tasks where the size is a duration, which is
+/// then a longer one.
+pub(super) fn pack(costs: &[Cost], size: Size, most: usize) -> Vec<Vec<usize>> {
+    let packs = fill(costs, size);
+    match size {
+        Size::Seconds(seconds) if packs.len() > most => {
+            pack(costs, longer(costs, seconds, packs.len(), most), most)
+        }
+        _ => packs,
+    }
+}
+
+/// A duration with which fewer tasks will do; where even that does not help, a number of cells.
+fn longer(costs: &[Cost], seconds: f64, tasks: usize, most: usize) -> Size {
+    let all: f64 = costs.iter().map(|c| c.seconds).sum();
+    let unknown = costs.iter().filter(|c| c.unknown).count();
+    if unknown >= most || seconds > 10.0 * all.max(1.0) {
+        return Size::Cells(costs.len().div_ceil(most.max(1)));
+    }
+    Size::Seconds(seconds * (1.1 * tasks as f64 / most.max(1) as f64))
+}
+
+fn fill(costs: &[Cost], size: Size) -> Vec<Vec<usize>> {
+    let mut packs: Vec<Vec<usize>> = Vec::new();
+    let (mut seconds, mut known): (f64, BTreeSet<&str>) = (f64::INFINITY, BTreeSet::new());
+    for cost in costs {
+        let shared = |known: &BTreeSet<&str>| -> f64 {
+            let new = cost.shared.iter().filter(|(name, _)| !known.contains(name.as_str()));
+            new.map(|(_, s)| s).sum()
+        };
+        let more = cost.seconds + shared(&known);
+        let full = match size {
+            Size::Cells(count) => packs.last().is_none_or(|p| p.len() >= count),
+            Size::Seconds(target) => cost.unknown || seconds + more > target,
+        };
+        if full {
+            packs.push(Vec::new());
+            known.clear();
+            seconds = 0.0;
+        }
+        seconds += if cost.unknown { f64::INFINITY } else { cost.seconds + shared(&known) };
+        known.extend(cost.shared.iter().map(|(name, _)| name.as_str()));
+        if let Some(last) = packs.last_mut() {
+            last.push(cost.cell);
+        }
+    }
+    packs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(cell: usize, seconds: f64, shared: &[(&str, f64)]) -> Cost {
+        let shared = shared.iter().map(|(name, s)| (name.to_string(), *s)).collect();
+        Cost { cell, seconds, shared, unknown: false }
+    }
+
+    #[test]
+    fn what_is_shared_counts_once_in_a_task() {
+        let costs: Vec<Cost> = (0..6).map(|c| cost(c, 10.0, &[("s", 20.0)])).collect();
+        // 20 for what they share and 10 each: four in a task of a minute, and again 20 in the next.
+        assert_eq!(pack(&costs, Size::Seconds(60.0), 9), [vec![0, 1, 2, 3], vec![4, 5]]);
+        assert_eq!(pack(&costs, Size::Cells(5), 9), [vec![0, 1, 2, 3, 4], vec![5]]);
+        assert_eq!(target(&costs, None), 30.0);
+        assert_eq!(target(&costs, Some(60.0)), 15.0);
+    }
+
+    #[test]
+    fn a_cell_longer_than_a_task_has_one_of_its_own() {
+        let mut costs: Vec<Cost> = (0..4).map(|c| cost(c, 1.0, &[])).collect();
+        costs[1].seconds = 100.0;
+        assert_eq!(pack(&costs, Size::Seconds(5.0), 9), [vec![0], vec![1], vec![2, 3]]);
+        costs[1] = Cost { unknown: true, ..cost(1, 0.0, &[]) };
+        assert_eq!(pack(&costs, Size::Seconds(5.0), 9), [vec![0], vec![1], vec![2, 3]]);
+    }
+
+    #[test]
+    fn never_more_tasks_than_an_array_takes_and_every_cell_once() {
+        for unknown in [false, true] {
+            let costs: Vec<Cost> =
+                (0..97).map(|c| Cost { unknown, ..cost(c, c as f64, &[("e", 3.0)]) }).collect();
+            for most in [1, 2, 7, 96] {
+                let packs = pack(&costs, Size::Seconds(1.0), most);
+                assert!(packs.len() <= most, "{} of {most}", packs.len());
+                assert_eq!(packs.concat(), (0..97).collect::<Vec<_>>());
+            }
+        }
+    }
+}
