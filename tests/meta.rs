@@ -310,6 +310,7 @@ fn no_path_of_a_machine() {
 
 /// The names of the kernels that are shown, with their types: see [`mustlink::kernels`].
 #[test]
+#[expect(clippy::type_complexity, reason = "the types are what is tested")]
 fn the_kernels_shown_keep_their_signatures() {
     use mustlink::kernels::*;
     use mustlink::ndarray::Array2;

@@ -4,6 +4,7 @@
 //! `kill-node DIR n1`, `start-node DIR n1` that runs nodes n1 and n2 on this machine; else the one
 //! whose `sinfo` answers. Without either these tests say that they were skipped.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -23,6 +24,11 @@ fn long() -> String {
 
 /// Longer than anything here takes: a cluster that hangs is a failure, not a test without end.
 const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Says so past the test harness, which hides the output of tests that pass.
+fn skipped(what: &str, why: &str) {
+    let _ = std::io::stderr().write_all(format!("skipped: {what}: {why}\n").as_bytes());
+}
 
 /// The cluster, used by one test at a time.
 struct Cluster {
@@ -50,7 +56,7 @@ impl Cluster {
         if answers {
             return Some(Cluster { _alone: alone, starter: None, config: None });
         }
-        eprintln!("SKIPPED {test}: no MUSTLINK_LOCAL_SLURM, and no sinfo on PATH that answers");
+        skipped(test, "no MUSTLINK_LOCAL_SLURM, and no sinfo on PATH that answers");
         None
     }
 
@@ -172,7 +178,7 @@ fn a_node_killed_hard_costs_nothing() {
     let run = cluster.spawn(&bench, "run e.toml --out there --executor slurm --cells-per-task 8");
     wait_for("the first cells", || cells(&bench, "there") > 0);
     if !cluster.starter("kill-node", &["n1"]) {
-        eprintln!("SKIPPED: only a cluster of MUSTLINK_LOCAL_SLURM is harmed");
+        skipped("the harm to a node", "only a cluster of MUSTLINK_LOCAL_SLURM is harmed");
     }
     let run = done(run);
     assert_eq!(run.status, 0, "{}", run.err);
