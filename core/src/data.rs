@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::reduce;
 
+mod contiguous;
 mod magnitudes;
 
 /// What kind of numbers a [`Data`] holds.
@@ -486,20 +487,6 @@ impl Data {
         Data { store: self.store.clone(), rows: Some(rows) }
     }
 
-    /// The same objects, with dense rows that a list selects copied one after the other: what reads
-    /// each of them again and again waits less for memory. Other data is shared as it is.
-    pub fn contiguous(&self) -> Self {
-        if self.kind() != DataKind::Dense || self.rows.is_none() {
-            return self.clone();
-        }
-        let norms = (0..self.n()).map(|i| self.norm2(i)).collect();
-        // What the values range over is said of all rows, so that units stay those of the whole.
-        let ranges = OnceLock::from(self.ranges().to_vec());
-        let matrix = Matrix::Dense(self.to_dense());
-        let store = Store { matrix, norms, digest: OnceLock::new(), ranges };
-        Data { store: Arc::new(store), rows: None }
-    }
-
     /// The same objects with only the features `columns` (dense data). Copies.
     ///
     /// # Errors
@@ -660,18 +647,6 @@ mod tests {
         assert_eq!(y.row(0), Row::Dense(&[0.0]));
         assert_eq!(y.row(1), Row::Dense(&[3.0]));
         assert_ne!(x.digest(), y.digest());
-    }
-
-    #[test]
-    fn contiguous_rows_are_the_same_objects_in_the_same_units() {
-        let x = Data::dense(array![[0.0, 1.0], [1e9, 5.0], [2.0, 3.0], [4.0, 4.0]]).unwrap();
-        let some = x.subset(&[3, 0, 0]);
-        let copy = some.contiguous();
-        assert_eq!(copy.dense_slice(), Some(&[4.0, 4.0, 0.0, 1.0, 0.0, 1.0][..]));
-        assert_eq!(some.dense_slice(), None);
-        assert_eq!(copy.ranges(), x.ranges());
-        assert!((0..3).all(|i| copy.norm2(i) == some.norm2(i)));
-        assert!(Arc::ptr_eq(&x.contiguous().store, &x.store));
     }
 
     #[test]

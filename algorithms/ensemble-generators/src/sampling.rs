@@ -162,7 +162,8 @@ impl Sampling {
             // The list of rows, and those of them that are copied.
             Sampling::Subsample { .. } | Sampling::Bootstrap { .. } => {
                 let dense = 8 * shape.n * shape.d;
-                16 * shape.n + if dense == 8 * shape.entries { MOST_COPIED.min(dense) } else { 0 }
+                16 * shape.n
+                    + if dense == 8 * shape.entries { Data::MOST_COPIED.min(dense) } else { 0 }
             }
             Sampling::FeatureSubspace { fraction } => {
                 (12.0 * fraction.clamp(0.0, 1.0) * shape.entries as f64) as usize
@@ -176,16 +177,10 @@ impl Sampling {
     }
 }
 
-/// Bytes of dense rows that are copied for a member rather than looked up in all of them.
-const MOST_COPIED: usize = 16 << 20;
-
-/// Some objects of a problem, their rows one after the other where they are few enough to be copied:
-/// a member reads each of them many times.
+/// Some objects of a problem: a member reads each of them many times.
 fn subset(problem: &Problem, rows: &[usize]) -> Problem {
     let mut some = problem.subset(rows);
-    if 8 * rows.len() * problem.d() <= MOST_COPIED {
-        some.data = some.data.contiguous();
-    }
+    some.data = some.data.contiguous();
     some
 }
 

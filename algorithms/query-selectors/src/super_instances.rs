@@ -88,7 +88,7 @@ impl Grouping<'_> {
             let data = &self.problem.data;
             let labels = match whole {
                 true => made.labels(data, ctx),
-                false => made.labels(&data.subset(&rows()), ctx),
+                false => made.labels(&data.subset(&rows()).contiguous(), ctx),
             };
             return labels.map(|labels| canonical(&labels)).map_err(|e| e.at("clusterer"));
         };

@@ -54,7 +54,8 @@ fn verdicts_of_finished_experiments_are_one_table() {
         lines[2]
     );
     assert!(lines[4].contains("| 3: k-means is no worse than chance | reproduced | iris: "));
-    bench.run("verdicts nowhere").failed(2, "nowhere");
+    let none = bench.run("verdicts nowhere");
+    assert!(none.status == 3 && none.err.contains("is this a results directory?"), "{}", none.err);
 }
 
 #[test]
