@@ -91,6 +91,14 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A number of seconds.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(s) if s > 0.0 && s < 1e9 => Ok(s),
+        _ => Err(format!("must be a number of seconds above 0, got {text}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -107,6 +107,12 @@ pub fn first_generator(value: &Value) -> Option<&Value> {
 /// members on the way down. Good enough to start long cells first.
 fn effort(value: &Value, shape: &Shape) -> f64 {
     const SWEEPS: f64 = 20.0;
+    /// What a sweep does beside multiplying and adding: memory, bounds, constraints.
+    const BESIDE: f64 = 4.0;
+    /// Making and scoring one clustering of however few objects.
+    const AT_LEAST: f64 = 3e5;
+    /// Per pair of objects: what is propagated grows with these, and is read in every sweep.
+    const PROPAGATED: f64 = 500.0;
     let count = |key: &str| value.get(key).and_then(Value::as_u64).map_or(1.0, |v| v.max(1) as f64);
     let inner: f64 = match value {
         Value::Object(map) => map.values().map(|v| effort(v, shape)).sum(),
@@ -114,10 +120,14 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
         _ => 0.0,
     };
     let Some(d) = descriptor(value) else { return inner };
+    let (entries, n) = (shape.entries as f64, shape.n as f64);
     let own = match d.role {
-        Role::BaseClusterer if inner == 0.0 => shape.entries as f64 * shape.k as f64 * SWEEPS,
+        Role::BaseClusterer if inner == 0.0 => {
+            AT_LEAST + entries * shape.k as f64 * SWEEPS * BESIDE
+        }
+        Role::ConstraintPropagator => (n * n * PROPAGATED).min(1e10),
         Role::Oracle | Role::Metric => 0.0,
-        _ => shape.entries as f64,
+        _ => entries,
     };
     (own + inner) * count("restarts") * count("members")
 }

@@ -254,16 +254,10 @@ impl Grid {
         costs.clusterer * runs.max(1) as f64
     }
 
-    /// Operations of making every shared ensemble once, roughly.
-    pub fn ensemble_effort(&self) -> f64 {
-        let shared: BTreeMap<&String, f64> = self
-            .methods
-            .iter()
-            .flatten()
-            .flat_map(|m| m.costs.ensembles())
-            .map(|SharedEnsemble { key, effort }| (key, *effort))
-            .collect();
-        shared.values().sum()
+    /// Operations of making each shared ensemble once, roughly.
+    pub fn ensemble_efforts(&self) -> BTreeMap<&String, f64> {
+        let shared = self.methods.iter().flatten().flat_map(|m| m.costs.ensembles());
+        shared.map(|SharedEnsemble { key, effort }| (key, *effort)).collect()
     }
 
     /// Operations of one selection, roughly.
@@ -273,7 +267,9 @@ impl Grid {
         let asks = (queries.max(1) * data.entries()) as f64;
         let selector = resolved.method.selector.as_ref();
         let between = selector.is_some_and(|s| s.properties().needs_clustering);
-        asks + costs.selector + if between { costs.clusterer * queries as f64 / 10.0 } else { 0.0 }
+        // A selector that looks at clusterings learns from them as well, forests for instance.
+        let between = if between { queries as f64 * costs.clusterer + 100.0 * asks } else { 0.0 };
+        asks + costs.selector + between
     }
 }
 

@@ -18,9 +18,9 @@
 //! | `grid`, `shard` | cells and the selections they share; parts of a run |
 //! | `cell_file`, `journal` | files that survive a run being killed, and show when they were changed |
 //! | `stale`, `standing` | what other builds made; what of an experiment is there already |
-//! | `plan`, `report` | what people see before and after |
-//! | `compare_rows`, `merge`, `diff` | several results directories |
 //! | `run_env`, `select`, `score`, `cell` | what happens in a selection and in a cell |
+//! | `trial`, `plan`, `report` | cells timed; what people see before and after |
+//! | `compare_rows`, `merge`, `diff` | several results directories |
 //! | `outcome`, `schedule`, `run` | what comes of it; tasks, threads, memory, stopping |
 //! | `slurm` | the same on a cluster |
 
@@ -53,6 +53,7 @@ mod stale;
 mod standing;
 pub mod statistics;
 pub mod svg;
+mod trial;
 mod verdict;
 
 // Tests build methods by name.
@@ -68,7 +69,7 @@ pub use data::{Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 pub use merge::{Merged, merge};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};
-pub use plan::{Plan, PlannedDataset, plan};
+pub use plan::{Plan, PlannedDataset, Timing, plan, plan_timed};
 pub use report::{
     Comparison, CurveSummary, Finding, Judgement, PointSummary, Report, Significance, Verdict,
     report,

@@ -1,6 +1,6 @@
 //! What would a run do, and what would it take?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 use std::time::Instant;
@@ -15,6 +15,7 @@ use crate::grid::Grid;
 use crate::journal;
 use crate::stale::Keep;
 use crate::standing::{Left, Standing};
+use crate::trial::{Group, Trial};
 
 /// One data set of a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,14 +45,33 @@ pub struct Plan {
     pub rows: usize,
     /// Selections that cells share.
     pub selections: usize,
-    /// Seconds on one thread, roughly, for what is left.
+    /// Seconds on one thread for what is left: counted from the configuration, which is rough, or
+    /// from cells that were timed.
     pub seconds: f64,
+    /// How that is known.
+    pub timing: Timing,
     /// Methods with plugins in other languages of which no cell is finished: nobody knows their time.
     pub unmeasured: Vec<String>,
     /// Bytes of the largest cell, as its plugins declare.
     pub memory: u64,
     /// The method and the data set of that cell.
     pub largest: String,
+}
+
+/// How a plan knows its seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Timing {
+    /// Operations were counted.
+    Counted,
+    /// Cells were run.
+    Timed {
+        /// Methods and data sets of which a cell was run to its end.
+        groups: usize,
+        /// Of so many.
+        of: usize,
+        /// Seconds that took.
+        seconds: f64,
+    },
 }
 
 impl Plan {
@@ -69,6 +89,29 @@ impl Plan {
 /// # Errors
 /// Methods that do not fit a data set; a results directory whose rows would change their meaning.
 pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Result<Plan> {
+    lay_out(experiment, source, out, None)
+}
+
+/// The same, and runs one cell of each method and data set for as long as `seconds` last, short ones
+/// first; the rest is estimated from these. Nothing is written.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_timed(
+    experiment: &Experiment,
+    source: &Source,
+    out: Option<&Path>,
+    seconds: f64,
+) -> Result<Plan> {
+    lay_out(experiment, source, out, Some(seconds))
+}
+
+fn lay_out(
+    experiment: &Experiment,
+    source: &Source,
+    out: Option<&Path>,
+    try_for: Option<f64>,
+) -> Result<Plan> {
     let datasets: Vec<PlannedDataset> = experiment
         .datasets
         .iter()
@@ -91,6 +134,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         rows: per_set * there * points,
         selections: 0,
         seconds: 0.0,
+        timing: Timing::Counted,
         unmeasured: Vec::new(),
         memory: 0,
         largest: String::new(),
@@ -116,34 +160,65 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         let lacks = left.as_ref().and_then(|l| l.todo.get(&c)?.as_ref());
         lacks.map_or(points, Vec::len)
     };
-    let (mut cells, mut measured) = (0.0, 0.0);
-    for c in (0..grid.cells.len()).filter(|&c| is_left(c)) {
-        let (set, method) = (grid.cells[c].dataset, grid.cells[c].method);
+    let unfinished: Vec<usize> = (0..grid.cells.len()).filter(|&c| is_left(c)).collect();
+    let start = Instant::now();
+    let trial = match try_for {
+        Some(seconds) => Trial::run(experiment, &grid, &unfinished, seconds)?,
+        None => Trial::default(),
+    };
+    if try_for.is_some() {
+        let groups: BTreeSet<Group> =
+            unfinished.iter().map(|&c| (grid.cells[c].dataset, grid.cells[c].method)).collect();
+        plan.timing = Timing::Timed {
+            groups: trial.cells.len(),
+            of: groups.len(),
+            seconds: start.elapsed().as_secs_f64(),
+        };
+    }
+    let times = match experiment.head.ensemble_per {
+        EnsemblePer::Dataset => 1,
+        EnsemblePer::Repeat => experiment.split.repeats(),
+    };
+    let mut cells = Parts::default();
+    let mut programs = 0.0;
+    for &c in &unfinished {
+        let group = (grid.cells[c].dataset, grid.cells[c].method);
         let resolved = &grid.method_of_cell(c).resolved;
         if !has_program(&resolved.config) {
-            cells += grid.cell_effort(c, lacks(c));
+            cells.add(group.1, grid.cell_effort(c, lacks(c)), trial.cells.get(&group));
             continue;
         }
-        match left.as_ref().and_then(|l| l.seconds.get(&(set, method))) {
-            Some((sum, count)) => measured += sum / *count as f64,
+        match left.as_ref().and_then(|l| l.seconds.get(&group)) {
+            Some((sum, count)) => programs += sum / *count as f64,
             None if plan.unmeasured.contains(&resolved.id) => {}
             None => plan.unmeasured.push(resolved.id.clone()),
         }
     }
-    let selections: f64 =
-        (0..grid.selections.len()).map(|s| grid.selection_effort(s, queries)).sum();
-    plan.finished = (0..grid.cells.len()).filter(|&c| !is_left(c)).count();
-    plan.selections = grid.selections.len();
-    let selections = if plan.finished == plan.cells { 0.0 } else { selections };
-    let ensembles = if plan.finished == plan.cells {
-        0.0
-    } else {
-        match experiment.head.ensemble_per {
-            EnsemblePer::Dataset => grid.ensemble_effort(),
-            EnsemblePer::Repeat => grid.ensemble_effort() * experiment.split.repeats() as f64,
+    let needed: BTreeSet<usize> = unfinished.iter().filter_map(|&c| grid.selection_of[c]).collect();
+    let mut selections = Parts::default();
+    for &s in &needed {
+        let group = (grid.selections[s].dataset, grid.selections[s].method);
+        selections.add(group.1, grid.selection_effort(s, queries), trial.selections.get(&group));
+    }
+    let mut ensembles = Parts::default();
+    if !unfinished.is_empty() {
+        for (key, effort) in grid.ensemble_efforts() {
+            (0..times).for_each(|_| ensembles.add(0, effort, trial.ensembles.get(key)));
         }
-    };
-    plan.seconds = (cells + selections + ensembles) * seconds_per_operation() + measured;
+    }
+    plan.finished = grid.cells.len() - unfinished.len();
+    plan.selections = grid.selections.len();
+    let operation = seconds_per_operation();
+    plan.seconds = cells.seconds(operation)
+        + selections.seconds(operation)
+        + ensembles.seconds(operation)
+        + programs;
+    if let Some((group, took)) = trial.unfinished {
+        // It took at least that long, and so will the others of its kind.
+        let same =
+            unfinished.iter().filter(|&&c| (grid.cells[c].dataset, grid.cells[c].method) == group);
+        plan.seconds = plan.seconds.max(took * same.count() as f64);
+    }
     plan.standing = left.map(|l| l.standing).unwrap_or_default();
     for (row, set) in grid.methods.iter().zip(&grid.datasets) {
         for method in row {
@@ -156,6 +231,36 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
         }
     }
     Ok(plan)
+}
+
+/// Parts of a run of one kind: what each takes in operations, and in seconds where one was timed.
+#[derive(Default)]
+struct Parts {
+    /// The method of each, its operations, its seconds.
+    parts: Vec<(usize, f64, Option<f64>)>,
+}
+
+impl Parts {
+    fn add(&mut self, method: usize, operations: f64, seconds: Option<&f64>) {
+        self.parts.push((method, operations, seconds.copied()));
+    }
+
+    /// Seconds of all. Where none was timed, an operation takes as long as in the same method on other
+    /// data, else as in the other methods, else `operation`.
+    fn seconds(&self, operation: f64) -> f64 {
+        let rate = |of: &dyn Fn(usize) -> bool| {
+            let timed = self.parts.iter().filter(|(m, ..)| of(*m));
+            let timed = timed.filter_map(|(_, o, s)| s.map(|s| (*o, s)));
+            let (o, s) = timed.fold((0.0, 0.0), |sum, (o, s)| (sum.0 + o, sum.1 + s));
+            (o > 0.0).then_some(s / o)
+        };
+        let methods: BTreeSet<usize> = self.parts.iter().map(|p| p.0).collect();
+        let of: BTreeMap<usize, Option<f64>> =
+            methods.into_iter().map(|m| (m, rate(&|other| other == m))).collect();
+        let any = rate(&|_| true).unwrap_or(operation);
+        let each = |(m, o, s): &(usize, f64, Option<f64>)| s.unwrap_or(o * of[m].unwrap_or(any));
+        self.parts.iter().map(each).sum()
+    }
 }
 
 /// Time of one multiply and add here and now, from a short run of distances to centres.
@@ -184,6 +289,22 @@ fn duration(seconds: f64) -> String {
     }
 }
 
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Timing::Counted => {
+                write!(f, ", roughly (--measure 20 runs cells for 20 s to know better)")
+            }
+            Timing::Timed { groups, of, seconds } => {
+                write!(
+                    f,
+                    " (from one cell each of {groups} of {of} methods on data sets, in {seconds:.1} s)"
+                )
+            }
+        }
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for d in &self.datasets {
@@ -207,8 +328,9 @@ impl fmt::Display for Plan {
         if self.missing().next().is_none() {
             write!(
                 f,
-                "about {} on one thread; up to {} per cell beyond the shared data",
+                "about {} on one thread{}; up to {} per cell beyond the shared data",
                 duration(self.seconds),
+                self.timing,
                 bytes(self.memory)
             )?;
             if !self.unmeasured.is_empty() {

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mustlink::prelude::*;
 use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::{
-    Experiment, Outcome, ProgressSnapshot, RunOptions, RunProgress, Shard, Source, plan, report,
-    retry, run,
+    Experiment, Outcome, ProgressSnapshot, RunOptions, RunProgress, Shard, Source, Timing, plan,
+    plan_timed, report, retry, run,
 };
 
 /// Fails where it is told to.
@@ -650,9 +650,16 @@ fn the_plan_counts_what_a_run_does() {
     assert_eq!((before.cells, before.finished, before.rows), (48, 0, 144));
     assert_eq!(before.selections, 36);
     assert!(before.seconds > 0.0 && before.memory > 0);
+    let timed = plan_timed(&experiment, &source(), Some(dir.path()), 600.0).unwrap();
+    let Timing::Timed { groups, of, .. } = timed.timing else { panic!("{timed}") };
+    assert_eq!((groups, of), (before.methods * 2, before.methods * 2));
+    assert!(timed.seconds.is_finite() && timed.seconds > 0.0);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "timing writes nothing");
     done(&text(), dir.path());
     let after = plan(&experiment, &source(), Some(dir.path())).unwrap();
     assert_eq!((after.finished, after.seconds), (48, 0.0));
+    let nothing = plan_timed(&experiment, &source(), Some(dir.path()), 600.0).unwrap();
+    assert_eq!(nothing.seconds, 0.0);
     let missing = plan(&experiment, &Source::default(), None).unwrap();
     assert_eq!(missing.missing().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["left", "right"]);
     assert!(missing.to_string().contains("left: MISSING: "));

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use mustlink::Error;
-use mustlink_experiments::{Plan, plan};
+use mustlink_experiments::{Plan, plan, plan_timed};
 
 use crate::failure::Failure;
 use crate::file_kind;
-use crate::options::{DataDir, bytes};
+use crate::options::{DataDir, bytes, seconds};
 use crate::term;
 use crate::verbs::run::default_out;
 
@@ -20,6 +20,9 @@ pub(crate) struct Args {
     /// Results directory, to see what is finished (default: mustlink-results/NAME)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Run a cell of each method and data set for so many seconds, and estimate the time from these
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    measure: Option<f64>,
     /// Change a value first: experiment.seed=7 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
@@ -33,7 +36,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let experiment = file_kind::experiment(&args.file, &args.sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
-    let plan = plan(&experiment, &args.data.source(), Some(&out))?;
+    let source = args.data.source();
+    let plan = match args.measure {
+        Some(seconds) => plan_timed(&experiment, &source, Some(&out), seconds)?,
+        None => plan(&experiment, &source, Some(&out))?,
+    };
     term::print(&plan.to_string())?;
     if let Some(limit) = args.memory_limit {
         within(&plan, limit)?;

@@ -19,6 +19,11 @@ fn from_the_plan_to_the_report() {
     let plan = bench.run("plan e.toml");
     assert_eq!(plan.status, 0, "{}", plan.err);
     assert!(plan.out.contains("8 cells (1 data sets × 2 methods), 0 finished"), "{}", plan.out);
+    assert!(plan.out.contains("--measure 20"), "{}", plan.out);
+    let timed = bench.run("plan e.toml --measure 60").out;
+    assert!(timed.contains("from one cell each of 2 of 2 methods on data sets"), "{timed}");
+    let refused = bench.run("plan e.toml --measure 0");
+    assert!(refused.err.contains("must be a number of seconds above 0"), "{}", refused.err);
     let run = bench.run("run e.toml");
     assert_eq!(run.status, 0, "{}", run.err);
     assert!(run.out.contains("plain") && run.out.contains("asked"), "{}", run.out);

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::options::seconds;
 use crate::term;
 
 /// Try the laws of a role on a command; exit status 4 when it breaks one
@@ -50,13 +51,6 @@ pub(crate) fn run(test: &Test) -> Result<u8, Failure> {
     match test.role {
         External::Clusterer => try_laws::<dyn BaseClusterer>(test),
         External::Selector => try_laws::<dyn QuerySelector>(test),
-    }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(s) if s > 0.0 && s < 1e9 => Ok(s),
-        _ => Err(format!("must be a number of seconds above 0, got {text}")),
     }
 }
 
