@@ -266,22 +266,105 @@ pub mod prelude {
 /// assert_eq!(Ari::default().score(&input).unwrap(), Some(1.0));
 /// ```
 pub mod plugins {
+    /// ```
+    /// use mustlink::plugins::base_clusterers::kmeans::KMeans;
+    /// use mustlink::prelude::*;
+    ///
+    /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [9.0]]).unwrap();
+    /// let kmeans = KMeans { k: Some(2), ..KMeans::default() };
+    /// let found = kmeans.cluster(&Problem::new(data), &Context::new(1)).unwrap();
+    /// assert!(found.labels[0] == found.labels[1] && found.labels[1] != found.labels[2]);
+    /// ```
     #[doc(inline)]
     pub use mustlink_base_clusterers as base_clusterers;
+    /// ```
+    /// use mustlink::plugins::consensus_functions::voting::Voting;
+    /// use mustlink::prelude::*;
+    ///
+    /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [9.0]]).unwrap();
+    /// let problem = Problem::new(data).with_k(2);
+    /// let members = [[0, 0, 1], [1, 1, 0], [0, 1, 1]].map(|labels| Member::from_labels(&labels));
+    /// let ensemble = Ensemble::new(3, members.to_vec()).unwrap();
+    /// let found = Voting::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
+    /// assert!(found.labels[0] == found.labels[1] && found.labels[1] != found.labels[2]);
+    /// ```
     #[doc(inline)]
     pub use mustlink_consensus_functions as consensus_functions;
+    /// ```
+    /// use mustlink::plugins::constraint_propagators::closure::Closure;
+    /// use mustlink::prelude::*;
+    /// use mustlink::roles::Propagated;
+    ///
+    /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [9.0]]).unwrap();
+    /// let given = [Constraint::must(0, 1), Constraint::cannot(1, 2)];
+    /// let given = Constraints::new(3, given).unwrap();
+    /// let problem = Problem::new(data);
+    /// let all = Closure::default().propagate(&given, None, &problem, &Context::new(1)).unwrap();
+    /// let Propagated::Constraints(all) = all else { panic!("it gives constraints") };
+    /// assert_eq!(all.pairs().len(), 3, "0 and 2 are apart as well");
+    /// ```
     #[doc(inline)]
     pub use mustlink_constraint_propagators as constraint_propagators;
+    /// ```
+    /// use mustlink::plugins::ensemble_generators::subsample::Subsample;
+    /// use mustlink::prelude::*;
+    ///
+    /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [8.0], [9.0]]).unwrap();
+    /// let problem = Problem::new(data).with_k(2);
+    /// let three = Subsample { members: 3, ..Subsample::default() };
+    /// assert_eq!(three.generate(&problem, &Context::new(1)).unwrap().len(), 3);
+    /// ```
     #[doc(inline)]
     pub use mustlink_ensemble_generators as ensemble_generators;
+    /// ```
+    /// use mustlink::plugins::linfa_clusterers::hierarchical::Hierarchical;
+    /// use mustlink::prelude::*;
+    ///
+    /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [9.0]]).unwrap();
+    /// let problem = Problem::new(data).with_k(2);
+    /// let found = Hierarchical::default().cluster(&problem, &Context::new(1)).unwrap();
+    /// assert!(found.labels[0] == found.labels[1] && found.labels[1] != found.labels[2]);
+    /// ```
     #[doc(inline)]
     pub use mustlink_linfa_clusterers as linfa_clusterers;
+    /// ```
+    /// use mustlink::plugins::metrics::ari::Ari;
+    /// use mustlink::prelude::*;
+    ///
+    /// let truth = [Some(0), Some(0), Some(1)];
+    /// let input = MetricInput { labels: &[4, 4, 2], truth: Some(&truth), ..MetricInput::default() };
+    /// assert_eq!(Ari::default().score(&input).unwrap(), Some(1.0));
+    /// ```
     #[doc(inline)]
     pub use mustlink_metrics as metrics;
+    /// ```
+    /// use mustlink::plugins::oracles::truth::Truth;
+    /// use mustlink::prelude::*;
+    /// use mustlink::roles::Scene;
+    ///
+    /// let scene = Scene::with_labels(vec![Some(0), Some(0), Some(1)], Context::new(1));
+    /// assert!(Truth {}.open(&scene).is_ok());
+    /// ```
     #[doc(inline)]
     pub use mustlink_oracles as oracles;
+    /// ```
+    /// use mustlink::plugins::query_selectors::explore_consolidate::ExploreConsolidate;
+    /// use mustlink::prelude::*;
+    ///
+    /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [9.0]]).unwrap();
+    /// let problem = Problem::new(data).with_k(2);
+    /// assert!(ExploreConsolidate::default().start(&problem, &Context::new(1)).is_ok());
+    /// ```
     #[doc(inline)]
     pub use mustlink_query_selectors as query_selectors;
+    /// ```
+    /// use mustlink::plugins::transforms::min_max::MinMax;
+    /// use mustlink::prelude::*;
+    ///
+    /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [4.0]]).unwrap();
+    /// let fitted = MinMax {}.fit(&Problem::new(data.clone()), &Context::new(1)).unwrap();
+    /// assert_eq!(fitted.apply(&data).unwrap().row(1).norm2(), 0.0625);
+    /// ```
     #[doc(inline)]
     pub use mustlink_transforms as transforms;
 

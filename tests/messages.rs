@@ -191,3 +191,13 @@ fn k_may_be_off_the_number_of_classes() {
         assert_eq!(of(other, Some(4)), other);
     }
 }
+
+#[test]
+fn values_that_a_plugin_made_are_not_those_that_were_given() {
+    let made = mustlink::ndarray::array![[1.0], [f64::NAN]];
+    let error = mustlink::run::guarded("spectral", || mustlink::Data::dense(made)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "data that spectral made: data: row 1, column 0: not a finite number; fill or drop missing values first"
+    );
+}

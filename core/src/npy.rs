@@ -239,7 +239,8 @@ impl NpyRows {
                     self.map.advise(at.start, size, MmapAdvice::DontNeed).ok();
                 }
                 if let Some(at) = values[first..].iter().position(|v| !v.is_finite()) {
-                    return Err(Error::NonFinite { row: part[at / self.d], col: at % self.d });
+                    let place = Error::NonFinite { row: part[at / self.d], col: at % self.d };
+                    return Err(place.at(&self.path.display().to_string()));
                 }
             }
         }
@@ -411,6 +412,6 @@ mod tests {
         assert!(NpyRows::open(&written("h.npy", &file(&header, &[]))).is_err());
         let path = written("i.npy", &file(MATRIX, &f8(&[0.0, 1.0, 2.0, f64::NAN, 4.0, 5.0])));
         let error = NpyRows::open(&path).unwrap().rows(&[1, 2]).unwrap_err();
-        assert_eq!(error, Error::NonFinite { row: 1, col: 1 });
+        assert_eq!(*error.root(), Error::NonFinite { row: 1, col: 1 });
     }
 }

@@ -65,6 +65,8 @@ pub struct Script {
     pub properties: Value,
     /// The facts it declares, as options of the plugin that runs commands.
     pub facts: Map<String, Value>,
+    /// All that it said.
+    pub hello: Value,
 }
 
 inventory::collect!(Descriptor);

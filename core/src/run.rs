@@ -50,14 +50,21 @@ fn accepted(plugin: &str, accepts: &[DataKind], data: &Data) -> Result<()> {
     })
 }
 
-/// Runs `work`; a panic of the plugin becomes an error.
+/// Runs `work`; a panic of the plugin becomes an error, and an error about values says whose they are.
 ///
 /// # Errors
 /// `Contract` for a panic; otherwise what `work` returns.
 pub fn guarded<T>(plugin: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = crate::panic::message(&*panic);
         Err(Error::Contract { plugin: plugin.into(), broken: format!("panicked: {text}") })
+    });
+    done.map_err(|error| match error {
+        // The data that it was given is checked where it is read.
+        Error::NonFinite { .. } | Error::NotSymmetric { .. } | Error::MalformedCsr { .. } => {
+            error.at(&format!("data that {plugin} made"))
+        }
+        other => other,
     })
 }
 

@@ -46,6 +46,16 @@ pub enum Source {
     Command(Vec<String>),
 }
 
+impl Source {
+    /// As it is written.
+    fn words(&self) -> Vec<String> {
+        match self {
+            Source::File(file) => vec![file.clone()],
+            Source::Command(words) => words.clone(),
+        }
+    }
+}
+
 /// Makes the programs under `plugins` in `root` known by name; relative paths start at `base`.
 pub fn declare(root: &Node, base: &Path, out: &mut Vec<Diagnostic>) {
     let Some(list) = root.get("plugins") else { return };
@@ -80,9 +90,47 @@ type Described = (BTreeMap<String, String>, &'static str);
 /// A file that is not there, a program that does not start or does not describe itself, a name that
 /// another plugin has.
 pub fn add(source: &Source, base: &Path) -> Result<&'static str> {
-    static KNOWN: Mutex<BTreeMap<Program, Described>> = Mutex::new(BTreeMap::new());
+    let base = absolute(base);
+    start(source, &base).or_else(|e| {
+        let remembered = REMEMBERED.lock().unwrap_or_else(|e| e.into_inner());
+        remembered.get(&(source.words(), base)).copied().ok_or(e)
+    })
+}
+
+/// Programs that cannot be started here, by their words and base.
+static REMEMBERED: Mutex<BTreeMap<Program, &'static str>> = Mutex::new(BTreeMap::new());
+
+/// Makes one program known by what it said of itself once, unless it can be asked again: results that
+/// it made can be read where it is no more.
+///
+/// # Errors
+/// What it said describes no plugin, or a name that another plugin has.
+pub fn remember(source: &Source, base: &Path, hello: &Value) -> Result<()> {
+    if add(source, base).is_ok() {
+        return Ok(());
+    }
+    let (words, base) = (source.words(), absolute(base));
+    let descriptor = described(&words, &base, hello)?;
+    let tag = descriptor.tag;
+    Catalogue::add(descriptor)?;
+    REMEMBERED.lock().unwrap_or_else(|e| e.into_inner()).insert((words, base), tag);
+    Ok(())
+}
+
+/// What a program said of itself; absent when it was not asked or does not answer.
+pub fn hello(source: &Source, base: &Path) -> Option<&'static Value> {
+    let tag = add(source, base).ok()?;
+    Some(&Catalogue::get().ok()?.find(tag)?.script.as_ref()?.hello)
+}
+
+fn absolute(base: &Path) -> PathBuf {
     let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
-    let base = std::path::absolute(here).unwrap_or_else(|_| here.to_path_buf());
+    std::path::absolute(here).unwrap_or_else(|_| here.to_path_buf())
+}
+
+fn start(source: &Source, base: &Path) -> Result<&'static str> {
+    static KNOWN: Mutex<BTreeMap<Program, Described>> = Mutex::new(BTreeMap::new());
+    let base = base.to_path_buf();
     let command = command(source, &base)?;
     let digests = programs::digests(&command, &base);
     let mut known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
@@ -137,14 +185,19 @@ fn command(source: &Source, base: &Path) -> Result<Vec<String>> {
 /// # Errors
 /// A program that does not start or does not describe itself.
 pub fn describe(command: &[String], base: &Path, seconds: f64) -> Result<Descriptor> {
-    let shown = command.join(" ");
-    let wrong = |message: String| Error::Usage(format!("`{shown}`: {message}"));
     let ctx = Context::new(0);
     let mut child =
         Child::spawn(command, seconds, base).map_err(|e| Error::Usage(e.to_string()))?;
     let reply = child.hello("describe", Value::Null, &ctx);
     let reply = reply.map_err(|e| Error::Usage(e.to_string()))?;
     child.bye("described");
+    described(command, base, &reply)
+}
+
+/// The plugin that `reply`, a program's hello, describes.
+fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descriptor> {
+    let shown = command.join(" ");
+    let wrong = |message: String| Error::Usage(format!("`{shown}`: {message}"));
     let text = |key: &str| reply[key].as_str().map(str::to_string);
     let name = text("name").ok_or_else(|| wrong("its hello has no \"name\"".into()))?;
     if !is_snake(&name) {
@@ -211,6 +264,7 @@ pub fn describe(command: &[String], base: &Path, seconds: f64) -> Result<Descrip
             default: Value::Object(default.collect()),
             properties: properties.unwrap_or_default(),
             facts,
+            hello: reply.clone(),
         }),
     })
 }

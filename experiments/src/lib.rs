@@ -20,8 +20,8 @@
 //! | `stale`, `standing` | what other builds made; what of an experiment is there already |
 //! | `run_env`, `select`, `score`, `cell` | what happens in a selection and in a cell |
 //! | `trial`, `plan`, `report` | cells timed; what people see before and after |
-//! | `compare_rows`, `merge`, `diff` | several results directories |
-//! | `outcome`, `schedule`, `run` | what comes of it; tasks, threads, memory, stopping |
+//! | `compare_rows`, `merge`, `diff`, `kept` | several results directories |
+//! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
 
 mod build;
@@ -36,6 +36,7 @@ mod grid;
 mod hash;
 mod identity;
 mod journal;
+mod kept;
 mod merge;
 mod outcome;
 mod plan;
@@ -55,6 +56,7 @@ pub mod statistics;
 pub mod svg;
 mod trial;
 mod verdict;
+mod verify;
 
 // Tests build methods by name.
 #[cfg(test)]
@@ -67,6 +69,7 @@ pub use config::{
 pub use costs::first_generator;
 pub use data::{Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
+pub use kept::{kept_verdicts, verdicts_page};
 pub use merge::{Merged, merge};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};
 pub use plan::{Plan, PlannedDataset, Timing, plan, plan_timed};
@@ -81,3 +84,4 @@ pub use split::Split;
 pub use stale::Keep;
 pub use standing::Standing;
 pub use statistics::{Summary, Unit, critical_t, mean_height};
+pub use verify::{Verified, verify};

@@ -57,8 +57,8 @@ pub struct RunOptions {
     pub threads: Option<usize>,
     /// Bytes of the data sets and what the methods under way declare, together.
     pub memory_limit: Option<u64>,
-    /// Stop at the first cell that fails.
-    pub fail_fast: bool,
+    /// Stop when so many cells of this run have failed; those under way finish.
+    pub max_fails: Option<usize>,
     /// Only this part of the cells.
     pub shard: Option<Shard>,
     /// Which finished cells are kept.
@@ -80,7 +80,7 @@ impl RunOptions {
             out: out.into(),
             threads: None,
             memory_limit: None,
-            fail_fast: false,
+            max_fails: None,
             shard: None,
             keep: Keep::Current,
             finish: false,

@@ -331,7 +331,8 @@ impl Runner<'_> {
                 board.effort_done += board.schedule.effort[&c];
                 if has_failed(&rows) {
                     board.failed += 1;
-                    board.stopped |= self.options.fail_fast;
+                    board.stopped |=
+                        self.options.max_fails.is_some_and(|most| board.failed >= most);
                 }
                 self.show_progress(&board);
             }

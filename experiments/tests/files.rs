@@ -3,7 +3,7 @@
 use every_plugin as _;
 use std::path::Path;
 
-use mustlink_experiments::{Experiment, Points, Split};
+use mustlink_experiments::{Experiment, Points, Split, verdicts_page};
 
 const HEAD: &str =
     "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[curve]\npoints = [0, 5]\n";
@@ -207,4 +207,30 @@ fn metric_columns_have_names_of_their_own() {
         "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n[scoring]\nmetrics = [\"ari\", \"k_found\", \"ami\", { type = \"ami\", average = \"max\" }]\n",
     );
     assert_eq!(e.columns(), ["ari", "score_k_found", "ami", "ami[average=max]"]);
+}
+
+#[test]
+fn the_page_of_verdicts_is_that_of_the_kept_ones() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("papers");
+    let page = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(verdicts_page(&folder).unwrap() == page, "mustlink verdicts RESULTS --save writes it");
+    let mut kept = 0;
+    for entry in std::fs::read_dir(folder.join("verdicts")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let file = Experiment::load(&folder.join(format!("{name}.toml")), &[]).unwrap();
+        let claims: Vec<&str> = file.criteria.iter().map(|c| c.id.as_str()).collect();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut judged: Vec<&str> = Vec::new();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        for row in &rows {
+            if judged.last() != Some(&&row[0]) {
+                judged.push(&row[0]);
+            }
+        }
+        assert_eq!(judged, claims, "{name}");
+        kept += 1;
+    }
+    assert!(kept >= 10, "{kept} files");
 }

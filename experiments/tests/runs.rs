@@ -459,7 +459,7 @@ fn an_undefined_score_says_why() {
 }
 
 #[test]
-fn fail_fast_stops_and_retry_mends() {
+fn max_fails_stops_and_retry_mends() {
     let dir = tempfile::tempdir().unwrap();
     let mark = dir.path().join("mark");
     let method = format!(
@@ -468,7 +468,7 @@ fn fail_fast_stops_and_retry_mends() {
     );
     let text = format!("{HEAD}{CURVE}{}{method}{}", SETS[0], METHODS[0]);
     let out = dir.path().join("out");
-    let first = RunOptions { fail_fast: true, threads: Some(1), ..options(&out) };
+    let first = RunOptions { max_fails: Some(1), threads: Some(1), ..options(&out) };
     let outcome = run(&experiment(&text), &first).unwrap();
     assert!(outcome.stopped && outcome.failed.len() == 1 && outcome.done < 12);
     let outcome = done(&text, &out);

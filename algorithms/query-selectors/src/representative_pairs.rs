@@ -130,22 +130,14 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mustlink_core::contract::strategies::grid;
     use mustlink_core::prelude::*;
     use mustlink_kernels::distance::points::Distortion;
-    use ndarray::Array2;
     use proptest::prelude::*;
-
-    /// Rows on a small grid, so that distances tie.
-    fn grid() -> impl Strategy<Value = Array2<f64>> {
-        (1usize..40, 1usize..4).prop_flat_map(|(n, d)| {
-            prop::collection::vec(0i32..6, n * d)
-                .prop_map(move |v| Array2::from_shape_fn((n, d), |(i, f)| f64::from(v[i * d + f])))
-        })
-    }
 
     proptest! {
         #[test]
-        fn lazy_pairs_come_in_the_sorted_order(x in grid(), modulus in 1usize..7) {
+        fn lazy_pairs_come_in_the_sorted_order(x in grid(1..=39, 1..=3), modulus in 1usize..7) {
             let points = Points::new(&Data::dense(x).unwrap(), Distortion::default()).unwrap();
             let all: Vec<u32> = (0..points.n() as u32).collect();
             let run = |mut pairs: Pairs| {

@@ -23,6 +23,7 @@ pub(crate) mod schema;
 pub(crate) mod score;
 pub(crate) mod select;
 pub(crate) mod verdicts;
+pub(crate) mod verify;
 pub(crate) mod work;
 
 use clap::Subcommand;
@@ -50,6 +51,7 @@ pub(crate) enum Verb {
     Retry(retry::Args),
     Merge(merge::Args),
     Diff(diff::Args),
+    Verify(verify::Args),
     Cite(cite::Args),
     Verdicts(verdicts::Args),
     Config(config::Args),
@@ -80,6 +82,7 @@ impl Verb {
             Verb::Retry(args) => retry::run(args),
             Verb::Merge(args) => merge::run(args),
             Verb::Diff(args) => diff::run(args),
+            Verb::Verify(args) => verify::run(args),
             Verb::Cite(args) => cite::run(args),
             Verb::Verdicts(args) => verdicts::run(args),
             Verb::Config(args) => config::run(args),

@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// Change a value first: experiment.seed=7 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
+    /// Seconds after which a cell counts as failed: --set run.cell_timeout_s=SECONDS
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    cell_timeout: Option<f64>,
     /// Only the i-th of N parts; parts share --out and know nothing of each other
     #[arg(long, value_name = "i/N")]
     shard: Option<Shard>,
@@ -52,8 +55,11 @@ pub(crate) struct How {
     /// control groups and ulimit -v allow)
     #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
     pub(crate) memory_limit: Option<u64>,
-    /// Stop at the first cell that fails
-    #[arg(long)]
+    /// Stop when so many cells have failed; those under way finish, and the same command goes on
+    #[arg(long, value_name = "N", value_parser = options::threads)]
+    max_fails: Option<usize>,
+    /// Stop at the first cell that fails: --max-fails 1
+    #[arg(long, conflicts_with = "max_fails")]
     fail_fast: bool,
     /// On Ctrl-C let the cells under way finish
     #[arg(long)]
@@ -172,7 +178,9 @@ pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let experiment = file_kind::experiment(&args.file, &args.sets)?;
+    let limit = args.cell_timeout.map(|s| format!("run.cell_timeout_s={s:?}"));
+    let sets: Vec<String> = args.sets.iter().cloned().chain(limit).collect();
+    let experiment = file_kind::experiment(&args.file, &sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let keep = match (args.keep_stale, args.force) {
         (true, _) => Keep::Stale,
@@ -201,7 +209,7 @@ pub(crate) fn carry_out(
     let options = RunOptions {
         threads: how.threads,
         memory_limit: how.memory_limit.or_else(mustlink::memory::default_limit),
-        fail_fast: how.fail_fast,
+        max_fails: how.max_fails.or(how.fail_fast.then_some(1)),
         finish: how.finish,
         shard,
         source: how.data.source(),
@@ -263,7 +271,7 @@ pub(crate) fn carry_out(
     match outcome.failed.len() {
         0 => Ok(u8::from(!outcome.lost.is_empty())),
         failed => {
-            let stopped = if outcome.stopped { "; stopped at the first" } else { "" };
+            let stopped = if outcome.stopped { "; stopped there" } else { "" };
             term::tell(&format!(
                 "{failed} cells failed{stopped}; mustlink retry {} runs them again",
                 out.display()

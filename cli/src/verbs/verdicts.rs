@@ -17,6 +17,7 @@ use crate::{interrupt, term};
 #[derive(Debug, clap::Args)]
 #[command(
     before_help = "Example: mustlink verdicts mustlink-results/eaton2005-full mustlink-results/greene2007-fig2
+         mustlink verdicts mustlink-results/* --save experiments/papers
          mustlink verdicts --null experiments/papers/eaton2005-full.toml --set split.repeats=2"
 )]
 pub(crate) struct Args {
@@ -26,6 +27,10 @@ pub(crate) struct Args {
     /// Run the files with k-means and random pairs in place of their methods
     #[arg(long)]
     null: bool,
+    /// Keep the verdicts as DIR/verdicts/NAME.csv, and write DIR/README.md with a table of all that are
+    /// kept there
+    #[arg(long, value_name = "DIR", conflicts_with = "null")]
+    save: Option<PathBuf>,
     /// Change a value of the files first: split.repeats=2 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE", requires = "null")]
     sets: Vec<String>,
@@ -60,6 +65,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         }
     }
     term::print(&text)?;
+    if let Some(dir) = &args.save {
+        save(&args.what, dir)?;
+    }
     if args.null {
         term::tell(&format!(
             "{held} claims hold without their methods, {empty} of them without a reason"
@@ -89,6 +97,26 @@ fn finished(dir: &Path, text: &mut String) -> Result<(), Failure> {
     if report.verdicts.is_empty() {
         term::tell(&format!("{}: the experiment has no criteria", dir.display()));
     }
+    Ok(())
+}
+
+/// Keeps the verdicts of results directories in `dir`, and writes the table of all that are there.
+fn save(results: &[PathBuf], dir: &Path) -> Result<(), Failure> {
+    let folder = dir.join("verdicts");
+    let io = |place: &Path| {
+        let place = place.display().to_string();
+        move |e: std::io::Error| Error::Data { place, message: e.to_string() }
+    };
+    std::fs::create_dir_all(&folder).map_err(io(&folder))?;
+    for from in results {
+        let name = Experiment::from_directory(from)?.head.name;
+        let to = folder.join(format!("{name}.csv"));
+        let kept = experiments::kept_verdicts(from, dir)?;
+        std::fs::write(&to, kept).map_err(io(&to))?;
+    }
+    let page = dir.join("README.md");
+    std::fs::write(&page, experiments::verdicts_page(dir)?).map_err(io(&page))?;
+    term::tell(&format!("written: {}", page.display()));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::support::Bench;
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 19] = [
     "list",
     "describe",
     "schema",
@@ -18,6 +18,8 @@ const VERBS: [&str; 17] = [
     "retry",
     "merge",
     "diff",
+    "verify",
+    "verdicts",
     "cite",
     "config",
     "completions",

@@ -37,6 +37,12 @@ fn from_the_plan_to_the_report() {
     let report = bench.run("report mustlink-results/small_one");
     assert_eq!(report.out, run.out);
     assert_eq!(bench.read("mustlink-results/small_one/results.csv"), rows);
+    let verified = bench.run("verify mustlink-results/small_one --share 1");
+    let same = "8 of 8 finished cells made again: every bit is the same\n";
+    assert_eq!((verified.status, verified.out.as_str()), (0, same), "{}", verified.err);
+    assert_eq!(bench.read("mustlink-results/small_one/results.csv"), rows);
+    let one = bench.run("verify mustlink-results/small_one --quiet").out;
+    assert!(one.starts_with("1 of 8 finished cells"), "{one}");
     assert!(bench.run("plan e.toml").out.contains("8 finished"));
     let shown = bench.run("config show e.toml").out;
     assert!(shown.contains("max_iterations = 300"), "{shown}");
@@ -75,7 +81,22 @@ fn failed_cells_end_with_1() {
     );
     let fast = bench.run("run e.toml --out other --quiet --fail-fast --threads 1");
     assert_eq!(fast.status, 1);
-    assert!(fast.err.contains("; stopped at the first; mustlink retry other"), "{}", fast.err);
+    assert!(
+        fast.err.contains("1 cells failed; stopped there; mustlink retry other"),
+        "{}",
+        fast.err
+    );
+    let some = bench.run("run e.toml --out third --quiet --max-fails 3 --threads 1");
+    assert_eq!(some.status, 1);
+    assert!(
+        some.err.contains("3 cells failed; stopped there; mustlink retry third"),
+        "{}",
+        some.err
+    );
+    let refused = bench.run("run e.toml --out third --max-fails 0");
+    assert_eq!(refused.status, 2);
+    let slow = bench.run("run e.toml --out fourth --quiet --cell-timeout 0.000000001");
+    assert!(slow.err.contains("stopped after the time limit"), "{}", slow.err);
 }
 
 #[test]

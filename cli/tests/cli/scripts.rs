@@ -94,6 +94,13 @@ fn options_of_a_script_are_swept_and_an_edit_makes_its_cells_again() {
     assert!(forced.err.contains("2 of 2 cells finished (0 before)"), "{}", forced.err);
     // The directory of results knows the plugin without the file.
     assert_eq!(bench.run("retry out").status, 0);
+    // What it said of itself stands with the results it made.
+    std::fs::remove_file(bench.path("plugins/first_apart.sh")).unwrap();
+    let report = bench.run("report out");
+    assert_eq!(report.status, 0, "{}", report.err);
+    assert!(report.out.contains("m[first=50]"), "{}", report.out);
+    let again = bench.run("run e.toml --out out --force");
+    assert!(again.err.contains("no file"), "{}", again.err);
 }
 
 #[test]
@@ -208,4 +215,34 @@ fn the_script_of_the_manual_works() {
     assert!(bench.read("out/results.csv").contains(",apart[first=50],first_apart,"));
     let done = bench.run("plugin test --timeout 60 -- python3 first_apart.py");
     assert!(done.out.contains("kept    one_label_per_object"), "{}{}", done.out, done.err);
+}
+
+#[test]
+fn verify_finds_what_came_from_outside() {
+    let other = SCRIPT
+        .replace("*'\"type\":\"cluster\"'*)", "*'\"type\":\"cluster\"'*) more=$(cat more.txt)");
+    let bench = bench(&other.replace("$1 <= f", "$1 <= f + '$more'"));
+    bench.write("more.txt", "0");
+    bench.write("e.toml", EXPERIMENT);
+    assert_eq!(bench.run("run e.toml --out out --quiet").status, 0);
+    let same = bench.run("verify out --share 1 --quiet");
+    assert_eq!(same.status, 0, "{}{}", same.out, same.err);
+    // A file that nobody knows the script reads.
+    bench.write("more.txt", "20");
+    let differs = bench.run("verify out --share 1 --quiet");
+    assert_eq!(differs.status, 1, "{}{}", differs.out, differs.err);
+    let first = "iris, m[first=50], repeat 0, fold 0: ";
+    assert!(differs.out.starts_with(first) && differs.out.contains(" was "), "{}", differs.out);
+    assert!(
+        differs.out.ends_with("2 of 2 finished cells made again: 2 differ\n"),
+        "{}",
+        differs.out
+    );
+    bench.write("plugins/first_apart.sh", SCRIPT);
+    let stale = bench.run("verify out --quiet");
+    assert!(
+        stale.err.contains("2 cells were made by another build (changed: plugins/first_apart.sh)"),
+        "{}",
+        stale.err
+    );
 }

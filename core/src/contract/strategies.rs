@@ -29,6 +29,17 @@ pub fn matrix(
     })
 }
 
+/// The same with whole values in −3..=3: rows repeat, distances tie, and sums of squares are exact.
+pub fn grid(
+    rows: RangeInclusive<usize>,
+    columns: RangeInclusive<usize>,
+) -> impl Strategy<Value = Array2<f64>> {
+    (rows, columns).prop_flat_map(|(n, d)| {
+        let values = vec((-3i32..=3).prop_map(f64::from), n * d);
+        values.prop_map(move |x| Array2::from_shape_vec((n, d), x).expect("n · d values"))
+    })
+}
+
 /// Objects with features, dense.
 pub fn rows(
     objects: RangeInclusive<usize>,
@@ -75,6 +86,14 @@ pub fn partition(n: usize, k: usize) -> impl Strategy<Value = Vec<u32>> {
 /// As [`partition`], for a number of objects in `objects`.
 pub fn partitions(objects: RangeInclusive<usize>, k: usize) -> impl Strategy<Value = Vec<u32>> {
     vec(0..k.max(1) as u32, objects)
+}
+
+/// Several partitions of the same objects, each into one to `k` clusters.
+pub fn labelings<const N: usize>(
+    objects: RangeInclusive<usize>,
+    k: u32,
+) -> impl Strategy<Value = [Vec<u32>; N]> {
+    (objects, [(); N].map(|()| 1..=k)).prop_flat_map(|(n, k)| k.map(|k| vec(0..k, n)))
 }
 
 /// Pairs of different objects; none of fewer than two.

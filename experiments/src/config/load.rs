@@ -39,6 +39,7 @@ impl Experiment {
     /// `Data` when it is no results directory; otherwise as [`Experiment::load`].
     pub fn from_directory(dir: &Path) -> Result<Experiment> {
         let stored = stored::read(dir)?;
+        stored.declare_scripts();
         let name = dir.join(stored::FILE).display().to_string();
         Experiment::parse(&name, &stored.config.to_string(), &stored.base, &[])
     }

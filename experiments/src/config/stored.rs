@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink::{Error, Result};
+use mustlink::{Error, Result, scripts};
 use serde_json::{Value, json};
 
 use crate::hash::{canonical, digest};
@@ -22,9 +22,31 @@ pub(crate) struct Stored {
     /// Columns of scores, and what each depended on when they were made: a later version of a metric
     /// leaves a report of finished cells as it is.
     pub metrics: BTreeMap<String, String>,
+    /// What the plugins in other languages said of themselves.
+    pub scripts: Vec<Value>,
     /// Checksum of the list of cells; absent in directories of the first form, which hold nothing to
     /// check their files by.
     pub plan: Option<String>,
+}
+
+/// What the plugins in other languages said of themselves, by position: a report can be made where they
+/// are no more.
+fn hellos(resolved: &Value, base: &Path) -> Vec<Option<&'static Value>> {
+    sources(resolved).iter().map(|source| scripts::hello(source, base)).collect()
+}
+
+fn sources(config: &Value) -> Vec<scripts::Source> {
+    serde_json::from_value(config["plugins"].clone()).unwrap_or_default()
+}
+
+impl Stored {
+    /// Makes the plugins in other languages known, by what they said once where they are no more.
+    pub fn declare_scripts(&self) {
+        for (source, hello) in sources(&self.config).iter().zip(&self.scripts) {
+            // What is wrong with one is said where the configuration names it.
+            scripts::remember(source, &self.base, hello).ok();
+        }
+    }
 }
 
 /// Its text: where relative paths start, the resolved configuration, what the columns of scores depend
@@ -40,6 +62,7 @@ pub(crate) fn content(
     let sum = digest(canonical(resolved).as_bytes());
     let value = json!({
         "format": 2, "base": base, "config": resolved, "metrics": metrics, "checksum": sum, "cells": plan,
+        "scripts": hellos(resolved, &base),
     });
     format!("{value:#}\n")
 }
@@ -85,8 +108,9 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
     let mut value: Value = serde_json::from_str(&text).map_err(|e| bad(&e))?;
     let base = value["base"].as_str().map(PathBuf::from).ok_or_else(|| bad(&"has no base"))?;
     let config = value["config"].take();
+    let scripts = value["scripts"].as_array().cloned().unwrap_or_default();
     if value["format"] == 1 {
-        return Ok(Stored { base, config, metrics: BTreeMap::new(), plan: None });
+        return Ok(Stored { base, config, metrics: BTreeMap::new(), scripts, plan: None });
     }
     let plan = value["cells"].as_str().map(str::to_string);
     let metrics = serde_json::from_value(value["metrics"].take()).ok();
@@ -102,7 +126,7 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
                     .into(),
         });
     }
-    Ok(Stored { base, config, metrics: metrics.unwrap_or_default(), plan })
+    Ok(Stored { base, config, metrics: metrics.unwrap_or_default(), scripts, plan })
 }
 
 /// Refuses results of the first form.

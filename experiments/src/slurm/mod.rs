@@ -272,7 +272,7 @@ impl Follower<'_> {
             if !cells.keys().any(|c| self.missing.contains(c)) {
                 return Array::forget(&self.options.out);
             }
-            if self.options.fail_fast && self.failed > 0 {
+            if self.options.max_fails.is_some_and(|most| self.failed >= most) {
                 self.stopped = true;
                 queue::cancel(&array.name)?;
                 return Array::forget(&self.options.out);

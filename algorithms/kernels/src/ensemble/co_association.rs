@@ -427,6 +427,7 @@ impl Dense {
 pub(crate) mod tests {
     use super::*;
     use crate::ensemble::signatures::tests::e12;
+    use mustlink_core::contract::strategies;
     use mustlink_core::ensemble::Member;
     use proptest::prelude::*;
 
@@ -501,14 +502,7 @@ pub(crate) mod tests {
 
     /// Ensembles of 1 to 8 members with few clusters, some labels missing where `missing`.
     pub(crate) fn ensembles(missing: bool) -> impl Strategy<Value = Ensemble> {
-        (1usize..90, 1usize..9).prop_flat_map(move |(n, tau)| {
-            let label =
-                (0u32..if missing { 5 } else { 4 }).prop_map(|l| if l == 4 { NONE } else { l });
-            prop::collection::vec(prop::collection::vec(label, n), tau).prop_map(move |labels| {
-                let members = labels.iter().map(|l| Member::from_labels(l)).collect();
-                Ensemble::new(n, members).unwrap()
-            })
-        })
+        (1usize..90).prop_flat_map(move |n| strategies::ensemble(n, 1..=8, 4, missing))
     }
 
     proptest! {

@@ -2,6 +2,7 @@
 
 use super::sparse;
 use crate::support::{metric, score};
+use mustlink_core::contract::strategies;
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -136,18 +137,13 @@ fn coherence_slowly(data: &Data, constraints: &Constraints) -> Option<f64> {
     (pairs > 0).then(|| clear as f64 / pairs as f64)
 }
 
-/// n objects with whole coordinates, so that projections of shared ends are exact, and constraints.
+/// Objects on a grid, so that projections of shared ends are exact, and constraints.
 fn worlds() -> impl Strategy<Value = (Data, Constraints)> {
-    (3usize..12, 1usize..5).prop_flat_map(|(n, d)| {
-        let x = prop::collection::vec(-3i32..4, n * d);
-        let pairs = prop::collection::vec((0..n, 1..n, any::<bool>()), 0..16);
-        (x, pairs).prop_map(move |(x, pairs)| {
-            let x = x.into_iter().map(f64::from).collect();
-            let data = Data::dense(Array2::from_shape_vec((n, d), x).unwrap()).unwrap();
-            let kind = |must| if must { MUST } else { CANNOT };
-            let pairs: Vec<_> =
-                pairs.into_iter().map(|(i, by, must)| (i, (i + by) % n, kind(must))).collect();
-            (data, set(n, &pairs))
+    strategies::grid(3..=11, 1..=4).prop_flat_map(|x| {
+        let n = x.nrows();
+        strategies::constraints(n, 15).prop_map(move |given| {
+            let of_one = given.pairs().iter().map(|c| c.weighing(1.0));
+            (Data::dense(x.clone()).unwrap(), Constraints::new(n, of_one).unwrap())
         })
     })
 }

@@ -1,0 +1,81 @@
+//! Do results come out again as they stand?
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use mustlink_experiments::{RunOptions, verify};
+
+use crate::failure::Failure;
+use crate::options::{self, DataDir};
+use crate::progress::Cells;
+use crate::{interrupt, term};
+
+/// Make some finished cells of a results directory again and compare them bit for bit, times aside; ends
+/// with 1 when one differs
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Example: mustlink verify mustlink-results/quickstart
+         mustlink verify results --share 1")]
+pub(crate) struct Args {
+    /// The results directory
+    dir: PathBuf,
+    /// Which share of the finished cells, in (0, 1]; at least one cell
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
+    share: f64,
+    /// Which cells are drawn
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Threads (default: one per core)
+    #[arg(long, value_name = "N", value_parser = options::threads)]
+    threads: Option<usize>,
+    #[command(flatten)]
+    data: DataDir,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(s) if s > 0.0 && s <= 1.0 => Ok(s),
+        _ => Err(format!("must be a number above 0 and at most 1, got {text}")),
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let cells = Cells::start(args.quiet);
+    let cancel = interrupt::flag();
+    let options = RunOptions {
+        threads: args.threads,
+        memory_limit: mustlink::memory::default_limit(),
+        source: args.data.source(),
+        progress: cells.clone(),
+        cancel: cancel.clone(),
+        ..RunOptions::to(&args.dir)
+    };
+    let verified = verify(&args.dir, args.share, args.seed, &options);
+    cells.finish();
+    let verified = verified?;
+    if verified.stale > 0 {
+        term::tell(&format!(
+            "{} cells were made by another build (changed: {}) and are not tried; mustlink run makes them again",
+            verified.stale,
+            verified.changed.join(", ")
+        ));
+    }
+    verified.differing.iter().try_for_each(|line| term::print(line))?;
+    if verified.stopped && cancel.load(Ordering::Relaxed) {
+        term::tell(&format!("interrupted after {} cells", verified.tried));
+        return Ok(130);
+    }
+    term::print(&match verified.differing.len() {
+        0 => format!(
+            "{} of {} finished cells made again: every bit is the same",
+            verified.tried, verified.finished
+        ),
+        differ => format!(
+            "{} of {} finished cells made again: {differ} differ",
+            verified.tried, verified.finished
+        ),
+    })?;
+    Ok(u8::from(!verified.differing.is_empty()))
+}

@@ -1,0 +1,109 @@
+//! Do finished cells come out again as they stand?
+
+use std::path::{Path, PathBuf};
+
+use mustlink::random::SeedPath;
+use mustlink::{Error, Result};
+
+use crate::compare_rows::differences;
+use crate::config::{Experiment, stored};
+use crate::grid::{Grid, PlanLine};
+use crate::journal::{self, Who};
+use crate::outcome::RunOptions;
+use crate::run::run_some;
+use crate::stale::Keep;
+use crate::standing::Left;
+
+/// What came of a verification.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Verified {
+    /// Finished cells of this build.
+    pub finished: usize,
+    /// Cells whose rows another build made: they are not tried, since they need not come out the same.
+    pub stale: usize,
+    /// The code that is another now than theirs.
+    pub changed: Vec<String>,
+    /// Cells that were made again.
+    pub tried: usize,
+    /// The user stopped it.
+    pub stopped: bool,
+    /// What differs, a line for each cell.
+    pub differing: Vec<String>,
+}
+
+/// Makes a share of the finished cells of a results directory again, drawn by `seed` (at least one), and
+/// compares every column but the times, bit for bit. The directory stays as it is: the cells are made in
+/// a folder beside the other temporary files of the system.
+///
+/// # Errors
+/// `Data` when it is no results directory, when nothing in it is finished, or when a file is not as it
+/// was written; as [`run`](crate::run) for the cells.
+pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result<Verified> {
+    let experiment = Experiment::from_directory(dir)?;
+    stored::require_checked(dir)?;
+    let grid = Grid::new(&experiment, &options.source)?;
+    let all = grid.distinct(&(0..grid.cells.len()).collect::<Vec<_>>());
+    let left = Left::of(&experiment, &grid, &all, dir, Keep::Current)?;
+    let finished: Vec<usize> = all.into_iter().filter(|c| !left.todo.contains_key(c)).collect();
+    let mut out = Verified {
+        finished: finished.len(),
+        stale: left.standing.stale,
+        changed: left.standing.changed.iter().cloned().collect(),
+        ..Verified::default()
+    };
+    if finished.is_empty() {
+        if out.stale > 0 {
+            return Ok(out);
+        }
+        return Err(Error::Data {
+            place: dir.display().to_string(),
+            message: "has no finished cell to make again".into(),
+        });
+    }
+    let wanted = (share * finished.len() as f64).ceil().max(1.0) as usize;
+    let mut drawn =
+        SeedPath::new(seed).stream("verify").sample(finished.len(), wanted.min(finished.len()));
+    drawn.sort_unstable();
+    let drawn: Vec<usize> = drawn.into_iter().map(|at| finished[at]).collect();
+    let aside = Aside::new()?;
+    let again = RunOptions { out: aside.0.clone(), keep: Keep::Current, ..options.clone() };
+    let outcome = run_some(&experiment, &again, Who::Alone, &|_| drawn.clone())?;
+    out.stopped = outcome.stopped;
+    let lines = grid.plan_lines();
+    for &c in &drawn {
+        let Some(new) = journal::read_cell(&aside.0, &grid.cells[c].identity)? else { continue };
+        out.tried += 1;
+        let old = journal::read_cell(dir, &grid.cells[c].identity)?;
+        let differs = old.into_iter().flat_map(|old| old.rows).find_map(|row| {
+            let same = new.rows.iter().find(|r| r.p_requested == row.p_requested)?;
+            let (column, was, is) = differences(&row, same).into_iter().next()?;
+            Some((row.p_requested, column, was, is))
+        });
+        if let Some((p, column, was, is)) = differs {
+            let PlanLine { dataset, method, repeat, fold, .. } = &lines[c];
+            let at = p.map_or(String::new(), |p| format!(", {p} questions"));
+            out.differing.push(format!(
+                "{dataset}, {method}, repeat {repeat}, fold {fold}{at}: {column} was {was} and is {is}"
+            ));
+        }
+    }
+    Ok(out)
+}
+
+/// A folder that goes when this does.
+struct Aside(PathBuf);
+
+impl Aside {
+    fn new() -> Result<Aside> {
+        let path = std::env::temp_dir().join(format!("mustlink-verify-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(journal::io(&path))?;
+        Ok(Aside(path))
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system.
+        std::fs::remove_dir_all(&self.0).ok();
+    }
+}
