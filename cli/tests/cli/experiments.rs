@@ -37,6 +37,13 @@ fn from_the_plan_to_the_report() {
     let report = bench.run("report mustlink-results/small_one");
     assert_eq!(report.out, run.out);
     assert_eq!(bench.read("mustlink-results/small_one/results.csv"), rows);
+    let tex = bench.read("mustlink-results/small_one/tables.tex");
+    assert!(tex.contains("\\toprule") && tex.contains("\niris & "), "{tex}");
+    let md = bench.read("mustlink-results/small_one/tables.md");
+    assert!(md.contains("| data set | plain | asked |"), "{md}");
+    let html = bench.read(page);
+    let sentence = "2 methods ran on one data set under 2-fold cross-validation, repeated 2 times";
+    assert!(html.contains(sentence) && html.contains("oracle: truth"), "{html}");
     let verified = bench.run("verify mustlink-results/small_one --share 1");
     let same = "8 of 8 finished cells made again: every bit is the same\n";
     assert_eq!((verified.status, verified.out.as_str()), (0, same), "{}", verified.err);

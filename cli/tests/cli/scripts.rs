@@ -231,7 +231,7 @@ fn verify_finds_what_came_from_outside() {
     bench.write("more.txt", "20");
     let differs = bench.run("verify out --share 1 --quiet");
     assert_eq!(differs.status, 1, "{}{}", differs.out, differs.err);
-    let first = "iris, m[first=50], repeat 0, fold 0: ";
+    let first = "iris, m[first=50], repeat 0, fold 0, 0 questions: ari was ";
     assert!(differs.out.starts_with(first) && differs.out.contains(" was "), "{}", differs.out);
     assert!(
         differs.out.ends_with("2 of 2 finished cells made again: 2 differ\n"),

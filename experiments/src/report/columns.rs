@@ -13,6 +13,13 @@ pub(super) fn directions(experiment: &Experiment) -> impl Iterator<Item = Option
     metrics.map(|m| Some(m.properties().higher_is_better)).chain(std::iter::repeat(None))
 }
 
+/// The values that a metric can have; other numbers can have any.
+pub(super) fn range(experiment: &Experiment, metric: &str) -> (f64, f64) {
+    let at = experiment.columns().iter().position(|c| c == metric);
+    let facts = at.map(|at| experiment.scoring.metrics[at].properties());
+    facts.map_or((f64::NEG_INFINITY, f64::INFINITY), |f| (f.min, f.max))
+}
+
 /// A number that summarises a whole curve.
 pub(super) struct Column {
     /// Its heading.

@@ -23,16 +23,19 @@ pub(super) struct Figure {
     pub svg: String,
 }
 
-/// Draws the mean of each curve with a band for its interval; `None` without two points to join.
+/// Draws the mean of each curve with a band for its interval, cut off where the metric has no values;
+/// `None` without two points to join.
 pub(super) fn learning_curve(
     title: &str,
     y_name: &str,
+    range: (f64, f64),
     curves: &[&CurveSummary],
 ) -> Option<String> {
+    let within = |(low, high): (f64, f64)| (low.max(range.0), high.min(range.1));
     let points = curves.iter().flat_map(|c| &c.points);
     let drawn: Vec<(f64, f64, f64)> = points
         .filter_map(|p| {
-            let (low, high) = p.score.as_ref()?.interval();
+            let (low, high) = within(p.score.as_ref()?.interval());
             Some((p.p, low, high))
         })
         .collect();
@@ -89,7 +92,7 @@ pub(super) fn learning_curve(
             .iter()
             .filter_map(|p| {
                 let score = p.score.as_ref().filter(|s| s.half_width.is_some())?;
-                let (low, high) = score.interval();
+                let (low, high) = within(score.interval());
                 Some((x(p.p), y(low), y(high)))
             })
             .collect();
@@ -214,19 +217,41 @@ mod tests {
         }
     }
 
+    const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+    #[test]
+    fn larger_values_are_higher_and_bands_end_where_values_do() {
+        let up = curve("a", &[&[0.2, 0.3], &[0.9, 1.0]]);
+        let svg = learning_curve("t", "ari", (-1.0, 1.0), &[&up]).unwrap();
+        let path = svg.split("<path d=\"M").find(|p| p.contains('L')).unwrap();
+        let line = path.split('"').next().unwrap();
+        let heights: Vec<f64> =
+            line.split('L').map(|p| p.split(' ').nth(1).unwrap().parse().unwrap()).collect();
+        assert!(heights[1] < heights[0], "pixels count from the top: {line}");
+        // The interval of two values .1 apart reaches beyond 1.
+        let highest = |svg: &str| -> f64 {
+            let marks = svg.split("text-anchor=\"end\">").skip(1);
+            let marks = marks.map(|m| m.split('<').next().unwrap().parse::<f64>().unwrap());
+            marks.fold(f64::NEG_INFINITY, f64::max)
+        };
+        assert_eq!(highest(&svg), 1.0);
+        let free = learning_curve("t", "loss", ANY, &[&up]).unwrap();
+        assert!(highest(&free) > 1.0);
+    }
+
     #[test]
     fn a_curve_needs_two_points() {
         let one = curve("a", &[&[0.5, 0.6]]);
-        assert_eq!(learning_curve("t", "ari", &[&one]), None);
+        assert_eq!(learning_curve("t", "ari", ANY, &[&one]), None);
         let empty = curve("a", &[&[], &[]]);
-        assert_eq!(learning_curve("t", "ari", &[&empty]), None);
+        assert_eq!(learning_curve("t", "ari", ANY, &[&empty]), None);
     }
 
     #[test]
     fn curves_stay_inside_and_names_are_escaped() {
         let a = curve("a<b>", &[&[0.5, 0.7], &[0.6, 0.65], &[], &[0.8, 0.9]]);
         let b = curve("b", &[&[0.5], &[0.4], &[0.4], &[0.3]]);
-        let svg = learning_curve("iris & co", "ari", &[&a, &b]).unwrap();
+        let svg = learning_curve("iris & co", "ari", ANY, &[&a, &b]).unwrap();
         assert!(svg.contains("a&lt;b&gt;") && svg.contains("iris &amp; co"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         // A single observation has no band; the other curve has one.

@@ -9,6 +9,8 @@ mod curves;
 mod figure;
 mod heat_map;
 mod page;
+mod paper;
+mod ranks;
 mod significance;
 mod table;
 mod verdicts;
@@ -87,6 +89,14 @@ pub fn report(dir: &Path) -> Result<Report> {
     let mut names = BTreeSet::new();
     let figures = draw(dir, &experiment, &curves, &mut names)?;
     let weights = draw_weights(dir, &cells, &mut names)?;
+    let ranks = draw_ranks(dir, &significance, &mut names)?;
+    let tables = [
+        ("tables.md", paper::markdown(&experiment, &curves)),
+        ("tables.tex", paper::latex(&experiment, &curves)),
+    ];
+    for (name, text) in tables {
+        write_whole(&dir.join(name), ".part", text.as_bytes())?;
+    }
     let failed: Vec<&Row> =
         cells.iter().filter_map(|c| c.rows.iter().find(|r| r.status != RowStatus::Ok)).collect();
     let page = page::Contents {
@@ -99,7 +109,9 @@ pub fn report(dir: &Path) -> Result<Report> {
         significance: &significance,
         figures: &figures,
         weights: &weights,
+        ranks: &ranks,
         failed: &failed,
+        dir,
     };
     let page = page::page(&experiment, &page);
     let report = Report {
@@ -188,7 +200,9 @@ fn draw(
                 Some(true) => format!("{metric} (more is better)"),
                 Some(false) => format!("{metric} (less is better)"),
             };
-            let Some(svg) = figure::learning_curve(&dataset.id, &y_name, &mine) else { continue };
+            let range = columns::range(experiment, metric);
+            let drawn = figure::learning_curve(&dataset.id, &y_name, range, &mine);
+            let Some(svg) = drawn else { continue };
             let numbers = curves::to_csv(mine.iter().copied())?;
             out.push(save(dir, &format!("{}-{metric}", dataset.id), svg, &numbers, names)?);
         }
@@ -207,6 +221,18 @@ fn draw_weights(
         // Of all features, those that are not drawn included.
         let numbers = mustlink_datasets::weights_csv(learned.weights)?;
         save(dir, &name, heat_map::heat_map(&learned), &numbers, names)
+    });
+    drawn.collect()
+}
+
+/// One critical-difference diagram per metric.
+fn draw_ranks(
+    dir: &Path,
+    all: &[Significance],
+    names: &mut BTreeSet<String>,
+) -> Result<Vec<Figure>> {
+    let drawn = all.iter().map(|s| {
+        save(dir, &format!("ranks-{}", s.metric), ranks::diagram(s), &ranks::csv(s), names)
     });
     drawn.collect()
 }

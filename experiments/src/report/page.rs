@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
 use super::columns::{columns, counts, find, legend};
 use super::curves::CurveSummary;
 use super::figure::Figure;
+use super::paper;
 use super::significance::{self, Significance};
 use super::verdicts::{self, Verdict};
 use crate::config::Experiment;
@@ -21,8 +23,12 @@ const STYLE: &str = "\
 body{font:15px/1.5 system-ui,sans-serif;max-width:1420px;margin:2rem auto;padding:0 1.2rem}\
 h1{margin-bottom:.2rem}h2{margin-top:2.2rem}p.dim,figcaption,td.n{color:var(--dim)}\
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
+@media(prefers-color-scheme:dark){svg{filter:invert(.9) hue-rotate(180deg)}}\
 th,td{padding:.3rem .8rem;text-align:right;white-space:nowrap}th{border-bottom:2px solid var(--line);text-align:right}\
-th.l,td.l{text-align:left}tr.first td{border-top:1px solid var(--line)}td.bad{color:var(--bad)}\
+th.l,td.l{text-align:left}table.scores td:nth-child(2),table.scores th:nth-child(2){position:sticky;left:0;background:Canvas}\
+@media(max-width:600px){body{margin:1rem auto;padding:0 .6rem}th,td{padding:.3rem .4rem}table.scores td:nth-child(2){max-width:9rem;overflow:hidden;text-overflow:ellipsis}}\
+@media print{body{max-width:none;margin:0}.scroll{overflow:visible}details{display:none}svg{filter:none}figure{break-inside:avoid}}\
+tr.first td{border-top:1px solid var(--line)}td.bad{color:var(--bad)}\
 td.w{white-space:normal;text-align:left}\
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,600px),1fr));gap:1.4rem}\
 figure{margin:0}svg{max-width:100%;height:auto;border:1px solid var(--line);border-radius:6px}\
@@ -47,6 +53,10 @@ pub(super) struct Contents<'a> {
     pub figures: &'a [Figure],
     /// Every heat map of weights.
     pub weights: &'a [Figure],
+    /// Every critical-difference diagram.
+    pub ranks: &'a [Figure],
+    /// The results directory, for commands.
+    pub dir: &'a Path,
     /// The first row of each cell with an error or out of time.
     pub failed: &'a [&'a Row],
 }
@@ -63,7 +73,9 @@ pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
         significance,
         figures,
         weights,
+        ranks,
         failed,
+        dir,
     } = *contents;
     let mut h = String::new();
     let name = escape(&experiment.head.name);
@@ -102,6 +114,20 @@ pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
     }
     score_table(&mut h, experiment, curves);
     significance::html(&mut h, significance);
+    if !ranks.is_empty() {
+        h.push_str("<div class=\"figures\">\n");
+        for figure in ranks {
+            let name = escape(&figure.name);
+            let _ = writeln!(
+                h,
+                "<figure>{}<figcaption>Mean ranks, best at the left; a bar joins methods that Nemenyi's test \
+                 does not tell apart at 5 %. <a href=\"figures/{name}.csv\">numbers</a> · \
+                 <a href=\"figures/{name}.svg\">SVG</a></figcaption></figure>",
+                figure.svg
+            );
+        }
+        h.push_str("</div>\n");
+    }
     verdicts::html(&mut h, verdicts);
     if !figures.is_empty() {
         h.push_str("<h2>Learning curves</h2>\n<div class=\"figures\">\n");
@@ -134,8 +160,9 @@ pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
     if !failed.is_empty() {
         let _ = writeln!(
             h,
-            "<h2>Failed cells</h2>\n<div class=\"scroll\"><table><tr><th class=\"l\">data set</th>\
-             <th class=\"l\">method</th><th>repeat</th><th>fold</th><th>queries</th><th class=\"l\">message</th></tr>"
+            "<h2>Failed cells</h2>\n<p><code>mustlink retry {}</code> runs them again.</p>\n<div class=\"scroll\"><table><tr><th class=\"l\">data set</th>\
+             <th class=\"l\">method</th><th>repeat</th><th>fold</th><th>queries</th><th class=\"l\">message</th></tr>",
+            escape(&dir.display().to_string())
         );
         for row in failed.iter().take(LISTED) {
             let _ = writeln!(
@@ -160,9 +187,13 @@ pub(super) fn page(experiment: &Experiment, contents: &Contents) -> String {
     }
     let _ = write!(
         h,
-        "<h2>Data</h2>\n<p><a href=\"results.csv\">results.csv</a>: every row · \
+        "<h2>For a paper</h2>\n<p>{}</p>\n<p><a href=\"tables.tex\">tables.tex</a>: LaTeX · \
+         <a href=\"tables.md\">tables.md</a>: Markdown · <code>mustlink cite {}</code>: BibTeX of exactly \
+         these methods</p>\n<h2>Data</h2>\n<p><a href=\"results.csv\">results.csv</a>: every row · \
          <a href=\"summary.csv\">summary.csv</a>: every mean</p>\n\
          <details><summary>Configuration, every default written out</summary><pre>{}</pre></details>\n</body></html>\n",
+        escape(&paper::methods_paragraph(experiment, significance)),
+        escape(&dir.display().to_string()),
         escape(&experiment.resolved_toml())
     );
     h
@@ -174,7 +205,7 @@ fn count(n: usize, word: &str) -> String {
 
 fn score_table(h: &mut String, experiment: &Experiment, curves: &[CurveSummary]) {
     let columns = columns(experiment, curves, true);
-    h.push_str("<h2>Scores</h2>\n<div class=\"scroll\"><table><tr><th class=\"l\">data set</th><th class=\"l\">method</th>");
+    h.push_str("<h2>Scores</h2>\n<div class=\"scroll\"><table class=\"scores\"><tr><th class=\"l\">data set</th><th class=\"l\">method</th>");
     for column in &columns {
         let _ = write!(
             h,
