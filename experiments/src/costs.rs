@@ -121,10 +121,10 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
     };
     let Some(d) = descriptor(value) else { return inner };
     let (entries, n) = (shape.entries as f64, shape.n as f64);
+    // Where nobody says how many clusters, it is as many as there are objects.
+    let k = (shape.k as f64).min(n.sqrt());
     let own = match d.role {
-        Role::BaseClusterer if inner == 0.0 => {
-            AT_LEAST + entries * shape.k as f64 * SWEEPS * BESIDE
-        }
+        Role::BaseClusterer if inner == 0.0 => AT_LEAST + entries * k * SWEEPS * BESIDE,
         Role::ConstraintPropagator => (n * n * PROPAGATED).min(1e10),
         Role::Oracle | Role::Metric => 0.0,
         _ => entries,

@@ -10,6 +10,7 @@ use crate::config::{Experiment, stored};
 use crate::grid::{Grid, PlanLine};
 use crate::journal::{self, Who};
 use crate::outcome::RunOptions;
+use crate::row::Row;
 use crate::run::run_some;
 use crate::stale::Keep;
 use crate::standing::Left;
@@ -66,28 +67,41 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
     drawn.sort_unstable();
     let drawn: Vec<usize> = drawn.into_iter().map(|at| finished[at]).collect();
     let aside = Aside::new()?;
-    let again = RunOptions { out: aside.0.clone(), keep: Keep::Current, ..options.clone() };
+    let again = RunOptions { out: aside.0.clone(), keep: Keep::Nothing, ..options.clone() };
     let outcome = run_some(&experiment, &again, Who::Alone, &|_| drawn.clone())?;
     out.stopped = outcome.stopped;
     let lines = grid.plan_lines();
     for &c in &drawn {
-        let Some(new) = journal::read_cell(&aside.0, &grid.cells[c].identity)? else { continue };
+        let identity = &grid.cells[c].identity;
+        let Some(new) = journal::read_cell(&aside.0, identity)? else {
+            // Only a run that was stopped leaves cells out.
+            out.stopped = true;
+            continue;
+        };
         out.tried += 1;
-        let old = journal::read_cell(dir, &grid.cells[c].identity)?;
-        let differs = old.into_iter().flat_map(|old| old.rows).find_map(|row| {
-            let same = new.rows.iter().find(|r| r.p_requested == row.p_requested)?;
-            let (column, was, is) = differences(&row, same).into_iter().next()?;
-            Some((row.p_requested, column, was, is))
-        });
-        if let Some((p, column, was, is)) = differs {
+        let old = journal::read_cell(dir, identity)?;
+        let old = old.as_ref().map_or(Vec::new(), |file| file.select(&left.wanted).0);
+        if let Some(what) = first_difference(&old, &new.select(&left.wanted).0) {
             let PlanLine { dataset, method, repeat, fold, .. } = &lines[c];
-            let at = p.map_or(String::new(), |p| format!(", {p} questions"));
-            out.differing.push(format!(
-                "{dataset}, {method}, repeat {repeat}, fold {fold}{at}: {column} was {was} and is {is}"
-            ));
+            out.differing.push(format!("{dataset}, {method}, repeat {repeat}, fold {fold}{what}"));
         }
     }
     Ok(out)
+}
+
+/// Where two versions of a cell first differ, times aside.
+fn first_difference(old: &[&Row], new: &[&Row]) -> Option<String> {
+    if old.len() != new.len() {
+        return Some(format!(": had {} rows and has {}", old.len(), new.len()));
+    }
+    old.iter().zip(new).find_map(|(was, is)| {
+        let at = was.p_requested.map_or(String::new(), |p| format!(", {p} questions"));
+        if was.p_requested != is.p_requested {
+            return Some(format!("{at}: has other points"));
+        }
+        let (column, was, is) = differences(was, is).into_iter().next()?;
+        Some(format!("{at}: {column} was {was} and is {is}"))
+    })
 }
 
 /// A folder that goes when this does.
@@ -95,9 +109,16 @@ struct Aside(PathBuf);
 
 impl Aside {
     fn new() -> Result<Aside> {
-        let path = std::env::temp_dir().join(format!("mustlink-verify-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(journal::io(&path))?;
-        Ok(Aside(path))
+        let base = std::env::temp_dir();
+        // One that a killed program left is not taken for ours.
+        for number in 0u32.. {
+            let path = base.join(format!("mustlink-verify-{}-{number}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Aside(path.clone())).map_err(journal::io(&path)),
+            }
+        }
+        unreachable!("one of so many names is free")
     }
 }
 
@@ -105,5 +126,23 @@ impl Drop for Aside {
     fn drop(&mut self) {
         // What cannot be removed is left to the system.
         std::fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_only_one_has_are_a_difference() {
+        let row = |p| Row { p_requested: Some(p), ..Row::default() };
+        let (a, b) = (row(0), row(5));
+        assert_eq!(first_difference(&[&a, &b], &[&a, &b]), None);
+        assert_eq!(first_difference(&[&a, &b], &[&a]).unwrap(), ": had 2 rows and has 1");
+        assert_eq!(first_difference(&[&a], &[&a, &b]).unwrap(), ": had 1 rows and has 2");
+        assert_eq!(first_difference(&[&a], &[&b]).unwrap(), ", 0 questions: has other points");
+        let other = Row { k: Some(3), ..row(0) };
+        let found = first_difference(&[&a], &[&other]).unwrap();
+        assert_eq!(found, ", 0 questions: k was null and is 3");
     }
 }

@@ -202,6 +202,54 @@ fn what_no_schema_says() {
 }
 
 #[test]
+fn lists_go_together_and_combinations_are_left_out() {
+    let lac = |more: &str| {
+        format!(
+            "[[method]]\nid = \"m\"\nclusterer = {{ type = \"lac\", h = [1, 3, 5], max_iterations = [7, 8, 9] }}\n\
+             k = [2, 3]\n{more}\n"
+        )
+    };
+    let zipped = good(&lac("zip = [[\"clusterer.h\", \"clusterer.max_iterations\"]]"));
+    assert_eq!(zipped.methods.len(), 6);
+    let id = "m[h=3,max_iterations=8,k=2]";
+    let sorted = |id: &str| {
+        let inside = id.split(['[', ']']).nth(1).unwrap();
+        let mut parts: Vec<&str> = inside.split(',').collect();
+        parts.sort_unstable();
+        parts.join(",")
+    };
+    assert!(ids(&zipped).into_iter().any(|i| sorted(i) == sorted(id)), "{:?}", ids(&zipped));
+    // Neither key is part of what a method is.
+    assert!(zipped.resolved()["method"][0].get("zip").is_none());
+    assert_eq!(good(&lac("")).methods.len(), 18);
+    let some = good(&lac("exclude = [{ \"clusterer.h\" = 5 }, { clusterer.h = 1, k = 3 }]"));
+    assert_eq!(some.methods.len(), 18 - 6 - 3);
+    assert!(ids(&some).iter().all(|i| !i.contains("h=5")), "{:?}", ids(&some));
+    let named = good(
+        "[[method]]\nid = \"m\"\nclusterer = [\"kmeans\", \"pck_means\"]\n\
+         selector = [\"random_pairs\", \"committee\"]\n\
+         exclude = [{ clusterer = \"kmeans\", selector = \"committee\" }]\n",
+    );
+    assert_eq!(named.methods.len(), 3);
+    for (more, part) in [
+        ("zip = [\"clusterer.h\"]", "method[0].zip: must be a list of lists of options"),
+        (
+            "zip = [[\"clusterer.h\", \"k\"]]",
+            "k must have a list of 3 values, as clusterer.h has; got 2",
+        ),
+        ("zip = [[\"view\", \"oracle\"]]", "none of view, oracle has a list here"),
+        (
+            "exclude = [{ \"clusterer.h\" = 4 }]",
+            "method[0].exclude: leaves nothing out; the lists are",
+        ),
+        ("exclude = [{ k = 2 }, { k = 3 }]", "method[0].exclude: leaves nothing"),
+    ] {
+        let error = bad(&lac(more));
+        assert!(error.contains(part), "{part} is not in\n{error}");
+    }
+}
+
+#[test]
 fn metric_columns_have_names_of_their_own() {
     let e = good(
         "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n[scoring]\nmetrics = [\"ari\", \"k_found\", \"ami\", { type = \"ami\", average = \"max\" }]\n",

@@ -1,7 +1,6 @@
 //! Do results come out again as they stand?
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use mustlink_experiments::{RunOptions, verify};
 
@@ -43,13 +42,12 @@ fn share(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let cells = Cells::start(args.quiet);
-    let cancel = interrupt::flag();
     let options = RunOptions {
         threads: args.threads,
         memory_limit: mustlink::memory::default_limit(),
         source: args.data.source(),
         progress: cells.clone(),
-        cancel: cancel.clone(),
+        cancel: interrupt::flag(),
         ..RunOptions::to(&args.dir)
     };
     let verified = verify(&args.dir, args.share, args.seed, &options);
@@ -63,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         ));
     }
     verified.differing.iter().try_for_each(|line| term::print(line))?;
-    if verified.stopped && cancel.load(Ordering::Relaxed) {
+    if verified.stopped {
         term::tell(&format!("interrupted after {} cells", verified.tried));
         return Ok(130);
     }

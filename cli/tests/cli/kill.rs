@@ -59,16 +59,69 @@ fn results(out: &Path) -> Vec<Vec<String>> {
     rows.iter().map(|r| kept.iter().map(|&c| r[c].to_string()).collect()).collect()
 }
 
-#[test]
-fn twenty_kills_change_nothing() {
+/// A folder with the grid and the results of a run that was let be, in `whole`.
+fn whole() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("grid.toml"), GRID).expect("the grid");
     assert!(run(folder.path(), "whole").status().expect("runs").success());
-    let cells = |out: &str| {
-        let dir = std::fs::read_dir(folder.path().join(out).join("cells"));
-        let ends = |e: &std::fs::DirEntry| e.path().extension().is_some_and(|x| x == "jsonl");
-        dir.map_or(0, |d| d.filter(|e| e.as_ref().is_ok_and(ends)).count())
-    };
+    folder
+}
+
+/// Finished cells in `out`.
+fn cells(folder: &Path, out: &str) -> usize {
+    let dir = std::fs::read_dir(folder.join(out).join("cells"));
+    let ends = |e: &std::fs::DirEntry| e.path().extension().is_some_and(|x| x == "jsonl");
+    dir.map_or(0, |d| d.filter(|e| e.as_ref().is_ok_and(ends)).count())
+}
+
+/// What is left of `out` is run, and is what was run at once; no part of a file is left.
+fn ends_as_the_whole(folder: &Path, out: &str) {
+    assert!(run(folder, out).status().expect("runs").success());
+    assert_eq!(results(&folder.join(out)), results(&folder.join("whole")), "{out}");
+    let left: Vec<_> = std::fs::read_dir(folder.join(out).join("cells"))
+        .expect("cells")
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|x| x == "part"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupts_of_each_kind_change_nothing() {
+    let folder = whole();
+    let folder = folder.path();
+    // Once; once, and cells under way finish; twice.
+    for (out, finish, signals) in [("once", false, 1), ("finishing", true, 1), ("twice", false, 2)]
+    {
+        for _ in 0..5 {
+            let before = cells(folder, out);
+            let mut command = run(folder, out);
+            if finish {
+                command.arg("--finish");
+            }
+            let mut child = command.spawn().expect("starts");
+            // With a new cell there, interrupts are watched.
+            while cells(folder, out) <= before && child.try_wait().expect("a state").is_none() {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let id = child.id().to_string();
+            for _ in 0..signals {
+                let sent = Command::new("kill").args(["-INT", &id]).stderr(Stdio::null()).status();
+                // It may have ended by itself.
+                sent.expect("kill starts");
+            }
+            let status = child.wait().expect("ends");
+            assert!(matches!(status.code(), Some(130 | 0)), "{out}: {status}");
+        }
+        ends_as_the_whole(folder, out);
+    }
+}
+
+#[test]
+fn twenty_kills_change_nothing() {
+    let folder = whole();
+    let cells = |out: &str| cells(folder.path(), out);
     let all = cells("whole");
     assert_eq!(all, 24);
     // Moments drawn by a small linear congruence: the same ones in every run of this test.
@@ -84,12 +137,5 @@ fn twenty_kills_change_nothing() {
         unfinished += usize::from(cells("killed") < all);
     }
     assert!(unfinished > 0, "every kill came too late to matter");
-    assert!(run(folder.path(), "killed").status().expect("runs").success());
-    assert_eq!(results(&folder.path().join("killed")), results(&folder.path().join("whole")));
-    let left: Vec<_> = std::fs::read_dir(folder.path().join("killed/cells"))
-        .expect("cells")
-        .map(|e| e.expect("an entry").path())
-        .filter(|p| p.extension().is_some_and(|x| x == "part"))
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
+    ends_as_the_whole(folder.path(), "killed");
 }

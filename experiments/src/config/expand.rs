@@ -188,15 +188,19 @@ fn same_inside(
     true
 }
 
-/// Turns one entry into one method per combination of the values its lists name.
+/// Turns one entry into one method per combination of the values its lists name: all of them, but lists
+/// under `zip` go together, and what `exclude` names is left out.
 pub(super) fn expand(
-    node: Node,
+    mut node: Node,
     at: usize,
     expanded: &mut Vec<(usize, Node)>,
     out: &mut Vec<Diagnostic>,
 ) {
+    let path = format!("method[{at}]");
     let id = node.get("id").and_then(Node::as_str).map(str::to_string);
-    let mut done: Vec<(Vec<(String, String)>, Node)> = Vec::new();
+    let (zip, exclude) = (node.remove("zip"), node.remove("exclude"));
+    let Some(mut groups) = groups(zip.as_ref(), &path, out) else { return };
+    let mut done: Vec<(Labels, Node)> = Vec::new();
     let mut open = vec![(Vec::new(), node)];
     // Depth first, the last pushed first: the first axis varies slowest.
     while let Some((labels, node)) = open.pop() {
@@ -208,18 +212,48 @@ pub(super) fn expand(
         };
         if done.len() + open.len() + values.len() > MAX_EXPANDED {
             let message = format!("its lists stand for more than {MAX_EXPANDED} methods");
-            return out.push(node.diagnostic(&format!("method[{at}]"), message));
+            return out.push(node.diagnostic(&path, message));
         }
-        let texts = value_texts(&values);
-        for (value, text) in values.into_iter().zip(texts).rev() {
+        let mut together = vec![(axis.clone(), values)];
+        if let Some(group) = groups.iter_mut().find(|g| g.axes.contains(&axis)) {
+            group.used = true;
+            for other in group.axes.iter().filter(|a| **a != axis) {
+                match at_path(&node, other).map(|n| n.items().to_vec()) {
+                    Some(values) if values.len() == together[0].1.len() => {
+                        together.push((other.clone(), values));
+                    }
+                    found => {
+                        let found = found.map_or(0, |v| v.len());
+                        let message = format!(
+                            "{other} must have a list of {} values, as {axis} has; got {found}",
+                            together[0].1.len()
+                        );
+                        return out.push(group.node.diagnostic(&format!("{path}.zip"), message));
+                    }
+                }
+            }
+        }
+        let texts: Vec<Vec<String>> = together.iter().map(|(_, v)| value_texts(v)).collect();
+        for value in (0..together[0].1.len()).rev() {
             let mut labels = labels.clone();
-            labels.push((axis.clone(), text));
             let mut one = node.clone();
-            if let Some(slot) = at_path_mut(&mut one, &axis) {
-                *slot = value;
+            for ((axis, values), texts) in together.iter().zip(&texts) {
+                labels.push((axis.clone(), texts[value].clone()));
+                if let Some(slot) = at_path_mut(&mut one, axis) {
+                    *slot = values[value].clone();
+                }
             }
             open.push((labels, one));
         }
+    }
+    if let Some(group) = groups.iter().find(|g| !g.used) {
+        let message = format!("none of {} has a list here", group.axes.join(", "));
+        return out.push(group.node.diagnostic(&format!("{path}.zip"), message));
+    }
+    if let Some(exclude) = exclude
+        && !leave_out(&mut done, &exclude, &path, out)
+    {
+        return;
     }
     for (labels, mut node) in done {
         if let (Some(id), false) = (&id, labels.is_empty()) {
@@ -233,6 +267,93 @@ pub(super) fn expand(
         }
         expanded.push((at, node));
     }
+}
+
+/// The axes that a method was taken from, each with the text of its value.
+type Labels = Vec<(String, String)>;
+
+/// Lists that go together.
+struct Group {
+    axes: Vec<String>,
+    node: Node,
+    used: bool,
+}
+
+/// The groups under `zip`; `None` when they are none, which is complained of.
+fn groups(zip: Option<&Node>, path: &str, out: &mut Vec<Diagnostic>) -> Option<Vec<Group>> {
+    let Some(zip) = zip else { return Some(Vec::new()) };
+    let mut groups = Vec::new();
+    for node in zip.items() {
+        let axes: Option<Vec<String>> =
+            node.items().iter().map(|n| n.as_str().map(str::to_string)).collect();
+        match axes {
+            Some(axes) if axes.len() > 1 => {
+                groups.push(Group { axes, node: node.clone(), used: false });
+            }
+            _ => break,
+        }
+    }
+    if groups.is_empty() || groups.len() < zip.items().len() {
+        let message =
+            "must be a list of lists of options: zip = [[\"clusterer.h\", \"selector.rate\"]]";
+        out.push(zip.diagnostic(&format!("{path}.zip"), message));
+        return None;
+    }
+    Some(groups)
+}
+
+/// Leaves out the methods that a table of `exclude` describes; false when one describes none.
+fn leave_out(
+    done: &mut Vec<(Labels, Node)>,
+    exclude: &Node,
+    path: &str,
+    out: &mut Vec<Diagnostic>,
+) -> bool {
+    let before = out.len();
+    let path = format!("{path}.exclude");
+    if exclude.items().is_empty() {
+        let message = "must be a list of tables of options: exclude = [{ \"clusterer.h\" = 5 }]";
+        out.push(exclude.diagnostic(&path, message));
+    }
+    for table in exclude.items() {
+        let mut wanted = Vec::new();
+        leaves(table, "", &mut wanted);
+        let count = done.len();
+        done.retain(|(labels, node)| !wanted.iter().all(|(p, v)| has(labels, node, p, v)));
+        if wanted.is_empty() || done.len() == count {
+            let of: Vec<&str> =
+                done.first().map_or(Vec::new(), |(l, _)| l.iter().map(|(a, _)| &**a).collect());
+            let near = format!("leaves nothing out; the lists are those of {}", of.join(", "));
+            out.push(table.diagnostic(&path, near));
+        }
+    }
+    if done.is_empty() && out.len() == before {
+        out.push(exclude.diagnostic(&path, "leaves nothing"));
+    }
+    out.len() == before
+}
+
+/// The values in nested tables, each with its path.
+fn leaves(node: &Node, path: &str, out: &mut Vec<(String, Value)>) {
+    for entry in node.entries() {
+        let path = match path {
+            "" => entry.key.clone(),
+            path => format!("{path}.{}", entry.key),
+        };
+        match &entry.node.kind {
+            NodeKind::Table(_) => leaves(&entry.node, &path, out),
+            _ => out.push((path, entry.node.to_value())),
+        }
+    }
+}
+
+/// Whether a method has this value: as the text of an axis, or as it stands.
+fn has(labels: &Labels, node: &Node, path: &str, value: &Value) -> bool {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    labels.iter().any(|(axis, of)| axis == path && *of == text)
+        || at_path(node, path).is_some_and(|n| {
+            n.to_value() == *value || n.get("type").and_then(Node::as_str) == Some(&text)
+        })
 }
 
 /// The values of an axis in a few words: numbers and words as they are, plugins by their tag.

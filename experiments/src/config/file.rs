@@ -164,6 +164,13 @@ pub struct MethodEntry {
     /// Which constraints of the selection reach the clusterer.
     #[serde(default)]
     pub view: ConstraintView,
+    /// Options whose lists go together, value by value, instead of in all combinations:
+    /// `[["clusterer.h", "selector.rate"]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zip: Vec<Vec<String>>,
+    /// Combinations that are left out, each a table of options: `[{ "clusterer.h" = 5 }]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// At which numbers of queries a method is scored.
