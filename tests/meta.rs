@@ -107,6 +107,17 @@ fn every_citation_is_known() {
     }
 }
 
+/// An edit of one plugin makes the results of this one again, not those of its neighbours: so no two
+/// files have the same digest, and plugins of one file have one.
+#[test]
+fn the_sources_of_a_plugin_are_those_of_its_file() {
+    let mut of_digest: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    for d in Catalogue::get().unwrap().all() {
+        let other = of_digest.entry((d.sources)()).or_insert((d.file, d.tag));
+        assert_eq!(other.0, d.file, "{} and {} have the same sources", other.1, d.tag);
+    }
+}
+
 /// One error of every kind.
 fn errors() -> Vec<Error> {
     let infeasible = |witness| Error::InfeasibleConstraints { k: 2, witness };

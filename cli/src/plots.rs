@@ -63,8 +63,8 @@ fn unwritten(path: &Path, e: &std::io::Error) -> Error {
 }
 
 /// The head of a figure with one square of room for what is drawn.
-fn head(title: &str) -> String {
-    svg::head(title, LEFT + SIDE + 30.0, TOP + SIDE + 50.0, LEFT)
+fn head(title: &str, description: &str) -> String {
+    svg::head(title, description, LEFT + SIDE + 30.0, TOP + SIDE + 50.0, LEFT)
 }
 
 /// Both axes with their marks.
@@ -127,7 +127,11 @@ fn heat_map(co: &CoAssociation, labels: &[u32]) -> (String, String) {
             let _ = writeln!(csv, "{p},{q},{},{},{v}", bins[p].len(), bins[q].len());
         }
     }
-    let mut s = head("Co-association of all pairs of objects");
+    let mut s = head(
+        "Co-association of all pairs of objects",
+        "A heat map with a row and a column for each object, group by group; the darker, the more members \
+         put the two together.",
+    );
     for (step, path) in shades.iter().enumerate().filter(|(step, p)| *step > 0 && !p.is_empty()) {
         // From white to a dark blue.
         let level = |low: f64| (255.0 + (low - 255.0) * step as f64 / STEPS as f64).round();
@@ -194,7 +198,10 @@ fn counts(
         0 => 0.0,
         count => SIDE * ((count as f64).log10() + 0.3) / (decades + 0.3),
     };
-    let mut s = head("Pairs by the number of members that put them together");
+    let mut s = head(
+        "Pairs by the number of members that put them together",
+        "A histogram: for each number of members how many pairs so many put together; both axes upwards.",
+    );
     let slot = SIDE / pairs.len() as f64;
     let bar = slot * 0.9 / series.len() as f64;
     for (number, (counts, colour, name)) in series.iter().enumerate() {
@@ -274,7 +281,10 @@ fn members(
     let share = |v: f64, marks: &[f64]| (v - marks[0]) / (marks[marks.len() - 1] - marks[0]);
     let x = |v: f64| LEFT + SIDE * share(v, &x_marks);
     let y = |v: f64| TOP + SIDE * (1.0 - share(v, &y_marks));
-    let mut s = head("Members of the ensemble");
+    let mut s = head(
+        "Members of the ensemble",
+        "A point for each member: how much it differs from the others against how good it is.",
+    );
     for (diversity, quality) in &points {
         let _ = writeln!(
             s,

@@ -123,7 +123,13 @@ pub(crate) fn run(
                     (Error::TimedOut { .. }, Some(seconds)) => Error::TimedOut { seconds },
                     _ => error,
                 };
-                row.message = Some(error.render(&|i| set.set.id(i)));
+                let mut message = error.render(&|i| set.set.id(i));
+                if let Error::Memory { limit, .. } = error.root()
+                    && Some(*limit) == env.cell_limit()
+                {
+                    message = message.replace("--memory-limit", "--cell-memory");
+                }
+                row.message = Some(message);
             }
         }
         rows.push(row);

@@ -11,6 +11,7 @@ use mustlink::constraints::Constraints;
 use mustlink::context::Context;
 use mustlink::{DataKind, Error, Result};
 use mustlink_datasets::{Dataset, OpenOptions};
+use serde::{Deserialize, Serialize};
 
 use crate::config::{DatasetSpec, Experiment};
 
@@ -36,7 +37,24 @@ pub(crate) struct Prepared {
     pub notes: Vec<String>,
 }
 
+/// What is written down of a data set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    pub dataset: String,
+    /// Objects and features after the steps under `[[dataset]]`.
+    pub n: usize,
+    pub d: usize,
+    pub classes: Option<usize>,
+    /// BLAKE3 of values, ids and classes before these steps.
+    pub digest: String,
+}
+
 impl Prepared {
+    pub fn facts(&self) -> Facts {
+        let (n, d, classes) = (self.set.n(), self.set.d(), self.set.k());
+        Facts { dataset: self.id.clone(), n, d, classes, digest: self.digest.clone() }
+    }
+
     pub fn labels(&self) -> Option<&[Option<u32>]> {
         self.set.classes.as_ref().map(|c| &*c.labels)
     }

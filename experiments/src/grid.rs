@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::build::{Build, descriptor};
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
 use crate::costs::{Costs, SharedEnsemble, first_generator};
-use crate::data::{self, Prepared};
+use crate::data::{self, Facts, Prepared};
 use crate::identity::{self, Common, selection_key};
 
 /// One cell.
@@ -241,6 +241,11 @@ impl Grid {
             identity: c.identity.clone(),
         };
         self.cells.iter().map(line).collect()
+    }
+
+    /// The data sets as they are written down.
+    pub fn facts(&self) -> Vec<Facts> {
+        self.datasets.iter().map(Prepared::facts).collect()
     }
 
     /// Operations of one cell, roughly.

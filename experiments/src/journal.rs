@@ -16,11 +16,16 @@ use mustlink::{Error, Result};
 use crate::cell_file::{CellFile, Wanted};
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
+use crate::data::Facts;
 use crate::grid::{Cell, PlanLine};
 use crate::hash::digest;
 use crate::row::Row;
 use crate::shard::Shard;
 
+/// The data sets that were read.
+const DATA: &str = "data.csv";
+/// What a task of an array writes ends in this and its numbers until it is whole.
+const TASK_PART: &str = ".part-task-";
 /// The list of cells.
 const PLAN: &str = "cells.csv";
 
@@ -85,6 +90,11 @@ fn lock(path: &Path, sharing: Sharing) -> Result<File> {
     })
 }
 
+/// Whether a file is one that a task of an array had not finished.
+fn is_of_task(name: &str) -> bool {
+    name.contains(TASK_PART)
+}
+
 impl Journal {
     /// Opens or starts the directory of an experiment: takes the lock, checks that it holds no
     /// other experiment, removes what was left half written.
@@ -110,7 +120,7 @@ impl Journal {
             Who::Task => {
                 let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
                 let since = since.map_or(0, |d| d.as_nanos());
-                format!(".part-{}-{since}", std::process::id())
+                format!("{TASK_PART}{}-{since}", std::process::id())
             }
         };
         check(dir, experiment)?;
@@ -127,6 +137,23 @@ impl Journal {
             }
         }
         Ok(journal)
+    }
+
+    /// Removes what tasks of an array left half written that is over.
+    pub fn clean_after_tasks(&self) -> Result<()> {
+        let cells = self.dir.join("cells");
+        for entry in fs::read_dir(&cells).map_err(io(&cells))? {
+            let path = entry.map_err(io(&cells))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if is_of_task(&name) {
+                // Another follower may have been quicker.
+                match fs::remove_file(&path) {
+                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(io(&path)(e)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Writes the experiment and which file belongs to which cell. The configuration comes last: it
@@ -152,6 +179,19 @@ impl Journal {
         let content =
             stored::content(experiment.base(), experiment.resolved(), metrics, &digest(&plan));
         write(stored::FILE, content.as_bytes())
+    }
+
+    /// Writes down what was read.
+    pub fn write_data(&self, sets: &[Facts]) -> Result<()> {
+        let path = self.dir.join(DATA);
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let fail = |e: csv::Error| Error::Data {
+            place: path.display().to_string(),
+            message: e.to_string(),
+        };
+        sets.iter().try_for_each(|s| writer.serialize(s)).map_err(fail)?;
+        let content = writer.into_inner().map_err(|e| fail(e.into_error().into()))?;
+        write_whole(&path, &self.part, &content)
     }
 
     /// Writes the file of a cell as it is.
@@ -252,6 +292,12 @@ fn damaged(path: &Path, why: &str) -> Error {
             "damaged: {why}; mustlink run with the same file and --out makes it again"
         ),
     }
+}
+
+/// The data sets that were read; none in directories that were written before this was kept.
+pub(crate) fn read_data(dir: &Path) -> Vec<Facts> {
+    let Ok(mut reader) = csv::Reader::from_path(dir.join(DATA)) else { return Vec::new() };
+    reader.deserialize().flatten().collect()
 }
 
 /// The list of cells stored in a directory.

@@ -13,11 +13,13 @@
 //! | `statistics`, `svg`, `split`, `row` | means and intervals; axes of figures; which objects are held back; what is written down |
 //! | `verdict` | the language of claims about results |
 //! | `config` | the file and how it is read |
+//! | `citation` | whom the methods cite |
 //! | `data` | the data sets, opened |
 //! | `build`, `identity`, `costs` | which code makes results, what else they depend on; what methods take |
 //! | `grid`, `shard` | cells and the selections they share; parts of a run |
 //! | `cell_file`, `journal` | files that survive a run being killed, and show when they were changed |
 //! | `stale`, `standing` | what other builds made; what of an experiment is there already |
+//! | `render`, `parquet_file` | figures as pictures; rows as Parquet |
 //! | `run_env`, `select`, `score`, `cell` | what happens in a selection and in a cell |
 //! | `trial`, `plan`, `report` | cells timed; what people see before and after |
 //! | `compare_rows`, `merge`, `diff`, `kept` | several results directories |
@@ -27,6 +29,7 @@
 mod build;
 mod cell;
 mod cell_file;
+pub mod citation;
 mod compare_rows;
 mod config;
 mod costs;
@@ -39,7 +42,10 @@ mod journal;
 mod kept;
 mod merge;
 mod outcome;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod plan;
+mod render;
 mod report;
 mod row;
 mod run;
@@ -63,8 +69,8 @@ mod verify;
 use every_plugin as _;
 
 pub use config::{
-    Criterion, Curve, DatasetEntry, DatasetSpec, Exclude, Experiment, ExperimentFile, Head,
-    MethodEntry, MethodSpec, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance,
+    Criterion, Curve, DatasetEntry, DatasetSpec, Exclude, Experiment, ExperimentFile, Format, Head,
+    MethodEntry, MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance,
 };
 pub use costs::first_generator;
 pub use data::{Source, check_heads};
@@ -78,7 +84,7 @@ pub use report::{
     report,
 };
 pub use row::{Row, RowStatus};
-pub use run::{retry, run};
+pub use run::{retry, retry_cell, run};
 pub use shard::Shard;
 pub use split::Split;
 pub use stale::Keep;

@@ -10,6 +10,7 @@ use crate::cell_file::{CellFile, has_failed};
 use crate::compare_rows::differences;
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
+use crate::data::Facts;
 use crate::grid::PlanLine;
 use crate::journal::{self, Journal, Who};
 use crate::report::{self, Report};
@@ -149,6 +150,14 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
         journal.put(identity, file)?;
     }
     journal.write_study(&experiment, &first.metrics, &lines)?;
+    let mut data: Vec<Facts> = Vec::new();
+    for facts in parts.iter().flat_map(|dir| journal::read_data(dir)) {
+        // Cells of other data have other identities, and were refused above.
+        if data.iter().all(|f| f.dataset != facts.dataset) {
+            data.push(facts);
+        }
+    }
+    journal.write_data(&data)?;
     Ok(Merged { cells: cells.len(), shared, mended, report: report::report(out)? })
 }
 

@@ -128,22 +128,48 @@ enum Place {
     /// Nowhere: the journal alone holds it.
     Journal,
 }
+use Kind::{Flag, Nested, Real, Whole};
 use Place::{After, Before, Journal, Last};
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A word or a sentence.
+    Text,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Real,
+    /// True or false.
+    Flag,
+    /// A table or a list.
+    Nested,
+}
 
 /// A field of a row beside its scores.
 struct Field {
     name: &'static str,
     place: Place,
+    kind: Kind,
     /// The number that a report can summarise and a formula can name.
     number: Option<fn(&Row) -> Option<f64>>,
 }
 
-const fn text(name: &'static str, place: Place) -> Field {
-    Field { name, place, number: None }
+const fn plain(name: &'static str, place: Place, kind: Kind) -> Field {
+    Field { name, place, kind, number: None }
 }
 
-const fn number(name: &'static str, place: Place, get: fn(&Row) -> Option<f64>) -> Field {
-    Field { name, place, number: Some(get) }
+const fn text(name: &'static str, place: Place) -> Field {
+    plain(name, place, Kind::Text)
+}
+
+const fn number(
+    name: &'static str,
+    place: Place,
+    kind: Kind,
+    get: fn(&Row) -> Option<f64>,
+) -> Field {
+    Field { name, place, kind, number: Some(get) }
 }
 
 fn count(value: Option<usize>) -> Option<f64> {
@@ -156,42 +182,42 @@ const FIELDS: [Field; 40] = [
     text("identity", Before),
     text("dataset", Before),
     text("target", Before),
-    text("n", Before),
-    text("d", Before),
-    text("classes", Before),
+    plain("n", Before, Whole),
+    plain("d", Before, Whole),
+    plain("classes", Before, Whole),
     text("method", Before),
     text("clusterer", Before),
     text("selector", Before),
     text("oracle", Before),
     text("ensemble", Before),
-    text("repeat", Before),
-    text("fold", Before),
-    text("p_requested", Before),
-    number("queries", Before, |row| count(row.queries)),
-    number("cost", Before, |row| row.cost),
-    number("inferred", Before, |row| count(row.inferred)),
-    number("dont_know", Before, |row| count(row.dont_know)),
-    number("constraints_must", Before, |row| count(row.constraints_must)),
-    number("constraints_cannot", Before, |row| count(row.constraints_cannot)),
+    plain("repeat", Before, Whole),
+    plain("fold", Before, Whole),
+    plain("p_requested", Before, Whole),
+    number("queries", Before, Whole, |row| count(row.queries)),
+    number("cost", Before, Real, |row| row.cost),
+    number("inferred", Before, Whole, |row| count(row.inferred)),
+    number("dont_know", Before, Whole, |row| count(row.dont_know)),
+    number("constraints_must", Before, Whole, |row| count(row.constraints_must)),
+    number("constraints_cannot", Before, Whole, |row| count(row.constraints_cannot)),
     text("view", Before),
-    number("k", Before, |row| count(row.k)),
-    number("k_found", Before, |row| count(row.k_found)),
-    number("violations", After, |row| row.violations.map(|v| v as f64)),
-    number("objective", After, |row| row.objective),
-    number("iterations", After, |row| count(row.iterations)),
-    text("converged", After),
-    text("saturated", After),
-    text("test_classes", After),
+    number("k", Before, Whole, |row| count(row.k)),
+    number("k_found", Before, Whole, |row| count(row.k_found)),
+    number("violations", After, Whole, |row| row.violations.map(|v| v as f64)),
+    number("objective", After, Real, |row| row.objective),
+    number("iterations", After, Whole, |row| count(row.iterations)),
+    plain("converged", After, Flag),
+    plain("saturated", After, Flag),
+    plain("test_classes", After, Whole),
     text("status", After),
     text("message", After),
-    text("seeded", Journal),
+    plain("seeded", Journal, Flag),
     text("version", After),
-    text("diagnostics", Journal),
-    text("labels", Journal),
-    text("weights", Journal),
-    number("time_select_s", Last, |row| row.time_select_s),
-    number("time_cluster_s", Last, |row| row.time_cluster_s),
-    number("time_total_s", Last, |row| row.time_total_s),
+    plain("diagnostics", Journal, Nested),
+    plain("labels", Journal, Nested),
+    plain("weights", Journal, Nested),
+    number("time_select_s", Last, Real, |row| row.time_select_s),
+    number("time_cluster_s", Last, Real, |row| row.time_cluster_s),
+    number("time_total_s", Last, Real, |row| row.time_total_s),
 ];
 
 /// Whether a name belongs to every row, so that no metric's column can have it.
@@ -217,16 +243,21 @@ impl Row {
     }
 }
 
-/// Rows as CSV, in the order given, time columns last.
+/// The columns of a table of rows, with what they hold: scores in the middle, times last.
+pub(crate) fn columns(metrics: &[String]) -> Vec<(&str, Kind)> {
+    let at = |place| FIELDS.iter().filter(move |f| f.place == place).map(|f| (f.name, f.kind));
+    let metrics = metrics.iter().map(|m| (m.as_str(), Real));
+    at(Before).chain(metrics).chain(at(After)).chain(at(Last)).collect()
+}
+
+/// Rows as CSV, in the order given.
 pub(crate) fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
     let fail = |e: &dyn std::fmt::Display| Error::Data {
         place: "results.csv".into(),
         message: e.to_string(),
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let at = |place| FIELDS.iter().filter(move |f| f.place == place).map(|f| f.name);
-    let metrics = metrics.iter().map(String::as_str);
-    let columns: Vec<&str> = at(Before).chain(metrics).chain(at(After)).chain(at(Last)).collect();
+    let columns: Vec<&str> = columns(metrics).into_iter().map(|(name, _)| name).collect();
     writer.write_record(&columns).map_err(|e| fail(&e))?;
     for row in rows {
         let value = serde_json::to_value(row).map_err(|e| fail(&e))?;

@@ -15,7 +15,7 @@ use mustlink::{Error, Result};
 use crate::cell;
 use crate::cell_file::has_failed;
 use crate::config::{Experiment, stored};
-use crate::grid::{Budget, Grid};
+use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
 use crate::report::report;
@@ -52,6 +52,7 @@ pub(crate) fn run_some(
     // Tasks of an array find the study written; it may have grown since they were submitted.
     if !matches!(who, Who::Task) {
         journal.write_study(experiment, &left.wanted.metrics, &grid.plan_lines())?;
+        journal.write_data(&grid.facts())?;
     }
     carry_out(experiment, &grid, &journal, &cells, left, options)
 }
@@ -62,6 +63,41 @@ pub(crate) fn run_some(
 /// # Errors
 /// As [`run`]; `Data` for results of an earlier form of the program, whose cells have other names.
 pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
+    retry_some(dir, options, &|_| true)
+}
+
+/// Runs again one cell of a results directory that came to an error or ran out of time: that with this
+/// identity, which the report and cells.csv name.
+///
+/// # Errors
+/// As [`retry`]; `Data` when no cell has this identity, or the one that has did not fail.
+pub fn retry_cell(dir: &Path, identity: &str, options: &RunOptions) -> Result<Outcome> {
+    let lines = journal::read_plan(dir, &stored::require_checked(dir)?)?;
+    let wrong = |what: &str| Error::Data {
+        place: dir.display().to_string(),
+        message: format!(
+            "{what} {identity}; cells.csv names the cells, report.html those that failed"
+        ),
+    };
+    if lines.iter().all(|l| l.identity != identity) {
+        return Err(wrong("has no cell"));
+    }
+    let file = journal::read_cell(dir, identity);
+    if file.is_ok_and(|f| f.is_none_or(|f| !has_failed(&f.rows))) {
+        return Err(wrong("has no failure in cell"));
+    }
+    // Its identity is another now when its code has changed since.
+    let key = |l: &PlanLine| (l.dataset.clone(), l.method.clone(), l.repeat, l.fold);
+    retry_some(dir, options, &|line| {
+        lines.iter().any(|l| l.identity == identity && key(l) == key(line))
+    })
+}
+
+fn retry_some(
+    dir: &Path,
+    options: &RunOptions,
+    wanted: &dyn Fn(&PlanLine) -> bool,
+) -> Result<Outcome> {
     let experiment = Experiment::from_directory(dir)?;
     stored::require_checked(dir)?;
     let options = RunOptions { out: dir.to_path_buf(), ..options.clone() };
@@ -78,7 +114,8 @@ pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
         }
     }
     let mut failed = Vec::new();
-    for cell in cells {
+    let lines = grid.plan_lines();
+    for cell in cells.into_iter().filter(|c| wanted(&lines[*c])) {
         let failed_before = stale.of_cell(&grid, cell).map(|other| &other.identity);
         let identity = failed_before.unwrap_or(&grid.cells[cell].identity);
         let again = match journal::read_cell(dir, identity) {
@@ -94,6 +131,7 @@ pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
     left.standing.finished = 0;
     left.todo = failed.iter().map(|&c| (c, None)).collect();
     journal.write_study(&experiment, &left.wanted.metrics, &grid.plan_lines())?;
+    journal.write_data(&grid.facts())?;
     carry_out(&experiment, &grid, &journal, &failed, left, &options)
 }
 

@@ -27,6 +27,16 @@ pub(crate) struct RunEnv<'a> {
 }
 
 impl RunEnv<'_> {
+    /// Bytes that the whole run leaves to a cell, beside the data sets of others.
+    fn run_limit(&self, others: u64) -> Option<u64> {
+        self.memory_limit.map(|limit| limit.saturating_sub(others))
+    }
+
+    /// Bytes that a cell may take at most.
+    pub fn cell_limit(&self) -> Option<u64> {
+        self.experiment.run.cell_memory_bytes
+    }
+
     /// The context of a fold; its time limit counts from `since`.
     pub fn context(&self, set: &Prepared, repeat: usize, fold: usize, since: Instant) -> Context {
         let limit = self.experiment.run.cell_timeout_s;
@@ -40,7 +50,7 @@ impl RunEnv<'_> {
         Context::builder(dataset.index(repeat).index(fold))
             .cancel(self.cancel.clone())
             .time_limit(left)
-            .memory_limit(self.memory_limit.map(|limit| limit.saturating_sub(others)))
+            .memory_limit(self.run_limit(others).into_iter().chain(self.cell_limit()).min())
             .base(self.experiment.base())
             .ensembles(self.ensembles.clone(), ensembles)
             .build()

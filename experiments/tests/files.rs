@@ -250,6 +250,107 @@ fn lists_go_together_and_combinations_are_left_out() {
 }
 
 #[test]
+fn ranges_and_presets_are_axes() {
+    let kmeans = |more: &str| {
+        format!(
+            "[[method]]\nid = \"m\"\nclusterer = {{ type = \"kmeans\", restarts = {{ from = 1, to = 9, step = 4 }} }}\n{more}\n"
+        )
+    };
+    let ids = |e: &Experiment| -> Vec<String> { e.methods.iter().map(|m| m.id.clone()).collect() };
+    assert_eq!(ids(&good(&kmeans(""))), ["m[restarts=1]", "m[restarts=5]", "m[restarts=9]"]);
+    let presets = "[method.presets]\nquick = { \"clusterer.max_iterations\" = 3, clusterer.restarts = 2 }\n\
+                   long = { k = [2, 3], \"transforms\" = [\"z_score\"] }\n";
+    let named = good(&kmeans(presets));
+    let expected =
+        ["m[quick]", "m[long,restarts=1,k=2]", "m[long,restarts=1,k=3]", "m[long,restarts=5,k=2]"];
+    assert_eq!(ids(&named)[..4], expected);
+    assert_eq!(named.methods.len(), 7);
+    let method = |at: usize| &named.resolved()["method"][at];
+    assert!(method(0).get("presets").is_none());
+    assert_eq!(method(0)["clusterer"]["max_iterations"], 3);
+    assert_eq!(method(1)["transforms"][0]["type"], "z_score");
+    assert_eq!(method(1)["clusterer"]["max_iterations"], 300);
+    // A range is the list of its numbers, bit for bit.
+    let listed = kmeans("").replace("{ from = 1, to = 9, step = 4 }", "[1, 5, 9]");
+    assert_eq!(good(&kmeans("")).resolved(), good(&listed).resolved());
+    for (more, part) in [
+        ("presets = { quick = 3 }", "method[0].presets.quick: must be a table of options"),
+        ("presets = 3", "method[0].presets: must be a table of named tables of options"),
+        ("presets = { a = { id = \"x\" } }", "method[0].presets.a.id: is no option of a preset"),
+        ("presets = { a = { \"clusterer.restrats\" = 3 } }", "did you mean \"restarts\"?"),
+        ("presets = { a = { \"k.x\" = 3 } }\nk = 3", "k is a value, it has no \"x\""),
+    ] {
+        let error = bad(&kmeans(more));
+        assert!(error.contains(part), "{part} is not in\n{error}");
+    }
+    let error = bad(&kmeans("").replace("step = 4", "step = -4"));
+    assert!(
+        error.contains("clusterer.restarts: the step of a range must be above 0, got -4"),
+        "{error}"
+    );
+}
+
+#[test]
+fn overrides_reach_what_is_not_written() {
+    let text = "[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"greene\"\nclusterer = \"pck_means\"\nselector = { type = \"committee\", generator = \"subsample\" }\n";
+    let set = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
+        let text = format!("[experiment]\nname = \"x\"\n[curve]\npoints = [0, 10]\n{text}");
+        Experiment::parse("t.toml", &text, Path::new("."), &sets).map_err(|e| e.to_string())
+    };
+    let generator = |e: &Experiment| e.resolved()["method"][0]["selector"]["generator"].clone();
+    let plain = set(&[]).unwrap();
+    // The slot holds its default; one option of it is changed.
+    for path in ["method[0]", "method.greene"] {
+        let made = set(&[&format!("{path}.selector.generator.clusterer.restarts=7")]).unwrap();
+        let mut expected = generator(&plain);
+        assert_ne!(expected["clusterer"]["restarts"], 7);
+        expected["clusterer"]["restarts"] = 7.into();
+        assert_eq!(generator(&made), expected);
+    }
+    for (sets, part) in [
+        ("method.greeen.k=3", "it has no \"greeen\"; did you mean \"greene\"?"),
+        ("method.greene.selector.generator.memebers=3", "did you mean \"members\"?"),
+        ("dataset.wine.target=\"x\"", "it has no \"wine\"; it has iris"),
+        ("method[3].k=3", "method has 1 items, there is no [3]"),
+        ("experiment.sed=3", "did you mean \"seed\"?"),
+    ] {
+        let error = set(&[sets]).map(|_| ()).unwrap_err();
+        assert!(error.contains(part), "{part} is not in\n{error}");
+    }
+}
+
+#[test]
+fn every_value_has_an_origin() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("study.toml");
+    let method = dir.path().join("m.toml");
+    std::fs::write(&method, "k = 3\nclusterer = \"kmeans\"\n").unwrap();
+    let text = "[experiment]\nname = \"x\"\n[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\nfile = \"m.toml\"\n";
+    std::fs::write(&file, text).unwrap();
+    let sets = ["method.m.clusterer.restarts=3".to_string()];
+    let origins = Experiment::origins(&file, &sets).unwrap();
+    let of = |path: &str| {
+        let origin = origins.iter().find(|o| o.path == path).unwrap_or_else(|| panic!("{path}"));
+        let place = origin.place.clone().unwrap_or_else(|| "default".into());
+        place.replace(&dir.path().display().to_string(), "")
+    };
+    assert_eq!(of("experiment.name"), "/study.toml:2");
+    assert_eq!(of("experiment.seed"), "default");
+    assert_eq!(of("method[0].k"), "/m.toml:1");
+    assert_eq!(of("method[0].clusterer.type"), "/m.toml:2");
+    assert_eq!(of("method[0].clusterer.restarts"), "--set method.m.clusterer.restarts=3");
+    assert_eq!(of("method[0].clusterer.max_iterations"), "default");
+    // Together they are the resolved configuration.
+    let resolved = Experiment::load(&file, &sets).unwrap();
+    for origin in &origins {
+        let pointer =
+            format!("/{}", origin.path.replace('[', "/").replace(']', "").replace('.', "/"));
+        assert_eq!(resolved.resolved().pointer(&pointer), Some(&origin.value), "{pointer}");
+    }
+}
+
+#[test]
 fn metric_columns_have_names_of_their_own() {
     let e = good(
         "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n[scoring]\nmetrics = [\"ari\", \"k_found\", \"ami\", { type = \"ami\", average = \"max\" }]\n",

@@ -14,11 +14,19 @@ use crate::verbs::run::{How, carry_out};
 pub(crate) struct Args {
     /// The results directory
     dir: PathBuf,
+    /// Only the failed cell with this identity, which the report and cells.csv name
+    #[arg(long, value_name = "IDENTITY")]
+    cell: Option<String>,
     #[command(flatten)]
     how: How,
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    if let Some(cell) = &args.cell {
+        return carry_out(&args.how, &args.dir, None, |options| {
+            experiments::retry_cell(&args.dir, cell, options)
+        });
+    }
     // A list that cannot be read is made again by the run below.
     let failed = experiments::failures(&args.dir).unwrap_or_default();
     let seeded = failed.iter().filter(|c| c.seeded).count();

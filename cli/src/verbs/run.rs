@@ -30,6 +30,10 @@ pub(crate) struct Args {
     /// Seconds after which a cell counts as failed: --set run.cell_timeout_s=SECONDS
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     cell_timeout: Option<f64>,
+    /// Memory that one cell may declare, its data included; one that needs more counts as failed:
+    /// --set run.cell_memory_bytes=BYTES
+    #[arg(long, value_name = "2GiB", value_parser = options::bytes)]
+    cell_memory: Option<u64>,
     /// Only the i-th of N parts; parts share --out and know nothing of each other
     #[arg(long, value_name = "i/N")]
     shard: Option<Shard>,
@@ -178,8 +182,9 @@ pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let limit = args.cell_timeout.map(|s| format!("run.cell_timeout_s={s:?}"));
-    let sets: Vec<String> = args.sets.iter().cloned().chain(limit).collect();
+    let time = args.cell_timeout.map(|s| format!("run.cell_timeout_s={s:?}"));
+    let memory = args.cell_memory.map(|bytes| format!("run.cell_memory_bytes={bytes}"));
+    let sets: Vec<String> = args.sets.iter().cloned().chain(time).chain(memory).collect();
     let experiment = file_kind::experiment(&args.file, &sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let keep = match (args.keep_stale, args.force) {

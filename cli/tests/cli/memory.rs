@@ -68,3 +68,26 @@ fn a_cell_beyond_the_limit_fails_alone() {
     assert!(line("tree").contains("53.7 GiB"), "{cells}");
     assert!(line("means").contains(",ok,"), "{cells}");
 }
+
+#[test]
+fn a_cell_has_a_limit_of_its_own() {
+    let bench = Bench::new();
+    bench.write(
+        "e.toml",
+        "[experiment]\nname = \"e\"\nseed = 1\n[[dataset]]\nid = \"iris\"\n\
+         [[method]]\nid = \"means\"\nclusterer = \"kmeans\"\n",
+    );
+    let small = bench.run("run e.toml --out r --cell-memory 1KiB --quiet");
+    assert_eq!(small.status, 1, "{}", small.err);
+    let rows = bench.read("r/results.csv");
+    assert!(rows.contains("more than the limit 1.0 KiB; raise --cell-memory"), "{rows}");
+    let refused = bench.run("run e.toml --out r --cell-memory much");
+    assert_eq!(refused.status, 2, "{}", refused.err);
+    // With more of it the cell is made after all, by `retry`.
+    assert_eq!(bench.run("run e.toml --out r --cell-memory 1GiB --quiet").status, 1);
+    let again = bench.run("retry r --quiet");
+    assert_eq!(again.status, 0, "{}", again.err);
+    assert!(!bench.read("r/results.csv").contains("memory"), "{}", again.err);
+    let parquet = std::fs::read(bench.path("r/results.parquet")).expect("the same rows");
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+}

@@ -110,10 +110,15 @@ fn cargo(dir: &Path, arguments: &[&str]) -> String {
         .stdin(Stdio::null())
         .output()
         .expect("cargo starts");
-    finish(&format!("cargo {arguments:?}"), done)
+    finish(&format!("cargo {arguments:?}"), done).0
 }
 
 fn run(program: &Path, dir: &Path, arguments: &[&str]) -> String {
+    both(program, dir, arguments).0
+}
+
+/// What a program writes to standard output and to standard error.
+fn both(program: &Path, dir: &Path, arguments: &[&str]) -> (String, String) {
     let done = Command::new(program)
         .args(arguments)
         .current_dir(dir)
@@ -123,10 +128,10 @@ fn run(program: &Path, dir: &Path, arguments: &[&str]) -> String {
     finish(&format!("{} {arguments:?}", program.display()), done)
 }
 
-fn finish(what: &str, done: std::process::Output) -> String {
+fn finish(what: &str, done: std::process::Output) -> (String, String) {
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success(), "{what}:\n{out}\n{err}");
-    out.into_owned()
+    (out.into_owned(), err.into_owned())
 }
 
 /// The plugin is everywhere a plugin must be.
@@ -249,5 +254,41 @@ fn a_crate_of_ones_own_adds_a_method() {
     }
     assert!(laws.contains("/my_own/names_agree"), "{laws}");
     cargo(&dir, &["build", "--features", "program"]);
-    is_everywhere(&place().join("target/debug/my_own"), "my_own");
+    let program = place().join("target/debug/my_own");
+    is_everywhere(&program, "my_own");
+    an_edit_makes_its_cells_again(&program, &dir);
+}
+
+/// A constant of one plugin is changed and the program built again: `run` makes the cells of this plugin
+/// again, and no others.
+fn an_edit_makes_its_cells_again(program: &Path, dir: &Path) {
+    let study = "[experiment]\nname = \"edited\"\nseed = 1\n\n[[dataset]]\nid = \"iris\"\n\n\
+                 [[method]]\nid = \"mine\"\nclusterer = \"my_own\"\n\n\
+                 [[method]]\nid = \"neighbour\"\nclusterer = \"my_constrained_clusterer\"\n\n\
+                 [[method]]\nid = \"kmeans\"\nclusterer = \"kmeans\"\n";
+    std::fs::write(dir.join("edited.toml"), study).expect("a file");
+    let results = |edited: bool| {
+        let (out, said) =
+            both(program, dir, &["run", "edited.toml", "--out", "results", "--threads", "1"]);
+        let again = "1 cells were made by another build (changed: my_own): iris × mine; they are made again";
+        assert_eq!(said.contains(again), edited, "{out}\n{said}");
+        let before = if edited { "(2 before)" } else { "(0 before)" };
+        assert!(said.contains(before), "{said}");
+        std::fs::read_to_string(dir.join("results/results.csv")).expect("results")
+    };
+    let first = results(false);
+    let file = dir.join("src/my_own.rs");
+    let text = std::fs::read_to_string(&file).expect("the plugin");
+    let changed = text.replace("rank * k / n", "rank * rank * k / (n * n)");
+    assert_ne!(text, changed, "the template has changed");
+    std::fs::write(&file, changed).expect("the plugin");
+    cargo(dir, &["build", "--features", "program"]);
+    let second = results(true);
+    let scores = |text: &str, method: &str| -> Vec<String> {
+        let column = text.lines().next().unwrap().split(',').position(|c| c == "ari").unwrap();
+        let rows = text.lines().filter(|l| l.contains(&format!(",{method},")));
+        rows.map(|l| l.split(',').nth(column).unwrap().to_string()).collect()
+    };
+    assert_ne!(scores(&first, "mine"), scores(&second, "mine"));
+    assert_eq!(scores(&first, "kmeans"), scores(&second, "kmeans"));
 }

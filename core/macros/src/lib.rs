@@ -11,7 +11,7 @@ mod sources;
 
 use std::path::PathBuf;
 
-use proc_macro::TokenStream;
+use proc_macro::{Delimiter, TokenStream, TokenTree};
 
 /// Options of a plugin: each one stands with its meaning, default and range in one place.
 ///
@@ -60,12 +60,20 @@ pub fn crate_sources(_: TokenStream) -> TokenStream {
     quote::quote!(#digest).into()
 }
 
+/// The file in which the first token was written. What a macro passes on stands in a group without
+/// delimiters, whose own place is that of the macro.
+fn file_of(tokens: TokenStream) -> Option<PathBuf> {
+    match tokens.into_iter().next()? {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => file_of(group.stream()),
+        token => token.span().local_file(),
+    }
+}
+
 /// The digest of the sources of the plugin in whose file the argument stands, as a text; empty where
 /// its package is a release of ours.
 #[proc_macro]
 pub fn plugin_sources(place: TokenStream) -> TokenStream {
     let (package, folder) = package();
-    let file = place.into_iter().next().and_then(|token| token.span().local_file());
-    let digest = sources::of_plugin(&package, &folder, file.as_deref());
+    let digest = sources::of_plugin(&package, &folder, file_of(place).as_deref());
     quote::quote!(#digest).into()
 }

@@ -33,8 +33,8 @@ pub(crate) fn of_crate(package: &str, folder: &Path) -> String {
 }
 
 /// The digest of what the plugin in `file` consists of: its module, the modules of its crate that
-/// those name, and the packages it depends on in folders of the same disk. A file that is not known
-/// stands for all of its crate.
+/// those name, and the packages it depends on in folders of the same disk. A file that is not known, or
+/// not one of the package, stands for all of its crate.
 pub(crate) fn of_plugin(package: &str, folder: &Path, file: Option<&Path>) -> String {
     let Some(file) = file else { return of_crate(package, folder) };
     if is_released(package, folder) {
@@ -45,6 +45,9 @@ pub(crate) fn of_plugin(package: &str, folder: &Path, file: Option<&Path>) -> St
     let modules = modules(&source);
     let absolute = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let file = absolute(file);
+    if !file.starts_with(absolute(folder)) {
+        return of_crate(package, folder);
+    }
     let own = modules.iter().find(|(_, files)| files.iter().any(|f| absolute(f) == file));
     match own {
         Some((own, _)) => {
@@ -403,6 +406,30 @@ mod tests {
         };
         assert_eq!(digest("const A: f64 = 1.0;"), digest("const A: f64 = 1.0;"));
         assert_ne!(digest("const A: f64 = 1.0;"), digest("const A: f64 = 2.0;"));
+    }
+
+    #[test]
+    fn a_file_of_another_package_stands_for_all_of_the_crate() {
+        let (whole, folder) = two_crates();
+        let other = whole.join("other/src/lib.rs");
+        let digest = || of_plugin("mine", &folder, Some(&other));
+        assert_eq!(digest(), of_crate("mine", &folder));
+        let before = digest();
+        fs::write(folder.join("src/lib.rs"), "const A: f64 = 2.0;").unwrap();
+        assert_ne!(digest(), before);
+        fs::remove_dir_all(whole).unwrap();
+    }
+
+    /// A folder with the packages `mine` and `other`, and that of `mine`.
+    fn two_crates() -> (PathBuf, PathBuf) {
+        let whole = std::env::temp_dir().join(format!("sources-{}-two", std::process::id()));
+        for name in ["mine", "other"] {
+            fs::create_dir_all(whole.join(name).join("src")).unwrap();
+            fs::write(whole.join(name).join("Cargo.toml"), "[dependencies]\n").unwrap();
+            fs::write(whole.join(name).join("src/lib.rs"), "const A: f64 = 1.0;").unwrap();
+        }
+        let folder = whole.join("mine");
+        (whole, folder)
     }
 
     #[test]

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::{Diagnostic, Error, Result};
-use crate::registry::Catalogue;
 
 /// A named text.
 #[derive(Debug, PartialEq)]
@@ -58,6 +57,25 @@ impl Node {
     /// A plain value that stands in no file.
     pub fn synthetic(value: &Value) -> Node {
         Node::from_json(value, &Arc::new(Source { name: String::new(), text: String::new() }))
+    }
+
+    /// A value that was given under this name, as by `--set`.
+    pub(super) fn given(value: &Value, name: &str) -> Node {
+        Node::from_json(value, &Arc::new(Source { name: name.into(), text: String::new() }))
+    }
+
+    /// Another value at the same place.
+    pub(super) fn replaced(&self, kind: NodeKind) -> Node {
+        Node { kind, source: self.source.clone(), span: self.span.clone() }
+    }
+
+    /// Where it stands: file and line, or what it was given by; `None` for what stands nowhere.
+    pub fn place(&self) -> Option<String> {
+        let Diagnostic { source, position, .. } = self.diagnostic("", "");
+        match position {
+            Some((line, _)) => Some(format!("{source}:{line}")),
+            None => Some(source).filter(|s| !s.is_empty()),
+        }
     }
 
     fn from_json(value: &Value, source: &Arc<Source>) -> Node {
@@ -323,95 +341,4 @@ impl Document {
     pub fn text(&self) -> &str {
         &self.source.text
     }
-
-    /// Carries out `--set a.b[0].c=value`: the value is TOML, or else a string.
-    ///
-    /// # Errors
-    /// `Config` when there is no `=` or the path leads into a value.
-    pub fn set(&mut self, assignment: &str) -> Result<()> {
-        let name = format!("--set {assignment}");
-        let fail = |message: String| {
-            Error::Config(vec![Diagnostic {
-                source: name.clone(),
-                position: None,
-                span: None,
-                path: String::new(),
-                message,
-            }])
-        };
-        let (path, text) = assignment
-            .split_once('=')
-            .ok_or_else(|| fail("expected path=value, for example experiment.seed=7".into()))?;
-        let source = Arc::new(Source { name: name.clone(), text: String::new() });
-        let wrapped = format!("x = {text}");
-        let value = match toml::from_str::<toml::Table>(&wrapped) {
-            Ok(table) => serde_json::to_value(&table["x"]).map_err(|e| fail(e.to_string()))?,
-            Err(_) => Value::String(text.into()),
-        };
-        let mut at = &mut self.root;
-        let steps = path_steps(path.trim());
-        for (depth, step) in steps.iter().enumerate() {
-            let last = depth + 1 == steps.len();
-            let here = steps[..depth].join(".");
-            // A bare name in a plugin slot stands for a table with that type.
-            let named = match &at.kind {
-                NodeKind::Value(Value::String(tag))
-                    if steps[..depth].last().is_none_or(|step| step != "type") =>
-                {
-                    Catalogue::get()?.find(tag).is_some()
-                }
-                _ => false,
-            };
-            if named {
-                let span = at.span.clone();
-                let entry = Entry { key: "type".into(), node: at.clone(), span };
-                at.kind = NodeKind::Table(vec![entry]);
-            }
-            let fresh = match last {
-                true => Node::from_json(&value, &source),
-                false => {
-                    Node { kind: NodeKind::Table(Vec::new()), source: source.clone(), span: None }
-                }
-            };
-            at = match (&mut at.kind, step.parse::<usize>()) {
-                (NodeKind::Array(items), Ok(index)) => {
-                    let n = items.len();
-                    let item = items.get_mut(index).ok_or_else(|| {
-                        fail(format!("{here} has {n} items, there is no [{index}]"))
-                    })?;
-                    if last {
-                        *item = fresh;
-                    }
-                    item
-                }
-                (NodeKind::Table(entries), _) => {
-                    let found = entries.iter().position(|e| e.key == *step);
-                    let index = match found {
-                        Some(index) => {
-                            if last {
-                                entries[index].node = fresh;
-                            }
-                            index
-                        }
-                        None => {
-                            entries.push(Entry { key: step.clone(), node: fresh, span: None });
-                            entries.len() - 1
-                        }
-                    };
-                    &mut entries[index].node
-                }
-                (kind, _) => {
-                    let what =
-                        if matches!(kind, NodeKind::Array(_)) { "a list" } else { "a value" };
-                    return Err(fail(format!("{here} is {what}, it has no \"{step}\"")));
-                }
-            };
-        }
-        Ok(())
-    }
-}
-
-/// The steps of a dotted path: `a.b[0].c` is a, b, 0, c.
-pub fn path_steps(path: &str) -> Vec<String> {
-    path.replace('[', ".").replace(']', "").split('.').map(str::to_string).collect()
 }

@@ -4,12 +4,17 @@
 //! against the JSON Schemas of the types and of the plugins named in it, slot by slot, so that every
 //! complaint is found in one go and points at its own line. Only then is anything built.
 
+mod axis;
 mod document;
+mod origin;
 mod resolve;
 mod schema;
+mod set;
 mod validate;
 
-pub use document::{Document, Entry, Node, NodeKind, path_steps};
+pub use axis::axis_values;
+pub use document::{Document, Entry, Node, NodeKind};
+pub use origin::{Origin, origins};
 pub use resolve::{
     build, instantiate, own_names, resolve, resolve_plugin, substitute_k, without_null,
 };
@@ -17,4 +22,5 @@ pub(crate) use schema::{
     alternatives, chosen, deref, is_number, out_of_range, plain, range, slot_role, writes_null,
 };
 pub use schema::{classes_offset, expected};
+pub use set::path_steps;
 pub use validate::{Check, axes, validate};

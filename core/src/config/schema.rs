@@ -142,6 +142,13 @@ pub(crate) fn is_number(schema: &Value, root: &Value) -> bool {
     any || types(schema).contains(&"number")
 }
 
+/// Whether a schema takes numbers, whole ones or others.
+pub(super) fn takes_numbers(schema: &Value, root: &Value) -> bool {
+    let schema = deref(schema, root);
+    let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| takes_numbers(s, root)));
+    any || types(schema).iter().any(|t| ["number", "integer"].contains(t))
+}
+
 /// Whether an option is written as null where it is absent. Others are left out then; those with a
 /// default cannot be, since that would mean the default.
 pub(crate) fn writes_null(option: &Value, root: &Value) -> bool {

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
+use super::axis::axis_values;
 use super::document::{Entry, Node, NodeKind};
 use super::schema::{
     alternatives, article, classes_offset, deref, expected, fits, fitting, out_of_range, plain,
-    property, slot_role, words,
+    property, slot_role, takes_numbers, words,
 };
 use crate::error::Diagnostic;
 use crate::registry::{Catalogue, suggestion};
@@ -17,7 +18,8 @@ use crate::role::Role;
 pub struct Check {
     /// `k = "classes"`, `"classes+1"`, … and `k = "unknown"` are legal (experiments).
     pub classes: bool,
-    /// A list is legal where a single value is wanted: an axis of methods (experiments).
+    /// A list, or a range of numbers, is legal where a single value is wanted: an axis of methods
+    /// (experiments).
     pub axes: bool,
 }
 
@@ -27,7 +29,7 @@ pub fn validate<T: JsonSchema>(node: &Node, path: &str, check: Check, out: &mut 
     Walk { check, out, axes: Vec::new() }.value(node, &schema, &schema, path, "the configuration");
 }
 
-/// The paths of lists that stand where the schema of `T` wants a single value.
+/// The paths of lists and ranges that stand where the schema of `T` wants a single value.
 pub fn axes<T: JsonSchema>(node: &Node) -> Vec<String> {
     let schema = schemars::schema_for!(T).to_value();
     let mut out = Vec::new();
@@ -65,14 +67,8 @@ impl Walk<'_> {
             return self.one_of(node, schema, list, root, path, owner);
         }
         if !fits(node, schema, root) {
-            if self.check.axes && !node.items().is_empty() {
-                self.axes.push(path.into());
-                for item in node.items() {
-                    self.value(item, schema, root, path, owner);
-                }
-                return;
-            }
-            return self.mismatch(node, schema, root, path);
+            let Some(values) = self.axis(node, schema, root, path) else { return };
+            return values.iter().for_each(|item| self.value(item, schema, root, path, owner));
         }
         match &node.kind {
             NodeKind::Table(entries) => self.table(node, entries, schema, root, path, owner),
@@ -98,6 +94,22 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+
+    /// The values of a list or range that stands for what fits here, which is an axis then; `None` for what
+    /// is neither, or is none here, which is complained of.
+    fn axis(&mut self, node: &Node, schema: &Value, root: &Value, path: &str) -> Option<Vec<Node>> {
+        let is_range = matches!(node.kind, NodeKind::Table(_));
+        let values = axis_values(node).filter(|_| self.check.axes);
+        match values.filter(|_| !is_range || takes_numbers(schema, root)) {
+            Some(Ok(values)) => {
+                self.axes.push(path.into());
+                return Some(values);
+            }
+            Some(Err(message)) => self.complain(node, path, message),
+            None => self.mismatch(node, schema, root, path),
+        }
+        None
     }
 
     fn mismatch(&mut self, node: &Node, schema: &Value, root: &Value, path: &str) {
@@ -148,13 +160,10 @@ impl Walk<'_> {
             return;
         }
         match fitting(node, list, root).as_slice() {
-            [] if self.check.axes && !node.items().is_empty() => {
-                self.axes.push(path.into());
-                for item in node.items() {
-                    self.one_of(item, schema, list, root, path, owner);
-                }
+            [] => {
+                let values = self.axis(node, schema, root, path).unwrap_or_default();
+                values.iter().for_each(|i| self.one_of(i, schema, list, root, path, owner));
             }
-            [] => self.mismatch(node, schema, root, path),
             [one] => self.value(node, one, root, path, owner),
             several => {
                 // The first that has nothing to complain about, else the complaints of the first.

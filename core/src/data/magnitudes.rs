@@ -13,6 +13,17 @@ impl Data {
     /// The smallest and the largest value of every feature of dense data, of all values of other
     /// kinds: one pair. Rows that a list leaves out count as well.
     pub(crate) fn ranges(&self) -> &[(f64, f64)] {
+        let kept = &self.store.ranges;
+        if let Some(ranges) = kept.get() {
+            return ranges;
+        }
+        // Before the cell is locked: a thread that waits for parts of this work takes up other work, which
+        // may ask for the same and would wait for itself.
+        let ranges = self.find_ranges();
+        kept.get_or_init(|| ranges)
+    }
+
+    fn find_ranges(&self) -> Vec<(f64, f64)> {
         const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
         let join = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
         let of_all = |x: &[f64]| {
@@ -20,7 +31,7 @@ impl Data {
                 x.par_chunks(1 << 16).map(|x| x.iter().fold(NOTHING, |r, &v| join(r, (v, v))));
             vec![each.reduce(|| NOTHING, join)]
         };
-        self.store.ranges.get_or_init(|| match &self.store.matrix {
+        match &self.store.matrix {
             // Words have no size, and transforms take a table as it is.
             Matrix::Table(..) => vec![(0.0, 0.0)],
             Matrix::Csr(x) if x.values.is_empty() => vec![(0.0, 0.0)],
@@ -45,7 +56,7 @@ impl Data {
                 };
                 reduce::reduce(x.nrows(), rows, both).expect("data is not empty")
             }
-        })
+        }
     }
 
     /// The same objects with every stored value changed by `change(feature, value)`, which leaves 0 of
@@ -80,5 +91,35 @@ impl Data {
                 Data::csr(x)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Tasks of one pool that ask for the ranges of the same data at once; a thread that waits within one
+    /// takes up another.
+    #[test]
+    fn tasks_that_ask_at_once_do_not_wait_for_one_another() {
+        let (told, done) = mpsc::channel();
+        std::thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
+            for round in 0..200 {
+                let x = Array2::from_shape_fn((20_000, 2), |(i, j)| (i + j + round) as f64);
+                let data = Data::dense(x).expect("finite values");
+                let last = (20_000 + round) as f64;
+                pool.scope(|s| {
+                    for _ in 0..16 {
+                        s.spawn(|_| assert_eq!(data.ranges()[1], ((1 + round) as f64, last)));
+                    }
+                });
+            }
+            told.send(()).expect("somebody listens");
+        });
+        done.recv_timeout(Duration::from_secs(300)).expect("no task waits for itself");
     }
 }

@@ -67,6 +67,13 @@ pub(super) fn complaints(
             out.push(node.diagnostic("stats.records", format!("\"{name}\" comes twice")));
         }
     }
+    let ids = || experiment.methods.iter().map(|m| m.id.as_str());
+    if let Some(id) = experiment.plot.baseline.as_deref().filter(|id| !ids().any(|m| m == *id)) {
+        let node = root.get("plot").unwrap_or(root);
+        let node = node.get("baseline").unwrap_or(node);
+        let near = registry::suggestion(id, ids());
+        out.push(node.diagnostic("plot.baseline", format!("no method has the id \"{id}\"{near}")));
+    }
     let columns = experiment.number_columns();
     let names = Names {
         columns: columns.iter().map(String::as_str).collect(),

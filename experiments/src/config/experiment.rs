@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::criterion::Criterion;
 use super::file::{Head, Points, RunSection, Scoring, Stats};
+use super::plot::Plot;
 use super::resolved::{DatasetSpec, MethodSpec};
 use crate::row;
 use crate::split::Split;
@@ -29,6 +30,8 @@ pub struct Experiment {
     pub scoring: Scoring,
     /// How scores are summarised.
     pub stats: Stats,
+    /// How figures are drawn.
+    pub plot: Plot,
     /// How the work is done.
     pub run: RunSection,
     /// The claims that the report judges.

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::criterion::Criterion;
+use super::plot::Plot;
 use crate::split::Split;
 use crate::statistics::Unit;
 
@@ -44,6 +45,9 @@ pub struct ExperimentFile {
     /// How scores are summarised.
     #[serde(default)]
     pub stats: Stats,
+    /// How figures are drawn; changes no score.
+    #[serde(default)]
+    pub plot: Plot,
     /// How the work is done; changes no score.
     #[serde(default)]
     pub run: RunSection,
@@ -164,6 +168,10 @@ pub struct MethodEntry {
     /// Which constraints of the selection reach the clusterer.
     #[serde(default)]
     pub view: ConstraintView,
+    /// Named settings, each a table of options; the method stands once with each of them:
+    /// `{ quick = { "clusterer.restarts" = 1 } }`.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub presets: serde_json::Map<String, serde_json::Value>,
     /// Options whose lists go together, value by value, instead of in all combinations:
     /// `[["clusterer.h", "selector.rate"]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -305,6 +313,11 @@ pub struct RunSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub cell_timeout_s: Option<f64>,
+    /// Bytes that one cell may take by what its data and its method declare; one that needs more fails
+    /// before it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub cell_memory_bytes: Option<u64>,
     /// Store the labels of every curve point beside its scores.
     pub keep_labels: bool,
 }

@@ -3,17 +3,21 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mustlink::config::{self, Check, Document, Node};
+use mustlink::config::{self, Check, Document, Node, Origin};
 use mustlink::{Error, Result, scripts};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::axes::expand;
 use super::columns::metric_columns;
-use super::expand::{collect, copy_same, expand, fill, take_methods};
+use super::expand::{collect, copy_same, fill, take_methods};
 use super::experiment::Experiment;
 use super::file::{Curve, ExperimentFile, MethodEntry, Scoring};
 use super::resolved::{DatasetSpec, MethodSpec};
 use super::{check, stored};
+
+/// Single methods, each with the number of the entry that it was taken from.
+type Methods = Vec<(usize, Node)>;
 
 impl Experiment {
     /// Reads and checks an experiment file after carrying out `sets` (`a.b[0].c=value`).
@@ -44,7 +48,31 @@ impl Experiment {
         Experiment::parse(&name, &stored.config.to_string(), &stored.base, &[])
     }
 
-    fn from_document(mut document: Document, base: &Path, sets: &[String]) -> Result<Experiment> {
+    /// Every value of an experiment, defaults among them, with the place that it comes from.
+    ///
+    /// # Errors
+    /// As [`Experiment::load`].
+    pub fn origins(path: &Path, sets: &[String]) -> Result<Vec<Origin>> {
+        let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let (root, methods) = Experiment::tree(Document::read(path)?, &base, sets)?;
+        let mut resolved = Experiment::build(&root, &methods, &base)?.resolved;
+        let list = resolved.as_object_mut().and_then(|map| map.remove("method"));
+        let mut out = Vec::new();
+        config::origins(&resolved, Some(&root), "", &mut out);
+        let values = list.as_ref().and_then(Value::as_array).into_iter().flatten();
+        for (at, (value, (_, node))) in values.zip(&methods).enumerate() {
+            config::origins(value, Some(node), &format!("method[{at}]"), &mut out);
+        }
+        Ok(out)
+    }
+
+    fn from_document(document: Document, base: &Path, sets: &[String]) -> Result<Experiment> {
+        let (root, methods) = Experiment::tree(document, base, sets)?;
+        Experiment::build(&root, &methods, base)
+    }
+
+    /// The checked tree without its methods, and these one by one, each with the number of its entry.
+    fn tree(mut document: Document, base: &Path, sets: &[String]) -> Result<(Node, Methods)> {
         let mut out = Vec::new();
         for set in sets {
             if let Err(e) = document.set(set) {
@@ -76,7 +104,7 @@ impl Experiment {
             );
         }
         if out.is_empty() {
-            return Experiment::build(root, &expanded, base);
+            return Ok((root.clone(), expanded));
         }
         // One slip in a copied section is one complaint.
         let mut seen = BTreeSet::new();
@@ -124,6 +152,7 @@ impl Experiment {
             points: read::<Curve>(root, "curve", curve)?.points,
             scoring,
             stats: read(root, "stats", section("stats"))?,
+            plot: read(root, "plot", section("plot"))?,
             run: read(root, "run", section("run"))?,
             criteria: match resolved.get("criterion") {
                 Some(list) => read(root, "criterion", list.clone())?,

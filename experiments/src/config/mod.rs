@@ -1,5 +1,6 @@
 //! Experiment files: from text to a checked experiment.
 
+mod axes;
 mod check;
 mod columns;
 mod criterion;
@@ -8,6 +9,7 @@ mod experiment;
 mod file;
 mod load;
 mod null;
+mod plot;
 mod resolved;
 pub(crate) mod stored;
 
@@ -17,5 +19,6 @@ pub use file::{
     Curve, DatasetEntry, EnsemblePer, Exclude, ExperimentFile, Head, MethodEntry, Points, Range,
     RunSection, Scope, Scoring, Stats,
 };
+pub use plot::{Format, Plot};
 pub(crate) use resolved::ResolvedMethod;
 pub use resolved::{DatasetSpec, MethodSpec};

@@ -167,7 +167,7 @@ pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
         }
     }
     for side in [&mut there, &mut here] {
-        for section in ["run", "stats", "criterion", "plugins"] {
+        for section in ["run", "stats", "plot", "criterion", "plugins"] {
             take(side, section);
         }
         for (section, key) in

@@ -3,9 +3,13 @@
 use std::fmt::Write;
 
 use super::curves::{CurveSummary, PointSummary};
-use super::figure::{mean_text, point_text};
+use super::learning_curve::{mean_text, point_text};
+use super::samples;
 use crate::config::Experiment;
+use crate::statistics::multiple::holm;
+use crate::statistics::paired::{Side, paired_t};
 use crate::statistics::{Summary, Unit};
+use crate::verdict::{CurveValues, Results, Sample};
 
 /// Whether more is better, per metric; unknown for other numbers.
 pub(super) fn directions(experiment: &Experiment) -> impl Iterator<Item = Option<bool>> + '_ {
@@ -66,20 +70,61 @@ impl Column {
         }
     }
 
-    /// The best mean among the curves of a data set, where there is something to choose from: a
-    /// method whose cells failed, are undefined or not all there does not take part.
-    pub fn best(&self, curves: &[CurveSummary], dataset: &str) -> Option<f64> {
-        let mine = || curves.iter().filter(|c| c.dataset == dataset && c.metric == self.metric);
+    /// One value per unit of one curve.
+    pub fn sample(&self, curve: &CurveValues) -> Sample {
+        match self.pick {
+            Pick::Area => samples::areas(curve),
+            Pick::Point(at) => {
+                let at = at.min(curve.len().wrapping_sub(1));
+                curve.get(at).map_or_else(Sample::new, |(_, sample)| sample.clone())
+            }
+        }
+    }
+
+    /// Whether tests over all data sets compare this number.
+    pub fn is_compared(&self, curves: &[CurveSummary]) -> bool {
+        let area = curves.iter().any(|c| c.metric == self.metric && c.area.is_some());
+        matches!(self.pick, Pick::Area) == area
+    }
+
+    /// The method of the best mean on a data set, where the difference to the next is significant at 5 %:
+    /// paired t tests against all others, Holm's adjustment over them. A method whose cells failed, are
+    /// undefined or not all there does not take part.
+    pub fn best(&self, made: &Made<'_>, dataset: &str) -> Option<String> {
+        let sign = if self.higher? { 1.0 } else { -1.0 };
+        let mine = || {
+            let of = |c: &&CurveSummary| c.dataset == dataset && c.metric == self.metric;
+            made.curves.iter().filter(of)
+        };
         let most = mine().map(|c| counts(c).0).max()?;
         let whole = |p: &PointSummary| p.scored == most;
-        let means: Vec<f64> = mine()
+        let mut rivals: Vec<(f64, &str, Sample)> = mine()
             .filter(|c| c.points.iter().all(whole))
-            .filter_map(|c| self.of(c))
-            .map(|s| s.mean)
+            .filter_map(|c| {
+                let curve = samples::curve(made.results, dataset, &self.metric, &c.method)?;
+                Some((sign * self.of(c)?.mean, c.method.as_str(), self.sample(curve)))
+            })
             .collect();
-        let pick = if self.higher? { f64::max } else { f64::min };
-        if mine().count() > 1 { means.into_iter().reduce(pick) } else { None }
+        rivals.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let (best, others) = rivals.split_first()?;
+        let p: Vec<f64> = others
+            .iter()
+            .map(|o| {
+                let differences = samples::differences(&best.2, &o.2);
+                paired_t(&differences, Side::Two, made.correction).map_or(1.0, |t| t.p)
+            })
+            .collect();
+        // The next is the first of the others.
+        (*holm(&p).first()? < 0.05).then(|| best.1.to_string())
     }
+}
+
+/// What tables are made of.
+pub(super) struct Made<'a> {
+    pub curves: &'a [CurveSummary],
+    pub results: &'a Results,
+    /// Added to the variance factor of paired tests, see [`samples::correction`].
+    pub correction: f64,
 }
 
 /// The numbers that stand for the curves; the first point among them only `with_start`.

@@ -16,6 +16,7 @@ use crate::statistics::{Summary, Unit, mean_height};
 pub(crate) struct CellRows {
     pub dataset: String,
     pub method: String,
+    pub identity: String,
     pub repeat: usize,
     pub rows: Vec<Row>,
     /// The code that is another now than when they were made.
@@ -50,6 +51,9 @@ pub struct CurveSummary {
     pub points: Vec<PointSummary>,
     /// Mean height over the whole curve, for curves of more than one point.
     pub area: Option<Summary>,
+    /// The mean number of queries after which the selector had no further question, where every cell
+    /// came to that before the last point; the curve is flat from there on.
+    pub end: Option<f64>,
 }
 
 /// Values of one point or area, gathered by unit.
@@ -59,6 +63,8 @@ struct Gathered {
     undefined: usize,
     failed: usize,
     p: Vec<f64>,
+    /// Queries of the cells whose selector had fewer questions than asked for.
+    ended: Vec<f64>,
 }
 
 impl Gathered {
@@ -98,6 +104,9 @@ pub(super) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
                 for cell in cells {
                     let mut curve = Vec::new();
                     for (row, at) in cell.rows.iter().zip(&mut points) {
+                        if row.saturated == Some(true) {
+                            at.ended.extend(row.queries.map(|q| q as f64));
+                        }
                         at.p.extend(row.p_requested.map(|p| p as f64));
                         match (row.status, row.number(metric)) {
                             (RowStatus::Ok, Some(score)) => {
@@ -115,7 +124,13 @@ pub(super) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
                         areas.by_repeat.entry(cell.repeat).or_default().push(area);
                     }
                 }
+                let ended = points.iter().find(|g| {
+                    let ran = g.scored() + g.undefined;
+                    ran > 0 && g.ended.len() == ran
+                });
+                let end = ended.map(|g| g.ended.iter().sum::<f64>() / g.ended.len() as f64);
                 out.push(CurveSummary {
+                    end,
                     dataset: dataset.id.clone(),
                     method: method.id.clone(),
                     metric: metric.clone(),

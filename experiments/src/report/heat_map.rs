@@ -65,7 +65,14 @@ pub(super) fn heat_map(learned: &Learned<'_>) -> String {
     let (width, rows) = (left + CELL * columns.len() as f64 + 24.0, shares.len() as f64);
     let title = format!("{dataset}: {method}");
     let width = width.max(left + 8.0 * title.chars().count() as f64);
-    let mut s = svg::head(&title, width, top + CELL * rows + below, 20.0);
+    let description = format!(
+        "A heat map of {} clusters and {} of {} features: the darker, the larger the share of the cluster's \
+         weights.",
+        shares.len(),
+        columns.len(),
+        weights.features.len()
+    );
+    let mut s = svg::head(&title, &description, width, top + CELL * rows + below, 20.0);
     for (at, row) in shares.iter().enumerate() {
         let y = top + CELL * at as f64;
         let name = if shares.len() == 1 { "all".into() } else { format!("cluster {at}") };

@@ -1,18 +1,26 @@
 //! What does a reader get to see?
 //!
 //! Everything here is derived from the journal and can be made again at any time: `results.csv`
-//! with every row, `summary.csv` with every mean, the figures with their numbers, a page that holds
-//! all of it, and a table for the terminal.
+//! with every row, `summary.csv` with every mean, the tables for a paper, the figures with their
+//! numbers, a page that holds all of it, and a table for the terminal.
 
 mod columns;
 mod curves;
+mod drawings;
 mod figure;
 mod heat_map;
+mod learning_curve;
+mod moved;
 mod page;
-mod paper;
+mod paragraph;
 mod ranks;
+mod samples;
+mod scatter;
+mod sheet;
 mod significance;
+mod supervision;
 mod table;
+mod tables;
 mod verdicts;
 
 use std::collections::BTreeSet;
@@ -20,18 +28,22 @@ use std::path::{Path, PathBuf};
 
 use mustlink::Result;
 
+use self::columns::Made;
 pub(crate) use self::curves::CellRows;
 pub use self::curves::{CurveSummary, PointSummary};
-use self::figure::Figure;
+use self::sheet::Sheet;
 pub use self::significance::{Comparison, Significance};
 pub use self::verdicts::{Finding, Judgement, Verdict};
 use crate::build::Here;
 use crate::cell_file::Wanted;
+use crate::citation::{self, Used};
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
 use crate::grid::PlanLine;
 use crate::identity;
-use crate::journal::{self, io, write_whole};
+use crate::journal::{self, write_whole};
+#[cfg(feature = "parquet")]
+use crate::parquet_file;
 use crate::row::{self, Row, RowStatus};
 
 /// What a report is made of.
@@ -71,47 +83,85 @@ pub struct Report {
 pub fn report(dir: &Path) -> Result<Report> {
     let experiment = Experiment::from_directory(dir)?;
     let (stored, plan, cells) = read_cells(dir, &experiment)?;
+    let write = |name: &str, content: &[u8]| write_whole(&dir.join(name), ".part", content);
     let rows: Vec<Row> = cells.iter().flat_map(|c| c.rows.iter().cloned()).collect();
-    write_whole(&dir.join("results.csv"), ".part", &row::to_csv(&rows, experiment.columns())?)?;
+    write("results.csv", &row::to_csv(&rows, experiment.columns())?)?;
+    #[cfg(feature = "parquet")]
+    write(parquet_file::FILE, &parquet_file::to_parquet(&rows, experiment.columns())?)?;
     let curves = curves::summarise(&experiment, &cells);
-    write_whole(&dir.join("summary.csv"), ".part", &curves::to_csv(&curves)?)?;
-    let verdicts = verdicts::judge(&experiment, &cells);
+    let results = samples::results(&experiment, &cells);
+    let correction = samples::correction(&experiment, &results);
+    let verdicts = verdicts::judge(&experiment, &results);
     if !verdicts.is_empty() {
-        write_whole(&dir.join("verdicts.csv"), ".part", &verdicts::to_csv(&verdicts)?)?;
+        write("verdicts.csv", &verdicts::to_csv(&verdicts)?)?;
     }
     let significance = significance::of(&experiment, &curves);
+    let summary = curves::to_csv(&curves)?;
+    let statistics = match significance.is_empty() {
+        true => Vec::new(),
+        false => significance::to_csv(&significance)?,
+    };
+    // Before what it compares with is overwritten.
+    let moved = moved::since_last(dir, &summary, &statistics)?;
+    write("summary.csv", &summary)?;
     if !significance.is_empty() {
-        let csv = significance::to_csv(&significance)?;
-        write_whole(&dir.join("statistics.csv"), ".part", &csv)?;
+        write("statistics.csv", &statistics)?;
     }
+    let supervision = supervision::compare(&experiment, &results, correction);
+    if !supervision.benefits.is_empty() {
+        write("supervision.csv", &supervision.to_csv())?;
+    }
+    let made = Made { curves: &curves, results: &results, correction };
+    let scores = tables::scores(&experiment, &made);
+    let across: Vec<Sheet> = significance.iter().map(|s| s.sheet(&experiment)).collect();
+    let costs = tables::costs(&experiment, &made);
+    let hurt = supervision.sheet(&experiment);
+    let sheets = || {
+        let scores = scores.iter().flat_map(|s| &s.sheets);
+        scores.chain(&across).chain(&costs).chain(&hurt)
+    };
+    let (latex, markdown) = (sheet::latex(sheets()), sheet::markdown(sheets()));
+    write("tables.tex", latex.as_bytes())?;
+    write("tables.md", markdown.as_bytes())?;
+    let mut figures = drawings::draw(&experiment, &made, &significance, &cells)?;
+    figure::save(dir, &mut figures.all_mut(), &experiment.plot.formats)?;
     let stale = cells.iter().filter(|c| !c.changed.is_empty()).count();
     let changed: BTreeSet<String> = cells.iter().flat_map(|c| c.changed.iter().cloned()).collect();
-    let mut names = BTreeSet::new();
-    let figures = draw(dir, &experiment, &curves, &mut names)?;
-    let weights = draw_weights(dir, &cells, &mut names)?;
-    let ranks = draw_ranks(dir, &significance, &mut names)?;
-    let tables = [
-        ("tables.md", paper::markdown(&experiment, &curves)),
-        ("tables.tex", paper::latex(&experiment, &curves)),
-    ];
-    for (name, text) in tables {
-        write_whole(&dir.join(name), ".part", text.as_bytes())?;
-    }
-    let failed: Vec<&Row> =
-        cells.iter().filter_map(|c| c.rows.iter().find(|r| r.status != RowStatus::Ok)).collect();
+    let failed: Vec<(&str, &Row)> = cells
+        .iter()
+        .filter_map(|c| {
+            let row = c.rows.iter().find(|r| r.status != RowStatus::Ok)?;
+            Some((c.identity.as_str(), row))
+        })
+        .collect();
+    let data = journal::read_data(dir);
+    let (bibtex, without_entry) = citation::bibtex(&Used::of(&experiment)?);
     let page = page::Contents {
+        dir,
         finished: cells.len(),
         cells: plan.len(),
         stale,
         changed: &changed,
-        curves: &curves,
+        scores: &scores,
+        across: &across,
+        costs: &costs,
+        moved: &moved,
+        supervision: &supervision,
         verdicts: &verdicts,
-        significance: &significance,
         figures: &figures,
-        weights: &weights,
-        ranks: &ranks,
         failed: &failed,
-        dir,
+        data: &data,
+        paragraph: &paragraph::paragraph(
+            &experiment,
+            &data,
+            &significance,
+            (cells.len(), plan.len()),
+        ),
+        bibtex: &bibtex,
+        without_entry: &without_entry,
+        latex: &latex,
+        markdown: &markdown,
+        summary: &summary,
     };
     let page = page::page(&experiment, &page);
     let report = Report {
@@ -177,86 +227,8 @@ pub(crate) fn read_cells(
             continue;
         }
         let (dataset, method) = (line.dataset.clone(), line.method.clone());
-        cells.push(CellRows { dataset, method, repeat: line.repeat, rows, changed });
+        let identity = line.identity.clone();
+        cells.push(CellRows { dataset, method, identity, repeat: line.repeat, rows, changed });
     }
     Ok((stored, plan, cells))
-}
-
-/// One figure per data set and metric, with exactly its numbers beside it.
-fn draw(
-    dir: &Path,
-    experiment: &Experiment,
-    curves: &[CurveSummary],
-    names: &mut BTreeSet<String>,
-) -> Result<Vec<Figure>> {
-    let mut out = Vec::new();
-    for dataset in &experiment.datasets {
-        for (metric, direction) in experiment.measured().iter().zip(columns::directions(experiment))
-        {
-            let mine: Vec<&CurveSummary> =
-                curves.iter().filter(|c| c.dataset == dataset.id && c.metric == *metric).collect();
-            let y_name = match direction {
-                None => metric.clone(),
-                Some(true) => format!("{metric} (more is better)"),
-                Some(false) => format!("{metric} (less is better)"),
-            };
-            let range = columns::range(experiment, metric);
-            let drawn = figure::learning_curve(&dataset.id, &y_name, range, &mine);
-            let Some(svg) = drawn else { continue };
-            let numbers = curves::to_csv(mine.iter().copied())?;
-            out.push(save(dir, &format!("{}-{metric}", dataset.id), svg, &numbers, names)?);
-        }
-    }
-    Ok(out)
-}
-
-/// One heat map per data set and method that learned weights of features.
-fn draw_weights(
-    dir: &Path,
-    cells: &[CellRows],
-    names: &mut BTreeSet<String>,
-) -> Result<Vec<Figure>> {
-    let drawn = heat_map::learned(cells).into_iter().map(|learned| {
-        let name = format!("{}-{}-weights", learned.dataset, learned.method);
-        // Of all features, those that are not drawn included.
-        let numbers = mustlink_datasets::weights_csv(learned.weights)?;
-        save(dir, &name, heat_map::heat_map(&learned), &numbers, names)
-    });
-    drawn.collect()
-}
-
-/// One critical-difference diagram per metric.
-fn draw_ranks(
-    dir: &Path,
-    all: &[Significance],
-    names: &mut BTreeSet<String>,
-) -> Result<Vec<Figure>> {
-    let drawn = all.iter().map(|s| {
-        save(dir, &format!("ranks-{}", s.metric), ranks::diagram(s), &ranks::csv(s), names)
-    });
-    drawn.collect()
-}
-
-/// Writes a figure and its numbers under a name of its own.
-fn save(
-    dir: &Path,
-    name: &str,
-    svg: String,
-    numbers: &[u8],
-    names: &mut BTreeSet<String>,
-) -> Result<Figure> {
-    let folder = dir.join("figures");
-    let mut name = file_name(name);
-    while !names.insert(name.clone()) {
-        name.push('_');
-    }
-    std::fs::create_dir_all(&folder).map_err(io(&folder))?;
-    write_whole(&folder.join(format!("{name}.svg")), ".part", svg.as_bytes())?;
-    write_whole(&folder.join(format!("{name}.csv")), ".part", numbers)?;
-    Ok(Figure { name, svg })
-}
-
-fn file_name(text: &str) -> String {
-    let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    text.chars().map(keep).collect()
 }

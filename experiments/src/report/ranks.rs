@@ -1,179 +1,322 @@
-//! Which methods differ over the data sets? Mean ranks on an axis, best at the left, joined where the test
-//! does not tell them apart (Demšar 2006), and who wins against whom.
+//! Which methods do the ranks separate? The critical-difference diagram of Demšar (2006).
 
 use std::fmt::Write;
 
+use super::figure::{Figure, csv};
 use super::significance::Significance;
-use crate::svg::{self, COLOURS, escape};
+use crate::statistics::multiple::holm;
+use crate::statistics::paired::{Null, Zeros, signed_rank};
+use crate::svg::{self, escape};
 
-const LEFT: f64 = 180.0;
+const SIDE: f64 = 190.0;
 const AXIS: f64 = 420.0;
-const TOP: f64 = 84.0;
 const LINE: f64 = 22.0;
 
-/// Runs of neighbouring ranks that span less than the critical difference, as first and last place; a
-/// run inside another is left out.
-fn groups(ranks: &[f64], critical: f64) -> Vec<(usize, usize)> {
+/// Runs of methods, in the order of their ranks, of which no two are farther apart than `difference`;
+/// as first and last, only those that no other run holds, of at least two methods.
+fn groups(ranks: &[f64], difference: f64) -> Vec<(usize, usize)> {
     let mut out: Vec<(usize, usize)> = Vec::new();
     for first in 0..ranks.len() {
-        let last = (first..ranks.len()).rev().find(|&l| ranks[l] - ranks[first] < critical);
-        let last = last.unwrap_or(first);
-        if last > first && out.last().is_none_or(|&(_, before)| last > before) {
+        let reach = ranks.iter().rposition(|r| r - ranks[first] <= difference);
+        let last = reach.unwrap_or(first);
+        if last > first && out.last().is_none_or(|(_, before)| last > *before) {
             out.push((first, last));
         }
     }
     out
 }
 
-/// The critical-difference diagram of one metric.
-pub(super) fn diagram(s: &Significance) -> String {
-    let ranks: Vec<f64> = s.methods.iter().map(|m| m.rank).collect();
+/// Mean ranks on an axis, the best at the left; bars join methods whose mean ranks are no farther apart
+/// than the critical difference.
+pub(super) fn diagram(found: &Significance) -> Figure {
+    let ranks: Vec<f64> = found.methods.iter().map(|m| m.rank).collect();
     let k = ranks.len();
-    let x = |rank: f64| LEFT + AXIS * (rank - 1.0) / (k as f64 - 1.0).max(1.0);
-    let groups = groups(&ranks, s.critical_difference);
-    let below = TOP + 16.0 + 9.0 * groups.len() as f64;
+    let groups = groups(&ranks, found.critical_difference);
+    let longest = found.methods.iter().map(|m| svg::width_of(&m.method)).fold(0.0, f64::max);
+    let side = SIDE.max(longest + 60.0);
+    let (left, right) = (side, side + AXIS);
+    let x = |rank: f64| left + (rank - 1.0) / (k as f64 - 1.0) * AXIS;
+    let axis = 78.0;
+    let bars = axis + 14.0;
+    let labels = bars + 9.0 * groups.len() as f64 + 18.0;
     let half = k.div_ceil(2);
-    let height = below + LINE * half as f64 + 24.0;
-    let width = 2.0 * LEFT + AXIS;
-    let title = format!("{}: mean ranks over {} data sets", s.metric, s.sets.len());
-    let mut out = svg::head(&title, width, height, 20.0);
-    let _ = writeln!(
-        out,
-        "<desc>Best at the left. Methods joined by a bar are less than the critical difference of {:.2} \
-         apart (Nemenyi, 5 %).</desc>",
-        s.critical_difference
+    let height = labels + LINE * half as f64 + 10.0;
+    let width = right + side;
+    let title = format!("Mean ranks: {}", found.title());
+    let order: Vec<String> =
+        found.methods.iter().map(|m| format!("{} {:.2}", m.method, m.rank)).collect();
+    let description = format!(
+        "Critical-difference diagram over {} data sets, best mean rank first: {}. Ranks {:.2} apart differ.",
+        found.sets.len(),
+        order.join(", "),
+        found.critical_difference
     );
-    // The critical difference as a length, above the axis.
-    let end = (LEFT + AXIS * s.critical_difference / (k as f64 - 1.0).max(1.0)).min(width - 20.0);
+    let mut s = svg::head(&title, &description, width, height, 20.0);
     let _ = writeln!(
-        out,
-        "<path d=\"M{LEFT} 46v8M{LEFT} 50H{end:.1}M{end:.1} 46v8\" fill=\"none\" stroke=\"#222\"/>\
-         <text x=\"{:.1}\" y=\"42\" text-anchor=\"middle\">CD {:.2}</text>",
-        (LEFT + end) / 2.0,
-        s.critical_difference
+        s,
+        "<path d=\"M{left:.1} {axis}H{right:.1}\" stroke=\"#555\"/>\n\
+         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">best</text>",
+        left - 10.0,
+        axis + 4.0
     );
-    let _ = writeln!(out, "<path d=\"M{LEFT} {TOP}H{:.1}\" stroke=\"#222\"/>", LEFT + AXIS);
     for rank in 1..=k {
         let at = x(rank as f64);
         let _ = writeln!(
-            out,
-            "<path d=\"M{at:.1} {TOP}v-6\" stroke=\"#222\"/><text x=\"{at:.1}\" y=\"{:.1}\" \
+            s,
+            "<path d=\"M{at:.1} {axis}v-5\" stroke=\"#555\"/><text x=\"{at:.1}\" y=\"{:.1}\" \
              text-anchor=\"middle\">{rank}</text>",
-            TOP - 10.0
+            axis - 9.0
         );
     }
-    for (at, &(first, last)) in groups.iter().enumerate() {
-        let y = TOP + 10.0 + 9.0 * at as f64;
+    // The length that has to be between two methods for them to differ.
+    let reach = (found.critical_difference / (k as f64 - 1.0) * AXIS).min(AXIS);
+    let _ = writeln!(
+        s,
+        "<path d=\"M{left:.1} 46v8m0-4h{reach:.1}m0-4v8\" fill=\"none\" stroke=\"#555\" \
+         stroke-width=\"1.5\"/><text x=\"{:.1}\" y=\"54\">CD {:.2}</text>",
+        left + reach + 8.0,
+        found.critical_difference
+    );
+    for (at, (first, last)) in groups.iter().enumerate() {
+        let y = bars + 9.0 * at as f64;
         let _ = writeln!(
-            out,
-            "<path class=\"group\" d=\"M{:.1} {y}H{:.1}\" stroke=\"{}\" stroke-width=\"4\"/>",
-            x(ranks[first]) - 3.0,
-            x(ranks[last]) + 3.0,
-            COLOURS[6]
+            s,
+            "<path d=\"M{:.1} {y:.1}H{:.1}\" stroke=\"#555\" stroke-width=\"4\"/>",
+            x(ranks[*first]) - 3.0,
+            x(ranks[*last]) + 3.0
         );
     }
-    // The better half is named at the left, from the top; the other at the right, from the bottom.
-    for (place, method) in s.methods.iter().enumerate() {
-        let at = x(method.rank);
-        let left = place < half;
-        let row = if left { place } else { k - 1 - place };
-        let y = below + LINE * (row as f64 + 0.5);
-        let (edge, anchor) = if left { (LEFT - 8.0, "end") } else { (LEFT + AXIS + 8.0, "start") };
-        let short: String = method.method.chars().take(26).collect();
+    for (at, m) in found.methods.iter().enumerate() {
+        let here = x(m.rank);
+        // The better half hangs to the left, the worse to the right, the outermost lowest but last drawn.
+        let (row, to, anchor, text_at) = match at < half {
+            true => (at, left - 14.0, "end", left - 18.0),
+            false => (k - 1 - at, right + 14.0, "start", right + 18.0),
+        };
+        let y = labels + LINE * row as f64;
         let _ = writeln!(
-            out,
-            "<path d=\"M{at:.1} {TOP}V{y:.1}H{edge:.1}\" fill=\"none\" stroke=\"{}\"/>\
-             <text class=\"method\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{} ({:.2})\
-             <title>{}</title></text>",
-            COLOURS[0],
-            if left { edge - 4.0 } else { edge + 4.0 },
+            s,
+            "<g class=\"rank\"><path d=\"M{here:.1} {axis}V{y:.1}H{to:.1}\" fill=\"none\" stroke=\"#555\"/>\
+             <text x=\"{text_at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{} ({:.2})</text></g>",
             y + 4.0,
-            escape(&short),
-            method.rank,
-            escape(&method.method)
+            escape(&m.method),
+            m.rank
         );
     }
-    out.push_str("</svg>\n");
+    s.push_str("</svg>\n");
+    let lines = found.methods.iter().enumerate().map(|(at, m)| {
+        let mine = groups.iter().enumerate().filter(|(_, g)| (g.0..=g.1).contains(&at));
+        let mine: Vec<String> = mine.map(|(g, _)| (g + 1).to_string()).collect();
+        vec![
+            found.metric.clone(),
+            m.method.clone(),
+            m.rank.to_string(),
+            found.critical_difference.to_string(),
+            found.sets.len().to_string(),
+            mine.join(" "),
+        ]
+    });
+    let head = ["metric", "method", "mean_rank", "critical_difference", "data_sets", "bars"];
+    let numbers = csv(&head, lines);
+    let caption = format!(
+        "Mean ranks over {} data sets, the best at the left; bars join methods that Nemenyi's test does not \
+         separate at 5 %.",
+        found.sets.len()
+    );
+    Figure::new(&format!("ranks-{}", found.metric), caption, s, numbers)
+}
+
+/// How much every two methods differ: mean difference, data sets won, tied and lost, p of the signed-rank
+/// test after Holm's adjustment over all pairs.
+pub(super) fn matrix(found: &Significance) -> Figure {
+    let k = found.methods.len();
+    let pairs = pairs(found);
+    let size = (104.0, 50.0);
+    let longest = found.methods.iter().map(|m| svg::width_of(&m.method)).fold(0.0, f64::max);
+    let left = 24.0 + longest.min(260.0);
+    let top = 76.0;
+    let width = left + size.0 * k as f64 + 20.0;
+    let height = top + size.1 * k as f64 + 16.0;
+    let title = format!("Pairs of methods: {}", found.title());
+    let description = format!(
+        "A row and a column for each of {} methods. Each cell: mean difference of row less column, data sets \
+         won, tied and lost by the row, and p after Holm's adjustment over all pairs.",
+        k
+    );
+    let mut s = svg::head(&title, &description, width, height, 20.0);
+    let largest = pairs.iter().map(|p| p.difference.abs()).fold(0.0, f64::max);
+    let sign = if found.higher_is_better { 1.0 } else { -1.0 };
+    for (at, m) in found.methods.iter().enumerate() {
+        let (x, y) = (left + size.0 * at as f64, top + size.1 * at as f64);
+        let name = clipped(&m.method, 14);
+        let _ = writeln!(
+            s,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}<title>{}</title></text>",
+            left - 8.0,
+            y + size.1 / 2.0 + 4.0,
+            escape(&clipped(&m.method, 34)),
+            x + size.0 / 2.0,
+            top - 10.0,
+            escape(&name),
+            escape(&m.method)
+        );
+    }
+    let _ =
+        writeln!(s, "<text x=\"20\" y=\"46\">row less column: mean, won / tied / lost, p</text>");
+    for pair in &pairs {
+        for (row, column, turn) in [(pair.first, pair.second, 1.0), (pair.second, pair.first, -1.0)]
+        {
+            let (x, y) = (left + size.0 * column as f64, top + size.1 * row as f64);
+            let difference = turn * pair.difference;
+            let depth = if largest > 0.0 { 0.5 * difference.abs() / largest } else { 0.0 };
+            let better = sign * difference > 0.0;
+            let record = found.record(row, column);
+            let star = if pair.adjusted < 0.05 { "*" } else { "" };
+            let weight = if star.is_empty() { "400" } else { "700" };
+            let _ = writeln!(
+                s,
+                "<g><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{}\" height=\"{}\" fill=\"{}\" \
+                 fill-opacity=\"{depth:.3}\" stroke=\"#e4e4e4\"/><g text-anchor=\"middle\" \
+                 font-weight=\"{weight}\"><text x=\"{cx:.1}\" y=\"{:.1}\">{}{star}</text>\
+                 <text x=\"{cx:.1}\" y=\"{:.1}\">{} / {} / {}</text>\
+                 <text x=\"{cx:.1}\" y=\"{:.1}\">{}</text></g></g>",
+                size.0,
+                size.1,
+                if better { svg::COLOURS[0] } else { svg::COLOURS[1] },
+                y + 16.0,
+                signed(difference),
+                y + 30.0,
+                record.0,
+                record.1,
+                record.2,
+                y + 44.0,
+                escape(&p_text(pair.adjusted)),
+                cx = x + size.0 / 2.0,
+            );
+        }
+    }
+    s.push_str("</svg>\n");
+    let head = [
+        "metric",
+        "first",
+        "second",
+        "mean_difference",
+        "won",
+        "tied",
+        "lost",
+        "p_signed_rank",
+        "p_holm",
+    ];
+    let lines = pairs.iter().map(|p| {
+        let record = found.record(p.first, p.second);
+        vec![
+            found.metric.clone(),
+            found.methods[p.first].method.clone(),
+            found.methods[p.second].method.clone(),
+            p.difference.to_string(),
+            record.0.to_string(),
+            record.1.to_string(),
+            record.2.to_string(),
+            p.p.to_string(),
+            p.adjusted.to_string(),
+        ]
+    });
+    let caption = "Row less column: mean difference over the data sets, data sets won / tied / lost by the \
+                   row, p of Wilcoxon's signed-rank test after Holm's adjustment over all pairs; bold with a \
+                   star below .05. Blue: the row is better.";
+    Figure::new(&format!("pairs-{}", found.metric), caption, s, csv(&head, lines))
+}
+
+struct Pair {
+    first: usize,
+    second: usize,
+    difference: f64,
+    p: f64,
+    adjusted: f64,
+}
+
+fn pairs(found: &Significance) -> Vec<Pair> {
+    let mut out = Vec::new();
+    for first in 0..found.methods.len() {
+        for second in first + 1..found.methods.len() {
+            let both = found.scores[first].iter().zip(&found.scores[second]);
+            let differences: Vec<f64> = both.map(|(a, b)| a - b).collect();
+            let difference = differences.iter().sum::<f64>() / differences.len() as f64;
+            let p = signed_rank(&differences, Zeros::Drop, Null::Auto).p;
+            out.push(Pair { first, second, difference, p, adjusted: 1.0 });
+        }
+    }
+    let adjusted = holm(&out.iter().map(|p| p.p).collect::<Vec<_>>());
+    out.iter_mut().zip(adjusted).for_each(|(pair, p)| pair.adjusted = p);
     out
 }
 
-/// The numbers drawn.
-pub(super) fn csv(s: &Significance) -> Vec<u8> {
-    let mut out = String::from("method,mean_rank,critical_difference\n");
-    for m in &s.methods {
-        let name = match m.method.contains([',', '"', '\n']) {
-            true => format!("\"{}\"", m.method.replace('"', "\"\"")),
-            false => m.method.clone(),
-        };
-        let _ = writeln!(out, "{name},{},{}", m.rank, s.critical_difference);
+fn p_text(p: f64) -> String {
+    if p < 0.001 { "p < .001".into() } else { format!("p {p:.3}") }
+}
+
+fn signed(v: f64) -> String {
+    let text = format!("{:.3}", v.abs());
+    match (v < 0.0, text.chars().all(|c| "0.".contains(c))) {
+        (_, true) => text,
+        (true, _) => format!("−{text}"),
+        (false, _) => format!("+{text}"),
     }
-    out.into_bytes()
+}
+
+/// A name of at most so many letters.
+fn clipped(name: &str, most: usize) -> String {
+    match name.chars().count() > most {
+        true => name.chars().take(most - 1).chain(['…']).collect(),
+        false => name.to_string(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::config::Experiment;
-    use crate::report::curves::{CurveSummary, PointSummary};
-    use crate::report::significance;
-    use crate::statistics::Summary;
+    use crate::report::significance::tests::significance;
 
-    /// Three methods on four data sets, whose scores ascend in this order, under one metric.
-    fn of(metric: &str) -> Significance {
-        let mut text = format!("[experiment]\nname = \"t\"\n[scoring]\nmetrics = [\"{metric}\"]\n");
-        let (sets, methods) = (["q", "r", "s", "u"], ["low", "middle", "high"]);
-        sets.iter().for_each(|id| text += &format!("[[dataset]]\nid = \"{id}\"\n"));
-        methods
-            .iter()
-            .for_each(|id| text += &format!("[[method]]\nid = \"{id}\"\nclusterer = \"kmeans\"\n"));
-        let experiment = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap();
-        let mut curves = Vec::new();
-        for (a, set) in sets.iter().enumerate() {
-            for (b, method) in methods.iter().enumerate() {
-                let score = Summary::of(&[0.1 * a as f64 + 0.2 * b as f64], 0.95);
-                let point = PointSummary { p: 0.0, score, scored: 1, undefined: 0, failed: 0 };
-                curves.push(CurveSummary {
-                    dataset: set.to_string(),
-                    method: method.to_string(),
-                    metric: experiment.columns()[0].clone(),
-                    points: vec![point],
-                    area: None,
-                });
-            }
-        }
-        significance::of(&experiment, &curves).remove(0)
-    }
-
-    /// The methods as they stand along the axis, from the left.
-    fn along_the_axis(svg: &str) -> Vec<String> {
-        let mut found: Vec<(f64, String)> = Vec::new();
-        for line in svg.lines().filter(|l| l.contains("class=\"method\"")) {
-            let at = line.split("d=\"M").nth(1).unwrap().split(' ').next().unwrap();
-            let name = line.split("<title>").nth(1).unwrap().split('<').next().unwrap();
-            found.push((at.parse().unwrap(), name.to_string()));
-        }
-        found.sort_by(|a, b| a.0.total_cmp(&b.0));
-        found.into_iter().map(|(_, name)| name).collect()
+    /// Where the line of a method leaves the axis, in pixels from the left.
+    fn place(svg: &str, method: &str) -> f64 {
+        let label = format!(">{method} (");
+        let group = svg.split("<g class=\"rank\">").find(|g| g.contains(&label)).unwrap();
+        group.split("<path d=\"M").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
     }
 
     #[test]
-    fn the_best_is_at_the_left_whichever_way_the_metric_goes() {
-        let more = of("ari");
-        assert_eq!(along_the_axis(&diagram(&more)), ["high", "middle", "low"]);
-        let less = of("error_rate");
-        assert_eq!(along_the_axis(&diagram(&less)), ["low", "middle", "high"]);
-        assert!(csv(&less).starts_with(b"method,mean_rank,critical_difference\nlow,1,"));
-        // Ranks 1, 2, 3 on four sets: 1.66 apart is not enough to tell neighbours apart.
-        assert_eq!(diagram(&more).matches("class=\"group\"").count(), 2);
+    fn the_best_method_is_leftmost_whatever_the_direction() {
+        // The scores of `low` are the smallest on every data set.
+        for (metric, best, worst) in [("ari", "high", "low"), ("vi", "low", "high")] {
+            let found = significance(metric, &["low", "middle", "high"], &[0.1, 0.2, 0.3]);
+            assert_eq!(found.methods[0].method, best, "{metric}");
+            let svg = diagram(&found).svg;
+            let at = |m: &str| place(&svg, m);
+            assert!(at(best) < at("middle") && at("middle") < at(worst), "{metric}: {svg}");
+            // In the matrix its row has won.
+            let matrix = String::from_utf8(matrix(&found).numbers).unwrap();
+            assert!(matrix.contains(&format!("{metric},{best},middle,")), "{matrix}");
+            assert!(matrix.lines().nth(1).unwrap().contains(",6,0,0,"), "{matrix}");
+        }
     }
 
     #[test]
-    fn runs_below_the_critical_difference_are_joined_once() {
-        assert_eq!(groups(&[1.0, 1.4, 3.0, 3.2], 1.0), [(0, 1), (2, 3)]);
-        assert_eq!(groups(&[1.0, 1.5, 2.0, 2.5], 1.1), [(0, 2), (1, 3)]);
-        assert_eq!(groups(&[1.0, 2.0], 5.0), [(0, 1)]);
-        assert_eq!(groups(&[1.0, 3.0], 1.0), []);
+    fn bars_join_what_is_near() {
+        assert_eq!(groups(&[1.0, 1.5, 2.2, 4.0], 1.3), [(0, 2)]);
+        assert_eq!(groups(&[1.0, 2.0, 3.0], 1.0), [(0, 1), (1, 2)]);
+        assert!(groups(&[1.0, 3.0], 1.0).is_empty());
+    }
+
+    #[test]
+    fn every_pair_stands_in_the_matrix_twice() {
+        let found = significance("ari", &["a", "b<", "c"], &[0.1, 0.2, 0.2]);
+        let figure = matrix(&found);
+        assert_eq!(figure.svg.matches("<rect x=").count(), 6);
+        assert!(figure.svg.contains("b&lt;") && !figure.svg.contains("NaN"));
+        let text = String::from_utf8(figure.numbers).unwrap();
+        // Equal scores: 6 ties, nothing to test.
+        assert!(text.contains(",0,0,6,0,1,1"), "{text}");
+        assert_eq!(text.lines().count(), 4);
     }
 }

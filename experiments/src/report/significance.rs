@@ -3,19 +3,18 @@
 //! Methods are ranked on every data set by their mean score; the tests are those of Demšar (2006), García et
 //! al. (2010) and Benavoli et al. (2017). Data sets on which a method has no score are left out, and named.
 
-use std::fmt::Write;
-
 use mustlink::{Error, Result};
 use serde::Serialize;
 
 use super::columns::find;
 use super::curves::CurveSummary;
+use super::learning_curve::mean_text;
+use super::sheet::{Cell, Line, Sheet};
 use crate::config::Experiment;
 use crate::statistics::bayes::{self, Probabilities};
 use crate::statistics::multiple::{critical_difference, holm};
 use crate::statistics::paired::{Null, SignedRank, Zeros, signed_rank};
 use crate::statistics::several::{Aligned, AlignedError, Friedman, aligned, friedman};
-use crate::svg::escape;
 
 /// Difference of scores up to which two methods count as equal.
 const ROPE: f64 = 0.01;
@@ -63,6 +62,10 @@ pub struct Significance {
     pub critical_difference: f64,
     /// The methods, best mean rank first.
     pub methods: Vec<Comparison>,
+    /// Whether a larger score is the better one.
+    pub higher_is_better: bool,
+    /// The score of each of these methods on each of `sets`.
+    pub scores: Vec<Vec<f64>>,
 }
 
 /// Every metric of which two methods have scores on two data sets.
@@ -133,7 +136,10 @@ fn of_metric(
         }
     };
     let methods: Vec<Comparison> = order.iter().map(compare).collect();
+    let scores = order.iter().map(|&j| rows.iter().map(|row| sign * row[j]).collect()).collect();
     Some(Significance {
+        higher_is_better: sign > 0.0,
+        scores,
         metric: metric.to_string(),
         area,
         critical_difference: critical_difference(methods.len(), sets.len(), 0.05),
@@ -146,7 +152,7 @@ fn of_metric(
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct Numbers<'a> {
     metric: &'a str,
     value: &'a str,
     data_sets: usize,
@@ -184,7 +190,7 @@ pub(super) fn to_csv(all: &[Significance]) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for s in all {
         for m in &s.methods {
-            let line = Line {
+            let line = Numbers {
                 metric: &s.metric,
                 value: if s.area { "area" } else { "last point" },
                 data_sets: s.sets.len(),
@@ -218,76 +224,164 @@ pub(super) fn to_csv(all: &[Significance]) -> Result<Vec<u8>> {
     writer.into_inner().map_err(|e| fail(&e))
 }
 
-/// The section of the page.
-pub(super) fn html(h: &mut String, all: &[Significance]) {
-    if all.is_empty() {
-        return;
+impl Significance {
+    /// What was compared, in words.
+    pub(super) fn title(&self) -> String {
+        format!("{}, {}", self.metric, if self.area { "area" } else { "last point" })
     }
-    h.push_str("<h2>Over all data sets</h2>\n");
-    for s in all {
-        let what = if s.area { "area" } else { "last point" };
-        let _ = write!(h, "<h3>{}, {what}</h3>\n<p>{} data sets", escape(&s.metric), s.sets.len());
-        if !s.left_out.is_empty() {
-            let _ = write!(
-                h,
-                " (left out, as a method has no score there: {})",
-                escape(&s.left_out.join(", "))
-            );
-        }
-        let _ = writeln!(
-            h,
-            ". Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks {:.2} apart \
-             differ at 5 % (Nemenyi).</p>",
-            s.friedman.chi_squared,
-            shown_p(s.friedman.p),
-            shown_p(s.friedman.f_p),
-            shown_p(s.aligned.p),
-            s.critical_difference
-        );
-        h.push_str(
-            "<div class=\"scroll\"><table><tr><th class=\"l\">method</th><th>mean rank</th><th>p (Holm)</th>\
-             <th>better (by)</th><th>equal</th><th>worse (by)</th><th>signed rank p</th>\
-             <th>P(better)</th><th>P(equal)</th><th>P(worse)</th></tr>\n",
-        );
-        for m in &s.methods {
+
+    /// Data sets where method number `a` of [`methods`](Self::methods) is better than, equal to and worse
+    /// than number `b`.
+    pub(super) fn record(&self, a: usize, b: usize) -> (usize, usize, usize) {
+        let sign = if self.higher_is_better { 1.0 } else { -1.0 };
+        let pairs = self.scores[a].iter().zip(&self.scores[b]);
+        let differences: Vec<f64> = pairs.map(|(x, y)| sign * (x - y)).collect();
+        let better = differences.iter().filter(|d| **d > TIE).count();
+        let worse = differences.iter().filter(|d| **d < -TIE).count();
+        (better, differences.len() - better - worse, worse)
+    }
+
+    /// A row per method: mean, mean rank, data sets won and lost, tests.
+    pub(super) fn sheet(&self, experiment: &Experiment) -> Sheet {
+        let heads = [
+            "method",
+            "mean",
+            "mean rank",
+            "wins / ties / losses",
+            "p (Holm)",
+            "better (by)",
+            "equal",
+            "worse (by)",
+            "signed rank p",
+            "P(better)",
+            "P(equal)",
+            "P(worse)",
+        ];
+        let k = self.methods.len();
+        let lines = self.methods.iter().enumerate().map(|(at, m)| {
             let best = m.against_best.is_none();
-            let cell = |text: String| if best { "–".to_string() } else { text };
-            let by = |count: usize, margin: Option<f64>| match margin {
-                Some(margin) => format!("{count} ({margin:.3})"),
-                None => count.to_string(),
+            let cell = |cell: Cell| if best { Cell::text("–") } else { cell };
+            let by = |count: usize, margin: Option<f64>| Cell {
+                value: Some(count as f64),
+                ..Cell::text(match margin {
+                    Some(margin) => format!("{count} ({margin:.3})"),
+                    None => count.to_string(),
+                })
             };
             let probability = |of: fn(&Probabilities) -> f64| {
-                m.bayes.as_ref().map_or("–".to_string(), |b| format!("{:.2}", of(b)))
+                Cell::number(m.bayes.as_ref().map(of), |p| format!("{p:.2}"))
             };
-            let _ = writeln!(
-                h,
-                "<tr><td class=\"l\">{}</td><td>{:.2}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
-                 <td>{}</td><td>{}</td><td>{}</td></tr>",
-                escape(&m.method),
-                m.rank,
-                m.against_best.map_or("–".to_string(), |a| shown_p(a.2)),
+            let all = (0..k).filter(|b| *b != at).map(|b| self.record(at, b));
+            let record = all.fold((0, 0, 0), |s, r| (s.0 + r.0, s.1 + r.1, s.2 + r.2));
+            let scores = &self.scores[at];
+            let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+            let cells = vec![
+                Cell::text(&m.method),
+                Cell::number(Some(mean), |v| mean_text(v, None)),
+                Cell::number(Some(m.rank), |v| format!("{v:.2}")),
+                Cell {
+                    value: Some(record.0 as f64),
+                    ..Cell::text(format!("{} / {} / {}", record.0, record.1, record.2))
+                },
+                Cell::number(m.against_best.map(|a| a.2), shown_p),
                 cell(by(m.record.0, m.margins.0)),
-                cell(m.record.1.to_string()),
+                cell(by(m.record.1, None)),
                 cell(by(m.record.2, m.margins.1)),
-                cell(shown_p(m.signed_rank.p)),
+                cell(Cell::number(Some(m.signed_rank.p), shown_p)),
                 probability(|b| b.first),
                 probability(|b| b.equal),
                 probability(|b| b.second),
-            );
+            ];
+            let method = experiment.methods.iter().position(|e| e.id == m.method);
+            Line { method, cells }
+        });
+        let mut note = format!(
+            "{} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
+             {:.2} apart differ at 5 % (Nemenyi). Wins, ties and losses: against all other methods on all data \
+             sets. The rest against the method of best mean rank: z of aligned ranks with Holm's adjustment, \
+             data sets where it is better and worse with mean margins, Wilcoxon's signed-rank test, and its \
+             Bayesian form with differences up to {ROPE} as equal.",
+            self.sets.len(),
+            match self.left_out.is_empty() {
+                true => String::new(),
+                false => format!(
+                    " (left out, as a method has no score there: {})",
+                    self.left_out.join(", ")
+                ),
+            },
+            self.friedman.chi_squared,
+            shown_p(self.friedman.p),
+            shown_p(self.friedman.f_p),
+            shown_p(self.aligned.p),
+            self.critical_difference
+        );
+        if self.sets.len() < 5 {
+            note += " With so few data sets these tests see only large differences.";
         }
-        h.push_str("</table></div>\n");
+        Sheet {
+            caption: format!("{} over all data sets", self.title()),
+            note,
+            head: heads.map(|h| (h.to_string(), None)).into(),
+            lines: lines.collect(),
+            words: Vec::new(),
+        }
     }
-    let _ = writeln!(
-        h,
-        "<p class=\"dim\">All against the method of best mean rank: z of aligned ranks with Holm's adjustment, \
-         data sets won and lost with mean margins, Wilcoxon's signed-rank test, and its Bayesian form with \
-         differences up to {ROPE} as equal. <a href=\"statistics.csv\">numbers</a></p>"
-    );
 }
 
-fn shown_p(p: f64) -> String {
+/// A p value for readers.
+pub(super) fn shown_p(p: f64) -> String {
     match p < 0.001 {
-        true => "&lt; .001".into(),
+        true => "< .001".into(),
         false => format!("{p:.3}"),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::report::curves::PointSummary;
+    use crate::statistics::Summary;
+    use std::path::Path;
+
+    /// Methods with these scores on six data sets, a little more on each next one.
+    pub(crate) fn significance(metric: &str, methods: &[&str], scores: &[f64]) -> Significance {
+        let mut text = format!("[experiment]\nname = \"t\"\n[scoring]\nmetrics = [\"{metric}\"]\n");
+        let sets: Vec<String> = (0..6).map(|at| format!("set{at}")).collect();
+        sets.iter().for_each(|s| text += &format!("[[dataset]]\nid = \"{s}\"\n"));
+        methods
+            .iter()
+            .for_each(|m| text += &format!("[[method]]\nid = \"{m}\"\nclusterer = \"kmeans\"\n"));
+        let experiment = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap();
+        let mut curves = Vec::new();
+        for (number, dataset) in sets.iter().enumerate() {
+            for (method, score) in methods.iter().zip(scores) {
+                let score = Summary::of(&[score + 0.01 * number as f64], 0.95);
+                curves.push(CurveSummary {
+                    dataset: dataset.clone(),
+                    method: method.to_string(),
+                    metric: metric.into(),
+                    points: vec![PointSummary {
+                        p: 0.0,
+                        score,
+                        scored: 1,
+                        undefined: 0,
+                        failed: 0,
+                    }],
+                    area: None,
+                    end: None,
+                });
+            }
+        }
+        of(&experiment, &curves).remove(0)
+    }
+
+    #[test]
+    fn wins_and_losses_know_the_direction() {
+        for (metric, expected) in [("ari", (0, 0, 6)), ("vi", (6, 0, 0))] {
+            let found = significance(metric, &["low", "high"], &[0.1, 0.2]);
+            let at = |m: &str| found.methods.iter().position(|c| c.method == m).unwrap();
+            assert_eq!(found.record(at("low"), at("high")), expected, "{metric}");
+            assert_eq!(found.scores[at("low")][0], 0.1);
+        }
     }
 }

@@ -3,19 +3,14 @@
 //! Criteria are judged data set by data set, and the numbers that decided are written down. A
 //! missing data set is reported as missing and never replaced.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use mustlink::{Error, Result};
 use serde::Serialize;
 
-use super::curves::CellRows;
 use crate::config::{Criterion, Experiment};
-use crate::row::RowStatus;
-use crate::split::Split;
-use crate::statistics::Unit;
 use crate::svg::escape;
-use crate::verdict::{EvalError, Formula, Results, Sample, SetResults, shown};
+use crate::verdict::{EvalError, Formula, Results, shown};
 
 /// What a criterion came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -90,69 +85,9 @@ impl Verdict {
     }
 }
 
-/// Judges the criteria of an experiment on its rows.
-pub(super) fn judge(experiment: &Experiment, cells: &[CellRows]) -> Vec<Verdict> {
-    if experiment.criteria.is_empty() {
-        return Vec::new();
-    }
-    let results = results(experiment, cells);
-    experiment.criteria.iter().map(|c| verdict(c, experiment, &results)).collect()
-}
-
-/// Values of one point by repeat and fold.
-type Units = BTreeMap<(usize, usize), Vec<f64>>;
-
-/// Rows as curves by data set, column and method; the unit is that of the intervals.
-fn results(experiment: &Experiment, cells: &[CellRows]) -> Results {
-    let columns = experiment.number_columns();
-    let mut sets: Vec<SetResults> = Vec::new();
-    for dataset in &experiment.datasets {
-        let mine: Vec<&CellRows> = cells.iter().filter(|c| c.dataset == dataset.id).collect();
-        let Some(first) = mine.iter().find_map(|c| c.rows.first()) else { continue };
-        let mut set = SetResults {
-            id: dataset.id.clone(),
-            n: first.n,
-            d: first.d,
-            classes: first.classes,
-            ..SetResults::default()
-        };
-        for column in &columns {
-            for method in &experiment.methods {
-                let cells = mine.iter().filter(|c| c.method == method.id);
-                let mut points: Vec<(f64, Units)> = Vec::new();
-                for cell in cells {
-                    for (at, row) in cell.rows.iter().enumerate() {
-                        if at == points.len() {
-                            points.push((row.p_requested.unwrap_or(0) as f64, BTreeMap::new()));
-                        }
-                        let value = row.number(column).filter(|_| row.status == RowStatus::Ok);
-                        let key = match experiment.stats.unit {
-                            Unit::Fold => (row.repeat, row.fold),
-                            Unit::Repeat => (row.repeat, 0),
-                        };
-                        if let Some(value) = value {
-                            points[at].1.entry(key).or_default().push(value);
-                        }
-                    }
-                }
-                let mean = |v: Vec<f64>| v.iter().sum::<f64>() / v.len() as f64;
-                let curve = points
-                    .into_iter()
-                    .map(|(p, by)| {
-                        (p, by.into_iter().map(|(k, v)| (k, mean(v))).collect::<Sample>())
-                    })
-                    .collect();
-                set.curves.insert((column.clone(), method.id.clone()), curve);
-            }
-        }
-        sets.push(set);
-    }
-    let held_back = match &experiment.split {
-        Split::All { .. } => None,
-        Split::Holdout { test_fraction, .. } => Some(test_fraction / (1.0 - test_fraction)),
-        Split::Kfold { folds, .. } => Some(1.0 / (*folds as f64 - 1.0)),
-    };
-    Results { sets, level: experiment.stats.level, held_back }
+/// Judges the criteria of an experiment on its results.
+pub(super) fn judge(experiment: &Experiment, results: &Results) -> Vec<Verdict> {
+    experiment.criteria.iter().map(|c| verdict(c, experiment, results)).collect()
 }
 
 fn verdict(criterion: &Criterion, experiment: &Experiment, results: &Results) -> Verdict {
@@ -300,9 +235,9 @@ pub(super) fn html(h: &mut String, verdicts: &[Verdict]) {
         return;
     }
     h.push_str(
-        "<h2>Criteria</h2>\n<div class=\"scroll\"><table><tr><th class=\"l\">criterion</th>\
-         <th class=\"l\">claim</th><th class=\"l\">verdict</th><th class=\"l\">data set</th>\
-         <th class=\"l\">holds</th><th class=\"l\">numbers</th></tr>\n",
+        "<h2>Criteria</h2>\n<div class=\"scroll\"><table><caption>Claims, judged</caption>\n<tr><th scope=\"col\" class=\"l\">criterion</th>\
+         <th scope=\"col\" class=\"l\">claim</th><th scope=\"col\" class=\"l\">verdict</th><th scope=\"col\" class=\"l\">data set</th>\
+         <th scope=\"col\" class=\"l\">holds</th><th scope=\"col\" class=\"l\">numbers</th></tr>\n",
     );
     for v in verdicts {
         let c = &v.criterion;
@@ -340,6 +275,7 @@ pub(super) fn html(h: &mut String, verdicts: &[Verdict]) {
 mod tests {
     use super::*;
     use crate::config::Tolerance;
+    use std::collections::BTreeMap;
 
     fn criterion(printed: f64, tolerance: Option<f64>, factor: Option<f64>) -> Criterion {
         Criterion {

@@ -10,10 +10,10 @@ use crate::hash::digest;
 use crate::journal::{io, write_whole};
 
 /// The folder in a results directory that holds all of it.
-const FOLDER: &str = "slurm";
+pub(super) const FOLDER: &str = "slurm";
 /// The array that was submitted last.
 const CURRENT: &str = "current.json";
-const PART: &str = ".part-follower";
+pub(super) const PART: &str = ".part-follower";
 
 /// An array and the cells of each of its tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,12 @@ impl Array {
     /// Where its tasks write what they have to say; Slurm puts the number of the task for `%a`.
     pub fn log(&self, dir: &Path) -> PathBuf {
         dir.join(FOLDER).join(format!("{}-%a.log", self.name))
+    }
+
+    /// Whether one of its tasks has begun.
+    pub fn has_begun(&self, dir: &Path) -> bool {
+        let log = |task| dir.join(FOLDER).join(format!("{}-{task}.log", self.name));
+        (0..self.tasks.len()).any(|task| log(task).exists())
     }
 
     /// The file of a task, and what it says at its end.
@@ -101,8 +107,10 @@ mod tests {
         let array = Array::new(dir.path(), 1, vec![vec!["a".into(), "b".into()], vec!["c".into()]]);
         array.write(dir.path()).unwrap();
         assert_eq!(Array::current(dir.path()).unwrap().as_ref(), Some(&array));
+        assert!(!array.has_begun(dir.path()));
         fs::write(dir.path().join(FOLDER).join(format!("{}-1.log", array.name)), "a\n\nb\nc\n")
             .unwrap();
+        assert!(array.has_begun(dir.path()));
         assert_eq!(array.last_words(dir.path(), 1).1, "b; c");
         assert_eq!(array.last_words(dir.path(), 0).1, "");
         Array::forget(dir.path()).unwrap();

@@ -5,6 +5,7 @@
 //! of its tasks, except that an array without any is over. Then what is missing makes the next array.
 
 mod array;
+mod losses;
 mod pack;
 mod queue;
 
@@ -18,6 +19,7 @@ use mustlink::{Error, Result};
 pub use self::queue::{Request, time_limit};
 
 use self::array::Array;
+use self::losses::Losses;
 use self::pack::{Cost, Size};
 use self::queue::State;
 use crate::cell_file::has_failed;
@@ -66,11 +68,14 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
     let left = Left::of(experiment, &grid, &all, &options.out, options.keep)?;
     left.adopted.iter().for_each(|(cell, other)| grid.adopt(*cell, &other.identity, &other.build));
     journal.write_study(experiment, &left.wanted.metrics, &grid.plan_lines())?;
+    journal.write_data(&grid.facts())?;
     if !left.todo.is_empty() {
         grid.datasets.iter().for_each(|d| options.progress.read(&d.id, &d.set.summary()));
     }
     options.progress.start(&left.standing);
+    let losses = Losses::read(&options.out)?;
     let mut follower = Follower {
+        journal: &journal,
         costs: pack::costs(experiment, &grid, &left),
         missing: left.todo.keys().copied().collect(),
         total: all.len(),
@@ -79,7 +84,7 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
         options,
         slurm,
         most,
-        lost: BTreeMap::new(),
+        lost: losses,
         failed: 0,
         stopped: false,
         start,
@@ -87,9 +92,10 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
     follower.work()?;
     let Follower { missing, lost, stopped, .. } = follower;
     let plan = grid.plan_lines();
-    let lost = lost.into_iter().filter(|(c, _)| missing.contains(c)).map(|(c, loss)| {
+    let lost = missing.iter().filter_map(|&c| {
+        let loss = lost.of(&grid.cells[c].of_any_build)?;
         let message = format!("lost with its task {} times; {}", loss.times, loss.last);
-        FailedCell::new(&plan[c], message)
+        Some(FailedCell::new(&plan[c], message))
     });
     Ok(Outcome {
         out: options.out.clone(),
@@ -129,14 +135,8 @@ pub fn task(list: &Path, number: usize, options: &RunOptions) -> Result<Outcome>
     }
 }
 
-/// How often a cell was lost, and how the last time.
-#[derive(Debug, Default)]
-struct Loss {
-    times: usize,
-    last: String,
-}
-
 struct Follower<'a> {
+    journal: &'a Journal,
     grid: &'a Grid,
     left: &'a Left,
     options: &'a RunOptions,
@@ -146,7 +146,7 @@ struct Follower<'a> {
     costs: Vec<Cost>,
     total: usize,
     missing: BTreeSet<usize>,
-    lost: BTreeMap<usize, Loss>,
+    lost: Losses,
     failed: usize,
     stopped: bool,
     start: Instant,
@@ -156,12 +156,22 @@ impl Follower<'_> {
     /// One array after another until no cell is missing that may be tried.
     fn work(&mut self) -> Result<()> {
         self.look()?;
-        if let Some(array) = Array::current(&self.options.out)?
-            && let State::Queued { tasks, .. } = queue::state(&array.name)
-        {
-            let name = &array.name;
-            self.note(&format!("{name} is still in the queue with {tasks} tasks: it is followed"));
-            self.follow(&array)?;
+        if let Some(array) = Array::current(&self.options.out)? {
+            let state = queue::state(&array.name);
+            if let State::Queued { tasks, .. } = &state {
+                let name = &array.name;
+                self.note(&format!(
+                    "{name} is still in the queue with {tasks} tasks: it is followed"
+                ));
+            }
+            match state {
+                // Its follower died before it was in the queue.
+                State::Over if !array.has_begun(&self.options.out) => {
+                    Array::forget(&self.options.out)?;
+                }
+                // One that is over by now has its losses to be counted.
+                _ => self.follow(&array)?,
+            }
         }
         let mut round = 1;
         while !self.stopped && !self.cancelled() {
@@ -173,7 +183,8 @@ impl Follower<'_> {
             self.follow(&array)?;
             round += 1;
         }
-        Ok(())
+        // A run that comes to its end tries everything anew the next time; one that is stopped goes on.
+        if self.stopped { Ok(()) } else { Losses::forget(&self.options.out) }
     }
 
     fn note(&self, text: &str) {
@@ -198,7 +209,7 @@ impl Follower<'_> {
 
     /// The cells of the tasks of the next array; none when nothing is left to try.
     fn tasks(&self) -> Vec<Vec<usize>> {
-        let losses = |c: usize| self.lost.get(&c).map_or(0, |l| l.times);
+        let losses = |c: usize| self.lost.times(&self.grid.cells[c].of_any_build);
         let open = |low: usize, high: usize| -> Vec<Cost> {
             let in_range =
                 |c: &&Cost| self.missing.contains(&c.cell) && (low..high).contains(&losses(c.cell));
@@ -206,7 +217,7 @@ impl Follower<'_> {
         };
         let (together, alone) = (open(0, SHARED_LOSSES), open(SHARED_LOSSES, LOSSES));
         let nothing_came = self.missing.len() == self.left.todo.len();
-        if nothing_came && self.lost.values().any(|l| l.times >= LOSSES) {
+        if nothing_came && self.missing.iter().any(|&c| losses(c) >= LOSSES) {
             return Vec::new();
         }
         let limit = self.slurm.request.time.as_deref().and_then(|t| time_limit(t).ok());
@@ -301,11 +312,13 @@ impl Follower<'_> {
             if self.missing.contains(&c) {
                 let (log, words) = array.last_words(&self.options.out, task);
                 let words = if words.is_empty() { "nothing".into() } else { words };
-                let loss = self.lost.entry(c).or_default();
-                loss.times += 1;
-                loss.last = format!("{} says last: {words}", log.display());
+                let last = format!("{} says last: {words}", log.display());
+                self.lost.count(&self.grid.cells[c].of_any_build, last);
             }
         }
+        self.journal.clean_after_tasks()?;
+        // A follower that dies between the two counts this array twice, not never.
+        self.lost.write(&self.options.out)?;
         Array::forget(&self.options.out)
     }
 

@@ -10,5 +10,5 @@ mod parse;
 mod tests;
 
 pub(crate) use check::Names;
-pub(crate) use evaluate::{EvalError, Results, Sample, SetResults, shown};
+pub(crate) use evaluate::{CurveValues, EvalError, Results, Sample, SetResults, shown};
 pub(crate) use parse::Formula;

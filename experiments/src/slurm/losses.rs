@@ -1,0 +1,100 @@
+//! Which cells were lost with their tasks? Kept on disk: a follower that dies leaves the count to the next.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mustlink::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::array::{FOLDER, PART};
+use crate::journal::{io, write_whole};
+
+/// How often a cell was lost, and how the last time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Loss {
+    pub times: usize,
+    pub last: String,
+}
+
+/// The losses of a run by the identity of the cell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Losses(BTreeMap<String, Loss>);
+
+fn file(dir: &Path) -> PathBuf {
+    dir.join(FOLDER).join("losses.json")
+}
+
+impl Losses {
+    /// What a follower before this one counted; none where there was none.
+    pub fn read(dir: &Path) -> Result<Losses> {
+        let path = file(dir);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Losses::default()),
+            Err(e) => return Err(io(&path)(e)),
+        };
+        serde_json::from_str(&text).map_err(|e| Error::Data {
+            place: path.display().to_string(),
+            message: format!(
+                "does not say how often cells were lost: {e}; remove it to count anew"
+            ),
+        })
+    }
+
+    pub fn write(&self, dir: &Path) -> Result<()> {
+        let path = file(dir);
+        let text = serde_json::to_string(self).map_err(|e| Error::Data {
+            place: path.display().to_string(),
+            message: e.to_string(),
+        })?;
+        write_whole(&path, PART, text.as_bytes())
+    }
+
+    /// Forgets them all.
+    pub fn forget(dir: &Path) -> Result<()> {
+        let path = file(dir);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io(&path)(e)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The cell was lost once more.
+    pub fn count(&mut self, cell: &str, last: String) {
+        let loss = self.0.entry(cell.into()).or_default();
+        loss.times += 1;
+        loss.last = last;
+    }
+
+    pub fn of(&self, cell: &str) -> Option<&Loss> {
+        self.0.get(cell)
+    }
+
+    pub fn times(&self, cell: &str) -> usize {
+        self.of(cell).map_or(0, |l| l.times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_outlive_who_counted_them() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(FOLDER)).unwrap();
+        let mut losses = Losses::read(dir.path()).unwrap();
+        assert_eq!(losses, Losses::default());
+        losses.count("a", "the first".into());
+        losses.count("a", "the second".into());
+        losses.write(dir.path()).unwrap();
+        let again = Losses::read(dir.path()).unwrap();
+        assert_eq!((again.times("a"), again.times("b")), (2, 0));
+        assert_eq!(again.of("a").unwrap().last, "the second");
+        Losses::forget(dir.path()).unwrap();
+        assert_eq!(Losses::read(dir.path()).unwrap(), Losses::default());
+        fs::write(file(dir.path()), "nonsense").unwrap();
+        assert!(Losses::read(dir.path()).unwrap_err().to_string().contains("count anew"));
+    }
+}
