@@ -1,10 +1,12 @@
 //! Which split of a graph has the smallest balanced cut among those that keep the constraints?
 
+mod dual;
 mod one_spectral;
 mod reduced;
 mod split;
 mod starts;
 mod two_clusters;
+mod two_way;
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::canonical;

@@ -1,24 +1,17 @@
-//! Which two-way split of a graph has the smallest balanced cut when breaking a cannot-link costs?
+//! Which two-way split of a graph has the smallest balanced cut?
 //!
-//! For a set S of vertices with volume vol(S) = Σ mass and V the volume of all,
-//!
-//! F̂(S) = (cut(S) + γ·viol(S)) · V / (vol(S) · vol(V∖S)),
-//!
-//! where viol(S) is the weight of the cannot-links with both ends on one side. Its exact continuous
-//! form F(f) = (R₁(f) − R₂(f)) / S(f), all three convex and homogeneous, has the same minimum
-//! ([RangapuramHein2012]); RatioDCA descends on it, each step solving a convex problem through its
-//! dual, and the best threshold of the result is never worse than the result.
+//! The continuous form F of the balanced cut has the same minimum ([RangapuramHein2012]); RatioDCA
+//! descends on it, each step solving a convex problem through its dual, and the best threshold of the
+//! result is never worse than the result.
 
 use mustlink_core::{Context, Result};
-use mustlink_kernels::graph::adjacency::Graph;
 use rayon::prelude::*;
+
+use super::dual::Dual;
+use super::two_way::{Side, TwoWay, dot, norm, spread};
 
 /// Inner iterations of a first attempt.
 const INNER: usize = 100;
-/// Inner iterations between two checks of the duality gap.
-const LOOK: usize = 20;
-/// Relative duality gap at which the inner problem counts as solved.
-const GAP: f64 = 1e-6;
 /// Successful steps in a row after which the inner iterations are doubled.
 const STREAK: usize = 20;
 /// Possible gain of a step, relative to the numerator of F, that is not worth taking.
@@ -27,155 +20,7 @@ const FLAT: f64 = 1e-3;
 /// Vertices from which on starts run in parallel.
 const PARALLEL: usize = 100;
 
-/// A two-way problem: a graph, the mass of its vertices, and pairs that are to be parted.
-#[derive(Debug, Clone)]
-pub struct TwoWay {
-    edges: Vec<(u32, u32, f64)>,
-    mass: Vec<f64>,
-    volume: f64,
-    apart: Vec<(u32, u32, f64)>,
-    apart_weight: f64,
-    degree: usize,
-}
-
-/// A split into the set and the rest.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Side {
-    /// Whether each vertex is in the set.
-    pub inside: Vec<bool>,
-    /// F̂ of the set.
-    pub value: f64,
-}
-
 impl TwoWay {
-    /// Positive masses, one per vertex; `apart` holds distinct pairs with positive weights.
-    pub fn new(graph: &Graph, mass: Vec<f64>, apart: Vec<(u32, u32, f64)>) -> Self {
-        TwoWay {
-            edges: graph.edges().collect(),
-            volume: mass.iter().sum(),
-            mass,
-            apart_weight: apart.iter().map(|c| c.2).sum(),
-            apart,
-            degree: (0..graph.n()).map(|i| graph.neighbours(i).0.len()).max().unwrap_or(0),
-        }
-    }
-
-    /// Number of vertices.
-    pub fn n(&self) -> usize {
-        self.mass.len()
-    }
-
-    /// The pairs that are to be parted.
-    pub fn apart(&self) -> &[(u32, u32, f64)] {
-        &self.apart
-    }
-
-    /// Weight of the edges between the set and the rest.
-    pub fn cut(&self, inside: &[bool]) -> f64 {
-        self.edges
-            .iter()
-            .filter(|e| inside[e.0 as usize] != inside[e.1 as usize])
-            .map(|e| e.2)
-            .sum()
-    }
-
-    /// Number and weight of the cannot-links with both ends on one side.
-    pub fn violated(&self, inside: &[bool]) -> (usize, f64) {
-        let broken = self.apart.iter().filter(|c| inside[c.0 as usize] == inside[c.1 as usize]);
-        broken.fold((0, 0.0), |(count, weight), c| (count + 1, weight + c.2))
-    }
-
-    /// F̂ of a set that is neither empty nor everything (infinite for those).
-    pub fn set_value(&self, inside: &[bool], gamma: f64) -> f64 {
-        let volume: f64 = self.mass.iter().zip(inside).filter(|(_, s)| **s).map(|(b, _)| b).sum();
-        let rest: f64 = self.mass.iter().zip(inside).filter(|(_, s)| !**s).map(|(b, _)| b).sum();
-        let cost = self.cut(inside) + gamma * self.violated(inside).1;
-        if volume > 0.0 && rest > 0.0 {
-            cost * self.volume / (volume * rest)
-        } else {
-            f64::INFINITY
-        }
-    }
-
-    /// F(f); infinite for a constant f.
-    pub fn value(&self, f: &[f64], gamma: f64) -> f64 {
-        let s = self.balance_gradient(f);
-        let balance = dot(&s, f);
-        if spread(f) == 0.0 || balance <= 0.0 {
-            return f64::INFINITY;
-        }
-        ((self.upper(f, gamma) - self.lower(f, gamma)) / balance).max(0.0)
-    }
-
-    /// R₁: total variation, and γ times the weight of all cannot-links for the whole range.
-    fn upper(&self, f: &[f64], gamma: f64) -> f64 {
-        let variation: f64 =
-            self.edges.iter().map(|&(i, j, w)| w * (f[i as usize] - f[j as usize]).abs()).sum();
-        variation + gamma * self.apart_weight * spread(f)
-    }
-
-    /// R₂: γ times what the cannot-links part.
-    fn lower(&self, f: &[f64], gamma: f64) -> f64 {
-        let parted: f64 =
-            self.apart.iter().map(|&(i, j, q)| q * (f[i as usize] - f[j as usize]).abs()).sum();
-        gamma * parted
-    }
-
-    /// A subgradient of S, the Lovász extension of vol(S)·vol(V∖S)/V; ties in index order.
-    fn balance_gradient(&self, f: &[f64]) -> Vec<f64> {
-        let order = ascending(f);
-        let mut s = vec![0.0; f.len()];
-        // Volume from position t on.
-        let mut from = 0.0;
-        for &i in order.iter().rev() {
-            let i = i as usize;
-            let beyond = from;
-            from += self.mass[i];
-            s[i] = self.mass[i] * (self.volume - from - beyond) / self.volume;
-        }
-        s
-    }
-
-    /// The best of the sets {f > t}.
-    pub fn threshold(&self, f: &[f64], gamma: f64) -> Side {
-        let n = f.len();
-        let order = ascending(f);
-        let mut rank = vec![0u32; n];
-        order.iter().enumerate().for_each(|(t, &i)| rank[i as usize] = t as u32);
-        // change[t]: how the cost changes when the set loses the vertex at position t.
-        let mut change = vec![0.0; n];
-        for &(i, j, w) in &self.edges {
-            let (a, b) = (rank[i as usize], rank[j as usize]);
-            change[a.min(b) as usize] += w;
-            change[a.max(b) as usize] -= w;
-        }
-        for &(i, j, q) in &self.apart {
-            let (a, b) = (rank[i as usize], rank[j as usize]);
-            change[a.min(b) as usize] -= gamma * q;
-            change[a.max(b) as usize] += gamma * q;
-        }
-        let (mut cost, mut outside) = (gamma * self.apart_weight, 0.0);
-        let mut best = (f64::INFINITY, 0);
-        for t in 0..n.saturating_sub(1) {
-            let i = order[t] as usize;
-            cost += change[t];
-            outside += self.mass[i];
-            if f[i] < f[order[t + 1] as usize] {
-                let value = cost * self.volume / (outside * (self.volume - outside));
-                if value < best.0 {
-                    best = (value, t + 1);
-                }
-            }
-        }
-        let mut inside = vec![false; n];
-        if best.1 > 0 {
-            order[best.1..].iter().for_each(|&i| inside[i as usize] = true);
-        }
-        // The running sums carry rounding errors; the value given does not.
-        let value = self.set_value(&inside, gamma);
-        Side { inside, value }
-    }
-
     /// RatioDCA from `f`: steps down on F until no step gains anything. Gives the last point, of unit
     /// length.
     ///
@@ -272,172 +117,6 @@ impl TwoWay {
     }
 }
 
-/// The dual of the inner problem min R₁(f) − ⟨c, f⟩ over ‖f‖ ≤ 1, solved by FISTA.
-///
-/// Flows α on the edges, bounded by their weights, and a point v of the simplex; the other point u of
-/// the simplex is eliminated. Everything is divided by the penalty K = γ·(weight of all cannot-links),
-/// and flows by √(2·degree) more, so that the step is ½. Without penalty there is no simplex and the
-/// step is 1.
-struct Dual {
-    penalty: f64,
-    root: f64,
-    flow: Vec<f64>,
-    ahead: Vec<f64>,
-    v: Vec<f64>,
-    v_ahead: Vec<f64>,
-    momentum: f64,
-    residual: Vec<f64>,
-    scratch: Vec<f64>,
-}
-
-impl Dual {
-    fn new(problem: &TwoWay, penalty: f64) -> Self {
-        let (n, m) = (problem.n(), problem.edges.len());
-        let uniform = vec![1.0 / n as f64; if penalty > 0.0 { n } else { 0 }];
-        Dual {
-            penalty,
-            root: (2.0 * problem.degree.max(1) as f64).sqrt(),
-            flow: vec![0.0; m],
-            ahead: vec![0.0; m],
-            v: uniform.clone(),
-            v_ahead: uniform,
-            momentum: 1.0,
-            residual: vec![0.0; n],
-            scratch: Vec::with_capacity(n),
-        }
-    }
-
-    /// Forgets the momentum, keeps the point: c has changed.
-    fn restart(&mut self) {
-        self.momentum = 1.0;
-        self.ahead.copy_from_slice(&self.flow);
-        self.v_ahead.copy_from_slice(&self.v);
-    }
-
-    /// What everything is divided by.
-    fn unit(&self) -> f64 {
-        if self.penalty > 0.0 { self.penalty } else { 1.0 }
-    }
-
-    /// The residual c − Bᵀα − K(u − v), in units of K, at `flow` and `v`.
-    fn take_residual(&mut self, problem: &TwoWay, c: &[f64], ahead: bool) {
-        let (flow, v) = if ahead { (&self.ahead, &self.v_ahead) } else { (&self.flow, &self.v) };
-        let unit = 1.0 / self.unit();
-        let z = &mut self.residual;
-        z.iter_mut().zip(c).for_each(|(z, c)| *z = c * unit);
-        z.iter_mut().zip(v).for_each(|(z, v)| *z += v);
-        let scale = 1.0 / self.root;
-        for (&(i, j, _), a) in problem.edges.iter().zip(flow) {
-            let a = a * scale;
-            z[i as usize] -= a;
-            z[j as usize] += a;
-        }
-        if self.penalty > 0.0 {
-            let level = simplex_level(z, &mut self.scratch);
-            // z − max(z − level, 0)
-            z.iter_mut().for_each(|z| *z = z.min(level));
-        }
-    }
-
-    /// Runs up to `iterations` more; gives how much the inner problem can gain at most.
-    fn iterate(
-        &mut self,
-        problem: &TwoWay,
-        c: &[f64],
-        gamma: f64,
-        iterations: usize,
-        ctx: &Context,
-    ) -> Result<f64> {
-        let step = if self.penalty > 0.0 { 0.5 } else { 1.0 };
-        let bound = self.root / self.unit();
-        for at in 1..=iterations {
-            self.take_residual(problem, c, true);
-            let momentum = (1.0 + (1.0 + 4.0 * self.momentum * self.momentum).sqrt()) / 2.0;
-            let carry = (self.momentum - 1.0) / momentum;
-            self.momentum = momentum;
-            let scale = step / self.root;
-            let r = &self.residual;
-            for ((&(i, j, w), flow), ahead) in
-                problem.edges.iter().zip(&mut self.flow).zip(&mut self.ahead)
-            {
-                let limit = w * bound;
-                let new = *ahead + scale * (r[i as usize] - r[j as usize]);
-                let new = new.max(-limit).min(limit);
-                *ahead = new + carry * (new - *flow);
-                *flow = new;
-            }
-            if self.penalty > 0.0 {
-                let moved = &mut self.v_ahead;
-                moved.iter_mut().zip(r).for_each(|(v, r)| *v -= step * r);
-                let level = simplex_level(moved, &mut self.scratch);
-                for (v, ahead) in self.v.iter_mut().zip(moved) {
-                    let new = (*ahead - level).max(0.0);
-                    *ahead = new + carry * (new - *v);
-                    *v = new;
-                }
-            }
-            if at % LOOK == 0 {
-                ctx.check()?;
-                self.take_residual(problem, c, false);
-                let gain = self.unit() * norm(&self.residual);
-                if gain == 0.0 {
-                    return Ok(0.0);
-                }
-                let f = &self.residual;
-                let primal = (problem.upper(f, gamma) - dot(c, f)) / norm(f);
-                if primal + gain < GAP * gain {
-                    return Ok(gain);
-                }
-            }
-        }
-        self.take_residual(problem, c, false);
-        Ok(self.unit() * norm(&self.residual))
-    }
-
-    /// The primal point of the last residual.
-    fn point(&self) -> Vec<f64> {
-        self.residual.clone()
-    }
-}
-
-/// The level t for which max(z − t, 0) sums to 1: the projection on the simplex subtracts it.
-fn simplex_level(z: &[f64], active: &mut Vec<f64>) -> f64 {
-    let largest = z.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
-    // The level lies within 1 below the largest entry: what is lower never counts.
-    active.clear();
-    active.extend(z.iter().copied().filter(|&v| v > largest - 1.0));
-    loop {
-        let before = active.len();
-        let level = (active.iter().sum::<f64>() - 1.0) / before.max(1) as f64;
-        active.retain(|&v| v > level);
-        if active.len() == before || active.is_empty() {
-            return level;
-        }
-    }
-}
-
-/// Vertices in ascending order of f, ties by index.
-fn ascending(f: &[f64]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..f.len() as u32).collect();
-    order.sort_by(|&a, &b| f[a as usize].total_cmp(&f[b as usize]));
-    order
-}
-
-fn spread(f: &[f64]) -> f64 {
-    let (low, high) = f
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
-    high - low
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(a, b)| a * b).sum()
-}
-
-fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
-}
-
 /// F does not change with scale or shift; unit length keeps the numbers in range.
 fn scale_to_unit(f: &mut [f64]) {
     let length = norm(f);
@@ -450,6 +129,7 @@ fn scale_to_unit(f: &mut [f64]) {
 mod tests {
     use super::*;
     use mustlink_core::random::{SeedPath, Stream};
+    use mustlink_kernels::graph::adjacency::Graph;
     use proptest::prelude::*;
 
     fn ctx() -> Context {
@@ -519,14 +199,6 @@ mod tests {
         let (f, values) = descended(&two, vec![1.0; 6], 1.0, 100);
         assert_eq!(values, [f64::INFINITY]);
         assert_eq!(two.threshold(&f, 1.0).value, f64::INFINITY);
-    }
-
-    #[test]
-    fn simplex_projection_by_hand() {
-        let mut scratch = Vec::new();
-        // (0.5, 1.2, −3): the level 0.35 leaves 0.15 and 0.85.
-        assert!((simplex_level(&[0.5, 1.2, -3.0], &mut scratch) - 0.35).abs() < 1e-15);
-        assert_eq!(simplex_level(&[7.0, 2.0], &mut scratch), 6.0);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use mustlink_core::closure::{Closure, Feasibility};
 use mustlink_core::prelude::*;
 use mustlink_kernels::graph::adjacency::Graph;
 
-use super::one_spectral::TwoWay;
+use super::two_way::TwoWay;
 
 /// The graph with weights divided by the largest, and that.
 pub(super) fn scaled(graph: &Graph) -> Result<(Graph, f64)> {

@@ -3,9 +3,9 @@
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 
-use super::one_spectral::Side;
 use super::reduced::Reduced;
 use super::starts::{eigenvector, random};
+use super::two_way::Side;
 
 /// How more than two clusters are sought.
 pub(super) struct Splitting {

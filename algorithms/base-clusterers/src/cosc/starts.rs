@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::graph::adjacency::Graph;
 use mustlink_kernels::graph::eigen::laplacian;
 
-use super::one_spectral::TwoWay;
+use super::two_way::TwoWay;
 
 /// The second eigenvector of the graph, mapped back to vertices; a random point where it cannot
 /// be had: it is only a start.

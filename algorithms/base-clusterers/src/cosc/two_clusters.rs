@@ -2,9 +2,9 @@
 
 use mustlink_core::prelude::*;
 
-use super::one_spectral::{Side, TwoWay};
 use super::reduced::Reduced;
 use super::starts::{eigenvector, keeping, obeying, random};
+use super::two_way::{Side, TwoWay};
 
 /// How two clusters are sought.
 pub(super) struct TwoClusters {
