@@ -58,7 +58,14 @@ impl Column {
         let Some(curve) = curve else { return "–".into() };
         let (cells, failed) = counts(curve);
         let number = self.of(curve).map(|s| mean_text(s.mean, s.half_width));
-        let undefined = curve.points.iter().map(|p| p.undefined).max().unwrap_or(0);
+        let undefined = match self.pick {
+            Pick::Area => curve.points.iter().map(|p| p.undefined).max(),
+            Pick::Point(at) => {
+                let at = at.min(curve.points.len().wrapping_sub(1));
+                curve.points.get(at).map(|p| p.undefined)
+            }
+        };
+        let undefined = undefined.unwrap_or(0);
         match (number, failed, undefined) {
             (None, 0, 0) => "–".into(),
             (None, 0, _) => "undefined".into(),
@@ -171,7 +178,10 @@ pub(super) fn find<'a>(
 }
 
 /// What the intervals are, and why some scores have no value.
-pub(super) fn legend(experiment: &Experiment, curves: &[CurveSummary]) -> String {
+pub(super) fn legend<'a>(
+    experiment: &Experiment,
+    curves: impl Iterator<Item = &'a CurveSummary> + Clone,
+) -> String {
     let unit = match experiment.stats.unit {
         Unit::Repeat => "repeats",
         Unit::Fold => "folds",
@@ -180,7 +190,7 @@ pub(super) fn legend(experiment: &Experiment, curves: &[CurveSummary]) -> String
     let mut text = format!("mean ± half width of the {level} % interval over {unit}");
     let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
     for (column, metric) in metrics {
-        let mine = curves.iter().filter(|c| c.metric == *column);
+        let mine = curves.clone().filter(|c| c.metric == *column);
         if mine.flat_map(|c| &c.points).all(|p| p.undefined == 0) {
             continue;
         }

@@ -139,11 +139,17 @@ impl Curves<'_> {
         frame.axes(&mut s, "queries", &escape(self.y_name));
         // All bands lie below all lines.
         for (at, curve) in &self.series {
-            let ends: Vec<(f64, f64, f64)> = curve
-                .points
-                .iter()
-                .filter_map(|p| band(p, self.range).map(|(l, h)| (x(p.p), y(l), y(h))))
-                .collect();
+            let mut ends: Vec<(f64, f64, f64)> = Vec::new();
+            let mut end = curve.end;
+            for (p, (low, high)) in
+                curve.points.iter().filter_map(|p| Some((p.p, band(p, self.range)?)))
+            {
+                // The clustering after the last question has its band from there on.
+                if let Some(end) = end.take_if(|e| *e < p) {
+                    ends.push((x(end.max(x_min)), y(low), y(high)));
+                }
+                ends.push((x(p), y(low), y(high)));
+            }
             if ends.len() > 1 {
                 let up = ends.iter().map(|(x, _, high)| format!("{x:.1},{high:.1}"));
                 let back = ends.iter().rev().map(|(x, low, _)| format!("{x:.1},{low:.1}"));

@@ -131,9 +131,11 @@ pub(super) fn diagram(found: &Significance) -> Figure {
 pub(super) fn matrix(found: &Significance) -> Figure {
     let k = found.methods.len();
     let pairs = pairs(found);
-    let size = (104.0, 50.0);
     let longest = found.methods.iter().map(|m| svg::width_of(&m.method)).fold(0.0, f64::max);
-    let left = 24.0 + longest.min(260.0);
+    // Names that do not fit above a column stand for themselves at the rows, with a number for each.
+    let size = (84.0, 50.0);
+    let numbered = longest > size.0 - 8.0;
+    let left = if numbered { 48.0 } else { 24.0 } + longest.min(260.0);
     let top = 76.0;
     let width = left + size.0 * k as f64 + 20.0;
     let height = top + size.1 * k as f64 + 16.0;
@@ -148,17 +150,24 @@ pub(super) fn matrix(found: &Significance) -> Figure {
     let sign = if found.higher_is_better { 1.0 } else { -1.0 };
     for (at, m) in found.methods.iter().enumerate() {
         let (x, y) = (left + size.0 * at as f64, top + size.1 * at as f64);
-        let name = clipped(&m.method, 14);
+        let middle = y + size.1 / 2.0 + 4.0;
+        let number = (at + 1).to_string();
+        if numbered {
+            let _ = write!(
+                s,
+                "<text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"end\">{number}</text>",
+                left - 8.0
+            );
+        }
         let _ = writeln!(
             s,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
+            "<text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}<title>{}</title></text>",
-            left - 8.0,
-            y + size.1 / 2.0 + 4.0,
+            left - if numbered { 32.0 } else { 8.0 },
             escape(&clipped(&m.method, 34)),
             x + size.0 / 2.0,
             top - 10.0,
-            escape(&name),
+            escape(if numbered { &number } else { &m.method }),
             escape(&m.method)
         );
     }

@@ -27,7 +27,7 @@ struct Panel {
     points: Vec<Point>,
 }
 
-/// Panels that share their axes.
+/// Panels that share their axes; those of joined points have heights of their own.
 struct Scatter<'a> {
     title: &'a str,
     x_name: &'a str,
@@ -51,12 +51,13 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
 
 impl Scatter<'_> {
     fn svg(&self) -> String {
-        let all = || self.panels.iter().flat_map(|p| &p.points);
-        let span = |pick: fn(&Point) -> f64| {
+        let span = |panels: &[Panel], pick: fn(&Point) -> f64| {
             let ends = (f64::INFINITY, f64::NEG_INFINITY);
-            all().map(pick).fold(ends, |(l, h), v| (l.min(v), h.max(v)))
+            let all = panels.iter().flat_map(|p| &p.points);
+            all.map(pick).fold(ends, |(l, h), v| (l.min(v), h.max(v)))
         };
-        let (mut x_span, mut y_span) = (span(|p| p.x), span(|p| p.y));
+        let mut x_span = span(&self.panels, |p| p.x);
+        let mut y_span = span(&self.panels, |p| p.y);
         if self.identity {
             x_span = (x_span.0.min(y_span.0), x_span.1.max(y_span.1));
             y_span = x_span;
@@ -65,7 +66,7 @@ impl Scatter<'_> {
             true => decades(low, high),
             false => ticks(low.min(0.0), high, 4),
         };
-        let (x_ticks, y_ticks) = (scale(x_span), scale(y_span));
+        let x_ticks = scale(x_span);
         let share = |v: f64, ticks: &[f64]| {
             let by = |v: f64| if self.logarithmic { v.log10() } else { v };
             let (low, high) = (by(ticks[0]), by(ticks[ticks.len() - 1]));
@@ -92,6 +93,10 @@ impl Scatter<'_> {
             let left = WIDTH * (at % columns) as f64 + LEFT;
             let top = above + HEIGHT * (at / columns) as f64 + 26.0;
             let (right, bottom) = (left + PLOT, top + PLOT);
+            let y_ticks = match self.joined {
+                true => scale(span(std::slice::from_ref(panel), |p| p.y)),
+                false => scale(y_span),
+            };
             let x = |v: f64| left + PLOT * share(v, &x_ticks);
             let y = |v: f64| bottom - PLOT * share(v, &y_ticks);
             let frame = Frame { left, top, right, bottom, marks: Marks::Across };
@@ -291,8 +296,8 @@ pub(super) fn propagated(experiment: &Experiment, results: &Results) -> Option<F
         legend,
         panels,
     };
-    let caption =
-        "Mean number of constraints that propagation inferred against the number it started from.";
+    let caption = "Mean number of constraints that propagation inferred against the number it started from. Each panel \
+         has heights of its own.";
     Some(Figure::new(
         "propagated",
         caption,

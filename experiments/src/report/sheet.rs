@@ -48,6 +48,8 @@ pub(super) struct Sheet {
 
 /// Columns that fit on a page of LaTeX at its own size.
 const FITS: usize = 7;
+/// Columns from which on the page has letters of the smallest size.
+const MANY: usize = 11;
 
 impl Sheet {
     /// For the page: sorted by a click on a heading, the first column in place when the rest moves.
@@ -56,7 +58,12 @@ impl Sheet {
             |method: Option<usize>| method.map_or(String::new(), |m| format!(" data-m=\"{m}\""));
         let _ = write!(
             h,
-            "<div class=\"scroll\"><table class=\"sheet\"><caption>{}</caption>\n<thead><tr>",
+            "<div class=\"scroll\"><table class=\"sheet{}\"><caption>{}</caption>\n<thead><tr>",
+            match self.head.len() {
+                ..=FITS => "",
+                ..=MANY => " many",
+                _ => " most",
+            },
             escape(&self.caption)
         );
         for (at, (head, method)) in self.head.iter().enumerate() {
@@ -65,14 +72,17 @@ impl Sheet {
                 h,
                 "<th scope=\"col\"{class}{}><button type=\"button\">{}</button></th>",
                 of(*method),
-                escape(head)
+                breakable(head)
             );
         }
         h.push_str("</tr></thead>\n<tbody>\n");
         for line in &self.lines {
             let _ = write!(h, "<tr{}>", of(line.method));
             for (at, cell) in line.cells.iter().enumerate() {
-                let text = escape(&cell.text);
+                let text = match self.is_text(at) {
+                    true => breakable(&cell.text),
+                    false => escape(&cell.text),
+                };
                 if at == 0 {
                     let _ = write!(h, "<th scope=\"row\" class=\"l\">{text}</th>");
                     continue;
@@ -146,6 +156,11 @@ impl Sheet {
             let _ = writeln!(out, "\n{}", plain(&self.note));
         }
     }
+}
+
+/// A name that may continue on the next line after a joint.
+fn breakable(text: &str) -> String {
+    escape(text).replace('_', "_<wbr>").replace('/', "/<wbr>")
 }
 
 /// Text with what means something to LaTeX written out.

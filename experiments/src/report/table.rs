@@ -50,7 +50,7 @@ pub(super) fn table(
         }
     }
     let lines: Vec<String> = table.lines().map(|l| l.trim_end().to_string()).collect();
-    let mut text = format!("{}\n{}\n", lines.join("\n"), legend(experiment, curves));
+    let mut text = format!("{}\n{}\n", lines.join("\n"), legend(experiment, curves.iter()));
     if !verdicts.is_empty() {
         let _ = write!(text, "\n{}", verdicts::text(verdicts));
     }

@@ -16,6 +16,10 @@ pub(super) struct OfMetric {
 pub(super) fn scores(experiment: &Experiment, made: &Made<'_>) -> Vec<OfMetric> {
     let mut columns = columns(experiment, made.curves, true);
     columns.sort_by_key(|c| !c.is_compared(made.curves));
+    // What has no value anywhere, as informativeness without constraints, is no table where another is.
+    let known = |c: &Column| made.curves.iter().any(|m| m.metric == c.metric && c.of(m).is_some());
+    let has: Vec<String> = columns.iter().filter(|c| known(c)).map(|c| c.metric.clone()).collect();
+    columns.retain(|c| known(c) || !has.contains(&c.metric));
     let of = |metric: &String| {
         let mine = columns.iter().filter(|c| c.metric == *metric);
         let sheets = mine.map(|c| score_sheet(experiment, made, c)).collect();
@@ -48,7 +52,8 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
         Some(false) => " ↓",
         None => "",
     };
-    let mut note = format!("{}; area: mean height of the curve.", legend(experiment, made.curves));
+    let mine = made.curves.iter().filter(|c| c.metric == column.metric);
+    let mut note = format!("{}; area: mean height of the curve.", legend(experiment, mine));
     if column.higher.is_some() && experiment.methods.len() > 1 {
         note += match any_bold {
             true => {
