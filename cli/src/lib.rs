@@ -26,6 +26,7 @@ mod model;
 mod options;
 mod plots;
 mod progress;
+mod projection;
 mod schema;
 mod term;
 mod toml_text;

@@ -5,7 +5,7 @@
 use mustlink::Shape;
 use mustlink::config;
 use mustlink::registry::Role;
-use mustlink::roles::{EnsembleGenerator, Transform};
+use mustlink::roles::{BaseClusterer, EnsembleGenerator, Transform};
 use serde_json::Value;
 
 use crate::build::descriptor;
@@ -103,7 +103,12 @@ pub fn first_generator(value: &Value) -> Option<&Value> {
     }
 }
 
-/// Operations of running a tree once: twenty sweeps for whatever clusters, times restarts and
+/// The operations that a base clusterer declares.
+fn declared(value: &Value, shape: &Shape) -> Option<f64> {
+    config::instantiate::<Box<dyn BaseClusterer>>(value.clone()).ok()?.operations(shape)
+}
+
+/// Operations of running a tree once: what clusterers declare, else twenty sweeps for whatever clusters, times restarts and
 /// members on the way down. Good enough to start long cells first.
 fn effort(value: &Value, shape: &Shape) -> f64 {
     const SWEEPS: f64 = 20.0;
@@ -124,7 +129,11 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
     // Where nobody says how many clusters, it is as many as there are objects.
     let k = (shape.k as f64).min(n.sqrt());
     let own = match d.role {
-        Role::BaseClusterer if inner == 0.0 => AT_LEAST + entries * k * SWEEPS * BESIDE,
+        Role::BaseClusterer => match (declared(value, shape), inner == 0.0) {
+            (Some(operations), _) => AT_LEAST + operations,
+            (None, true) => AT_LEAST + entries * k * SWEEPS * BESIDE,
+            (None, false) => entries,
+        },
         Role::ConstraintPropagator => (n * n * PROPAGATED).min(1e10),
         Role::Oracle | Role::Metric => 0.0,
         _ => entries,

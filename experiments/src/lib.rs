@@ -45,6 +45,7 @@ mod outcome;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod plan;
+mod pools;
 mod render;
 mod report;
 mod row;

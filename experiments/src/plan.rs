@@ -310,7 +310,11 @@ impl fmt::Display for Plan {
         for d in &self.datasets {
             match &d.read {
                 Ok(summary) => writeln!(f, "{}: {summary}", d.id)?,
-                Err(message) if d.optional => writeln!(f, "{}: left out: {message}", d.id)?,
+                // It may well be missing: all names that are known are of no use here.
+                Err(message) if d.optional => {
+                    let why = message.split("; ").next().unwrap_or(message);
+                    writeln!(f, "{}: left out: {why}", d.id)?;
+                }
                 Err(message) => writeln!(f, "{}: MISSING: {message}", d.id)?,
             }
         }

@@ -1,7 +1,7 @@
 //! How is an experiment carried out?
 //!
-//! Selections and cells are tasks. As many tasks as there are threads are under way at a time, all in one
-//! thread pool, and only while their declared memory fits the limit. No result depends on the order.
+//! Selections and cells are tasks. The threads are shared out among the tasks that can begin, and a task
+//! begins only while its declared memory fits the limit. No result depends on the order.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +18,7 @@ use crate::config::{Experiment, stored};
 use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
+use crate::pools::{Pools, share};
 use crate::report::report;
 use crate::row::Row;
 use crate::run_env::RunEnv;
@@ -141,12 +142,21 @@ struct Board {
     /// The selections that are over and still needed.
     selected: BTreeMap<usize, Arc<Selected>>,
     running: usize,
+    /// Threads that no task has.
+    free: usize,
     memory: u64,
     done: usize,
     failed: usize,
     effort_done: f64,
     fatal: Option<Error>,
     stopped: bool,
+}
+
+/// A task with what it was given.
+struct Taken {
+    task: Task,
+    threads: usize,
+    memory: u64,
 }
 
 struct Runner<'a> {
@@ -157,7 +167,7 @@ struct Runner<'a> {
     left: &'a Left,
     points: Option<Vec<usize>>,
     ensembles: EnsembleStore,
-    pool: &'a rayon::ThreadPool,
+    pools: Pools,
     board: Mutex<Board>,
     change: Condvar,
     effort_total: f64,
@@ -182,10 +192,6 @@ fn carry_out(
     let todo: Vec<usize> = left.todo.keys().copied().collect();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.or(experiment.run.threads).unwrap_or_else(cores).max(1);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| Error::Usage(format!("cannot start {threads} threads: {e}")))?;
     let points = experiment.points.numbers().ok();
     let schedule = Schedule::new(experiment, grid, &todo, points.as_deref());
     let effort_total = schedule.effort.values().sum();
@@ -198,11 +204,12 @@ fn carry_out(
         left: &left,
         points,
         ensembles: EnsembleStore::default(),
-        pool: &pool,
+        pools: Pools::default(),
         board: Mutex::new(Board {
             schedule,
             selected: BTreeMap::new(),
             running: 0,
+            free: threads,
             memory: 0,
             done: 0,
             failed: 0,
@@ -269,42 +276,48 @@ impl Runner<'_> {
         }
     }
 
-    /// The loop of one thread: takes tasks until none is left and runs them in the pool.
+    /// The loop that takes tasks until none is left and runs each on threads of its own.
     fn run_tasks(&self) {
-        while let Some((task, memory)) = self.take() {
+        while let Some(Taken { task, threads, memory }) = self.take() {
             match task {
                 Task::Select(s) => {
                     let first = match self.grid.selections[s].budget {
                         Budget::Follow(first) => self.lock().selected.get(&first).cloned(),
                         _ => None,
                     };
-                    let made = self.pool.install(|| select(&self.env(), s, first.as_deref()));
-                    self.selected(s, made);
+                    let work = || select(&self.env(), s, first.as_deref());
+                    match self.pools.install(threads, work) {
+                        Ok(made) => self.selected(s, made),
+                        Err(e) => {
+                            self.lock().fatal.get_or_insert(e);
+                        }
+                    }
                 }
                 Task::Cell(c) => {
                     let selected = self.grid.selection_of[c]
                         .and_then(|s| self.lock().selected.get(&s).cloned());
-                    let rows = self.pool.install(|| {
+                    let rows = self.pools.install(threads, || {
                         let only = self.left.todo.get(&c).and_then(|p| p.as_deref());
                         cell::run(&self.env(), c, selected.as_deref(), only)
                     });
-                    self.finished(c, rows);
+                    self.finished(c, rows.and_then(|rows| rows));
                 }
             }
             let mut board = self.lock();
             board.running -= 1;
+            board.free += threads;
             board.memory -= memory;
             self.change.notify_all();
         }
     }
 
     /// The next task that fits into memory; `None` when nothing is left or the run stops.
-    fn take(&self) -> Option<(Task, u64)> {
+    fn take(&self) -> Option<Taken> {
         let data = self.data();
         let mut board = self.lock();
         loop {
             if self.options.cancel.load(Ordering::Relaxed) {
-                board.stopped |= !board.schedule.is_idle() || board.running > 0;
+                board.stopped |= board.schedule.ready() > 0 || board.running > 0;
             }
             if board.stopped || board.fatal.is_some() {
                 return None;
@@ -313,11 +326,15 @@ impl Runner<'_> {
             let limit = self.options.memory_limit.map(|limit| limit.saturating_sub(data));
             // A task too large for the limit runs alone, to be refused by its own admission.
             let fits = |t| running == 0 || limit.is_none_or(|l| used + self.memory_of(t) <= l);
-            if let Some(task) = board.schedule.take(fits) {
+            let threads = share(board.free, board.schedule.sharing());
+            if threads <= board.free
+                && let Some(task) = board.schedule.take(fits)
+            {
                 let memory = self.memory_of(task);
                 board.running += 1;
+                board.free -= threads;
                 board.memory += memory;
-                return Some((task, memory));
+                return Some(Taken { task, threads, memory });
             }
             if board.running == 0 {
                 return None;

@@ -1,4 +1,5 @@
-//! Which task comes next? A selection before the cells that use it, longer tasks before shorter ones.
+//! Which task comes next? One that makes an ensemble for others first, a selection before the cells that
+//! use it, longer tasks before shorter ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +13,20 @@ pub(crate) enum Task {
     Select(usize),
 }
 
+/// What is taken first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Maker,
+    Cell,
+    Select,
+}
+
 /// The tasks of a run that are left, and what each waits for.
 pub(crate) struct Schedule {
     /// Tasks that wait for nothing, in the order they are taken: by kind, then by rank.
-    ready: BTreeSet<(bool, usize, Task)>,
+    ready: BTreeSet<(Kind, usize, Task)>,
+    /// Tasks that make an ensemble others wait for.
+    makers: BTreeSet<Task>,
     /// What waits for each task, and for how many each waits.
     after: BTreeMap<Task, Vec<Task>>,
     pending: BTreeMap<Task, usize>,
@@ -55,7 +66,7 @@ impl Schedule {
                 after.entry(Task::Select(first)).or_default().push(Task::Select(s));
             }
         }
-        let tasks = makers_first(experiment, grid, &needed, todo, &mut after);
+        let (tasks, makers) = makers_first(experiment, grid, &needed, todo, &mut after);
         let mut pending: BTreeMap<Task, usize> = BTreeMap::new();
         after.values().flatten().for_each(|t| *pending.entry(*t).or_default() += 1);
         let effort: BTreeMap<usize, f64> =
@@ -73,14 +84,22 @@ impl Schedule {
         by_effort.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let rank = by_effort.iter().enumerate().map(|(at, (_, t))| (*t, at)).collect();
         let ready: Vec<Task> = tasks.into_iter().filter(|t| !pending.contains_key(t)).collect();
-        let mut schedule = Schedule { ready: BTreeSet::new(), after, pending, rank, users, effort };
+        let mut schedule =
+            Schedule { ready: BTreeSet::new(), makers, after, pending, rank, users, effort };
         ready.into_iter().for_each(|t| schedule.make_ready(t));
         schedule
     }
 
-    /// Whether no task is ready.
-    pub fn is_idle(&self) -> bool {
-        self.ready.is_empty()
+    /// Number of tasks that can begin.
+    pub fn ready(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Number of tasks among which free threads are shared out: those that make ensembles, or all that
+    /// can begin where none of these does.
+    pub fn sharing(&self) -> usize {
+        let makers = self.ready.iter().take_while(|(kind, ..)| *kind == Kind::Maker).count();
+        if makers > 0 { makers } else { self.ready.len() }
     }
 
     /// Takes the first ready task that `fits`.
@@ -111,11 +130,16 @@ impl Schedule {
 
     fn make_ready(&mut self, task: Task) {
         let rank = self.rank.get(&task).copied().unwrap_or(usize::MAX);
-        self.ready.insert((matches!(task, Task::Select(_)), rank, task));
+        let kind = match task {
+            _ if self.makers.contains(&task) => Kind::Maker,
+            Task::Cell(_) => Kind::Cell,
+            Task::Select(_) => Kind::Select,
+        };
+        self.ready.insert((kind, rank, task));
     }
 }
 
-/// Every task. Of those that need one ensemble, the first makes it and the others come after. Those
+/// Every task, and those that others wait for. Of those that need one ensemble, the first makes it and the others come after. Those
 /// that wait for nothing else stand first, so that no two wait for each other.
 fn makers_first(
     experiment: &Experiment,
@@ -123,12 +147,13 @@ fn makers_first(
     needed: &BTreeSet<usize>,
     todo: &[usize],
     after: &mut BTreeMap<Task, Vec<Task>>,
-) -> Vec<Task> {
+) -> (Vec<Task>, BTreeSet<Task>) {
     let follows = |s: &usize| matches!(grid.selections[*s].budget, Budget::Follow(_));
     let (later, free): (Vec<usize>, Vec<usize>) = needed.iter().copied().partition(follows);
     let selections = free.into_iter().chain(later).map(Task::Select);
     let mut makers: BTreeMap<(&str, Option<usize>), Task> = BTreeMap::new();
     let tasks: Vec<Task> = selections.chain(todo.iter().copied().map(Task::Cell)).collect();
+    let mut awaited = BTreeSet::new();
     for &task in &tasks {
         let (ensembles, repeat) = match task {
             Task::Cell(c) => {
@@ -143,8 +168,9 @@ fn makers_first(
             let maker = *makers.entry((&ensemble.key, repeat)).or_insert(task);
             if maker != task {
                 after.entry(maker).or_default().push(task);
+                awaited.insert(maker);
             }
         }
     }
-    tasks
+    (tasks, awaited)
 }

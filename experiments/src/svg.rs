@@ -27,7 +27,11 @@ pub fn stroke(at: usize) -> String {
 
 /// The marker of series number `at`, centred at x and y.
 pub fn marker(at: usize, x: f64, y: f64) -> String {
-    let colour = colour(at);
+    shape(at, colour(at), x, y)
+}
+
+/// One of six shapes of a colour, centred at x and y.
+pub fn shape(at: usize, colour: &str, x: f64, y: f64) -> String {
     let path = |d: &str| {
         format!("<path transform=\"translate({x:.1} {y:.1})\" d=\"{d}\" fill=\"{colour}\"/>")
     };

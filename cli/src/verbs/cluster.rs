@@ -1,5 +1,6 @@
 //! One method on one data set.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use mustlink::constraints::Kind;
@@ -17,6 +18,7 @@ use crate::job::{Clustered, Job, JobArgs};
 use crate::model::Model;
 use crate::options::{Format, in_pool};
 use crate::progress::duration;
+use crate::projection::Projection;
 use crate::term;
 use crate::verbs::score::{AGREEMENT, Scores, beyond_labels, shown};
 
@@ -40,6 +42,10 @@ pub(crate) struct Args {
     /// Model to write for `mustlink predict`: centres, metric, and the transforms as they were fitted
     #[arg(long, value_name = "FILE")]
     save_model: Option<String>,
+    /// Folder for a figure of the objects in two dimensions, with their clusters, classes and
+    /// constraints: projection.svg, and projection.csv with its numbers
+    #[arg(long, value_name = "FOLDER")]
+    plot: Option<PathBuf>,
     /// How to show the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -141,6 +147,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let (method, Clustered { steps, input, run, .. }) = (job.config.clone(), &clustered);
         let model = Model::new(&job.original, method, job.seed, steps, input, &run.clustering)?;
         mustlink_datasets::write_text(path, &model.text()?)?;
+    }
+    if let Some(folder) = &args.plot {
+        let (labels, constraints) = (&clustering.labels, &clustered.constraints);
+        // Rows that the method itself merged stand apart again: so do those it began with.
+        let input = &clustered.input.problem.data;
+        let data = if input.n() == labels.len() { input } else { &job.problem.data };
+        let projection = Projection { data, labels, constraints, set: &job.set };
+        projection.write(folder, job.context())?;
     }
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
@@ -262,6 +276,9 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     }
     if let Some(path) = weights.filter(|w| *w != "-") {
         lines.push(("weights", path.into()));
+    }
+    if let Some(folder) = &args.plot {
+        lines.push(("figure", folder.join("projection.svg").display().to_string()));
     }
     lines.iter().map(|(name, value)| format!("{name:<12} {value}\n")).collect()
 }

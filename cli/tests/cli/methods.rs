@@ -321,3 +321,34 @@ fn weights_of_features_are_written_under_their_names() {
     let done = run("--clusterer lac --out l.csv --weights l.csv");
     done.failed(2, "error: --weights l.csv: and --out l.csv name the same file\n");
 }
+
+#[test]
+fn the_objects_are_drawn_in_two_dimensions() {
+    let bench = Bench::with(
+        "pairs.csv",
+        "i,j,type\n0,1,must_link\n0,2,cannot_link\n0,60,must_link\n0,120,cannot_link\n",
+    );
+    let line = "cluster --data iris --k 3 --clusterer kmeans --constraints pairs.csv --plot figures --out l.csv";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.contains("figure       figures/projection.svg"), "{}", done.out);
+    let svg = bench.read("figures/projection.svg");
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN"));
+    assert!(svg.contains(">150 of 150 objects, 4 of 4 constraints</text>"), "{svg}");
+    assert_eq!(svg.matches("stroke-dasharray").count(), 2);
+    // k-means reads no constraints: objects 0, 1, 2 are together, 60 and 120 are not with them.
+    let numbers = bench.read("figures/projection.csv");
+    let rows: Vec<Vec<&str>> = numbers.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    let broken: Vec<(&str, &str)> =
+        rows.iter().filter(|r| r[7] == "true").map(|r| (r[0], r[2])).collect();
+    assert_eq!(broken, [("cannot_link", "2"), ("must_link", "60")]);
+    assert_eq!(svg.matches("#c00000").count(), 2);
+    // Principal components are centred, and the labels are those of --out.
+    let labels = bench.read("l.csv");
+    let mut mean = 0.0;
+    for (row, line) in rows.iter().filter(|r| r[0] == "object").zip(labels.lines().skip(1)) {
+        assert_eq!(format!("{},{}", row[1], row[5]), line);
+        mean += row[3].parse::<f64>().unwrap() / 150.0;
+    }
+    assert!(mean.abs() < 1e-9, "{mean}");
+}

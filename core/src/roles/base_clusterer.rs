@@ -101,4 +101,10 @@ pub trait BaseClusterer: super::Plugin {
     fn memory(&self, shape: &Shape) -> u64 {
         (16 * shape.n + 16 * shape.k * shape.d) as u64
     }
+
+    /// Multiplications and additions of one run, roughly, without children; absent: those of twenty
+    /// sweeps over the data for each of k clusters. Plans and the order of cells are made from these.
+    fn operations(&self, _shape: &Shape) -> Option<f64> {
+        None
+    }
 }

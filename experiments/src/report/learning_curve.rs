@@ -458,6 +458,22 @@ mod tests {
     }
 
     #[test]
+    fn a_band_turns_where_the_line_does() {
+        let mut ended = curve("a", &[&[0.1, 0.2], &[0.6, 0.8], &[0.6, 0.8]]);
+        ended.end = Some(4.0);
+        let svg = curves("iris", std::slice::from_ref(&ended)).figure(ALONE).unwrap();
+        let end = svg.split("<path d=\"M").find(|p| p.contains("m0-7v14")).unwrap();
+        let end: f64 = end.split(' ').next().unwrap().parse().unwrap();
+        let band = svg.split("<polygon").nth(1).unwrap().split("points=\"").nth(1).unwrap();
+        let band = band.split('"').next().unwrap();
+        let at = |corner: &str| corner.split(',').next().unwrap().parse::<f64>().unwrap();
+        let corners: Vec<f64> = band.split(' ').map(at).collect();
+        // There and back: 0, the end, 10, 20.
+        assert_eq!(corners.len(), 8, "{band}");
+        assert!((corners[1] - end).abs() < 0.11 && corners[6] == corners[1], "{band} {end}");
+    }
+
+    #[test]
     fn the_lower_panel_shows_confidence_with_its_sign() {
         let both = [curve("base", &[&[0.5], &[0.5]]), curve("other", &[&[0.6], &[0.4]])];
         let levels = vec![vec![None, None], vec![Some(97.5), Some(-90.0)]];

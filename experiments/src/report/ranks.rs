@@ -318,6 +318,17 @@ mod tests {
     }
 
     #[test]
+    fn long_names_stand_at_rows_and_numbers_at_columns() {
+        let long = "explore and consolidate";
+        let svg = matrix(&significance("ari", &[long, "b", "c"], &[0.3, 0.2, 0.1])).svg;
+        assert_eq!(svg.matches(&format!(">{long}</text>")).count(), 1, "{svg}");
+        assert_eq!(svg.matches(">2</text>").count(), 1);
+        assert_eq!(svg.matches("text-anchor=\"middle\">2<title>b</title>").count(), 1);
+        let svg = matrix(&significance("ari", &["a", "b"], &[0.2, 0.1])).svg;
+        assert!(svg.contains("text-anchor=\"middle\">b<title>b</title>"), "{svg}");
+    }
+
+    #[test]
     fn every_pair_stands_in_the_matrix_twice() {
         let found = significance("ari", &["a", "b<", "c"], &[0.1, 0.2, 0.2]);
         let figure = matrix(&found);

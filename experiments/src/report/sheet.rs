@@ -60,9 +60,9 @@ impl Sheet {
             h,
             "<div class=\"scroll\"><table class=\"sheet{}\"><caption>{}</caption>\n<thead><tr>",
             match self.head.len() {
-                ..=FITS => "",
-                ..=MANY => " many",
-                _ => " most",
+                columns if columns > MANY => " most",
+                columns if columns > FITS => " many",
+                _ => "",
             },
             escape(&self.caption)
         );

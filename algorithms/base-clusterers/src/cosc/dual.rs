@@ -1,5 +1,7 @@
 //! What does a step of RatioDCA solve? The inner problem min R₁(f) − ⟨c, f⟩ over ‖f‖ ≤ 1, by its dual.
 
+use std::cell::Cell;
+
 use mustlink_core::{Context, Result};
 
 use super::two_way::{TwoWay, dot, norm};
@@ -50,29 +52,45 @@ enum At {
 }
 
 impl Dual {
-    pub(super) fn new(problem: &TwoWay, penalty: f64) -> Self {
+    /// Without penalty, at no flow.
+    pub(super) fn new(problem: &TwoWay) -> Self {
         let n = problem.n();
-        let uniform = vec![1.0 / n as f64; if penalty > 0.0 { n } else { 0 }];
         let root = (2.0 * problem.degree.max(1) as f64).sqrt();
-        let unit = if penalty > 0.0 { penalty } else { 1.0 };
-        let bound = root / unit;
         let mut row = vec![0; n];
         let mut edges = Vec::with_capacity(problem.edges.len());
         for &(i, to, w) in &problem.edges {
             row[i as usize] += 1;
-            edges.push(Edge { to, limit: w * bound, flow: 0.0, ahead: 0.0 });
+            edges.push(Edge { to, limit: w * root, flow: 0.0, ahead: 0.0 });
         }
         Dual {
-            penalty,
+            penalty: 0.0,
             root,
             row,
             edges,
-            v: uniform.clone(),
-            v_ahead: uniform,
+            v: Vec::new(),
+            v_ahead: Vec::new(),
             momentum: 1.0,
             residual: vec![0.0; n],
             next: vec![0.0; n],
             scratch: Vec::with_capacity(n),
+        }
+    }
+
+    /// Goes on with another penalty from the same flows.
+    pub(super) fn set_penalty(&mut self, problem: &TwoWay, penalty: f64) {
+        let before = self.unit();
+        self.penalty = penalty;
+        let unit = self.unit();
+        for (edge, &(.., w)) in self.edges.iter_mut().zip(&problem.edges) {
+            edge.limit = w * self.root / unit;
+            let flow = edge.flow * before / unit;
+            // Rounding may lead a little beyond.
+            edge.flow = flow.max(-edge.limit).min(edge.limit);
+        }
+        let simplex = if penalty > 0.0 { problem.n() } else { 0 };
+        if self.v.len() != simplex {
+            self.v = vec![1.0 / problem.n() as f64; simplex];
+            self.v_ahead = self.v.clone();
         }
     }
 
@@ -132,27 +150,38 @@ impl Dual {
         let momentum = (1.0 + (1.0 + 4.0 * self.momentum * self.momentum).sqrt()) / 2.0;
         let carry = (self.momentum - 1.0) / momentum;
         self.momentum = momentum;
+        let mut against = 0.0;
         if self.penalty > 0.0 {
             let moved = &mut self.v_ahead;
             moved.iter_mut().zip(&self.residual).for_each(|(v, r)| *v -= step * r);
             let level = simplex_level(moved, &mut self.scratch);
-            for (v, ahead) in self.v.iter_mut().zip(moved) {
+            for ((v, ahead), r) in self.v.iter_mut().zip(moved).zip(&self.residual) {
                 let new = (*ahead - level).max(0.0);
+                against -= self.root * r * (new - *v);
                 *ahead = new + carry * (new - *v);
                 *v = new;
             }
         }
         let scale = step / self.root;
+        let against = Cell::new(against);
         self.pass(c, At::Ahead, |edge, difference| {
             let new = edge.ahead + scale * difference;
             // Not `clamp`: one instruction for each side.
             let new = if new > -edge.limit { new } else { -edge.limit };
             let new = if new < edge.limit { new } else { edge.limit };
-            edge.ahead = new + carry * (new - edge.flow);
+            let moved = new - edge.flow;
+            against.set(against.get() + difference * moved);
+            edge.ahead = new + carry * moved;
             edge.flow = new;
             edge.ahead
         });
         std::mem::swap(&mut self.residual, &mut self.next);
+        if against.get() < 0.0 {
+            // The momentum leads uphill.
+            self.restart();
+            self.take_residual(c, At::Ahead);
+            std::mem::swap(&mut self.residual, &mut self.next);
+        }
     }
 
     /// Runs up to `iterations` more; gives how much the inner problem can gain at most.
@@ -214,6 +243,41 @@ fn simplex_level(z: &[f64], active: &mut Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mustlink_core::random::SeedPath;
+    use mustlink_kernels::graph::adjacency::Graph;
+
+    #[test]
+    fn another_penalty_leads_to_the_optimum_a_fresh_start_finds() {
+        let mut s = SeedPath::new(5).stream("problem");
+        for links in 0..4 {
+            let ring = (0..9u32).map(|i| (i, (i + 1) % 9));
+            let across = (0..4u32).map(|i| (i, i + 4));
+            let edges: Vec<(u32, u32, f64)> =
+                ring.chain(across).map(|(i, j)| (i.min(j), i.max(j), 0.1 + s.unit())).collect();
+            let graph = Graph::from_edges(9, edges, f64::max);
+            let apart: Vec<(u32, u32, f64)> = (0..links).map(|i| (i, i + 3, 1.0)).collect();
+            let two = TwoWay::new(&graph, graph.degrees(), apart);
+            let c: Vec<f64> = (0..9).map(|_| s.normal()).collect();
+            let mean = c.iter().sum::<f64>() / 9.0;
+            let c: Vec<f64> = c.iter().map(|v| v - mean).collect();
+            let solved = |dual: &mut Dual, gamma: f64| {
+                dual.set_penalty(&two, gamma * two.apart_weight);
+                dual.restart();
+                dual.iterate(&two, &c, gamma, 100_000, &Context::new(1)).unwrap()
+            };
+            for gamma in [0.0, 0.05, 0.8] {
+                let fresh = solved(&mut Dual::new(&two), gamma);
+                let mut dual = Dual::new(&two);
+                for before in [0.0, 0.3, 1.5] {
+                    solved(&mut dual, before);
+                    let again = solved(&mut dual, gamma);
+                    assert!((again - fresh).abs() <= 1e-4 * (1.0 + fresh), "{again} {fresh}");
+                    // No flow beyond its edge: another optimum would be of another graph.
+                    assert!(dual.edges.iter().all(|e| e.flow.abs() <= e.limit));
+                }
+            }
+        }
+    }
 
     #[test]
     fn simplex_projection_by_hand() {

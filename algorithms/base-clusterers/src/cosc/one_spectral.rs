@@ -20,41 +20,56 @@ const FLAT: f64 = 1e-3;
 /// Vertices from which on starts run in parallel.
 const PARALLEL: usize = 100;
 
+/// Where a descent has come to.
+pub struct Descent {
+    /// The point.
+    pub f: Vec<f64>,
+    /// The solution of its last inner problem, from which the next one starts, also for another γ.
+    dual: Option<Dual>,
+}
+
+impl From<Vec<f64>> for Descent {
+    fn from(f: Vec<f64>) -> Self {
+        Descent { f, dual: None }
+    }
+}
+
 impl TwoWay {
-    /// RatioDCA from `f`: steps down on F until no step gains anything. Gives the last point, of unit
-    /// length.
+    /// RatioDCA: steps down on F until no step gains anything. Leaves the last point, of unit length.
     ///
     /// # Errors
     /// Cancellation.
     pub fn descend(
         &self,
-        f: Vec<f64>,
+        from: &mut Descent,
         gamma: f64,
         inner_max: usize,
         ctx: &Context,
-    ) -> Result<Vec<f64>> {
-        self.steps(f, gamma, inner_max, |_| (), ctx)
+    ) -> Result<()> {
+        self.steps(from, gamma, inner_max, |_| (), ctx)
     }
 
     /// [`TwoWay::descend`], which calls `each` with the value at the start and after every step.
     fn steps(
         &self,
-        mut f: Vec<f64>,
+        from: &mut Descent,
         gamma: f64,
         inner_max: usize,
         mut each: impl FnMut(f64),
         ctx: &Context,
-    ) -> Result<Vec<f64>> {
-        scale_to_unit(&mut f);
-        let mut value = self.value(&f, gamma);
+    ) -> Result<()> {
+        let Descent { f, dual } = from;
+        scale_to_unit(f);
+        let mut value = self.value(f, gamma);
         each(value);
         let penalty = gamma * self.apart_weight;
-        let mut dual = Dual::new(self, penalty);
+        let dual = dual.get_or_insert_with(|| Dual::new(self));
+        dual.set_penalty(self, penalty);
         let mut iterations = INNER.min(inner_max);
         let mut streak = 0;
         // 0 is the smallest value there is; a constant start leads nowhere.
         'steps: while value > 0.0 && value.is_finite() {
-            let s = self.balance_gradient(&f);
+            let s = self.balance_gradient(f);
             let mut c: Vec<f64> = s.iter().map(|s| value * s).collect();
             for &(i, j, q) in &self.apart {
                 let difference = f[i as usize] - f[j as usize];
@@ -63,7 +78,7 @@ impl TwoWay {
                 c[i as usize] += g;
                 c[j as usize] -= g;
             }
-            let flat = FLAT * value * dot(&s, &f);
+            let flat = FLAT * value * dot(&s, f);
             dual.restart();
             let next = loop {
                 let gain = dual.iterate(self, &c, gamma, iterations, ctx)?;
@@ -82,7 +97,7 @@ impl TwoWay {
                 }
                 iterations = (2 * iterations).min(inner_max);
             };
-            f = next;
+            *f = next;
             each(value);
             streak += 1;
             if streak == STREAK {
@@ -90,7 +105,7 @@ impl TwoWay {
                 iterations = (2 * iterations).min(inner_max);
             }
         }
-        Ok(f)
+        Ok(())
     }
 
     /// Descends from every point and leaves each where it ended; returns their best thresholds.
@@ -99,7 +114,7 @@ impl TwoWay {
     /// Cancellation.
     pub fn descend_all(
         &self,
-        points: &mut [Vec<f64>],
+        points: &mut [Descent],
         gamma: f64,
         inner_max: usize,
         ctx: &Context,
@@ -109,9 +124,9 @@ impl TwoWay {
         points
             .par_iter_mut()
             .with_min_len(together)
-            .map(|f| {
-                *f = self.descend(std::mem::take(f), gamma, inner_max, ctx)?;
-                Ok(self.threshold(f, gamma))
+            .map(|point| {
+                self.descend(point, gamma, inner_max, ctx)?;
+                Ok(self.threshold(&point.f, gamma))
             })
             .collect()
     }
@@ -139,8 +154,9 @@ mod tests {
     /// Where a descent ends, and the values on its way.
     fn descended(two: &TwoWay, f: Vec<f64>, gamma: f64, inner: usize) -> (Vec<f64>, Vec<f64>) {
         let mut values = Vec::new();
-        let f = two.steps(f, gamma, inner, |value| values.push(value), &ctx()).unwrap();
-        (f, values)
+        let mut at = Descent::from(f);
+        two.steps(&mut at, gamma, inner, |value| values.push(value), &ctx()).unwrap();
+        (at.f, values)
     }
 
     fn random(s: &mut Stream, n: usize, links: usize) -> TwoWay {
@@ -182,7 +198,7 @@ mod tests {
         let graph = Graph::from_edges(6, edges.into_iter().chain([(2, 3, 0.5)]), f64::max);
         let two = TwoWay::new(&graph, graph.degrees(), Vec::new());
         let f: Vec<f64> = vec![-0.3, 0.9, 0.4, -1.0, 0.2, 0.1];
-        let f = two.descend(f, 0.0, 10_000, &ctx()).unwrap();
+        let (f, _) = descended(&two, f, 0.0, 10_000);
         let side = two.threshold(&f, 0.0);
         assert_eq!(side.inside[..3], [side.inside[0]; 3]);
         assert_eq!(side.inside[3..], [!side.inside[0]; 3]);
@@ -212,7 +228,7 @@ mod tests {
             let reached = (0..6)
                 .map(|_| {
                     let start = (0..8).map(|_| s.normal()).collect();
-                    let f = two.descend(start, gamma, 10_000, &ctx()).unwrap();
+                    let (f, _) = descended(&two, start, gamma, 10_000);
                     two.threshold(&f, gamma).value
                 })
                 .fold(f64::INFINITY, f64::min);

@@ -3,6 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 
+use super::one_spectral::Descent;
 use super::reduced::Reduced;
 use super::starts::{eigenvector, random};
 use super::two_way::Side;
@@ -188,10 +189,10 @@ impl Splitting {
         let (two, graph) = reduced.two_way(vertices);
         let inner_max = self.inner_max;
         let mass: Vec<f64> = vertices.iter().map(|&v| reduced.mass[v as usize]).collect();
-        let mut points = vec![eigenvector(&graph, &mass, ctx)?];
+        let mut points = vec![Descent::from(eigenvector(&graph, &mass, ctx)?)];
         for t in 1..self.starts {
             ctx.check()?;
-            points.push(random(two.n(), &mut ctx.index(t).stream("start")));
+            points.push(random(two.n(), &mut ctx.index(t).stream("start")).into());
         }
         let allowed = (among - 2) * two.apart().len() / among;
         let (mut gamma, mut raise) = match self.gamma {

@@ -2,6 +2,7 @@
 
 use mustlink_core::prelude::*;
 
+use super::one_spectral::Descent;
 use super::reduced::Reduced;
 use super::starts::{eigenvector, keeping, obeying, random};
 use super::two_way::{Side, TwoWay};
@@ -38,15 +39,16 @@ impl TwoClusters {
         let inner_max = self.inner_max;
         let second = eigenvector(&graph, &reduced.mass, ctx)?;
         let feasible = keeping(&two, &second);
-        let mut points: Vec<Vec<f64>> = vec![second];
+        let mut points: Vec<Descent> = vec![second.into()];
         for t in 1..self.starts {
             ctx.check()?;
             let mut stream = ctx.index(t).stream("start");
-            points.push(if t == 1 && !two.apart().is_empty() {
+            let start = if t == 1 && !two.apart().is_empty() {
                 obeying(&two, &graph, &reduced.mass, random(two.n(), &mut stream), ctx)?
             } else {
                 random(two.n(), &mut stream)
-            });
+            };
+            points.push(start.into());
         }
         if let Some(gamma) = self.gamma {
             let mut best = None;
@@ -63,7 +65,7 @@ impl TwoClusters {
             let f: Vec<f64> = feasible.iter().map(|&s| f64::from(u8::from(s))).collect();
             let value = two.set_value(&feasible, 0.0);
             best = Some(Best { score: value, inside: feasible, f: f.clone(), gamma: 0.0 });
-            points.push(f);
+            points.push(f.into());
         }
         if !stage(&two, &mut points, 0.0, inner_max, &mut best, score, ctx)? {
             // From here on every set below the cut of a set that breaks nothing breaks nothing.
@@ -108,8 +110,10 @@ impl TwoClusters {
             let low = best.f.iter().fold(f64::INFINITY, |m, &v| m.min(v));
             let high = best.f.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
             let by = (0.001 + 0.01 * t as f64) * (high - low);
-            let f = best.f.iter().map(|v| v + by * stream.normal()).collect();
-            let f = two.descend(f, best.gamma, self.inner_max, ctx)?;
+            let f: Vec<f64> = best.f.iter().map(|v| v + by * stream.normal()).collect();
+            let mut at: Descent = f.into();
+            two.descend(&mut at, best.gamma, self.inner_max, ctx)?;
+            let f = at.f;
             let side = two.threshold(&f, best.gamma);
             match score(&side, two).filter(|s| *s < best.score * (1.0 - 1e-12)) {
                 Some(score) => {
@@ -129,7 +133,7 @@ impl TwoClusters {
 /// whether the set of smallest F̂ has one.
 fn stage(
     two: &TwoWay,
-    points: &mut [Vec<f64>],
+    points: &mut [Descent],
     gamma: f64,
     inner_max: usize,
     best: &mut Option<Best>,
@@ -138,7 +142,7 @@ fn stage(
 ) -> Result<bool> {
     let sides = two.descend_all(points, gamma, inner_max, ctx)?;
     let mut lowest = (f64::INFINITY, false);
-    for (side, f) in sides.into_iter().zip(points.iter()) {
+    for (side, Descent { f, .. }) in sides.into_iter().zip(points.iter()) {
         let score = score(&side, two).filter(|s| s.is_finite());
         if side.value < lowest.0 || (side.value == lowest.0 && score.is_some()) {
             lowest = (side.value, score.is_some());
