@@ -135,7 +135,7 @@ impl Projection<'_> {
         let mut rows: Vec<[String; 8]> = Vec::new();
         for c in drawn {
             let (i, j) = (c.i as usize, c.j as usize);
-            let broken = (self.labels[i] == self.labels[j]) != (c.kind == Kind::MustLink);
+            let broken = c.is_violated(self.labels);
             let dash = if c.kind == Kind::CannotLink { " stroke-dasharray=\"4 3\"" } else { "" };
             let (colour, thick) = if broken { ("#c00000", 2.0) } else { ("#777", 0.8) };
             let _ = writeln!(

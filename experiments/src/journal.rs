@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use mustlink::lock::{Sharing, try_lock};
 use mustlink::{Error, Result};
+use serde::Serialize;
 
 use crate::cell_file::{CellFile, Wanted};
 use crate::config::Experiment;
@@ -164,14 +165,7 @@ impl Journal {
         metrics: &BTreeMap<String, String>,
         lines: &[PlanLine],
     ) -> Result<()> {
-        let path = self.dir.join(PLAN);
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let fail = |e: csv::Error| Error::Data {
-            place: path.display().to_string(),
-            message: e.to_string(),
-        };
-        lines.iter().try_for_each(|l| writer.serialize(l)).map_err(fail)?;
-        let plan = writer.into_inner().map_err(|e| fail(e.into_error().into()))?;
+        let plan = self.table(PLAN, lines)?;
         let write =
             |name: &str, content: &[u8]| write_whole(&self.dir.join(name), &self.part, content);
         write(PLAN, &plan)?;
@@ -183,15 +177,18 @@ impl Journal {
 
     /// Writes down what was read.
     pub fn write_data(&self, sets: &[Facts]) -> Result<()> {
-        let path = self.dir.join(DATA);
+        write_whole(&self.dir.join(DATA), &self.part, &self.table(DATA, sets)?)
+    }
+
+    /// What a CSV of this name holds.
+    fn table<T: Serialize>(&self, name: &str, lines: &[T]) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let fail = |e: csv::Error| Error::Data {
-            place: path.display().to_string(),
+            place: self.dir.join(name).display().to_string(),
             message: e.to_string(),
         };
-        sets.iter().try_for_each(|s| writer.serialize(s)).map_err(fail)?;
-        let content = writer.into_inner().map_err(|e| fail(e.into_error().into()))?;
-        write_whole(&path, &self.part, &content)
+        lines.iter().try_for_each(|line| writer.serialize(line)).map_err(fail)?;
+        writer.into_inner().map_err(|e| fail(e.into_error().into()))
     }
 
     /// Writes the file of a cell as it is.

@@ -47,9 +47,7 @@ impl Column {
     pub fn of<'a>(&self, curve: &'a CurveSummary) -> Option<&'a Summary> {
         match self.pick {
             Pick::Area => curve.area.as_ref(),
-            Pick::Point(at) => {
-                curve.points.get(at.min(curve.points.len().wrapping_sub(1)))?.score.as_ref()
-            }
+            Pick::Point(at) => point(curve, at)?.score.as_ref(),
         }
     }
 
@@ -60,10 +58,7 @@ impl Column {
         let number = self.of(curve).map(|s| mean_text(s.mean, s.half_width));
         let undefined = match self.pick {
             Pick::Area => curve.points.iter().map(|p| p.undefined).max(),
-            Pick::Point(at) => {
-                let at = at.min(curve.points.len().wrapping_sub(1));
-                curve.points.get(at).map(|p| p.undefined)
-            }
+            Pick::Point(at) => point(curve, at).map(|p| p.undefined),
         };
         let undefined = undefined.unwrap_or(0);
         match (number, failed, undefined) {
@@ -124,6 +119,11 @@ impl Column {
         // The next is the first of the others.
         (*holm(&p).first()? < 0.05).then(|| best.1.to_string())
     }
+}
+
+/// The point with this number, or the last.
+fn point(curve: &CurveSummary, at: usize) -> Option<&PointSummary> {
+    curve.points.get(at).or(curve.points.last())
 }
 
 /// What tables are made of.
