@@ -1,12 +1,13 @@
 //! How is it shown that work goes on? A bar on a terminal, now and then a line elsewhere.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use mustlink::context::Progress;
 use mustlink_experiments::{ProgressSnapshot, RunProgress, Standing};
 
@@ -52,11 +53,20 @@ impl Lines {
     }
 }
 
+/// Where an experiment stood, and when that was.
+type Stood = Arc<Mutex<Option<(ProgressSnapshot, Instant)>>>;
+
+/// What there is to say about it beside the cells.
+fn now(last: &Stood) -> Option<(ProgressSnapshot, String)> {
+    let (snapshot, at) = (*last.lock().unwrap_or_else(PoisonError::into_inner))?;
+    Some((snapshot, rest(&snapshot, at.elapsed())))
+}
+
 /// Shows where an experiment stands.
 pub(crate) struct Cells {
     quiet: bool,
     bar: Option<ProgressBar>,
-    last: Arc<Mutex<Option<ProgressSnapshot>>>,
+    last: Stood,
     lines: Lines,
 }
 
@@ -64,17 +74,26 @@ impl Cells {
     /// Shows nothing when `quiet`.
     pub fn start(quiet: bool) -> Arc<Self> {
         let terminal = std::io::stderr().is_terminal();
-        let last: Arc<Mutex<Option<ProgressSnapshot>>> = Arc::default();
+        let last = Stood::default();
+        let told = last.clone();
         let bar = (!quiet && terminal).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            bar.set_style(style("{bar:30} {pos}/{len} cells, {elapsed}{msg}"));
+            let template = style("{bar:30} {pos}/{len} cells, {elapsed}{rest}");
+            bar.set_style(template.with_key(
+                "rest",
+                move |_: &ProgressState, to: &mut dyn Write| {
+                    // A terminal that takes no text has no bar.
+                    let _ = to.write_str(&now(&told).map_or_else(String::new, |(_, rest)| rest));
+                },
+            ));
             bar.enable_steady_tick(Duration::from_millis(500));
             bar
         });
         let told = last.clone();
-        let lines = Lines::start(!quiet && !terminal, move |_| {
-            let snapshot = *told.lock().unwrap_or_else(PoisonError::into_inner);
-            snapshot.map(|s| format!("{} of {} cells{}", s.done, s.total, rest(&s)))
+        let lines = Lines::start(!quiet && !terminal, move |elapsed| {
+            let (s, rest) = now(&told)?;
+            let so_far = duration(elapsed.as_secs_f64());
+            Some(format!("{} of {} cells, {so_far} so far{rest}", s.done, s.total))
         });
         Arc::new(Cells { quiet, bar, last, lines })
     }
@@ -88,14 +107,16 @@ impl Cells {
     }
 }
 
-/// What else there is to say about where a run stands.
-fn rest(s: &ProgressSnapshot) -> String {
+/// What else there is to say about where a run stood so long ago.
+fn rest(s: &ProgressSnapshot, ago: Duration) -> String {
     let failed = match s.failed {
         0 => String::new(),
         failed => format!(", {failed} failed"),
     };
     let left = match s.seconds_left {
-        Some(left) if s.done < s.total => format!(", about {} left", duration(left)),
+        Some(left) if s.done < s.total && left > ago.as_secs_f64() => {
+            format!(", about {} left", duration(left - ago.as_secs_f64()))
+        }
         _ => String::new(),
     };
     failed + &left
@@ -155,11 +176,11 @@ impl RunProgress for Cells {
     }
 
     fn update(&self, snapshot: &ProgressSnapshot) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*snapshot);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((*snapshot, Instant::now()));
         if let Some(bar) = &self.bar {
             bar.set_length(snapshot.total as u64);
             bar.set_position(snapshot.done as u64);
-            bar.set_message(rest(snapshot));
         }
     }
 }
@@ -218,7 +239,10 @@ mod tests {
     #[test]
     fn where_it_stands() {
         let s = ProgressSnapshot { done: 3, total: 9, failed: 1, seconds_left: Some(61.0) };
-        assert_eq!(rest(&s), ", 1 failed, about 61 s left");
-        assert_eq!(rest(&ProgressSnapshot { done: 9, failed: 0, ..s }), "");
+        let now = Duration::ZERO;
+        assert_eq!(rest(&s, now), ", 1 failed, about 61 s left");
+        assert_eq!(rest(&s, Duration::from_secs(20)), ", 1 failed, about 41 s left");
+        assert_eq!(rest(&s, Duration::from_secs(61)), ", 1 failed");
+        assert_eq!(rest(&ProgressSnapshot { done: 9, failed: 0, ..s }, now), "");
     }
 }

@@ -61,6 +61,7 @@ mod stale;
 mod standing;
 pub mod statistics;
 pub mod svg;
+mod time_left;
 mod trial;
 mod verdict;
 mod verify;

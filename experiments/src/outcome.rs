@@ -26,7 +26,7 @@ pub struct ProgressSnapshot {
     pub total: usize,
     /// Cells with an error or out of time.
     pub failed: usize,
-    /// Seconds to go, from the work left; unknown at first.
+    /// Seconds to go, from the work left; absent while it is unknown, or when the run stops.
     pub seconds_left: Option<f64>,
 }
 

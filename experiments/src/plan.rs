@@ -15,6 +15,7 @@ use crate::grid::Grid;
 use crate::journal;
 use crate::stale::Keep;
 use crate::standing::{Left, Standing};
+use crate::time_left::seconds_per_operation;
 use crate::trial::{Group, Trial};
 
 /// One data set of a plan.
@@ -261,23 +262,6 @@ impl Parts {
         let each = |(m, o, s): &(usize, f64, Option<f64>)| s.unwrap_or(o * of[m].unwrap_or(any));
         self.parts.iter().map(each).sum()
     }
-}
-
-/// Time of one multiply and add here and now, from a short run of distances to centres.
-pub(crate) fn seconds_per_operation() -> f64 {
-    const D: usize = 16;
-    let rows: Vec<f64> = (0..1024 * D).map(|i| (i % 97) as f64).collect();
-    let centre: Vec<f64> = (0..D).map(|i| i as f64).collect();
-    let start = Instant::now();
-    let (mut operations, mut sum) = (0usize, 0.0);
-    while start.elapsed().as_secs_f64() < 0.05 {
-        for row in std::hint::black_box(&rows).chunks_exact(D) {
-            sum += row.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-        }
-        operations += rows.len();
-    }
-    std::hint::black_box(sum);
-    start.elapsed().as_secs_f64() / operations as f64
 }
 
 fn duration(seconds: f64) -> String {

@@ -27,6 +27,7 @@ use crate::select::{Selected, select};
 use crate::shard::cells_of_shard;
 use crate::stale::{Keep, Stale};
 use crate::standing::Left;
+use crate::time_left::{TimeLeft, seconds_per_operation};
 
 /// Runs an experiment, or what is left of it.
 ///
@@ -147,7 +148,7 @@ struct Board {
     memory: u64,
     done: usize,
     failed: usize,
-    effort_done: f64,
+    time: TimeLeft,
     fatal: Option<Error>,
     stopped: bool,
 }
@@ -170,10 +171,8 @@ struct Runner<'a> {
     pools: Pools,
     board: Mutex<Board>,
     change: Condvar,
-    effort_total: f64,
     total: usize,
     skipped: usize,
-    start: Instant,
 }
 
 fn carry_out(
@@ -193,8 +192,9 @@ fn carry_out(
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.or(experiment.run.threads).unwrap_or_else(cores).max(1);
     let points = experiment.points.numbers().ok();
-    let schedule = Schedule::new(experiment, grid, &todo, points.as_deref());
-    let effort_total = schedule.effort.values().sum();
+    let mut schedule = Schedule::new(experiment, grid, &todo, points.as_deref());
+    let effort = std::mem::take(&mut schedule.effort);
+    let time = TimeLeft::new(effort, seconds_per_operation(), threads);
     let all = grid.distinct(cells);
     let runner = Runner {
         experiment,
@@ -213,15 +213,13 @@ fn carry_out(
             memory: 0,
             done: 0,
             failed: 0,
-            effort_done: 0.0,
+            time,
             fatal: None,
             stopped: false,
         }),
         change: Condvar::new(),
-        effort_total,
         total: all.len(),
         skipped: all.len() - todo.len(),
-        start,
     };
     runner.show_progress(&runner.lock());
     std::thread::scope(|scope| {
@@ -254,13 +252,13 @@ impl Runner<'_> {
     }
 
     fn show_progress(&self, board: &Board) {
-        let left = self.effort_total - board.effort_done;
-        let rate = board.effort_done / self.start.elapsed().as_secs_f64().max(1e-9);
         self.options.progress.update(&ProgressSnapshot {
             done: self.skipped + board.done,
             total: self.total,
             failed: board.failed,
-            seconds_left: (board.effort_done > 0.0).then(|| left.max(0.0) / rate),
+            // A run that stops has no time left, and what it ends early took no time worth learning.
+            seconds_left: (!self.options.cancel.load(Ordering::Relaxed))
+                .then(|| board.time.seconds(Instant::now())),
         });
     }
 
@@ -304,6 +302,8 @@ impl Runner<'_> {
                 }
             }
             let mut board = self.lock();
+            board.time.finish(task, Instant::now());
+            self.show_progress(&board);
             board.running -= 1;
             board.free += threads;
             board.memory -= memory;
@@ -332,6 +332,7 @@ impl Runner<'_> {
             {
                 let memory = self.memory_of(task);
                 board.running += 1;
+                board.time.begin(task, threads, Instant::now());
                 board.free -= threads;
                 board.memory += memory;
                 return Some(Taken { task, threads, memory });
@@ -383,13 +384,11 @@ impl Runner<'_> {
         match rows {
             Ok(rows) => {
                 board.done += 1;
-                board.effort_done += board.schedule.effort[&c];
                 if has_failed(&rows) {
                     board.failed += 1;
                     board.stopped |=
                         self.options.max_fails.is_some_and(|most| board.failed >= most);
                 }
-                self.show_progress(&board);
             }
             Err(Error::Cancelled) => board.stopped = true,
             Err(e) => {

@@ -34,8 +34,8 @@ pub(crate) struct Schedule {
     rank: BTreeMap<Task, usize>,
     /// Cells and selections that still need each selection.
     users: BTreeMap<usize, usize>,
-    /// Operations of each cell, roughly.
-    pub effort: BTreeMap<usize, f64>,
+    /// Operations of each task, roughly; what makes an ensemble for others has those of the ensemble.
+    pub effort: BTreeMap<Task, f64>,
 }
 
 impl Schedule {
@@ -66,26 +66,40 @@ impl Schedule {
                 after.entry(Task::Select(first)).or_default().push(Task::Select(s));
             }
         }
-        let (tasks, makers) = makers_first(experiment, grid, &needed, todo, &mut after);
+        let Makers { tasks, awaited, made } =
+            makers_first(experiment, grid, &needed, todo, &mut after);
         let mut pending: BTreeMap<Task, usize> = BTreeMap::new();
         after.values().flatten().for_each(|t| *pending.entry(*t).or_default() += 1);
-        let effort: BTreeMap<usize, f64> =
-            todo.iter().map(|&c| (c, grid.cell_effort(c, count))).collect();
-        let mut by_effort: Vec<(f64, Task)> = effort
+        let own = |task: &Task| match *task {
+            Task::Cell(c) => grid.cell_effort(c, count),
+            Task::Select(s) => grid.selection_effort(s, queries),
+        };
+        let effort: BTreeMap<Task, f64> =
+            tasks.iter().map(|t| (*t, own(t) + made.get(t).unwrap_or(&0.0))).collect();
+        let mut by_effort: Vec<(f64, Task)> = tasks
             .iter()
-            .map(|(&c, &e)| (e, Task::Cell(c)))
-            .chain(needed.iter().map(|&s| {
-                let dependents = after.get(&Task::Select(s)).into_iter().flatten();
-                let below: f64 =
-                    dependents.map(|t| if let Task::Cell(c) = t { effort[c] } else { 0.0 }).sum();
-                (grid.selection_effort(s, queries) + below, Task::Select(s))
-            }))
+            .map(|task| {
+                let below: f64 = match task {
+                    Task::Cell(_) => 0.0,
+                    Task::Select(_) => {
+                        after.get(task).into_iter().flatten().map(|t| effort[t]).sum()
+                    }
+                };
+                (effort[task] + below, *task)
+            })
             .collect();
         by_effort.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let rank = by_effort.iter().enumerate().map(|(at, (_, t))| (*t, at)).collect();
         let ready: Vec<Task> = tasks.into_iter().filter(|t| !pending.contains_key(t)).collect();
-        let mut schedule =
-            Schedule { ready: BTreeSet::new(), makers, after, pending, rank, users, effort };
+        let mut schedule = Schedule {
+            ready: BTreeSet::new(),
+            makers: awaited,
+            after,
+            pending,
+            rank,
+            users,
+            effort,
+        };
         ready.into_iter().for_each(|t| schedule.make_ready(t));
         schedule
     }
@@ -139,21 +153,31 @@ impl Schedule {
     }
 }
 
-/// Every task, and those that others wait for. Of those that need one ensemble, the first makes it and the others come after. Those
-/// that wait for nothing else stand first, so that no two wait for each other.
+/// What [`makers_first`] finds.
+struct Makers {
+    /// Every task.
+    tasks: Vec<Task>,
+    /// Those that make an ensemble others wait for.
+    awaited: BTreeSet<Task>,
+    /// Operations of the ensembles each makes.
+    made: BTreeMap<Task, f64>,
+}
+
+/// Of the tasks that need one ensemble, the first makes it and the others come after. Those that wait for
+/// nothing else stand first, so that no two wait for each other.
 fn makers_first(
     experiment: &Experiment,
     grid: &Grid,
     needed: &BTreeSet<usize>,
     todo: &[usize],
     after: &mut BTreeMap<Task, Vec<Task>>,
-) -> (Vec<Task>, BTreeSet<Task>) {
+) -> Makers {
     let follows = |s: &usize| matches!(grid.selections[*s].budget, Budget::Follow(_));
     let (later, free): (Vec<usize>, Vec<usize>) = needed.iter().copied().partition(follows);
     let selections = free.into_iter().chain(later).map(Task::Select);
     let mut makers: BTreeMap<(&str, Option<usize>), Task> = BTreeMap::new();
     let tasks: Vec<Task> = selections.chain(todo.iter().copied().map(Task::Cell)).collect();
-    let mut awaited = BTreeSet::new();
+    let (mut awaited, mut made) = (BTreeSet::new(), BTreeMap::new());
     for &task in &tasks {
         let (ensembles, repeat) = match task {
             Task::Cell(c) => {
@@ -165,12 +189,15 @@ fn makers_first(
         };
         let repeat = (experiment.head.ensemble_per == EnsemblePer::Repeat).then_some(repeat);
         for ensemble in ensembles {
-            let maker = *makers.entry((&ensemble.key, repeat)).or_insert(task);
+            let maker = *makers.entry((&ensemble.key, repeat)).or_insert_with(|| {
+                *made.entry(task).or_default() += ensemble.effort;
+                task
+            });
             if maker != task {
                 after.entry(maker).or_default().push(task);
                 awaited.insert(maker);
             }
         }
     }
-    (tasks, awaited)
+    Makers { tasks, awaited, made }
 }
