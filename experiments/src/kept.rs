@@ -100,6 +100,11 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
             );
             continue;
         }
+        let file = Experiment::load(&folder.join(format!("{name}.toml")), &[])?;
+        let why = |id: &str| {
+            let criterion = file.criteria.iter().find(|c| c.id == id);
+            criterion.and_then(|c| c.why.as_deref()).unwrap_or_default()
+        };
         let path = kept.join(format!("{name}.csv"));
         let mut reader = csv::Reader::from_path(&path).map_err(fail(&path))?;
         let lines: Vec<Line> =
@@ -124,7 +129,10 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
             count(Judgement::NoData),
             cell(changed)
         );
-        let _ = writeln!(claims, "\n## {name}\n\n| claim | verdict | numbers |\n|---|---|---|");
+        let _ = writeln!(
+            claims,
+            "\n## {name}\n\n| claim | verdict | numbers | why not |\n|---|---|---|---|"
+        );
         for id in order {
             let numbers: Vec<String> = by[id]
                 .iter()
@@ -135,13 +143,15 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
                 })
                 .collect();
             let first = by[id][0];
+            let fails = first.verdict == Judgement::NotReproduced.name();
             let _ = writeln!(
                 claims,
-                "| {}: {} | {} | {} |",
+                "| {}: {} | {} | {} | {} |",
                 cell(id),
                 cell(&first.statement),
                 first.verdict,
-                cell(&numbers.join("; "))
+                cell(&numbers.join("; ")),
+                cell(if fails { why(id) } else { "" })
             );
         }
     }

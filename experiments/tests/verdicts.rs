@@ -176,6 +176,35 @@ fn the_papers_files_are_good_files() {
     }
 }
 
+#[test]
+fn every_claim_of_a_paper_that_fails_says_why() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("papers");
+    let mut failed = 0;
+    for kept in std::fs::read_dir(folder.join("verdicts")).unwrap() {
+        let kept = kept.unwrap().path();
+        let name = format!("{}.toml", kept.file_stem().unwrap().to_str().unwrap());
+        let experiment = Experiment::load(&folder.join(&name), &[]).unwrap();
+        let mut lines = csv::Reader::from_path(&kept).unwrap();
+        let ids: Vec<String> = experiment.criteria.iter().map(|c| c.id.clone()).collect();
+        let mut kept_ids: Vec<String> = Vec::new();
+        for line in lines.deserialize::<std::collections::BTreeMap<String, String>>() {
+            let line = line.unwrap();
+            let id = &line["criterion"];
+            if !kept_ids.contains(id) {
+                kept_ids.push(id.clone());
+            }
+            let criterion = experiment.criteria.iter().find(|c| c.id == *id).unwrap();
+            assert_eq!(criterion.statement, line["statement"], "{name} {id}");
+            if line["verdict"] == "not reproduced" {
+                failed += 1;
+                assert!(criterion.why.is_some(), "{name}: {id} does not say why it fails");
+            }
+        }
+        assert_eq!(kept_ids, ids, "{name}: these are not the verdicts of its claims");
+    }
+    assert!(failed > 0);
+}
+
 /// What an active clusterer reports of itself stands beside the scores: its bound, what it asked, and
 /// how many clusters it found.
 #[test]

@@ -55,13 +55,21 @@ fn verdicts_of_finished_experiments_are_one_table() {
     );
     assert!(lines[4].contains("| 3: k-means is no worse than chance | reproduced | iris: "));
     std::fs::create_dir(bench.path("papers")).unwrap();
-    bench.write("papers/claims.toml", CLAIMS.replace("repeats = 2", "repeats = 5"));
+    // Why a claim does not hold stands in the file, and in the table beside that verdict alone.
+    let why = CLAIMS.replace("\ncheck = ", "\nwhy = \"a | b\"\ncheck = ");
+    bench.write("papers/claims.toml", why.replace("repeats = 2", "repeats = 5"));
     let saved = bench.run("verdicts mustlink-results/claims --save papers");
     assert_eq!((saved.status, saved.err.as_str()), (0, "written: papers/README.md\n"));
     let page = bench.read("papers/README.md");
     let line = "| [claims](#claims) | 4 | 3 | 0 | 1 | 0 | split.repeats 5 → 2 |";
     assert!(page.contains(line), "{page}");
     assert!(page.contains("\n| 1: the method does no harm \\| much | "), "{page}");
+    let fails = page.lines().filter(|l| l.contains("| not reproduced | iris"));
+    assert!(
+        fails.clone().count() == 1 && fails.clone().all(|l| l.ends_with(" | a \\| b |")),
+        "{page}"
+    );
+    assert_eq!(page.matches("a \\| b").count(), 1, "{page}");
     let none = bench.run("verdicts nowhere");
     assert!(none.status == 3 && none.err.contains("is this a results directory?"), "{}", none.err);
 }

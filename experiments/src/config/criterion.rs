@@ -21,6 +21,9 @@ pub struct Criterion {
     /// claim without a reason is to fail there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub null: Option<String>,
+    /// Why it does not hold here, as far as that was measured; "unknown" where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// The data sets it speaks about; absent: all, or those with a printed value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datasets: Option<Vec<String>>,

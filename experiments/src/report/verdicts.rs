@@ -61,6 +61,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Why it does not hold, where it does not and somebody has said so.
+    pub fn why(&self) -> Option<&str> {
+        let why = self.criterion.why.as_deref();
+        why.filter(|_| self.judgement == Judgement::NotReproduced)
+    }
+
     /// Where it holds, where not, and where nothing is known, in a few words.
     pub fn note(&self) -> String {
         let list = |holds: Option<bool>| {
@@ -248,11 +254,12 @@ pub(super) fn html(h: &mut String, verdicts: &[Verdict]) {
             if at == 0 {
                 let _ = write!(
                     h,
-                    "<td class=\"l\" rowspan=\"{rows}\">{}</td><td class=\"w\" rowspan=\"{rows}\">{}<br><code>{}</code></td>\
+                    "<td class=\"l\" rowspan=\"{rows}\">{}</td><td class=\"w\" rowspan=\"{rows}\">{}<br><code>{}</code>{}</td>\
                      <td class=\"l{}\" rowspan=\"{rows}\"><b>{}</b></td>",
                     escape(&c.id),
                     escape(&c.statement),
                     escape(formula),
+                    v.why().map_or(String::new(), |why| format!("<br>Why not: {}", escape(why))),
                     if v.judgement == Judgement::NotReproduced { " bad" } else { "" },
                     v.judgement.name()
                 );
@@ -282,6 +289,7 @@ mod tests {
             id: "1".into(),
             statement: "s".into(),
             null: None,
+            why: None,
             datasets: None,
             check: None,
             at_least: None,

@@ -330,6 +330,8 @@ impl PenalisedKMeans {
         let mut best = best_of(restarts, |r| run(&ctx.index(r)))?;
         let diagnostics = &mut best.extras.diagnostics;
         diagnostics.insert("neighbourhoods".into(), self.neighbourhoods.len() as f64);
+        let placed = self.closure.neighbourhoods().iter().map(Vec::len).sum::<usize>();
+        diagnostics.insert("objects_in_neighbourhoods".into(), placed as f64);
         diagnostics.insert("conflicts".into(), self.closure.conflicts().len() as f64);
         Ok(best)
     }
