@@ -2,10 +2,29 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use mustlink::Error;
 use mustlink_datasets::OpenOptions;
-use mustlink_experiments::Source;
+use mustlink_experiments::{Format as FigureFormat, Source};
+
+/// In which formats figures are written.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlotFormats {
+    /// Formats of the figures beside SVG: png, pdf
+    #[arg(
+        long = "plot-format",
+        value_name = "FORMATS",
+        value_delimiter = ',',
+        requires = "plot",
+        value_parser = PossibleValuesParser::new(["svg", "png", "pdf"]).map(|f| match &*f {
+            "png" => FigureFormat::Png,
+            "pdf" => FigureFormat::Pdf,
+            _ => FigureFormat::Svg,
+        })
+    )]
+    pub plot_formats: Vec<FigureFormat>,
+}
 
 /// Where named data sets are.
 #[derive(Debug, Clone, Default, Args)]

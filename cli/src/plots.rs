@@ -8,6 +8,7 @@ use std::path::Path;
 
 use mustlink::prelude::*;
 use mustlink_experiments::svg::{self, COLOURS, Frame, Mark, Marks, number, ticks};
+use mustlink_experiments::{Format, save_figure};
 use mustlink_kernels::agreement::contingency::nmi_geometric;
 use mustlink_kernels::ensemble::co_association::CoAssociation;
 use mustlink_kernels::ensemble::imputation::histogram;
@@ -30,36 +31,27 @@ const OTHER: &str = COLOURS[1];
 const FRAME: Frame =
     Frame { left: LEFT, top: TOP, right: LEFT + SIDE, bottom: TOP + SIDE, marks: Marks::Outside };
 
-/// Writes the figures of `ensemble` into `folder`, with objects in the order of `labels`. Members are
-/// judged by the classes, or by the labels without them.
+/// Writes the figures of `ensemble` into a folder, in these formats beside SVG, with objects in the order of
+/// `labels`. Members are judged by the classes, or by the labels without them.
 ///
 /// # Errors
 /// A file that cannot be written; cancellation.
 pub(crate) fn write(
-    folder: &Path,
+    (folder, formats): (&Path, &[Format]),
     ensemble: &Ensemble,
     labels: &[u32],
     classes: Option<&[Option<u32>]>,
     ctx: &Context,
 ) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|e| unwritten(folder, &e))?;
     let co = CoAssociation::implicit(ensemble);
     let figures = [
         ("co-association", heat_map(&co, labels)),
         ("counts", counts(&co, classes, ctx)?),
         ("members", members(ensemble, labels, classes, ctx)),
     ];
-    for (name, (svg, csv)) in figures {
-        for (end, text) in [("svg", svg), ("csv", csv)] {
-            let path = folder.join(format!("{name}.{end}"));
-            std::fs::write(&path, text).map_err(|e| unwritten(&path, &e))?;
-        }
-    }
-    Ok(())
-}
-
-fn unwritten(path: &Path, e: &std::io::Error) -> Error {
-    Error::Data { place: path.display().to_string(), message: e.to_string() }
+    figures
+        .iter()
+        .try_for_each(|(name, (svg, csv))| save_figure(folder, name, svg, csv.as_bytes(), formats))
 }
 
 /// The head of a figure with one square of room for what is drawn.

@@ -10,6 +10,7 @@ use mustlink::constraints::{Constraint, Kind};
 use mustlink::prelude::*;
 use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::svg::{self, COLOURS, Frame, Mark, Marks, escape, number, ticks};
+use mustlink_experiments::{Format, save_figure};
 use serde_json::json;
 
 /// Objects drawn at most.
@@ -39,29 +40,22 @@ pub(crate) struct Projection<'a> {
 }
 
 impl Projection<'_> {
-    /// Writes projection.svg and projection.csv into `folder`.
+    /// Writes projection.svg and projection.csv into `folder`, and the figure in these formats beside SVG.
     ///
     /// # Errors
     /// `Data` for objects without features; a file that cannot be written.
-    pub fn write(&self, folder: &Path, ctx: &Context) -> Result<()> {
+    pub fn write(&self, folder: &Path, formats: &[Format], ctx: &Context) -> Result<()> {
         let ctx = ctx.child("plot");
         let (places, names) = self.places(&ctx)?;
         let (svg, rows) = self.draw(&places, &names, &ctx);
-        let unwritten = |path: &Path, message: String| Error::Data {
-            place: path.display().to_string(),
-            message,
-        };
-        std::fs::create_dir_all(folder).map_err(|e| unwritten(folder, e.to_string()))?;
-        let path = folder.join("projection.svg");
-        std::fs::write(&path, svg).map_err(|e| unwritten(&path, e.to_string()))?;
-        let path = folder.join("projection.csv");
-        let write = || -> csv::Result<()> {
-            let mut out = csv::Writer::from_path(&path)?;
-            out.write_record(HEAD)?;
-            rows.iter().try_for_each(|row| out.write_record(row))?;
-            Ok(out.flush()?)
-        };
-        write().map_err(|e| unwritten(&path, e.to_string()))
+        let mut out = csv::Writer::from_writer(Vec::new());
+        let written = out
+            .write_record(HEAD)
+            .and_then(|()| rows.iter().try_for_each(|row| out.write_record(row)))
+            .map_err(|e| e.to_string())
+            .and_then(|()| out.into_inner().map_err(|e| e.to_string()));
+        let unwritten = |message| Error::Data { place: "projection.csv".into(), message };
+        save_figure(folder, "projection", &svg, &written.map_err(unwritten)?, formats)
     }
 
     /// Two coordinates of each object, and what they are called.

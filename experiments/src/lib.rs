@@ -81,6 +81,7 @@ pub use kept::{kept_verdicts, verdicts_page};
 pub use merge::{Merged, merge};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};
 pub use plan::{Plan, PlannedDataset, Timing, plan, plan_timed};
+pub use render::save_figure;
 pub use report::{
     Comparison, CurveSummary, Finding, Judgement, PointSummary, Report, Significance, Verdict,
     report,

@@ -2,7 +2,37 @@
 //!
 //! Text becomes paths of DejaVu Sans first: the same picture on every machine, with no font installed.
 
+use std::path::Path;
+
+use mustlink::{Error, Result};
+
 use crate::config::Format;
+use crate::journal::{io, write_whole};
+
+/// Writes the figure `name` into `folder`: as SVG, with the numbers that it shows as CSV, and in each of
+/// the other `formats`.
+///
+/// # Errors
+/// A file that cannot be written; a format that this build does not make.
+pub fn save_figure(
+    folder: &Path,
+    name: &str,
+    svg: &str,
+    numbers: &[u8],
+    formats: &[Format],
+) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(io(folder))?;
+    let file = |end: &str| folder.join(format!("{name}.{end}"));
+    write_whole(&file("svg"), ".part", svg.as_bytes())?;
+    write_whole(&file("csv"), ".part", numbers)?;
+    for format in formats.iter().filter(|f| **f != Format::Svg) {
+        let path = file(format.ending());
+        let made = render(svg, *format)
+            .map_err(|message| Error::Data { place: path.display().to_string(), message })?;
+        write_whole(&path, ".part", &made)?;
+    }
+    Ok(())
+}
 
 /// Pixels of a PNG per pixel of the SVG: 288 per inch.
 #[cfg(feature = "figures")]
@@ -13,7 +43,7 @@ const SCALE: f32 = 3.0;
 /// # Errors
 /// What is wrong with the SVG, or that this build has no such format.
 #[cfg(feature = "figures")]
-pub(crate) fn render(svg: &str, format: Format) -> Result<Vec<u8>, String> {
+fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
     use resvg::tiny_skia::{Pixmap, Transform};
     use resvg::usvg::{Tree, WriteOptions};
     use std::sync::{Arc, LazyLock};
@@ -55,7 +85,7 @@ pub(crate) fn render(svg: &str, format: Format) -> Result<Vec<u8>, String> {
 /// # Errors
 /// That this build has no such format.
 #[cfg(not(feature = "figures"))]
-pub(crate) fn render(svg: &str, format: Format) -> Result<Vec<u8>, String> {
+fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
     match format {
         Format::Svg => Ok(svg.as_bytes().to_vec()),
         _ => Err(format!(

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::job::{Clustered, Job, JobArgs};
 use crate::model::Model;
-use crate::options::{Format, in_pool};
+use crate::options::{Format, PlotFormats, in_pool};
 use crate::progress::duration;
 use crate::projection::Projection;
 use crate::term;
@@ -46,6 +46,8 @@ pub(crate) struct Args {
     /// constraints: projection.svg, and projection.csv with its numbers
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    formats: PlotFormats,
     /// How to show the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -154,7 +156,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let input = &clustered.input.problem.data;
         let data = if input.n() == labels.len() { input } else { &job.problem.data };
         let projection = Projection { data, labels, constraints, set: &job.set };
-        projection.write(folder, job.context())?;
+        projection.write(folder, &args.formats.plot_formats, job.context())?;
     }
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {

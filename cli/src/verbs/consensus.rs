@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs;
-use crate::options::{self, DataDir, Format, in_pool};
+use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, agreement};
 use crate::verbs::score::{Scores, shown};
@@ -80,6 +80,8 @@ pub(crate) struct Args {
     /// Folder for figures of the partitions: co-association, counts, members; each with its numbers
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    formats: PlotFormats,
     /// How to show the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -187,7 +189,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let run = check_and_count(tag, clustering, &problem, start.elapsed().as_secs_f64())?;
         if let Some(folder) = &args.plot {
             let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
-            plots::write(folder, &ensemble, &run.clustering.labels, classes, &ctx)?;
+            let formats = &args.formats.plot_formats;
+            let labels = &run.clustering.labels;
+            plots::write((folder, formats), &ensemble, labels, classes, &ctx)?;
         }
         Ok(run)
     })?;

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
-use crate::options::{Format, bytes, in_pool};
+use crate::options::{Format, PlotFormats, bytes, in_pool};
 use crate::progress::duration;
 use crate::{plots, term};
 
@@ -71,6 +71,8 @@ pub(crate) struct Args {
     /// Folder for figures of the ensemble: co-association, counts, members; each with its numbers
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    formats: PlotFormats,
     /// How to show the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -142,7 +144,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             for (s, set) in sets.iter().enumerate() {
                 set.iter().for_each(|&i| group[i as usize] = s as u32);
             }
-            plots::write(folder, &ensemble, &group, classes, ctx)?;
+            let formats = &args.formats.plot_formats;
+            plots::write((folder, formats), &ensemble, &group, classes, ctx)?;
         }
         let base_nmi = classes.and_then(|classes| {
             let known: Option<Vec<u32>> = classes.iter().copied().collect();

@@ -67,12 +67,17 @@ fn what_cannot_be_is_said() {
 #[test]
 fn figures_come_with_their_numbers() {
     let bench = Bench::with("p.csv", PARTITIONS);
-    let done = bench.run("consensus p.csv --plot figures --quiet");
+    let done = bench.run("consensus p.csv --plot figures --plot-format png,pdf --quiet");
     assert_eq!(done.status, 0, "{}", done.err);
+    let starts = |file: &str, with: &[u8]| {
+        std::fs::read(bench.path(&format!("figures/{file}"))).unwrap().starts_with(with)
+    };
     for name in ["co-association", "counts", "members"] {
         let svg = bench.read(&format!("figures/{name}.svg"));
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{name}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
+        assert!(starts(&format!("{name}.png"), b"\x89PNG"), "{name}");
+        assert!(starts(&format!("{name}.pdf"), b"%PDF-"), "{name}");
     }
     // Objects a and b are together in all 3; d, red as a is, comes last in its group.
     let map = bench.read("figures/co-association.csv");
@@ -92,4 +97,9 @@ fn figures_come_with_their_numbers() {
     let done = bench.run(line);
     assert_eq!(done.status, 0, "{}", done.err);
     assert_eq!(bench.read("more/members.csv").lines().count(), 21);
+    assert!(!bench.path("more/members.png").exists());
+    let gif = bench.run("consensus p.csv --plot figures --plot-format gif");
+    assert!(gif.status == 2 && gif.err.contains("[possible values: svg, png, pdf]"), "{}", gif.err);
+    let nowhere = bench.run("consensus p.csv --plot-format png");
+    assert!(nowhere.status == 2 && nowhere.err.contains("--plot <FOLDER>"), "{}", nowhere.err);
 }

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mustlink::{Error, Result};
+use mustlink::Result;
 use rayon::prelude::*;
 
 use crate::config::Format;
-use crate::journal::{io, write_whole};
-use crate::render;
+use crate::render::save_figure;
 
 /// A finished figure.
 #[derive(Debug, Clone)]
@@ -48,18 +47,8 @@ pub(super) fn save(dir: &Path, figures: &mut [&mut Figure], formats: &[Format]) 
         return Ok(());
     }
     let folder = dir.join("figures");
-    std::fs::create_dir_all(&folder).map_err(io(&folder))?;
     figures.par_iter().try_for_each(|figure| {
-        let file = |end: &str| folder.join(format!("{}.{end}", figure.name));
-        write_whole(&file("svg"), ".part", figure.svg.as_bytes())?;
-        write_whole(&file("csv"), ".part", &figure.numbers)?;
-        for format in formats.iter().filter(|f| **f != Format::Svg) {
-            let path = file(format.ending());
-            let made = render::render(&figure.svg, *format)
-                .map_err(|message| Error::Data { place: path.display().to_string(), message })?;
-            write_whole(&path, ".part", &made)?;
-        }
-        Ok(())
+        save_figure(&folder, &figure.name, &figure.svg, &figure.numbers, formats)
     })
 }
 
