@@ -269,7 +269,9 @@ impl Grid {
     pub fn selection_effort(&self, selection: usize, queries: usize) -> f64 {
         let GridMethod { resolved, costs, .. } = self.method_of_selection(selection);
         let data = &self.datasets[self.selections[selection].dataset].set.data;
-        let asks = (queries.max(1) * data.entries()) as f64;
+        // No more questions than there are pairs.
+        let queries = queries.clamp(1, data.n().saturating_mul(data.n()) / 2 + 1);
+        let asks = (queries * data.entries()) as f64;
         let selector = resolved.method.selector.as_ref();
         let between = selector.is_some_and(|s| s.properties().needs_clustering);
         // A selector that looks at clusterings learns from them as well, forests for instance.
