@@ -10,12 +10,12 @@ use mustlink::error::bytes;
 
 use crate::build::has_program;
 use crate::config::{EnsemblePer, Experiment};
+use crate::costs::seconds_per_operation;
 use crate::data::{self, Source};
 use crate::grid::Grid;
 use crate::journal;
 use crate::stale::Keep;
 use crate::standing::{Left, Standing};
-use crate::time_left::seconds_per_operation;
 use crate::trial::{Group, Trial};
 
 /// One data set of a plan.

@@ -15,6 +15,7 @@ use mustlink::{Error, Result};
 use crate::cell;
 use crate::cell_file::has_failed;
 use crate::config::{Experiment, stored};
+use crate::costs::seconds_per_operation;
 use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
@@ -27,7 +28,7 @@ use crate::select::{Selected, select};
 use crate::shard::cells_of_shard;
 use crate::stale::{Keep, Stale};
 use crate::standing::Left;
-use crate::time_left::{TimeLeft, seconds_per_operation};
+use crate::time_left::TimeLeft;
 
 /// Runs an experiment, or what is left of it.
 ///
@@ -192,8 +193,7 @@ fn carry_out(
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.or(experiment.run.threads).unwrap_or_else(cores).max(1);
     let points = experiment.points.numbers().ok();
-    let mut schedule = Schedule::new(experiment, grid, &todo, points.as_deref());
-    let effort = std::mem::take(&mut schedule.effort);
+    let (schedule, effort) = Schedule::new(experiment, grid, &todo, points.as_deref());
     let time = TimeLeft::new(effort, seconds_per_operation(), threads);
     let all = grid.distinct(cells);
     let runner = Runner {

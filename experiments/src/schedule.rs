@@ -34,19 +34,18 @@ pub(crate) struct Schedule {
     rank: BTreeMap<Task, usize>,
     /// Cells and selections that still need each selection.
     users: BTreeMap<usize, usize>,
-    /// Operations of each task, roughly; what makes an ensemble for others has those of the ensemble.
-    pub effort: BTreeMap<Task, f64>,
 }
 
 impl Schedule {
     /// Orders the cells `todo` and the selections they need; `points` are the curve points, absent
-    /// when another method decides.
+    /// when another method decides. Beside the order: operations of each task, roughly; what makes an
+    /// ensemble for others has those of the ensemble.
     pub fn new(
         experiment: &Experiment,
         grid: &Grid,
         todo: &[usize],
         points: Option<&[usize]>,
-    ) -> Self {
+    ) -> (Self, BTreeMap<Task, f64>) {
         let queries = points.map_or(100, |p| p.last().copied().unwrap_or(0));
         let count = points.map_or(1, <[usize]>::len);
         let mut needed: BTreeSet<usize> = BTreeSet::new();
@@ -91,17 +90,10 @@ impl Schedule {
         by_effort.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let rank = by_effort.iter().enumerate().map(|(at, (_, t))| (*t, at)).collect();
         let ready: Vec<Task> = tasks.into_iter().filter(|t| !pending.contains_key(t)).collect();
-        let mut schedule = Schedule {
-            ready: BTreeSet::new(),
-            makers: awaited,
-            after,
-            pending,
-            rank,
-            users,
-            effort,
-        };
+        let mut schedule =
+            Schedule { ready: BTreeSet::new(), makers: awaited, after, pending, rank, users };
         ready.into_iter().for_each(|t| schedule.make_ready(t));
-        schedule
+        (schedule, effort)
     }
 
     /// Number of tasks that can begin.

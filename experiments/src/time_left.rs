@@ -55,23 +55,6 @@ impl TimeLeft {
     }
 }
 
-/// Time of one multiply and add here and now, from a short run of distances to centres.
-pub(crate) fn seconds_per_operation() -> f64 {
-    const D: usize = 16;
-    let rows: Vec<f64> = (0..1024 * D).map(|i| (i % 97) as f64).collect();
-    let centre: Vec<f64> = (0..D).map(|i| i as f64).collect();
-    let start = Instant::now();
-    let (mut operations, mut sum) = (0usize, 0.0);
-    while start.elapsed().as_secs_f64() < 0.05 {
-        for row in std::hint::black_box(&rows).chunks_exact(D) {
-            sum += row.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-        }
-        operations += rows.len();
-    }
-    std::hint::black_box(sum);
-    start.elapsed().as_secs_f64() / operations as f64
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

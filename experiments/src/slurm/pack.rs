@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::has_program;
 use crate::config::Experiment;
+use crate::costs::seconds_per_operation;
 use crate::grid::Grid;
 use crate::standing::Left;
-use crate::time_left::seconds_per_operation;
 
 /// What a cell takes by itself, and what it shares with others of the same task.
 #[derive(Debug, Clone, Default, PartialEq)]
