@@ -215,7 +215,7 @@ pub use mustlink_core::{Problem, Shape, Start};
 /// ```
 #[cfg(feature = "contract")]
 #[doc(inline)]
-pub use mustlink_core::contract;
+pub use mustlink_laws as contract;
 
 /// What a file that uses the library imports: `use mustlink::prelude::*;`
 ///

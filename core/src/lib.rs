@@ -1,4 +1,4 @@
-//! The house of mustlink: types, one trait per role, registry, configuration, driver and laws.
+//! The house of mustlink: types, one trait per role, registry, configuration and driver.
 //!
 //! No method lives here. A method is a small tree of plugins ([`roles`]), built from configuration
 //! ([`config`]), run by the framework ([`run`], [`selection`]) on a [`Problem`], and held to the
@@ -11,8 +11,6 @@ pub mod clustering;
 pub mod config;
 pub mod constraints;
 pub mod context;
-#[cfg(feature = "contract")]
-pub mod contract;
 pub mod data;
 #[doc(hidden)]
 pub mod declared;
@@ -30,7 +28,8 @@ pub mod method;
 pub mod needs;
 pub mod npy;
 pub mod options;
-mod panic;
+#[doc(hidden)]
+pub mod panic;
 pub mod problem;
 pub mod programs;
 pub mod random;

@@ -301,7 +301,7 @@ impl ConstrainedCompleteLink {
 mod tests {
     use super::*;
     use mustlink_core::clustering::canonical;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use proptest::prelude::*;
 
     /// The procedure as it is written, over objects: links are bridges, cannot-links far.

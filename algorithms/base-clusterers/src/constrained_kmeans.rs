@@ -147,8 +147,8 @@ impl ConstrainedKMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
-    use mustlink_core::contract::fixtures;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

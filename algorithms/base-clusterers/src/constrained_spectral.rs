@@ -276,8 +276,8 @@ impl ConstrainedSpectral {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
     use proptest::prelude::*;
 
     fn affinity(n: usize, edges: &[(usize, usize, f64)]) -> Problem {

@@ -257,9 +257,9 @@ impl Cosc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::error::Infeasible;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 

@@ -196,8 +196,8 @@ fn clustering(reply: &Value, problem: &Problem, scratch: &Scratch) -> Result<Clu
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use mustlink_core::contract::{check_plugin, fixtures};
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::{check_plugin, fixtures};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};

@@ -162,7 +162,7 @@ impl BaseClusterer for KMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use crate::kmeans::KMeans;
     use mustlink_core::clustering::canonical;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
 
     fn problem(x: Array2<f64>, k: usize) -> Problem {

@@ -133,11 +133,11 @@ mod tests {
     use mustlink_core::closure::OnConflict;
     use mustlink_core::closure::{Closure, EntailedWeight};
     use mustlink_core::constraints::Strength;
-    use mustlink_core::contract::fixtures;
     use mustlink_kernels::constrained::icm::Order;
     use mustlink_kernels::constrained::neighbourhood_seeding::{FewerThanK, MoreThanK};
     use mustlink_kernels::distance::points::squared_distance;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 

@@ -93,8 +93,8 @@ impl BaseClusterer for SeededKMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
-    use mustlink_core::contract::fixtures;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

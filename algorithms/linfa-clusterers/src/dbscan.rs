@@ -105,7 +105,7 @@ fn usual_radius(x: &Array2<f64>, min_points: usize, ctx: &Context) -> Result<f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

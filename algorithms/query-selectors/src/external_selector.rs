@@ -290,7 +290,7 @@ impl Inquiry for Run {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use mustlink_core::contract::{check_plugin, fixtures};
+    use mustlink_laws::{check_plugin, fixtures};
 
     const GREET: &str = r#"read l; echo '{"v":1,"type":"hello","name":"x"}'; read l;"#;
 

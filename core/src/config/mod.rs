@@ -18,7 +18,8 @@ pub use origin::{Origin, origins};
 pub use resolve::{
     build, instantiate, own_names, resolve, resolve_plugin, substitute_k, without_null,
 };
-pub(crate) use schema::{
+#[doc(hidden)]
+pub use schema::{
     alternatives, chosen, deref, is_number, out_of_range, plain, range, slot_role, writes_null,
 };
 pub use schema::{classes_offset, expected};

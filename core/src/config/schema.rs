@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::document::{Node, NodeKind};
 use crate::role::Role;
 
-pub(crate) fn deref<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+/// The schema that `schema` stands for, references within `root` followed.
+pub fn deref<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let mut schema = schema;
     while let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         match reference.strip_prefix('#').and_then(|p| root.pointer(p)) {
@@ -16,12 +17,14 @@ pub(crate) fn deref<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     schema
 }
 
-pub(crate) fn slot_role(schema: &Value, root: &Value) -> Option<Role> {
+/// The role of the plugins that a schema accepts, if it is a slot.
+pub fn slot_role(schema: &Value, root: &Value) -> Option<Role> {
     let role = |s: &Value| s.get("x-role").and_then(Value::as_str).and_then(Role::from_key);
     role(schema).or_else(|| role(deref(schema, root)))
 }
 
-pub(crate) fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
+/// The schemas of which a value fits one.
+pub fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
     ["oneOf", "anyOf"].iter().find_map(|k| schema.get(*k).and_then(Value::as_array))
 }
 
@@ -105,7 +108,7 @@ pub fn expected(schema: &Value, root: &Value) -> String {
 }
 
 /// The declared range of numbers, in words.
-pub(crate) fn range(schema: &Value) -> Option<String> {
+pub fn range(schema: &Value) -> Option<String> {
     let number = |key: &str| schema.get(key).filter(|v| v.is_number()).map(plain);
     let low = number("minimum");
     let low_open = number("exclusiveMinimum");
@@ -125,7 +128,7 @@ pub(crate) fn range(schema: &Value) -> Option<String> {
 }
 
 /// The range that `schema` declares, where the number `v` is outside of it.
-pub(crate) fn out_of_range(v: &Value, schema: &Value) -> Option<String> {
+pub fn out_of_range(v: &Value, schema: &Value) -> Option<String> {
     let (x, legal) = (v.as_f64()?, range(schema)?);
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
     let holds = bound("minimum").is_none_or(|b| x >= b)
@@ -136,7 +139,7 @@ pub(crate) fn out_of_range(v: &Value, schema: &Value) -> Option<String> {
 }
 
 /// Whether a schema takes numbers that need not be whole.
-pub(crate) fn is_number(schema: &Value, root: &Value) -> bool {
+pub fn is_number(schema: &Value, root: &Value) -> bool {
     let schema = deref(schema, root);
     let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| is_number(s, root)));
     any || types(schema).contains(&"number")
@@ -151,7 +154,7 @@ pub(super) fn takes_numbers(schema: &Value, root: &Value) -> bool {
 
 /// Whether an option is written as null where it is absent. Others are left out then; those with a
 /// default cannot be, since that would mean the default.
-pub(crate) fn writes_null(option: &Value, root: &Value) -> bool {
+pub fn writes_null(option: &Value, root: &Value) -> bool {
     fn takes_null(schema: &Value, root: &Value) -> bool {
         let schema = deref(schema, root);
         let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| takes_null(s, root)));
@@ -185,7 +188,7 @@ pub(super) fn fitting<'a>(node: &Node, list: &'a [Value], root: &Value) -> Vec<&
 }
 
 /// The alternative that a value means: that of its `type`, else the first it fits.
-pub(crate) fn chosen<'a>(value: &Value, list: &'a [Value], root: &Value) -> Option<&'a Value> {
+pub fn chosen<'a>(value: &Value, list: &'a [Value], root: &Value) -> Option<&'a Value> {
     let tag = |s: &Value| {
         let tag = deref(s, root).pointer("/properties/type/const").and_then(Value::as_str);
         tag.map(str::to_string)
@@ -196,7 +199,7 @@ pub(crate) fn chosen<'a>(value: &Value, list: &'a [Value], root: &Value) -> Opti
 }
 
 /// A number as people write it: 3 for 3.0.
-pub(crate) fn plain(v: &Value) -> String {
+pub fn plain(v: &Value) -> String {
     match v.as_f64() {
         Some(f) if f.fract() == 0.0 && f.abs() < 1e15 => format!("{f:.0}"),
         _ => v.to_string(),

@@ -476,9 +476,9 @@ mod tests {
     use crate::distance::points::Distortion;
     use crate::distance::precision::Precision;
     use crate::kmeans::seeding::{Init, start};
-    use mustlink_core::contract::fixtures;
     use mustlink_core::random::SeedPath;
     use mustlink_core::{Data, Problem};
+    use mustlink_laws::fixtures;
 
     /// Groups that overlap, rounded so that ties occur, with duplicates and a zero row.
     fn data(n: usize, d: usize, seed: u64) -> Data {

@@ -3,14 +3,14 @@
 use ndarray::Array2;
 
 use super::fixtures::{cut, true_constraints};
-use crate::clustering::{Clustering, Extras};
-use crate::constraints::{Constraint, Constraints, Strength};
-use crate::data::Data;
-use crate::ensemble::Ensemble;
-use crate::error::Error;
-use crate::problem::{Problem, Shape};
-use crate::random::SeedPath;
-use crate::units::times_two_to;
+use mustlink_core::clustering::{Clustering, Extras};
+use mustlink_core::constraints::{Constraint, Constraints, Strength};
+use mustlink_core::data::Data;
+use mustlink_core::ensemble::Ensemble;
+use mustlink_core::error::Error;
+use mustlink_core::problem::{Problem, Shape};
+use mustlink_core::random::SeedPath;
+use mustlink_core::units::times_two_to;
 
 /// `n` objects in `d` dimensions without structure, with k clusters and random classes.
 pub fn noise(n: usize, d: usize, k: usize, seed: u64) -> (Problem, Vec<u32>) {

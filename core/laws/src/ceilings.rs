@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::law::Verdict;
-use crate::config;
-use crate::context::Context;
-use crate::error::Error;
-use crate::random::SeedPath;
-use crate::registry::Catalogue;
-use crate::roles::RoleObject;
-use crate::run::guarded;
+use mustlink_core::config;
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
+use mustlink_core::random::SeedPath;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::roles::RoleObject;
+use mustlink_core::run::guarded;
 
 /// Seconds after which a run with such a number is ended.
 const SHORT: f64 = 0.2;

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::law::Verdict;
 use crate::ensure;
-use crate::registry::Descriptor;
-use crate::roles::RoleObject;
+use mustlink_core::registry::Descriptor;
+use mustlink_core::roles::RoleObject;
 
 type Check = fn(&'static Descriptor) -> Verdict;
 
@@ -26,7 +26,7 @@ fn default_parses_back<R: RoleObject + ?Sized>(d: &'static Descriptor) -> Verdic
     let plugin = R::from_value(config.clone())?;
     ensure!(plugin.tag() == d.tag, "registered as {}, built as {}", d.tag, plugin.tag());
     ensure!(plugin.to_value() == config, "{config} came back as {}", plugin.to_value());
-    let without_null = crate::config::without_null(&config);
+    let without_null = mustlink_core::config::without_null(&config);
     let text = toml::to_string(&without_null).map_err(|e| e.to_string())?;
     let back: Value = toml::from_str(&text).map_err(|e| e.to_string())?;
     let again = R::from_value(back)?;

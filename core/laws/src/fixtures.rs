@@ -7,11 +7,11 @@ use std::cell::{Cell, RefCell};
 
 use ndarray::Array2;
 
-use crate::constraints::{Constraint, Constraints};
-use crate::context::Context;
-use crate::data::{Csr, Data, DataKind};
-use crate::problem::{Problem, Shape};
-use crate::random::SeedPath;
+use mustlink_core::constraints::{Constraint, Constraints};
+use mustlink_core::context::Context;
+use mustlink_core::data::{Csr, Data, DataKind};
+use mustlink_core::problem::{Problem, Shape};
+use mustlink_core::random::SeedPath;
 
 /// The most a fixture may hold. What is left of a fixture is its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::fixtures::{self, Limits};
 use super::law::{Law, Lawful};
-use crate::data::Row;
-use crate::problem::Problem;
+use mustlink_core::data::Row;
+use mustlink_core::problem::Problem;
 
 /// How long making a failure smaller may take.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::fixtures;
 use super::law::{Lawful, Verdict};
-use crate::config;
-use crate::context::Context;
 use crate::ensure;
-use crate::error::Error;
-use crate::options::check_value;
-use crate::random::SeedPath;
-use crate::registry::Catalogue;
-use crate::run::guarded;
+use mustlink_core::config;
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
+use mustlink_core::options::check_value;
+use mustlink_core::random::SeedPath;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::run::guarded;
 
 /// Looks at the cancel flag after which a run is cut off; with a value that takes longer an option does
 /// change something. Seconds would depend on what else the machine does.

@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::fixtures;
 use super::law::{Lawful, Verdict};
-use crate::config;
-use crate::context::Context;
 use crate::ensure;
-use crate::error::Error;
-use crate::registry::Catalogue;
-use crate::run::guarded;
+use mustlink_core::config;
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::run::guarded;
 
 /// A number that an option may not be, with the options around it.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,15 +3,15 @@
 use super::asking::{Replies, begin, check_pairs, drive, nearest_of_three, some_eligible, text};
 use super::law::{Law, Verdict};
 use super::{choices, fixtures, hard, looks, numbers};
-use crate::clustering::{Clustering, NONE};
-use crate::constraints::{Constraints, Kind};
-use crate::context::Context;
-use crate::data::{Data, DataKind};
-use crate::error::Error;
-use crate::problem::Problem;
-use crate::roles::{Event, QuerySelector};
-use crate::selection;
-use crate::union_find::UnionFind;
+use mustlink_core::clustering::{Clustering, NONE};
+use mustlink_core::constraints::{Constraints, Kind};
+use mustlink_core::context::Context;
+use mustlink_core::data::{Data, DataKind};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::roles::{Event, QuerySelector};
+use mustlink_core::selection;
+use mustlink_core::union_find::UnionFind;
 
 type Plugin = dyn QuerySelector;
 
@@ -107,7 +107,7 @@ fn other_kinds_are_refused(s: &Plugin) -> Verdict {
     let truth = Replies(Some(classes));
     for other in others {
         let kind = other.data.kind().name();
-        let made = crate::run::guarded(s.typetag_name(), || {
+        let made = mustlink_core::run::guarded(s.typetag_name(), || {
             asked(s, &other, &truth, &fixtures::context(1))
         });
         match made {

@@ -18,8 +18,8 @@
 
 use std::sync::Arc;
 
-use crate::registry::{Catalogue, Descriptor, Role};
-use crate::roles::{
+use mustlink_core::registry::{Catalogue, Descriptor, Role};
+use mustlink_core::roles::{
     BaseClusterer, ConsensusFunction, ConstraintPropagator, EnsembleGenerator, Metric, Oracle,
     QuerySelector, Transform,
 };

@@ -1,15 +1,15 @@
-//! The laws of [`Metric`](crate::roles::Metric).
+//! The laws of [`Metric`](mustlink_core::roles::Metric).
 
 use ndarray::Array2;
 
 use super::law::{Law, Verdict};
 use super::{choices, fixtures, numbers};
-use crate::constraints::{Constraint, Constraints};
-use crate::data::Data;
-use crate::ensemble::{Ensemble, Member};
 use crate::ensure;
-use crate::random::SeedPath;
-use crate::roles::{Metric, MetricInput};
+use mustlink_core::constraints::{Constraint, Constraints};
+use mustlink_core::data::Data;
+use mustlink_core::ensemble::{Ensemble, Member};
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::{Metric, MetricInput};
 
 pub(super) fn laws() -> Vec<Law<dyn Metric>> {
     let always = |_: &dyn Metric| true;

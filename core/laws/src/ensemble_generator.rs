@@ -1,20 +1,20 @@
-//! The laws of [`EnsembleGenerator`](crate::roles::EnsembleGenerator).
+//! The laws of [`EnsembleGenerator`](mustlink_core::roles::EnsembleGenerator).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::law::{Law, Verdict, in_threads};
 use super::{ceilings, choices, fixtures, hard, looks, numbers};
-use crate::clustering::NONE;
-use crate::constraints::Constraints;
-use crate::context::Context;
-use crate::ensemble::{Ensemble, Member};
 use crate::ensure;
-use crate::error::Error;
-use crate::problem::Problem;
-use crate::random::SeedPath;
-use crate::roles::{EnsembleGenerator, RoleObject};
-use crate::run::guarded;
+use mustlink_core::clustering::NONE;
+use mustlink_core::constraints::Constraints;
+use mustlink_core::context::Context;
+use mustlink_core::ensemble::{Ensemble, Member};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::{EnsembleGenerator, RoleObject};
+use mustlink_core::run::guarded;
 
 type Plugin = dyn EnsembleGenerator;
 

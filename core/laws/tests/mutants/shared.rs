@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mustlink_core::contract::{Lawful, laws_for};
 use mustlink_core::declared::Declared;
 use mustlink_core::options;
 use mustlink_core::prelude::*;
+use mustlink_laws::{Lawful, laws_for};
 use serde_json::{Value, json};
 
 /// A plugin with one flaw.

@@ -1,7 +1,7 @@
 //! What is a law, and what do the laws of all roles share?
 
 use super::fixtures;
-use crate::roles::RoleObject;
+use mustlink_core::roles::RoleObject;
 
 /// What a broken law says.
 pub type Verdict = Result<(), String>;
@@ -52,7 +52,7 @@ impl<R: Lawful + ?Sized> Law<R> {
         fixtures::forget();
         let check = std::panic::AssertUnwindSafe(|| (self.check)(plugin));
         std::panic::catch_unwind(check).unwrap_or_else(|panic| {
-            let text = crate::panic::message(&*panic);
+            let text = mustlink_core::panic::message(&*panic);
             Err(format!("panicked: {text}"))
         })
     }

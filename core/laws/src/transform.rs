@@ -4,14 +4,14 @@ use ndarray::{Array2, Axis};
 
 use super::law::{Law, Verdict};
 use super::{choices, fixtures, hard, looks, numbers};
-use crate::constraints::{Constraint, Constraints, Kind};
-use crate::context::Context;
-use crate::data::{Data, DataKind};
 use crate::ensure;
-use crate::error::Error;
-use crate::problem::Problem;
-use crate::roles::Transform;
-use crate::run;
+use mustlink_core::constraints::{Constraint, Constraints, Kind};
+use mustlink_core::context::Context;
+use mustlink_core::data::{Data, DataKind};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::roles::Transform;
+use mustlink_core::run;
 
 type Plugin = dyn Transform;
 
@@ -110,7 +110,7 @@ fn table(x: &Array2<f64>) -> Result<Data, Error> {
     for i in 1..n {
         x[[i, (i * 7) % (last + 1)]] = f64::NAN;
     }
-    let words: crate::data::Words = ["high", "low"].map(String::from).into();
+    let words: mustlink_core::data::Words = ["high", "low"].map(String::from).into();
     Data::table(x, (0..=last).map(|c| (c == last).then(|| words.clone())).collect())
 }
 

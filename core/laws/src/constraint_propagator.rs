@@ -1,20 +1,20 @@
-//! The laws of [`ConstraintPropagator`](crate::roles::ConstraintPropagator).
+//! The laws of [`ConstraintPropagator`](mustlink_core::roles::ConstraintPropagator).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::law::{Law, Verdict, in_threads};
 use super::{ceilings, choices, fixtures, hard, looks, numbers};
-use crate::clustering::Clustering;
-use crate::constraints::{Constraint, Constraints, Kind};
-use crate::context::Context;
-use crate::data::DataKind;
 use crate::ensure;
-use crate::error::{Error, Result};
-use crate::problem::Problem;
-use crate::random::SeedPath;
-use crate::roles::{ConstraintPropagator, Propagated};
-use crate::run;
+use mustlink_core::clustering::Clustering;
+use mustlink_core::constraints::{Constraint, Constraints, Kind};
+use mustlink_core::context::Context;
+use mustlink_core::data::DataKind;
+use mustlink_core::error::{Error, Result};
+use mustlink_core::problem::Problem;
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::{ConstraintPropagator, Propagated};
+use mustlink_core::run;
 
 type Plugin = dyn ConstraintPropagator;
 
@@ -255,7 +255,7 @@ fn degenerate_is_legal(p: &Plugin) -> Verdict {
     ];
     for (name, x) in tables {
         let n = x.nrows();
-        let problem = Problem::new(crate::Data::dense(x).map_err(|e| e.to_string())?);
+        let problem = Problem::new(mustlink_core::Data::dense(x).map_err(|e| e.to_string())?);
         let given = [Constraint::must(0, 1)].into_iter().collect();
         let chain = (1..n).map(|i| Constraint::must(i - 1, i)).collect();
         let star = (1..n).map(|i| Constraint::cannot(0, i)).collect();

@@ -1,19 +1,19 @@
-//! The laws of [`ConsensusFunction`](crate::roles::ConsensusFunction).
+//! The laws of [`ConsensusFunction`](mustlink_core::roles::ConsensusFunction).
 
 use ndarray::{Array2, Axis};
 
 use super::law::{Law, Verdict, in_threads};
 use super::{ceilings, choices, fixtures, hard, looks, numbers};
-use crate::clustering::NONE;
-use crate::clustering::{Clustering, Extras, canonical};
-use crate::context::Context;
-use crate::ensemble::{Ensemble, Member};
 use crate::ensure;
-use crate::error::Error;
-use crate::problem::Problem;
-use crate::random::SeedPath;
-use crate::roles::{ConsensusFunction, RoleObject};
-use crate::run::{check_and_count, guarded};
+use mustlink_core::clustering::NONE;
+use mustlink_core::clustering::{Clustering, Extras, canonical};
+use mustlink_core::context::Context;
+use mustlink_core::ensemble::{Ensemble, Member};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::{ConsensusFunction, RoleObject};
+use mustlink_core::run::{check_and_count, guarded};
 
 type Plugin = dyn ConsensusFunction;
 
@@ -294,8 +294,11 @@ fn size_is_refused_in_time(p: &Plugin) -> Verdict {
     let needs = p.needs();
     let Some(limit) = needs.max_n else { return Ok(()) };
     ensure!(!needs.instead.is_empty(), "max_n without what takes more objects");
-    ensure!(crate::needs::check_size(limit, p).is_ok(), "{limit} objects are within the limit");
-    let refused = crate::needs::check_size(limit + 1, p);
+    ensure!(
+        mustlink_core::needs::check_size(limit, p).is_ok(),
+        "{limit} objects are within the limit"
+    );
+    let refused = mustlink_core::needs::check_size(limit + 1, p);
     let text = refused.err().map(|e| e.to_string()).unwrap_or_default();
     ensure!(text.contains(needs.instead), "the refusal does not name the alternative: {text}");
     Ok(())
@@ -314,7 +317,7 @@ fn needs_are_declared(p: &Plugin) -> Verdict {
     let (e, problem) = noisy(6);
     let bare = e.members().iter().map(|m| Member::from_labels(&m.labels)).collect();
     let e = Ensemble::new(e.n(), bare).map_err(|e| e.to_string())?;
-    let missing = crate::needs::check_needs(&e, p).is_err();
+    let missing = mustlink_core::needs::check_needs(&e, p).is_err();
     let result = combine(p, &e, &problem);
     ensure!(missing || result.is_ok(), "labels alone should do, but: {:?}", result.err());
     Ok(())

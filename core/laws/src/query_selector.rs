@@ -1,4 +1,4 @@
-//! The laws of [`QuerySelector`](crate::roles::QuerySelector).
+//! The laws of [`QuerySelector`](mustlink_core::roles::QuerySelector).
 //!
 //! Most laws drive the inquiry by hand, not through the driver, which would stop a wrong question
 //! before a law could see it.
@@ -9,13 +9,13 @@ use super::asking::{
 };
 use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
 use super::{fixtures, hard, hard_questions};
-use crate::constraints::{Constraints, Kind};
-use crate::data::Row;
 use crate::ensure;
-use crate::error::{Error, Result as Fallible};
-use crate::knowledge::Knowledge;
-use crate::roles::{QuerySelector, Reply, Step};
-use crate::selection::{self, ConstraintView, Selection};
+use mustlink_core::constraints::{Constraints, Kind};
+use mustlink_core::data::Row;
+use mustlink_core::error::{Error, Result as Fallible};
+use mustlink_core::knowledge::Knowledge;
+use mustlink_core::roles::{QuerySelector, Reply, Step};
+use mustlink_core::selection::{self, ConstraintView, Selection};
 
 pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
     let always = |_: &dyn QuerySelector| true;
@@ -223,10 +223,11 @@ fn budget_prefix(selector: &dyn QuerySelector) -> Verdict {
         let part = select(selector, &problem, &truth, Some(budget), &[])?;
         ensure!(part.asked() <= budget, "{} replies in a budget of {budget}", part.asked());
         let messages = |s: &Selection| {
-            let done = |e: &&crate::roles::Event| {
+            let done = |e: &&mustlink_core::roles::Event| {
                 !matches!(
                     e,
-                    crate::roles::Event::Done { .. } | crate::roles::Event::Clustered { .. }
+                    mustlink_core::roles::Event::Done { .. }
+                        | mustlink_core::roles::Event::Clustered { .. }
                 )
             };
             s.prefix(budget).iter().filter(done).cloned().collect::<Vec<_>>()
@@ -354,7 +355,8 @@ fn always_clustered(selector: &dyn QuerySelector) -> Verdict {
         let mut inquiry = begin(selector, &problem, &fixtures::context(2)).map_err(text)?;
         for _ in 0..400 {
             let clustering = inquiry.clustering().ok_or("no clustering")?;
-            crate::run::check_and_count("selector", clustering, &problem, 0.0).map_err(text)?;
+            mustlink_core::run::check_and_count("selector", clustering, &problem, 0.0)
+                .map_err(text)?;
             let Some((id, i, j)) = next_question(&mut *inquiry, &problem)? else { break };
             inquiry.tell(id, replies.to(i, j)).map_err(text)?;
         }

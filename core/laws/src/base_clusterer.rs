@@ -1,4 +1,4 @@
-//! The laws of [`BaseClusterer`](crate::roles::BaseClusterer).
+//! The laws of [`BaseClusterer`](mustlink_core::roles::BaseClusterer).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,16 +7,16 @@ use ndarray::Array2;
 
 use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
 use super::{ceilings, choices, fixtures, hard, looks, magnitudes, numbers};
-use crate::clustering::Clustering;
-use crate::constraints::{Constraint, Constraints, Kind};
-use crate::context::Context;
-use crate::data::{Data, DataKind};
 use crate::ensure;
-use crate::error::Error;
-use crate::problem::Problem;
-use crate::random::SeedPath;
-use crate::roles::{BaseClusterer, Properties};
-use crate::run;
+use mustlink_core::clustering::Clustering;
+use mustlink_core::constraints::{Constraint, Constraints, Kind};
+use mustlink_core::context::Context;
+use mustlink_core::data::{Data, DataKind};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::{BaseClusterer, Properties};
+use mustlink_core::run;
 
 type Plugin = dyn BaseClusterer;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mustlink_core::contract::cases_for;
 use mustlink_core::prelude::*;
+use mustlink_laws::cases_for;
 use schemars::JsonSchema;
 
 use crate::shared::Caught;

@@ -5,14 +5,14 @@ use serde_json::Value;
 
 use super::fixtures;
 use super::law::Verdict;
-use crate::clustering::{Clustering, Geometry, canonical};
-use crate::data::{Data, DataKind};
 use crate::ensure;
-use crate::problem::Problem;
-use crate::registry::Catalogue;
-use crate::roles::{BaseClusterer, RoleObject};
-use crate::run;
-use crate::units::times_two_to;
+use mustlink_core::clustering::{Clustering, Geometry, canonical};
+use mustlink_core::data::{Data, DataKind};
+use mustlink_core::problem::Problem;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::roles::{BaseClusterer, RoleObject};
+use mustlink_core::run;
+use mustlink_core::units::times_two_to;
 
 type Plugin = dyn BaseClusterer;
 

@@ -11,12 +11,12 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::fixtures::{pairwise, to_csr};
-use crate::clustering::NONE;
-use crate::constraints::{Constraint, Constraints, Kind, Strength};
-use crate::data::{Data, DataKind};
-use crate::ensemble::{Ensemble, Member};
-use crate::problem::Problem;
-use crate::roles::Reply;
+use mustlink_core::clustering::NONE;
+use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
+use mustlink_core::data::{Data, DataKind};
+use mustlink_core::ensemble::{Ensemble, Member};
+use mustlink_core::problem::Problem;
+use mustlink_core::roles::Reply;
 
 /// A matrix with so many rows and columns; values in −8..=8.
 pub fn matrix(
@@ -212,7 +212,7 @@ mod tests {
     use proptest::test_runner::TestRunner;
 
     use super::*;
-    use crate::closure::{Closure, OnConflict};
+    use mustlink_core::closure::{Closure, OnConflict};
 
     proptest! {
         #[test]

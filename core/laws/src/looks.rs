@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::fixtures::PATIENCE;
 use super::law::{Lawful, Verdict};
-use crate::clustering::Clustering;
-use crate::context::Context;
 use crate::ensure;
-use crate::error::Error;
-use crate::random::SeedPath;
+use mustlink_core::clustering::Clustering;
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
+use mustlink_core::random::SeedPath;
 
 /// Options that say how often something is done.
 const TIMES: [&str; 6] =

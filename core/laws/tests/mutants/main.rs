@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use mustlink_core::contract::fixtures;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
+use mustlink_laws::fixtures;
 
 use shared::Caught;
 
@@ -28,12 +28,12 @@ mod undescribed;
 /// Tries the mutants of a role, and notes what is not as it should be.
 type Trial = fn(&mut Vec<String>) -> Caught;
 
-const PAGE: &str = "../book/src/reference/laws.md";
+const PAGE: &str = "../../book/src/reference/laws.md";
 
 const HEAD: &str = "# Laws and what they catch
 
-A plugin that is sound but for one flaw is a mutant. Each is tried by all laws of its role (`cargo test -p mustlink-core
---features contract --test mutants`, which writes this page with `MUSTLINK_REFRESH=1`): no law is here that catches
+A plugin that is sound but for one flaw is a mutant. Each is tried by all laws of its role (`cargo test -p mustlink-laws
+--test mutants`, which writes this page with `MUSTLINK_REFRESH=1`): no law is here that catches
 nothing, and every flaw is caught. [Test your own invariant](../test-an-invariant.md) shows how to run the laws and add
 one.
 ";

@@ -1,15 +1,15 @@
-//! The laws of [`Oracle`](crate::roles::Oracle).
+//! The laws of [`Oracle`](mustlink_core::roles::Oracle).
 
 use std::collections::BTreeMap;
 
 use super::law::{Law, Verdict};
 use super::{choices, fixtures, numbers};
-use crate::closure::UnionFind;
-use crate::data::Data;
 use crate::ensure;
-use crate::error::Error;
-use crate::registry::{Catalogue, Role};
-use crate::roles::{
+use mustlink_core::closure::UnionFind;
+use mustlink_core::data::Data;
+use mustlink_core::error::Error;
+use mustlink_core::registry::{Catalogue, Role};
+use mustlink_core::roles::{
     Oracle, OracleProperties, Outcome, Question, Reply, Respondent, RoleObject, Scene,
 };
 
@@ -284,7 +284,7 @@ fn costs_are_announced(oracle: &dyn Oracle) -> Verdict {
 /// After a spent budget or a closed oracle nothing is answered. Tried with a small budget where
 /// the oracle has one.
 fn refusal_is_final(oracle: &dyn Oracle) -> Verdict {
-    use crate::roles::Refusal::{BudgetExhausted, Closed};
+    use mustlink_core::roles::Refusal::{BudgetExhausted, Closed};
     let small = if takes_queries(oracle) { Some(with(oracle, "queries", 3.into())?) } else { None };
     let scene = scene();
     let mut respondent = open(small.as_deref().unwrap_or(oracle), &scene)?;

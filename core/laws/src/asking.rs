@@ -4,17 +4,17 @@ use std::collections::HashSet;
 
 use super::fixtures;
 use super::law::Verdict;
-use crate::clustering::{Clustering, NONE};
-use crate::constraints::Constraints;
-use crate::context::Context;
 use crate::ensure;
-use crate::error::{Error, Result as Fallible};
-use crate::problem::Problem;
-use crate::random::SeedPath;
-use crate::roles::{
+use mustlink_core::clustering::{Clustering, NONE};
+use mustlink_core::constraints::Constraints;
+use mustlink_core::context::Context;
+use mustlink_core::error::{Error, Result as Fallible};
+use mustlink_core::problem::Problem;
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::{
     Answer, Inquiry, Outcome, QueryId, QuerySelector, Question, Reply, Respondent, Step,
 };
-use crate::selection::{self, Selection};
+use mustlink_core::selection::{self, Selection};
 
 /// Replies by class; "don't know" where one is missing, or to everything.
 #[derive(Clone)]
