@@ -37,6 +37,8 @@
 // What is not part of the face is reached by those who write plugins, and by the program.
 #[doc(hidden)]
 pub use mustlink_core::*;
+#[doc(hidden)]
+pub use mustlink_external::{exchange, kept_children, programs, scripts};
 
 pub mod closure;
 pub mod config;

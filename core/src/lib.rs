@@ -5,10 +5,8 @@
 //! laws of its roles.
 
 mod auto_or;
-pub mod child;
 pub mod closure;
 pub mod clustering;
-pub mod config;
 pub mod constraints;
 pub mod context;
 pub mod data;
@@ -17,21 +15,18 @@ pub mod declared;
 pub mod ensemble;
 pub mod ensemble_store;
 pub mod error;
-pub mod exchange;
+mod far_origin;
 pub mod features;
-pub mod kept_children;
 pub mod knowledge;
 pub mod ledger;
 pub mod lock;
 pub mod memory;
 pub mod method;
 pub mod needs;
-pub mod npy;
 pub mod options;
 #[doc(hidden)]
 pub mod panic;
 pub mod problem;
-pub mod programs;
 pub mod random;
 mod ranges;
 pub mod reduce;
@@ -39,11 +34,9 @@ pub mod registry;
 pub mod role;
 pub mod roles;
 pub mod run;
-pub mod scripts;
 pub mod selection;
 mod shared_ensemble;
 pub mod union_find;
-pub mod units;
 pub mod witness;
 
 pub use auto_or::AutoOr;

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mustlink::programs;
 use mustlink::registry::{Catalogue, Descriptor};
+use mustlink_external::programs;
 use serde_json::Value;
 
 use crate::hash::digest;

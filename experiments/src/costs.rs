@@ -5,9 +5,9 @@
 use std::time::Instant;
 
 use mustlink::Shape;
-use mustlink::config;
 use mustlink::registry::Role;
 use mustlink::roles::{BaseClusterer, EnsembleGenerator, Transform};
+use mustlink_config as config;
 use serde_json::Value;
 
 use crate::build::descriptor;

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use mustlink::config;
 use mustlink::error::Diagnostic;
 use mustlink::needs::check_size;
 use mustlink::registry::Role;
 use mustlink::roles::{ConsensusFunction, EnsembleGenerator};
 use mustlink::{Error, Result, Shape};
+use mustlink_config as config;
 use serde::{Deserialize, Serialize};
 
 use crate::build::{Build, descriptor};

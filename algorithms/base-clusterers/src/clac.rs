@@ -157,7 +157,6 @@ impl BaseClusterer for Clac {
             hard_must: true,
             hard_cannot: self.infeasible == WhenInfeasible::Error,
             gives_centers: true,
-            objective_power: Some(2),
             ..Properties::default()
         }
     }

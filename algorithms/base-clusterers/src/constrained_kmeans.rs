@@ -84,7 +84,6 @@ impl BaseClusterer for ConstrainedKMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             gives_centers: true,
-            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }

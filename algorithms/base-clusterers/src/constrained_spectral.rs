@@ -166,7 +166,6 @@ impl BaseClusterer for ConstrainedSpectral {
             reads_constraints: true,
             soft_weights: true,
             hard_as_soft: self.hard_as_soft.is_some(),
-            objective_power: Some(0),
             ..Properties::default()
         }
     }

@@ -168,7 +168,6 @@ impl BaseClusterer for CopKMeans {
             hard_must: true,
             hard_cannot: true,
             gives_centers: true,
-            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }

@@ -201,7 +201,6 @@ impl BaseClusterer for Cosc {
             reads_constraints: true,
             hard_must: true,
             soft_weights: true,
-            objective_power: Some(0),
             ..Properties::default()
         }
     }

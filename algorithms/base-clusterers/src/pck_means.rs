@@ -86,7 +86,6 @@ impl BaseClusterer for PckMeans {
             soft_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
-            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
@@ -240,7 +239,7 @@ mod tests {
 
     #[test]
     fn renamed_options_keep_their_old_names() {
-        use mustlink_core::config::{Node, build, resolve};
+        use mustlink_config::{Node, build, resolve};
         use mustlink_core::serde_json::json;
         let old = Node::synthetic(&json!({ "lambda_gt_k": "largest" }));
         let built: PckMeans = build(&old, "clusterer").unwrap();

@@ -77,7 +77,6 @@ impl BaseClusterer for SeededKMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             gives_centers: true,
-            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }

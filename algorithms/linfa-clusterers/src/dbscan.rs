@@ -52,12 +52,7 @@ impl BaseClusterer for Dbscan {
     }
 
     fn properties(&self) -> Properties {
-        Properties {
-            needs_k: false,
-            lengths: vec!["radius"],
-            index_keyed: false,
-            ..Properties::default()
-        }
+        Properties { needs_k: false, index_keyed: false, ..Properties::default() }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

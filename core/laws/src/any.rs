@@ -26,7 +26,7 @@ fn default_parses_back<R: RoleObject + ?Sized>(d: &'static Descriptor) -> Verdic
     let plugin = R::from_value(config.clone())?;
     ensure!(plugin.tag() == d.tag, "registered as {}, built as {}", d.tag, plugin.tag());
     ensure!(plugin.to_value() == config, "{config} came back as {}", plugin.to_value());
-    let without_null = mustlink_core::config::without_null(&config);
+    let without_null = mustlink_config::without_null(&config);
     let text = toml::to_string(&without_null).map_err(|e| e.to_string())?;
     let back: Value = toml::from_str(&text).map_err(|e| e.to_string())?;
     let again = R::from_value(back)?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::law::Verdict;
-use mustlink_core::config;
+use mustlink_config as config;
 use mustlink_core::context::Context;
 use mustlink_core::error::Error;
 use mustlink_core::random::SeedPath;

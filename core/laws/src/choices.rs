@@ -5,10 +5,9 @@ use serde_json::Value;
 use super::fixtures;
 use super::law::{Lawful, Verdict};
 use crate::ensure;
-use mustlink_core::config;
+use mustlink_config as config;
 use mustlink_core::context::Context;
 use mustlink_core::error::Error;
-use mustlink_core::options::check_value;
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::run::guarded;
@@ -56,7 +55,7 @@ fn legal(schema: &Value, root: &Value, name: &str, now: &Value) -> Vec<Value> {
     others(schema, root, now, &mut out);
     let fits = |value: &Value| {
         let options = Value::Object([(name.to_string(), value.clone())].into_iter().collect());
-        value != now && check_value(&options, root).is_ok()
+        value != now && config::complaints(&options, root).is_empty()
     };
     out.retain(fits);
     let mut once: Vec<Value> = Vec::new();

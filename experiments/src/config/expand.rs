@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use mustlink::Error;
-use mustlink::config::{Document, Node, NodeKind};
 use mustlink::error::Diagnostic;
 use mustlink::registry;
+use mustlink_config::{Document, Node, NodeKind};
 use serde_json::{Value, json};
 
 /// Takes the methods out of the tree and reads in those that stand in files of their own.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink::config::without_null;
 use mustlink::random::SeedPath;
+use mustlink_config::without_null;
 use serde_json::Value;
 
 use super::criterion::Criterion;

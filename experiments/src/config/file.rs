@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use mustlink::registry;
 use mustlink::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
-use mustlink::scripts;
 use mustlink::selection::ConstraintView;
+use mustlink_external::scripts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mustlink::config::{self, Check, Document, Node, Origin};
-use mustlink::{Error, Result, scripts};
+use mustlink::{Error, Result};
+use mustlink_config::{self as config, Check, Document, Node, Origin};
+use mustlink_external::scripts;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mustlink::config;
 use mustlink::method::Method;
 use mustlink::roles::Transform;
+use mustlink_config as config;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mustlink_core::declared::Declared;
 use mustlink_core::options;
 use mustlink_core::prelude::*;
 use mustlink_laws::{Lawful, laws_for};
@@ -28,7 +27,7 @@ pub fn flaws(tag: &str, of: &[(&str, &'static str)]) -> Vec<Mutant> {
 
 /// The check of ranges that `#[plugin]` puts before the required method; two flaws are left out or
 /// half done there.
-pub fn checked<P: Declared + Serialize>(plugin: &P, flaw: &str) -> Result<()> {
+pub fn checked(plugin: &impl options::Options, flaw: &str) -> Result<()> {
     match (flaw, options::check(plugin)) {
         (UNCHECKED, _) => Ok(()),
         (ONE_AT_A_TIME, Err(Error::Config(mut wrong))) => {

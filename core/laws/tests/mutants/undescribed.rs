@@ -16,6 +16,7 @@ macro_rules! metric {
                 Ok(None)
             }
         }
+        impl mustlink_core::options::Options for $type {}
         register!(Metric, $type, $tag, references: []);
     };
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use mmap_io::{MemoryMappedFile, MmapAdvice, MmapMode};
 use ndarray::Array2;
 
-use crate::error::{Error, Result};
+use mustlink_core::error::{Error, Result};
 
 /// Longest header that is read.
 const LONGEST: usize = 1 << 16;
@@ -85,7 +85,7 @@ impl Header {
 ///
 /// # Errors
 /// Those of the writer.
-pub(crate) fn write_header(out: &mut dyn Write, kind: &str, shape: &[usize]) -> io::Result<()> {
+pub fn write_header(out: &mut dyn Write, kind: &str, shape: &[usize]) -> io::Result<()> {
     let shape = match shape {
         [n] => format!("({n},)"),
         shape => {
@@ -105,7 +105,7 @@ pub(crate) fn write_header(out: &mut dyn Write, kind: &str, shape: &[usize]) -> 
 }
 
 /// The content of a file that holds one dimension of little-endian integers; `None` for any other.
-pub(crate) fn integers(bytes: &[u8]) -> Option<Vec<i64>> {
+pub fn integers(bytes: &[u8]) -> Option<Vec<i64>> {
     let mut body = bytes;
     let header = Header::read(&mut body).ok()?;
     let &[count] = header.shape()?.as_slice() else { return None };

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::child::Child;
-use crate::config::{Node, NodeKind};
-use crate::context::Context;
-use crate::error::{Diagnostic, Error, Result};
 use crate::programs;
-use crate::registry::{Catalogue, Descriptor, Script, suggestion};
-use crate::role::Role;
-use crate::roles::{BaseClusterer, QuerySelector, RoleObject};
+use mustlink_config::{Node, NodeKind};
+use mustlink_core::context::Context;
+use mustlink_core::error::{Diagnostic, Error, Result};
+use mustlink_core::registry::{Catalogue, Descriptor, Script, suggestion};
+use mustlink_core::role::Role;
+use mustlink_core::roles::{BaseClusterer, QuerySelector, RoleObject};
 
 /// Seconds a program has for its description.
 const PATIENCE: f64 = 60.0;

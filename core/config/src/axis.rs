@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::document::{Node, NodeKind};
+use crate::document::{Node, NodeKind};
 
 /// More values than this are taken for a slip.
 const MAX_VALUES: usize = 10_000;

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::document::{Node, NodeKind};
-use crate::role::Role;
+use crate::document::{Node, NodeKind};
+use mustlink_core::options::{self, Range};
+use mustlink_core::role::Role;
 
 /// The schema that `schema` stands for, references within `root` followed.
 pub fn deref<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
@@ -107,42 +108,27 @@ pub fn expected(schema: &Value, root: &Value) -> String {
     }
 }
 
-/// The declared range of numbers, in words.
-pub fn range(schema: &Value) -> Option<String> {
-    let number = |key: &str| schema.get(key).filter(|v| v.is_number()).map(plain);
-    let low = number("minimum");
-    let low_open = number("exclusiveMinimum");
-    let high = number("maximum");
-    let high_open = number("exclusiveMaximum");
-    match (low, low_open, high, high_open) {
-        (Some(a), None, Some(b), None) => Some(format!("in {a}..={b}")),
-        (Some(a), None, None, Some(b)) => Some(format!("in [{a}, {b})")),
-        (None, Some(a), Some(b), None) => Some(format!("in ({a}, {b}]")),
-        (None, Some(a), None, Some(b)) => Some(format!("in ({a}, {b})")),
-        (Some(a), None, None, None) => Some(format!(">= {a}")),
-        (None, Some(a), None, None) => Some(format!("> {a}")),
-        (None, None, Some(b), None) => Some(format!("<= {b}")),
-        (None, None, None, Some(b)) => Some(format!("< {b}")),
-        _ => None,
+/// The declared range of a number.
+fn declared(schema: &Value) -> Range {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    Range {
+        min: bound("minimum"),
+        max: bound("maximum"),
+        above: bound("exclusiveMinimum"),
+        below: bound("exclusiveMaximum"),
+        ..Range::ANY
     }
 }
 
-/// The range that `schema` declares, where the number `v` is outside of it.
-pub fn out_of_range(v: &Value, schema: &Value) -> Option<String> {
-    let (x, legal) = (v.as_f64()?, range(schema)?);
-    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let holds = bound("minimum").is_none_or(|b| x >= b)
-        && bound("maximum").is_none_or(|b| x <= b)
-        && bound("exclusiveMinimum").is_none_or(|b| x > b)
-        && bound("exclusiveMaximum").is_none_or(|b| x < b);
-    (!holds).then_some(legal)
+/// The declared range of numbers, in words.
+pub fn range(schema: &Value) -> Option<String> {
+    declared(schema).words()
 }
 
-/// Whether a schema takes numbers that need not be whole.
-pub fn is_number(schema: &Value, root: &Value) -> bool {
-    let schema = deref(schema, root);
-    let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| is_number(s, root)));
-    any || types(schema).contains(&"number")
+/// The range that `schema` declares, where the number `v` is outside of it.
+pub(crate) fn out_of_range(v: &Value, schema: &Value) -> Option<String> {
+    let (x, declared) = (v.as_f64()?, declared(schema));
+    declared.words().filter(|_| !declared.holds(x))
 }
 
 /// Whether a schema takes numbers, whole ones or others.
@@ -150,17 +136,6 @@ pub(super) fn takes_numbers(schema: &Value, root: &Value) -> bool {
     let schema = deref(schema, root);
     let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| takes_numbers(s, root)));
     any || types(schema).iter().any(|t| ["number", "integer"].contains(t))
-}
-
-/// Whether an option is written as null where it is absent. Others are left out then; those with a
-/// default cannot be, since that would mean the default.
-pub fn writes_null(option: &Value, root: &Value) -> bool {
-    fn takes_null(schema: &Value, root: &Value) -> bool {
-        let schema = deref(schema, root);
-        let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| takes_null(s, root)));
-        any || types(schema).contains(&"null")
-    }
-    option.get("default").is_some() && takes_null(option, root)
 }
 
 /// The property of this name, or the one that has it as an alias, with its own name.
@@ -199,11 +174,8 @@ pub fn chosen<'a>(value: &Value, list: &'a [Value], root: &Value) -> Option<&'a 
 }
 
 /// A number as people write it: 3 for 3.0.
-pub fn plain(v: &Value) -> String {
-    match v.as_f64() {
-        Some(f) if f.fract() == 0.0 && f.abs() < 1e15 => format!("{f:.0}"),
-        _ => v.to_string(),
-    }
+pub(crate) fn plain(v: &Value) -> String {
+    v.as_f64().map_or_else(|| v.to_string(), options::plain)
 }
 
 pub(super) fn article(name: &str) -> String {
@@ -246,5 +218,57 @@ pub fn classes_offset(word: &str) -> Option<i64> {
         [] => Some(0),
         [b'+' | b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => rest.parse().ok(),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mustlink_core::options::check;
+    use mustlink_core::prelude::*;
+    use mustlink_core::registry::schema_of;
+    use serde_json::json;
+
+    use crate::complaints;
+
+    #[options]
+    struct Options {
+        #[option(default = AutoOr::Auto, above = 0.0, max = 9.0)]
+        width: AutoOr<f64>,
+        #[option(min = 1)]
+        count: Option<AutoOr<usize>>,
+    }
+
+    #[test]
+    fn the_range_at_the_option_is_that_of_the_value() {
+        let schema = schema_of::<Options>();
+        let width = &schema["properties"]["width"];
+        assert_eq!(width["anyOf"][0]["exclusiveMinimum"], json!(0.0), "{width}");
+        assert_eq!(width.get("exclusiveMinimum"), None, "{width}");
+        let wrong = [
+            (json!({"width": 0.0}), "width: must be in (0, 9], got 0"),
+            (json!({"width": 9.5}), "width: must be in (0, 9], got 9.5"),
+            (json!({"count": 0}), "count: must be in 1..=1000000000, got 0"),
+        ];
+        for (options, said) in wrong {
+            let found = complaints(&options, &schema);
+            assert_eq!(format!("{}: {}", found[0].path, found[0].message), said);
+            // Built in Rust it is refused in the same words.
+            let built: Options = serde_json::from_value(options).unwrap();
+            assert_eq!(check(&built).unwrap_err().to_string(), said);
+        }
+        let nan = Options { width: f64::NAN.into(), ..Options::default() };
+        let said = check(&nan).unwrap_err().to_string();
+        assert!(
+            said.starts_with("width: must be \"auto\" or a number in (0, 9], got NaN"),
+            "{said}"
+        );
+        for legal in [json!({"width": "auto", "count": "auto"}), json!({"width": 9.0, "count": 1})]
+        {
+            assert!(complaints(&legal, &schema).is_empty());
+            let built: Options = serde_json::from_value(legal).unwrap();
+            assert_eq!(check(&built), Ok(()));
+        }
+        let count = crate::expected(&schema["properties"]["count"], &schema);
+        assert_eq!(count, "\"auto\" or an integer in 1..=1000000000");
     }
 }

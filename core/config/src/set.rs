@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::document::{Document, Node, NodeKind};
-use super::schema::property;
-use crate::error::{Diagnostic, Error, Result};
-use crate::registry::{Catalogue, suggestion};
+use crate::document::{Document, Node, NodeKind};
+use crate::schema::property;
+use mustlink_core::error::{Diagnostic, Error, Result};
+use mustlink_core::registry::{Catalogue, suggestion};
 
 impl Document {
     /// Carries out `--set a.b[0].c=value`: the value is TOML, or else a string. Items of a list may be

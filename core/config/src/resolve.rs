@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::document::Node;
-use super::schema::{alternatives, chosen, classes_offset, deref, property, slot_role};
-use super::validate::{Check, validate};
-use crate::error::{Error, Result};
-use crate::registry::Catalogue;
+use crate::document::Node;
+use crate::schema::{alternatives, chosen, classes_offset, deref, property, slot_role};
+use crate::validate::{Check, validate};
+use mustlink_core::error::{Error, Result};
+use mustlink_core::registry::Catalogue;
 
 /// The tree as plain values: bare strings in plugin slots written out, empty slots filled with
 /// their default plugin, every other default filled in.

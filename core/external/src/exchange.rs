@@ -10,10 +10,10 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use crate::data::{DataKind, Row};
-use crate::error::{Error, Result};
-use crate::npy::{integers, write_header};
-use crate::problem::Problem;
+use mustlink_core::data::{DataKind, Row};
+use mustlink_core::error::{Error, Result};
+use mustlink_core::problem::Problem;
+use mustlink_kernels::npy::{integers, write_header};
 
 /// A value of an option that a program defines itself: a list of them stands for several methods.
 #[derive(JsonSchema)]
@@ -230,8 +230,8 @@ fn read_integers(path: &Path, n: usize, scratch: &Path) -> Result<Vec<i64>, Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::constraints::{Constraint, Constraints};
-    use crate::data::{Csr, Data};
+    use mustlink_core::constraints::{Constraint, Constraints};
+    use mustlink_core::data::{Csr, Data};
     use ndarray::array;
 
     #[test]

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::error::Error;
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
 
 /// How often a wait checks the cancel flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -490,7 +490,7 @@ mod tests {
     #[test]
     fn a_wait_ends_when_the_run_is_cancelled() {
         let flag = Arc::new(AtomicBool::new(false));
-        let path = crate::random::SeedPath::new(1);
+        let path = mustlink_core::random::SeedPath::new(1);
         let ctx = Context::builder(path).cancel(flag.clone()).build();
         let mut child = sh("sleep 60", 0.0);
         let raise = thread::spawn(move || {

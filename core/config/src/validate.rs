@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::axis::axis_values;
-use super::document::{Entry, Node, NodeKind};
-use super::schema::{
+use crate::axis::axis_values;
+use crate::document::{Entry, Node, NodeKind};
+use crate::schema::{
     alternatives, article, classes_offset, deref, expected, fits, fitting, out_of_range, plain,
     property, slot_role, takes_numbers, words,
 };
-use crate::error::Diagnostic;
-use crate::registry::{Catalogue, suggestion};
-use crate::role::Role;
+use mustlink_core::error::Diagnostic;
+use mustlink_core::registry::{Catalogue, suggestion};
+use mustlink_core::role::Role;
 
 /// How a tree is checked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,6 +27,14 @@ pub struct Check {
 pub fn validate<T: JsonSchema>(node: &Node, path: &str, check: Check, out: &mut Vec<Diagnostic>) {
     let schema = schemars::schema_for!(T).to_value();
     Walk { check, out, axes: Vec::new() }.value(node, &schema, &schema, path, "the configuration");
+}
+
+/// What is wrong with a value by a schema that stands for itself.
+pub fn complaints(value: &Value, schema: &Value) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let mut walk = Walk { check: Check::default(), out: &mut out, axes: Vec::new() };
+    walk.value(&Node::synthetic(value), schema, schema, "", "the configuration");
+    out
 }
 
 /// The paths of lists and ranges that stand where the schema of `T` wants a single value.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::error::{Diagnostic, Error, Result};
+use mustlink_core::error::{Diagnostic, Error, Result};
 
 /// A named text.
 #[derive(Debug, PartialEq)]

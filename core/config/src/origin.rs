@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::document::Node;
-use super::schema::property;
-use crate::registry::Catalogue;
+use crate::document::Node;
+use crate::schema::property;
+use mustlink_core::registry::Catalogue;
 
 /// A value of a resolved configuration.
 #[derive(Debug, Clone, PartialEq)]
