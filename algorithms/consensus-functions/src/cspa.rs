@@ -4,9 +4,10 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_partitioners::Engine;
 
-use crate::cutting::{Cutting, Units};
-use crate::members::{CanonicalEnsemble, Weights};
-use crate::pairwise;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
+use crate::parts::pairwise;
+use crate::parts::weights::Weights;
 
 /// CSPA: the graph of co-associations between all pairs of objects, cut into k parts.
 ///
@@ -116,7 +117,7 @@ impl ConsensusFunction for Cspa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{blank, e12};
+    use crate::parts::e12::{blank, e12};
 
     #[test]
     fn worked_example() {

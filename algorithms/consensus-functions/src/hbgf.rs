@@ -3,9 +3,10 @@
 use mustlink_core::prelude::*;
 use mustlink_partitioners::Engine;
 
-use crate::bipartite;
-use crate::cutting::{Cutting, Units};
-use crate::members::{CanonicalEnsemble, Weights};
+use crate::parts::bipartite;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
+use crate::parts::weights::Weights;
 
 /// HBGF: the graph of objects and the clusters they are in, cut into k parts.
 ///
@@ -104,7 +105,7 @@ impl ConsensusFunction for Hbgf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{blank, e12};
+    use crate::parts::e12::{blank, e12};
     use mustlink_core::random::SeedPath;
     use mustlink_kernels::agreement::contingency::adjusted_rand;
     use mustlink_partitioners::embed;

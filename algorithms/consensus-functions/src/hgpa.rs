@@ -4,9 +4,9 @@ use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_partitioners::{Engine, HyperTask, Hypergraph};
 
-use crate::bipartite;
-use crate::cutting::{Cutting, Units};
-use crate::members::CanonicalEnsemble;
+use crate::parts::bipartite;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
 
 /// HGPA: the hypergraph whose hyperedges are the clusters of all members, cut into k parts.
 ///
@@ -123,7 +123,7 @@ impl ConsensusFunction for Hgpa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{blank, e12};
+    use crate::parts::e12::{blank, e12};
 
     #[test]
     fn worked_example() {

@@ -8,7 +8,8 @@ use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_kernels::kmeans::lloyd::best_of;
 use rayon::prelude::*;
 
-use crate::members::{CanonicalEnsemble, Weights};
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::weights::Weights;
 
 /// KCC: k-means on the rows of labels, with centres that say how often each label occurs.
 ///
@@ -278,7 +279,7 @@ impl ConsensusFunction for Kcc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use crate::parts::e12::{E12_CLASSES, blank, e12};
     use mustlink_core::random::SeedPath;
     use proptest::prelude::*;
 

@@ -6,8 +6,8 @@ use mustlink_partitioners::{Engine, GraphBuilder, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::cutting::Cutting;
-use crate::members::CanonicalEnsemble;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::Cutting;
 
 /// MCLA: clusters of all members are grouped into k meta-clusters, which the objects then join.
 ///
@@ -183,7 +183,7 @@ impl ConsensusFunction for Mcla {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use crate::parts::e12::{E12_CLASSES, blank, e12};
     use mustlink_kernels::agreement::contingency::adjusted_rand;
 
     #[test]

@@ -8,7 +8,8 @@ use mustlink_kernels::agreement::linear_assignment::maximise_counts;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::members::{Weights, shared};
+use crate::parts::agreement::shared;
+use crate::parts::weights::Weights;
 
 /// Voting: labels of every member are matched to a reference, then each object takes the majority.
 ///

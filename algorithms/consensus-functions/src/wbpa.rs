@@ -3,10 +3,11 @@
 use mustlink_core::prelude::*;
 use mustlink_partitioners::Engine;
 
-use crate::bipartite::{self, Cut};
-use crate::cutting::{Cutting, Units};
-use crate::members::{CanonicalEnsemble, Weights};
-use crate::soft::{self, DistanceUnit};
+use crate::parts::bipartite::{self, Cut};
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
+use crate::parts::soft::{self, DistanceUnit};
+use crate::parts::weights::Weights;
 
 /// WBPA: the graph of objects and all clusters, joined by how probable they are, cut into k parts.
 ///
@@ -120,7 +121,7 @@ impl ConsensusFunction for Wbpa {
 mod tests {
     use super::*;
     use crate::hbgf::Hbgf;
-    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use crate::parts::e12::{E12_CLASSES, blank, e12};
     use mustlink_core::contract::fixtures;
     use ndarray::{Array2, array};
 

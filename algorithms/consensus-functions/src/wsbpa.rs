@@ -4,8 +4,9 @@ use mustlink_core::prelude::*;
 use mustlink_partitioners::Engine;
 use ndarray::{Array1, Array2};
 
-use crate::members::{CanonicalEnsemble, Weights};
-use crate::soft::{self, DistanceUnit};
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::soft::{self, DistanceUnit};
+use crate::parts::weights::Weights;
 use crate::wbpa::Wbpa;
 
 /// WSBPA: the parts of `wbpa`, each described by the feature weights of the clusters in it.

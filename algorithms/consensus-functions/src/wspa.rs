@@ -3,10 +3,11 @@
 use mustlink_core::prelude::*;
 use mustlink_partitioners::Engine;
 
-use crate::cutting::{Cutting, Units};
-use crate::members::{CanonicalEnsemble, Weights};
-use crate::pairwise;
-use crate::soft::{self, DistanceUnit};
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
+use crate::parts::pairwise;
+use crate::parts::soft::{self, DistanceUnit};
+use crate::parts::weights::Weights;
 
 /// WSPA: the graph of all pairs of objects, as similar as their cluster probabilities, cut into k parts.
 ///
@@ -124,7 +125,7 @@ impl ConsensusFunction for Wspa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::soft::probabilities;
+    use crate::parts::soft::probabilities;
     use mustlink_core::contract::fixtures;
 
     #[test]

@@ -5,8 +5,8 @@ use mustlink_partitioners::{CutGraph, GraphBuilder, Partition, Sides};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::cutting::{Cutting, Units, clustering};
-use crate::members::CanonicalEnsemble;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units, clustering};
 
 /// Objects on one side, the clusters of all members on the other, cut into parts together.
 pub(crate) struct Cut {
@@ -181,7 +181,7 @@ pub(crate) fn memory(cutting: &Cutting, shape: &Shape, degree: usize, columns: u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::Weights;
+    use crate::parts::weights::Weights;
     use mustlink_core::random::SeedPath;
     use mustlink_partitioners::Engine;
 

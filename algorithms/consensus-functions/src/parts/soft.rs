@@ -5,7 +5,7 @@ use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
 
-use crate::members::CanonicalEnsemble;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
 
 /// What distances are divided by before they become probabilities.
 #[options]

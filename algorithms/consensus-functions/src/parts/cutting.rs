@@ -6,7 +6,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_partitioners::{Apart, Cut, CutGraph, Engine, Partition, Sides, Task};
 
-use crate::members::CanonicalEnsemble;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
 
 /// What every graph-based consensus function is told about cutting.
 #[derive(Debug, Clone, Copy)]
