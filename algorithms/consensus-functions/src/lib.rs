@@ -1,9 +1,10 @@
 //! Consensus functions: what combines many partitions into one. One file each.
 //!
-//! How much members count is said by [`Weights`] wherever it may be said.
+//! Options that several share: how a graph is cut ([`Cutting`]) and how much members count ([`Weights`]).
 
 mod parts;
 
+pub use parts::cutting::Cutting;
 pub use parts::weights::{Scheme, Weights};
 
 automod::dir!(pub "src");

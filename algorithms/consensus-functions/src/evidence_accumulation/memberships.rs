@@ -6,8 +6,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::inner_product;
 use rayon::prelude::*;
 
-use crate::parts::canonical_ensemble::CanonicalEnsemble;
-use crate::parts::soft::order;
+use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
 
 /// Objects whose rows are held near while they are compared with a batch of others.
 const TILE: usize = 64;
@@ -38,7 +37,7 @@ impl Memberships {
         for (t, member) in view.members.iter().enumerate() {
             let table = member.extras.memberships.as_ref();
             let table = table.ok_or_else(|| refused("none".into()))?;
-            let clusters = view.first[t + 1] - view.first[t];
+            let clusters = view.columns(t).len();
             if table.nrows() != view.n || table.ncols() < clusters {
                 let (rows, columns) = table.dim();
                 let of = format!("{rows} × {columns} for {} objects in {clusters}", view.n);

@@ -1,5 +1,7 @@
 //! In which order, under which names and with which weight do the members of an ensemble count?
 
+use std::ops::Range;
+
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use rayon::prelude::*;
@@ -122,7 +124,7 @@ impl<'a> CanonicalEnsemble<'a> {
     pub fn ensemble(&self) -> Ensemble {
         let member = |t: usize| Member {
             labels: self.labels[t].clone(),
-            k: self.first[t + 1] - self.first[t],
+            k: self.columns(t).len(),
             weight: self.given[t],
             ..Member::default()
         };
@@ -130,11 +132,34 @@ impl<'a> CanonicalEnsemble<'a> {
         Ensemble::new(self.n, members).expect("members of one ensemble fit together")
     }
 
+    /// The clusters of member `t`, counted through all members.
+    pub fn columns(&self, t: usize) -> Range<usize> {
+        self.first[t]..self.first[t + 1]
+    }
+
+    /// The member of each cluster, these counted through all members.
+    pub fn member_of_clusters(&self) -> Vec<usize> {
+        (0..self.len()).flat_map(|t| self.columns(t).map(move |_| t)).collect()
+    }
+
     /// The cluster of object `i` in member `t`, counted through all members.
     pub fn cluster(&self, i: usize, t: usize) -> Option<usize> {
         let l = self.labels[t][i];
         (l != NONE).then(|| self.first[t] + l as usize)
     }
+}
+
+/// The clusters of a member by first appearance, as [`CanonicalEnsemble`] names them: those of its
+/// `columns` that have an object.
+pub(crate) fn order(m: &Member, columns: usize) -> Vec<usize> {
+    let mut seen = vec![false; columns];
+    let mut order = Vec::new();
+    for &l in &m.labels {
+        if (l as usize) < columns && !std::mem::replace(&mut seen[l as usize], true) {
+            order.push(l as usize);
+        }
+    }
+    order
 }
 
 /// An order of members with the same labels.

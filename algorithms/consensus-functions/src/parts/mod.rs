@@ -7,5 +7,4 @@ pub mod cutting;
 #[cfg(test)]
 pub mod e12;
 pub mod pairwise;
-pub mod soft;
 pub mod weights;
