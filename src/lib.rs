@@ -308,12 +308,13 @@ pub mod plugins {
     #[doc(inline)]
     pub use mustlink_constraint_propagators as constraint_propagators;
     /// ```
-    /// use mustlink::plugins::ensemble_generators::subsample::Subsample;
+    /// use mustlink::plugins::ensemble_generators::{Recipe, subsample::Subsample};
     /// use mustlink::prelude::*;
     ///
     /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [8.0], [9.0]]).unwrap();
     /// let problem = Problem::new(data).with_k(2);
-    /// let three = Subsample { members: 3, ..Subsample::default() };
+    /// let recipe = Recipe { members: 3, ..Recipe::default() };
+    /// let three = Subsample { recipe, ..Subsample::default() };
     /// assert_eq!(three.generate(&problem, &Context::new(1)).unwrap().len(), 3);
     /// ```
     #[doc(inline)]

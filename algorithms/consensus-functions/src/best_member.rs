@@ -3,7 +3,9 @@
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 
-use crate::members::{CanonicalEnsemble, Weights, mean_nmi, without_missing};
+use crate::parts::agreement::mean_nmi;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::weights::Weights;
 
 /// The member with the highest mean normalised mutual information with the others: a baseline.
 ///
@@ -52,10 +54,45 @@ fn best(ensemble: &Ensemble) -> Result<Clustering> {
     Ok(c)
 }
 
+/// Labels of all objects: one that has none goes where its mean co-association is largest, ties to
+/// the lower label; an object no member saw goes to label 0.
+fn without_missing(labels: &[u32], ensemble: &Ensemble) -> Vec<u32> {
+    if !labels.contains(&NONE) {
+        return labels.to_vec();
+    }
+    let k = labels.iter().filter(|&&l| l != NONE).max().map_or(1, |&l| l as usize + 1);
+    let mut sizes = vec![0.0f64; k];
+    labels.iter().filter(|&&l| l != NONE).for_each(|&l| sizes[l as usize] += 1.0);
+    let mut sums = vec![0u64; labels.len() * k];
+    for m in ensemble.members() {
+        let clusters = m.labels.iter().filter(|&&l| l != NONE).max().map_or(0, |&l| l as usize + 1);
+        let mut table = vec![0u64; clusters * k];
+        for (&l, &own) in m.labels.iter().zip(labels) {
+            if l != NONE && own != NONE {
+                table[l as usize * k + own as usize] += 1;
+            }
+        }
+        for (i, &l) in m.labels.iter().enumerate().filter(|(i, _)| labels[*i] == NONE) {
+            if l != NONE {
+                let row = &table[l as usize * k..(l as usize + 1) * k];
+                sums[i * k..(i + 1) * k].iter_mut().zip(row).for_each(|(s, r)| *s += r);
+            }
+        }
+    }
+    let of = |i: usize, l: u32| {
+        if l != NONE {
+            return l;
+        }
+        let mean = |c: usize| if sizes[c] > 0.0 { sums[i * k + c] as f64 / sizes[c] } else { 0.0 };
+        (1..k).fold(0, |best, c| if mean(c) > mean(best) { c } else { best }) as u32
+    };
+    labels.iter().enumerate().map(|(i, &l)| of(i, l)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{blank, e12};
+    use crate::parts::e12::{blank, e12};
 
     #[test]
     fn worked_example() {
@@ -75,5 +112,13 @@ mod tests {
         assert!(c.k >= 3);
         let one = BestMember {}.combine(&ensemble, &blank(12, 1), &Context::new(1)).unwrap();
         assert_eq!(one.k, 1);
+    }
+
+    #[test]
+    fn an_object_without_a_label_joins_those_it_meets() {
+        let labels = [[0, 0, NONE, 1], [0, 0, 1, 1], [0, 0, 1, 1]];
+        let members: Vec<Member> = labels.iter().map(|l| Member::from_labels(l)).collect();
+        let ensemble = Ensemble::new(4, members).unwrap();
+        assert_eq!(without_missing(&labels[0], &ensemble), [0, 0, 1, 1]);
     }
 }

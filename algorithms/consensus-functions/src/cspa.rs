@@ -2,11 +2,11 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::signatures::Signatures;
-use mustlink_partitioners::Engine;
 
-use crate::cutting::{Cutting, Units};
-use crate::members::{CanonicalEnsemble, Weights};
-use crate::pairwise;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
+use crate::parts::pairwise;
+use crate::parts::weights::Weights;
 
 /// CSPA: the graph of co-associations between all pairs of objects, cut into k parts.
 ///
@@ -24,60 +24,35 @@ use crate::pairwise;
 /// [StrehlGhosh2002].
 #[options]
 pub struct Cspa {
-    /// What cuts the graph.
-    pub partitioner: Engine,
-    /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[option(default = 0.03, min = 0.0)]
-    pub imbalance: f64,
-    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
-    /// than half a million ends of edges.
-    #[option(min = 1)]
-    pub trials: Option<usize>,
-    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
-    /// would pass 2³¹ - 1.
-    #[option(default = 1e6, min = 1.0, max = 1e9)]
-    pub weight_scale: f64,
+    /// How the graph is cut.
+    #[option(flatten)]
+    pub cutting: Cutting,
     /// More objects than this are refused.
     #[option(default = 5000, min = 1)]
     pub max_n: usize,
     /// How much each member counts.
     pub weights: Weights,
-    /// Objects joined by must-links stay together.
-    pub respect_must_link: bool,
-    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
-    pub respect_cannot_link: bool,
 }
 
 const INSTEAD: &str = "consensus = \"hbgf\", which cuts the same ensemble without a table of pairs";
-
-impl Cspa {
-    fn cutting(&self) -> Cutting {
-        Cutting {
-            partitioner: self.partitioner,
-            imbalance: self.imbalance,
-            trials: self.trials,
-            weight_scale: self.weight_scale,
-            respect_must_link: self.respect_must_link,
-            respect_cannot_link: self.respect_cannot_link,
-        }
-    }
-}
 
 #[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"])]
 impl ConsensusFunction for Cspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "cspa")?;
-        let cutting = self.cutting();
+        let cutting = &self.cutting;
         cutting.check(view.k)?;
         if let Some(trivial) = cutting.trivial(&view, problem)? {
             return Ok(trivial);
         }
-        let units = Units::new(&view, &cutting, problem)?;
+        let units = Units::new(&view, cutting, problem)?;
         let signatures = Signatures::new(&view.ensemble());
         let group: Vec<usize> =
             units.first.iter().map(|&i| signatures.group_of(i as usize)).collect();
         let by_unit = |counts: Vec<f64>| group.iter().map(|&a| counts[a]).collect::<Vec<f64>>();
+        // [StrehlGhosh2002] §3.2: S = H·Hᵀ, H the indicators of all clusters: the weight of the members
+        // that put both objects in one cluster. Row u of S, over the units of like objects:
         let row = |u: usize| {
             if view.is_uniform() {
                 return by_unit(signatures.row(group[u]).into_iter().map(f64::from).collect());
@@ -93,36 +68,35 @@ impl ConsensusFunction for Cspa {
             }
             sums
         };
-        pairwise::cut(&view, &units, &cutting, row, ctx)
+        // The complete graph with these weights, cut into k parts.
+        pairwise::cut(&view, &units, cutting, row, ctx)
     }
 
     fn needs(&self) -> Needs {
         Needs {
-            fixed_k: true,
-            balanced: self.partitioner.is_balanced(),
             max_n: Some(self.max_n),
             instead: INSTEAD,
-            reads_constraints: self.respect_must_link || self.respect_cannot_link,
             labels_only: true,
-            ..Needs::default()
+            ..self.cutting.needs()
         }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        (16 * shape.n * members) as u64 + pairwise::memory(&self.cutting(), shape)
+        (16 * shape.n * members) as u64 + pairwise::memory(&self.cutting, shape)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{blank, e12};
+    use crate::parts::e12::{blank, e12};
 
     #[test]
     fn worked_example() {
         // Balanced as the parts of E12 are: at most 4 + 2 of 12 objects in a part.
         let (ensemble, problem) = e12();
-        let cspa = Cspa { imbalance: 0.5, ..Cspa::default() };
+        let cutting = Cutting { imbalance: 0.5, ..Cutting::default() };
+        let cspa = Cspa { cutting, ..Cspa::default() };
         let c = cspa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         // By hand: 5 + 4 + 3 objects as the classes are, or 5 + 5 + 2; all pairs, τ counts.
         let count = |i: usize, j: usize| {
@@ -150,7 +124,8 @@ mod tests {
     fn a_weight_of_zero_silences_a_member() {
         let (ensemble, problem) = e12();
         let weights = Weights::Given(vec![1.0, 0.0, 0.0, 0.0, 0.0]);
-        let cspa = Cspa { weights, imbalance: 0.5, ..Cspa::default() };
+        let cutting = Cutting { imbalance: 0.5, ..Cutting::default() };
+        let cspa = Cspa { weights, cutting, ..Cspa::default() };
         let c = cspa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels, ensemble.members()[0].labels);
     }

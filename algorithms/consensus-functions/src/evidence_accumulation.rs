@@ -2,18 +2,20 @@
 
 mod leaves;
 mod linkage;
+mod memberships;
 
 use mustlink_core::clustering::compact;
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::Normalise;
 
-use crate::members::{CanonicalEnsemble, Weights};
-use crate::memberships::Memberships;
-use crate::pairwise;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::pairwise;
+use crate::parts::weights::Weights;
 
 use leaves::Leaves;
 use linkage::{longest, unlike, with_table, without_table};
+use memberships::Memberships;
 
 pub use linkage::Linkage;
 
@@ -168,7 +170,7 @@ impl ConsensusFunction for EvidenceAccumulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{blank, e12};
+    use crate::parts::e12::{blank, e12};
     use mustlink_core::random::SeedPath;
     use ndarray::Array2;
     use proptest::prelude::*;

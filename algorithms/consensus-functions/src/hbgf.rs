@@ -1,11 +1,11 @@
 //! Which objects and clusters belong together in the graph that joins each object to its clusters?
 
 use mustlink_core::prelude::*;
-use mustlink_partitioners::Engine;
 
-use crate::bipartite;
-use crate::cutting::{Cutting, Units};
-use crate::members::{CanonicalEnsemble, Weights};
+use crate::parts::bipartite;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
+use crate::parts::weights::Weights;
 
 /// HBGF: the graph of objects and the clusters they are in, cut into k parts.
 ///
@@ -24,41 +24,14 @@ use crate::members::{CanonicalEnsemble, Weights};
 /// [FernBrodley2004].
 #[options]
 pub struct Hbgf {
-    /// What cuts the graph.
-    pub partitioner: Engine,
-    /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[option(default = 0.03, min = 0.0)]
-    pub imbalance: f64,
-    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
-    /// than half a million ends of edges.
-    #[option(min = 1)]
-    pub trials: Option<usize>,
-    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
-    /// would pass 2³¹ - 1.
-    #[option(default = 1e6, min = 1.0, max = 1e9)]
-    pub weight_scale: f64,
+    /// How the graph is cut.
+    #[option(flatten)]
+    pub cutting: Cutting,
     /// Weight of a cluster in the balance; an object weighs 1.
     #[option(default = 1, max = 1)]
     pub cluster_vertex_weight: u32,
     /// How much each member counts.
     pub weights: Weights,
-    /// Objects joined by must-links stay together.
-    pub respect_must_link: bool,
-    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
-    pub respect_cannot_link: bool,
-}
-
-impl Hbgf {
-    fn cutting(&self) -> Cutting {
-        Cutting {
-            partitioner: self.partitioner,
-            imbalance: self.imbalance,
-            trials: self.trials,
-            weight_scale: self.weight_scale,
-            respect_must_link: self.respect_must_link,
-            respect_cannot_link: self.respect_cannot_link,
-        }
-    }
 }
 
 /// The clusters of object `i`, each with the weight of its member.
@@ -74,48 +47,48 @@ fn row(view: &CanonicalEnsemble, i: usize, out: &mut Vec<(u32, f64)>) {
 impl ConsensusFunction for Hbgf {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf")?;
-        let cutting = self.cutting();
+        let cutting = &self.cutting;
         cutting.check(view.k)?;
         if let Some(trivial) = cutting.trivial(&view, problem)? {
             return Ok(trivial);
         }
-        let units = Units::new(&view, &cutting, problem)?;
-        let fill = |i: usize, out: &mut Vec<(u32, f64)>| row(&view, i, out);
+        let units = Units::new(&view, cutting, problem)?;
+        // The bipartite graph of [FernBrodley2004]: a vertex for each object and each cluster of each
+        // member, an edge between an object and the clusters it is in, and no others. It is cut into k
+        // parts of objects and clusters; the part of an object is its label.
+        let edges = |i: usize, out: &mut Vec<(u32, f64)>| row(&view, i, out);
         let weight = self.cluster_vertex_weight;
-        Ok(bipartite::cut(&view, &units, &cutting, weight, fill, ctx)?.clustering)
+        Ok(bipartite::cut(&view, &units, cutting, weight, edges, ctx)?.clustering)
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            fixed_k: true,
-            balanced: self.partitioner.is_balanced(),
-            reads_constraints: self.respect_must_link || self.respect_cannot_link,
-            labels_only: true,
-            ..Needs::default()
-        }
+        Needs { labels_only: true, ..self.cutting.needs() }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         let labels = (16 * shape.n * members) as u64;
-        labels + bipartite::memory(&self.cutting(), shape, members, members * shape.k)
+        labels + bipartite::memory(&self.cutting, shape, members, members * shape.k)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{blank, e12};
+    use crate::parts::e12::{blank, e12};
     use mustlink_core::random::SeedPath;
     use mustlink_kernels::agreement::contingency::adjusted_rand;
-    use mustlink_partitioners::embed;
+    use mustlink_partitioners::{Engine, embed};
+
+    fn cut_by(partitioner: Engine) -> Hbgf {
+        Hbgf { cutting: Cutting { partitioner, ..Cutting::default() }, ..Hbgf::default() }
+    }
 
     #[test]
     fn singular_values_of_e12() {
         let (ensemble, problem) = e12();
         let view =
             CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "hbgf").unwrap();
-        let cutting = Hbgf::default().cutting();
-        let units = Units::single(&view, &cutting, &problem).unwrap();
+        let units = Units::single(&view, &Cutting::default(), &problem).unwrap();
         let graph = bipartite::graph(&view, &units, 1, 1e6, |i, out| row(&view, i, out)).unwrap();
         assert_eq!((graph.len(), graph.directions()), (28, 120));
         let values = embed(&graph, 3, &Context::new(1)).unwrap().values;
@@ -123,7 +96,7 @@ mod tests {
             assert!((value - printed).abs() < 1e-6, "{value} is not {printed}");
         }
         // The default units: like objects are one vertex only where a part has room for them.
-        let spectral = Hbgf { partitioner: Engine::Spectral, ..Hbgf::default() };
+        let spectral = cut_by(Engine::Spectral);
         let c = spectral.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         // Object 4 is with neither class for most members.
         let mut labels = c.labels;
@@ -151,7 +124,7 @@ mod tests {
         let (ensemble, classes) = noisy(300, 4, 15, 0.7, 1);
         let engines = [Engine::default(), Engine::Multilevel, Engine::Spectral, Engine::GreedyNcut];
         for partitioner in engines {
-            let hbgf = Hbgf { partitioner, ..Hbgf::default() };
+            let hbgf = cut_by(partitioner);
             let c = hbgf.combine(&ensemble, &blank(300, 4), &Context::new(1)).unwrap();
             let ari = adjusted_rand(&classes, &c.labels);
             assert!(ari > 0.95, "{}: {ari}", partitioner.name());
@@ -166,9 +139,10 @@ mod tests {
         let constraints = Constraints::new(60, pairs).unwrap();
         let problem = blank(60, 3).with_constraints(constraints.clone());
         for partitioner in [Engine::default(), Engine::Multilevel, Engine::Spectral] {
-            let plain = Hbgf { partitioner, ..Hbgf::default() };
-            let aware =
-                Hbgf { respect_must_link: true, respect_cannot_link: true, ..plain.clone() };
+            let plain = cut_by(partitioner);
+            let mut aware = plain.clone();
+            aware.cutting.respect_must_link = true;
+            aware.cutting.respect_cannot_link = true;
             let without = plain.combine(&ensemble, &problem, &Context::new(1)).unwrap();
             assert!(constraints.violations(&without.labels).total() >= 2);
             let with = aware.combine(&ensemble, &problem, &Context::new(1)).unwrap();
@@ -198,9 +172,11 @@ mod tests {
             let e = hbgf.combine(&ensemble, &problem, &Context::new(1)).unwrap_err().to_string();
             assert!(e.starts_with(name), "{e}");
         };
-        refused(Hbgf { imbalance: 2.5, ..Hbgf::default() }, "imbalance: must be in 0..=2");
-        refused(Hbgf { trials: Some(0), ..Hbgf::default() }, "trials: ");
-        refused(Hbgf { weight_scale: 0.5, ..Hbgf::default() }, "weight_scale: ");
+        let cut = |cutting| Hbgf { cutting, ..Hbgf::default() };
+        let default = Cutting::default;
+        refused(cut(Cutting { imbalance: 2.5, ..default() }), "imbalance: must be in 0..=2");
+        refused(cut(Cutting { trials: Some(0), ..default() }), "trials: ");
+        refused(cut(Cutting { weight_scale: 0.5, ..default() }), "weight_scale: ");
         refused(Hbgf { cluster_vertex_weight: 2, ..Hbgf::default() }, "cluster_vertex_weight: ");
         refused(Hbgf { weights: Weights::Given(vec![1.0]), ..Hbgf::default() }, "weights: ");
     }

@@ -4,9 +4,9 @@ use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_partitioners::{Engine, HyperTask, Hypergraph};
 
-use crate::bipartite;
-use crate::cutting::{Cutting, Units};
-use crate::members::CanonicalEnsemble;
+use crate::parts::bipartite;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
 
 /// HGPA: the hypergraph whose hyperedges are the clusters of all members, cut into k parts.
 ///
@@ -42,12 +42,11 @@ impl ConsensusFunction for Hgpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::unweighted(ensemble, problem, "hgpa", ctx)?;
         let cutting = Cutting {
-            partitioner: Engine::default(),
             imbalance: self.imbalance,
             trials: Some(1),
-            weight_scale: 1e6,
             respect_must_link: self.respect_must_link,
             respect_cannot_link: self.respect_cannot_link,
+            ..Cutting::default()
         };
         cutting.check(view.k)?;
         if let Some(trivial) = cutting.trivial(&view, problem)? {
@@ -62,6 +61,7 @@ impl ConsensusFunction for Hgpa {
         }
         let mut sizes = vec![0; count];
         units.sizes.iter().enumerate().for_each(|(u, s)| sizes[vertex(u)] += s);
+        // [StrehlGhosh2002] §3.3: a hyperedge of weight 1 for each cluster of each member.
         let mut pins: Vec<Vec<u32>> = vec![Vec::new(); view.clusters()];
         for (u, &i) in units.first.iter().enumerate() {
             for c in (0..view.len()).filter_map(|t| view.cluster(i as usize, t)) {
@@ -74,16 +74,15 @@ impl ConsensusFunction for Hgpa {
         });
         let weights = vec![1; pins.len()];
         let hypergraph = Hypergraph::new(sizes, pins, weights)?;
-        let first = {
-            let graph = bipartite::graph(&view, &units, 0, 1e6, |i, out| {
-                let clusters = (0..view.len()).filter_map(|t| view.cluster(i, t));
-                out.extend(clusters.map(|c| (c as u32, 1.0)));
-            })?;
-            let (parts, _) = cutting.cut(&graph, &units, view.k, ctx)?;
-            let mut first = vec![0; count];
-            (0..units.len()).for_each(|u| first[vertex(u)] = parts[u]);
-            first
-        };
+        // The first start: the parts of the bipartite graph of objects and clusters.
+        let graph = bipartite::graph(&view, &units, 0, 1e6, |i, out| {
+            let clusters = (0..view.len()).filter_map(|t| view.cluster(i, t));
+            out.extend(clusters.map(|c| (c as u32, 1.0)));
+        })?;
+        let (parts, _) = cutting.cut(&graph, &units, view.k, ctx)?;
+        let mut first = vec![0; count];
+        (0..units.len()).for_each(|u| first[vertex(u)] = parts[u]);
+        // The cut that tears as few hyperedges as possible.
         let task = HyperTask {
             hypergraph: &hypergraph,
             k: view.k,
@@ -123,7 +122,7 @@ impl ConsensusFunction for Hgpa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{blank, e12};
+    use crate::parts::e12::{blank, e12};
 
     #[test]
     fn worked_example() {

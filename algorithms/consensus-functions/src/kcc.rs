@@ -8,7 +8,8 @@ use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_kernels::kmeans::lloyd::best_of;
 use rayon::prelude::*;
 
-use crate::members::{CanonicalEnsemble, Weights};
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::weights::Weights;
 
 /// KCC: k-means on the rows of labels, with centres that say how often each label occurs.
 ///
@@ -93,7 +94,7 @@ impl Table<'_> {
         let mut shares: Vec<Vec<f64>> = (0..view.len())
             .into_par_iter()
             .map(|t| {
-                let width = view.first[t + 1] - view.first[t];
+                let width = view.columns(t).len();
                 let mut counts = vec![0.0; width * k];
                 for (&l, &c) in view.labels[t].iter().zip(labels) {
                     if l != NONE {
@@ -112,7 +113,7 @@ impl Table<'_> {
             })
             .collect();
         for (t, table) in shares.drain(..).enumerate() {
-            let width = view.first[t + 1] - view.first[t];
+            let width = view.columns(t).len();
             for c in 0..k {
                 for l in 0..width {
                     out[(view.first[t] + l) * k + c] = table[c * width + l];
@@ -145,7 +146,7 @@ impl Table<'_> {
         let mut prices = {
             let mut seeds = vec![0.0; self.view.clusters() * k];
             for t in 0..self.view.len() {
-                let width = self.view.first[t + 1] - self.view.first[t];
+                let width = self.view.columns(t).len();
                 for (c, &i) in start.iter().enumerate() {
                     let mut m = vec![0.0; width];
                     let l = self.view.labels[t][i as usize];
@@ -278,7 +279,7 @@ impl ConsensusFunction for Kcc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use crate::parts::e12::{E12_CLASSES, blank, e12};
     use mustlink_core::random::SeedPath;
     use proptest::prelude::*;
 

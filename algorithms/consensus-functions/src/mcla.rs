@@ -2,12 +2,12 @@
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
-use mustlink_partitioners::{Engine, GraphBuilder, Task};
+use mustlink_partitioners::{CutGraph, Engine, GraphBuilder, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::cutting::Cutting;
-use crate::members::CanonicalEnsemble;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::check_imbalance;
 
 /// MCLA: clusters of all members are grouped into k meta-clusters, which the objects then join.
 ///
@@ -65,12 +65,13 @@ fn sizes(view: &CanonicalEnsemble) -> Vec<u32> {
     out
 }
 
-/// For every cluster of member `t` its Jaccard similarity with all clusters of all members.
+/// For every cluster of member `t` its Jaccard similarity |a ∩ b| / |a ∪ b| with all clusters of the other
+/// members.
 fn jaccard(view: &CanonicalEnsemble, t: usize, sizes: &[u32]) -> Vec<f32> {
-    let (columns, own) = (view.clusters(), view.first[t + 1] - view.first[t]);
+    let (columns, own) = (view.clusters(), view.columns(t).len());
     let mut out = vec![0f32; own * columns];
     for s in (0..view.len()).filter(|&s| s != t) {
-        let width = view.first[s + 1] - view.first[s];
+        let width = view.columns(s).len();
         let mut both = vec![0u32; own * width];
         for (&a, &b) in view.labels[t].iter().zip(&view.labels[s]) {
             if a != NONE && b != NONE {
@@ -86,55 +87,65 @@ fn jaccard(view: &CanonicalEnsemble, t: usize, sizes: &[u32]) -> Vec<f32> {
     out
 }
 
+/// The clusters of all members, each as heavy as it has objects, joined by their similarity.
+fn meta_graph(view: &CanonicalEnsemble, scale: f64, ctx: &Context) -> Result<CutGraph> {
+    let (columns, sizes) = (view.clusters(), sizes(view));
+    let tables: Vec<Vec<f32>> =
+        (0..view.len()).into_par_iter().map(|t| jaccard(view, t, &sizes)).collect();
+    ctx.check()?;
+    let mut builder = GraphBuilder::with_capacity(columns, 0);
+    for row in tables.iter().flat_map(|table| table.chunks(columns)) {
+        row.iter().enumerate().for_each(|(b, &j)| builder.edge(b as u32, f64::from(j)));
+        builder.end_vertex();
+    }
+    drop(tables);
+    builder.build(sizes, scale)
+}
+
+/// The share of the clusters of each of the `k` meta-clusters that an object is in; `parts` holds the
+/// meta-cluster of every cluster.
+fn collapse(view: &CanonicalEnsemble, parts: &[u32], k: usize) -> Array2<f64> {
+    let mut held = vec![0.0; k];
+    parts.iter().for_each(|&p| held[p as usize] += 1.0);
+    let mut association: Array2<f64> = Array2::zeros((view.n, k));
+    for t in 0..view.len() {
+        for (i, &l) in view.labels[t].iter().enumerate().filter(|(_, l)| **l != NONE) {
+            association[[i, parts[view.first[t] + l as usize] as usize]] += 1.0;
+        }
+    }
+    for mut row in association.rows_mut() {
+        row.iter_mut().zip(&held).for_each(|(a, h)| *a /= f64::max(*h, 1.0));
+    }
+    association
+}
+
 #[plugin("mcla", cites = ["StrehlGhosh2002", "KarypisKumar1998"])]
 impl ConsensusFunction for Mcla {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::unweighted(ensemble, problem, "mcla", ctx)?;
-        let cutting = Cutting {
-            partitioner: self.partitioner,
-            imbalance: self.imbalance,
-            trials: self.trials,
-            weight_scale: self.weight_scale,
-            respect_must_link: false,
-            respect_cannot_link: false,
-        };
-        cutting.check(view.k)?;
+        check_imbalance(self.imbalance, view.k)?;
         if let Some(trivial) = view.trivial() {
             return Ok(trivial);
         }
-        let (n, columns, sizes) = (view.n, view.clusters(), sizes(&view));
-        let tables: Vec<Vec<f32>> =
-            (0..view.len()).into_par_iter().map(|t| jaccard(&view, t, &sizes)).collect();
-        ctx.check()?;
-        let mut builder = GraphBuilder::with_capacity(columns, 0);
-        for row in tables.iter().flat_map(|table| table.chunks(columns)) {
-            row.iter().enumerate().for_each(|(b, &j)| builder.edge(b as u32, f64::from(j)));
-            builder.end_vertex();
-        }
-        drop(tables);
-        let graph = builder.build(sizes, self.weight_scale)?;
-        // Fewer clusters than k in all members together: every one is a meta-cluster of its own.
-        let k = view.k.min(columns);
+        // The steps of [StrehlGhosh2002] §3.4. Construct the meta-graph: its vertices are the clusters
+        // of all members.
+        let graph = meta_graph(&view, self.weight_scale, ctx)?;
+        // Cluster hyperedges: cut it into k parts, the meta-clusters. With fewer clusters than k in all
+        // members together every one is a meta-cluster of its own.
+        let (n, k) = (view.n, view.k.min(graph.len()));
         let task = Task {
             imbalance: self.imbalance.min((k.max(2) - 1) as f64),
             trials: self.trials,
             ..Task::new(&graph, k)
         };
         let partition = self.partitioner.partition(&task, &ctx.child("partitioner"))?;
-        let (parts, _) = compact(&partition.parts);
-        let mut held = vec![0.0; k];
-        parts.iter().for_each(|&p| held[p as usize] += 1.0);
-        let mut association: Array2<f64> = Array2::zeros((n, k));
-        for t in 0..view.len() {
-            for (i, &l) in view.labels[t].iter().enumerate().filter(|(_, l)| **l != NONE) {
-                association[[i, parts[view.first[t] + l as usize] as usize]] += 1.0;
-            }
-        }
+        // Collapse meta-clusters: each to the mean of the indicators of its clusters.
+        let mut association = collapse(&view, &compact(&partition.parts).0, k);
+        // Compete for objects: each goes to the meta-cluster it is most associated with.
         let mut stream = ctx.stream("ties");
         let mut labels = vec![0; n];
         let mut confidence = 0.0;
         for (i, mut row) in association.rows_mut().into_iter().enumerate() {
-            row.iter_mut().zip(&held).for_each(|(a, h)| *a /= f64::max(*h, 1.0));
             let most = row.iter().copied().fold(0.0, f64::max);
             let mut best = row.iter().enumerate().filter(|(_, a)| **a == most).map(|(p, _)| p);
             labels[i] = match self.tie {
@@ -183,7 +194,7 @@ impl ConsensusFunction for Mcla {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use crate::parts::e12::{E12_CLASSES, blank, e12};
     use mustlink_kernels::agreement::contingency::adjusted_rand;
 
     #[test]

@@ -3,7 +3,9 @@
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
 
-use crate::members::{CanonicalEnsemble, Scheme, Weights, mean_nmi, nmi};
+use crate::parts::agreement::{mean_nmi, nmi};
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::weights::{Scheme, Weights};
 
 /// Another consensus function on some of the members only.
 ///
@@ -139,7 +141,7 @@ impl ConsensusFunction for SelectedMembers {
 mod tests {
     use super::*;
     use crate::best_member::BestMember;
-    use crate::members::tests::blank;
+    use crate::parts::e12::blank;
 
     fn ensemble() -> Ensemble {
         // Three members agree, two more agree in something else, one says nothing of either.

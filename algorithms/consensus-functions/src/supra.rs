@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::cspa::Cspa;
 use crate::hgpa::Hgpa;
 use crate::mcla::Mcla;
-use crate::members::{nmi, weighted_mean};
+use crate::parts::agreement::{nmi, weighted_mean};
 
 /// Supra-consensus: several consensus functions, and the result that agrees best with the members.
 ///
@@ -94,7 +94,7 @@ impl ConsensusFunction for Supra {
 mod tests {
     use super::*;
     use crate::best_member::BestMember;
-    use crate::members::tests::e12;
+    use crate::parts::e12::e12;
 
     #[test]
     fn the_best_of_three_is_kept() {

@@ -8,7 +8,8 @@ use mustlink_kernels::agreement::linear_assignment::maximise_counts;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::members::{Weights, shared};
+use crate::parts::agreement::shared;
+use crate::parts::weights::Weights;
 
 /// Voting: labels of every member are matched to a reference, then each object takes the majority.
 ///
@@ -135,6 +136,7 @@ impl Voting {
         let k = reference.iter().filter(|&&l| l != NONE).max().map_or(1, |&m| m as usize + 1);
         let mut votes: Array2<f64> = Array2::zeros((n, k));
         for &(member, weight) in members {
+            // The names of its clusters that overlap the reference most.
             let mut overlap = vec![0u64; member.k * k];
             for (&l, &c) in member.labels.iter().zip(reference) {
                 if l != NONE && c != NONE {
@@ -149,6 +151,7 @@ impl Voting {
                 })
             };
             let targets: Vec<usize> = (0..member.k).map(target).collect();
+            // Its votes under those names.
             let soft = member
                 .extras
                 .memberships
@@ -164,6 +167,7 @@ impl Voting {
                 }
             }
         }
+        // The majority; of several clusters with most votes the reference's, else the first.
         let labels = (0..n)
             .map(|i| {
                 let row = votes.row(i);

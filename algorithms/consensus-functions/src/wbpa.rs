@@ -1,12 +1,16 @@
 //! Which objects and clusters belong together when every object leans towards every cluster?
 
-use mustlink_core::prelude::*;
-use mustlink_partitioners::Engine;
+mod complete_graph;
+mod distances;
 
-use crate::bipartite::{self, Cut};
-use crate::cutting::{Cutting, Units};
-use crate::members::{CanonicalEnsemble, Weights};
-use crate::soft::{self, DistanceUnit};
+use mustlink_core::prelude::*;
+use ndarray::{Array2, ArrayViewMut1, Axis};
+use rayon::prelude::*;
+
+use crate::parts::bipartite::{self, Cut};
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units};
+use crate::parts::weights::Weights;
 
 /// WBPA: the graph of objects and all clusters, joined by how probable they are, cut into k parts.
 ///
@@ -25,19 +29,9 @@ use crate::soft::{self, DistanceUnit};
 /// [AlRazganDomeniconi2006]; used by [DomeniconiAlRazgan2008].
 #[options]
 pub struct Wbpa {
-    /// What cuts the graph.
-    pub partitioner: Engine,
-    /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[option(default = 0.03, min = 0.0)]
-    pub imbalance: f64,
-    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
-    /// than half a million ends of edges.
-    #[option(min = 1)]
-    pub trials: Option<usize>,
-    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
-    /// would pass 2³¹ - 1.
-    #[option(default = 1e6, min = 1.0, max = 1e9)]
-    pub weight_scale: f64,
+    /// How the graph is cut.
+    #[option(flatten)]
+    pub cutting: Cutting,
     /// Weight of a cluster in the balance; an object weighs 1.
     #[option(default = 1, max = 1)]
     pub cluster_vertex_weight: u32,
@@ -46,24 +40,53 @@ pub struct Wbpa {
     pub distance_unit: DistanceUnit,
     /// How much each member counts.
     pub weights: Weights,
-    /// Objects joined by must-links stay together.
-    pub respect_must_link: bool,
-    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
-    pub respect_cannot_link: bool,
+}
+
+/// What distances are divided by before they become probabilities.
+#[options]
+pub enum DistanceUnit {
+    /// Nothing, as printed: on data in [0, 1] all clusters of a member become almost equally probable.
+    #[default]
+    Raw,
+    /// The mean distance of the member.
+    Mean,
+}
+
+// The method of [AlRazganDomeniconi2006] in its three steps: posteriors, graph, cut.
+
+/// Turns the distances d_il of object i to the k clusters of a member into P(C_l | x_i) =
+/// (D_i − d_il + 1) / (k·D_i + k − Σ_l d_il), D_i the largest of them: all positive, and 1 in all.
+fn posterior(mut d: ArrayViewMut1<f64>) {
+    let largest = d.iter().copied().fold(0.0, f64::max);
+    // Σ_l (D_i − d_il + 1), term by term: the printed k·D_i + k − Σ_l d_il cancels where distances
+    // are large.
+    let total: f64 = d.iter().map(|d| largest - d + 1.0).sum();
+    d.mapv_inplace(|d| (largest - d + 1.0) / total);
+}
+
+/// P(C_l | x_i) of every object and all clusters of all members, n × Σ_t k_t.
+pub(crate) fn posteriors(
+    view: &CanonicalEnsemble,
+    problem: &Problem,
+    unit: DistanceUnit,
+    tag: &str,
+    ctx: &Context,
+) -> Result<Array2<f32>> {
+    distances::of_all_clusters(view, tag, ctx, |member| {
+        // d_il in the geometry of the member: with feature weights w_l, (Σ_s w_ls (x_is − c_ls)²)^½.
+        let Some(mut d) = distances::of_member(member, problem)? else {
+            return Ok(distances::memberships(member));
+        };
+        if unit == DistanceUnit::Mean {
+            let mean = d.mean().unwrap_or(0.0);
+            d.mapv_inplace(|d| if mean > 0.0 { d / mean } else { d });
+        }
+        d.axis_iter_mut(Axis(0)).into_par_iter().for_each(posterior);
+        Ok(d)
+    })
 }
 
 impl Wbpa {
-    pub(crate) fn cutting(&self) -> Cutting {
-        Cutting {
-            partitioner: self.partitioner,
-            imbalance: self.imbalance,
-            trials: self.trials,
-            weight_scale: self.weight_scale,
-            respect_must_link: self.respect_must_link,
-            respect_cannot_link: self.respect_cannot_link,
-        }
-    }
-
     /// The consensus of `view` with the part of every cluster; `None` for k = 1 and k = n.
     pub(crate) fn cut(
         &self,
@@ -72,17 +95,18 @@ impl Wbpa {
         tag: &str,
         ctx: &Context,
     ) -> Result<Option<Cut>> {
-        let cutting = self.cutting();
-        cutting.check(view.k)?;
-        let rows = soft::rows(view, problem, self.distance_unit, tag, ctx)?;
+        self.cutting.check(view.k)?;
+        let p = posteriors(view, problem, self.distance_unit, tag, ctx)?;
         if view.trivial().is_some() {
             return Ok(None);
         }
-        let units = Units::single(view, &cutting, problem)?;
-        let mut of = vec![0; view.clusters()];
-        (0..view.len()).for_each(|t| of[view.first[t]..view.first[t + 1]].fill(t));
-        let weight = |i: usize, c: usize| view.weights[of[c]] * f64::from(rows[[i, c]]);
-        bipartite::cut_table(view, &units, &cutting, self.cluster_vertex_weight, weight, ctx)
+        // The bipartite graph: a vertex for each object and for each cluster of each member. Object i and
+        // cluster C_l are joined by an edge of weight P(C_l | x_i), times the weight of the member.
+        let member = view.member_of_clusters();
+        let edge = |i: usize, l: usize| view.weights[member[l]] * f64::from(p[[i, l]]);
+        // Its k-way cut: the part of an object is its label.
+        let units = Units::single(view, &self.cutting, problem)?;
+        complete_graph::cut(view, &units, &self.cutting, self.cluster_vertex_weight, edge, ctx)
             .map(Some)
     }
 }
@@ -91,28 +115,20 @@ impl Wbpa {
 impl ConsensusFunction for Wbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa")?;
-        let cut = self.cut(&view, problem, "wbpa", ctx)?;
-        match cut {
+        match self.cut(&view, problem, "wbpa", ctx)? {
             Some(cut) => Ok(cut.clustering),
-            None => Ok(self.cutting().trivial(&view, problem)?.expect("nothing was cut")),
+            None => Ok(self.cutting.trivial(&view, problem)?.expect("nothing was cut")),
         }
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            distances: true,
-            complete: true,
-            fixed_k: true,
-            balanced: self.partitioner.is_balanced(),
-            reads_constraints: self.respect_must_link || self.respect_cannot_link,
-            ..Needs::default()
-        }
+        Needs { distances: true, complete: true, ..self.cutting.needs() }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         let clusters = members * shape.k;
         let tables = (12 * shape.n * clusters) as u64;
-        tables + bipartite::memory(&self.cutting(), shape, clusters, clusters)
+        tables + bipartite::memory(&self.cutting, shape, clusters, clusters)
     }
 }
 
@@ -120,9 +136,17 @@ impl ConsensusFunction for Wbpa {
 mod tests {
     use super::*;
     use crate::hbgf::Hbgf;
-    use crate::members::tests::{E12_CLASSES, blank, e12};
+    use crate::parts::e12::{E12_CLASSES, blank, e12};
     use mustlink_laws::fixtures;
-    use ndarray::{Array2, array};
+    use mustlink_partitioners::Engine;
+    use ndarray::{Array1, array};
+    use proptest::prelude::*;
+
+    fn probabilities(distances: &[f64]) -> Vec<f64> {
+        let mut row = Array1::from(distances.to_vec());
+        posterior(row.view_mut());
+        row.to_vec()
+    }
 
     /// Members that carry their labels as memberships alone.
     fn one_hot(ensemble: &Ensemble) -> Ensemble {
@@ -142,9 +166,9 @@ mod tests {
         let soft = one_hot(&ensemble);
         let view = CanonicalEnsemble::new(&soft, &problem, &Weights::default(), "wbpa").unwrap();
         let wbpa = Wbpa::default();
-        let units = Units::single(&view, &wbpa.cutting(), &problem).unwrap();
+        let units = Units::single(&view, &wbpa.cutting, &problem).unwrap();
         let rows =
-            soft::rows(&view, &problem, DistanceUnit::Raw, "wbpa", &Context::new(1)).unwrap();
+            posteriors(&view, &problem, DistanceUnit::Raw, "wbpa", &Context::new(1)).unwrap();
         let ours = bipartite::graph(&view, &units, 1, 1e6, |i, out| {
             let weights = rows.row(i).into_iter().enumerate();
             out.extend(weights.map(|(c, &w)| (c as u32, f64::from(w))));
@@ -154,15 +178,17 @@ mod tests {
         });
         assert_eq!(ours.unwrap(), theirs.unwrap());
         for partitioner in [Engine::Multilevel, Engine::Spectral] {
-            let a = Wbpa { partitioner, ..Wbpa::default() }
+            let cutting = Cutting { partitioner, ..Cutting::default() };
+            let a = Wbpa { cutting: cutting.clone(), ..Wbpa::default() }
                 .combine(&soft, &problem, &Context::new(1))
                 .unwrap();
-            let b = Hbgf { partitioner, ..Hbgf::default() }
+            let b = Hbgf { cutting, ..Hbgf::default() }
                 .combine(&ensemble, &problem, &Context::new(1))
                 .unwrap();
             assert_eq!(a.labels, b.labels);
         }
-        let c = Wbpa { imbalance: 0.5, ..Wbpa::default() };
+        let cutting = Cutting { imbalance: 0.5, ..Cutting::default() };
+        let c = Wbpa { cutting, ..Wbpa::default() };
         let c = c.combine(&soft, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.k, 3);
         assert!(
@@ -188,14 +214,14 @@ mod tests {
             let ensemble = Ensemble::new(3, vec![member(extras)]).unwrap();
             let view =
                 CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "wbpa").unwrap();
-            soft::rows(&view, &problem, unit, "wbpa", &Context::new(1)).unwrap()
+            posteriors(&view, &problem, unit, "wbpa", &Context::new(1)).unwrap()
         };
         assert_eq!(rows(weighted, DistanceUnit::Raw), rows(given.clone(), DistanceUnit::Raw));
         // Mean 11/6: in that unit the rows lean less where distances were large.
         let unit = rows(given.clone(), DistanceUnit::Mean);
         assert!((f64::from(unit[[0, 0]]) - 29.0 / 40.0).abs() < 1e-6, "{}", unit[[0, 0]]);
         let plain = Extras { centers: Some(centers), ..Extras::default() };
-        let expected = soft::probabilities(&[41.0f64.sqrt(), (97.0f64 / 2.0).sqrt()]);
+        let expected = probabilities(&[41.0f64.sqrt(), (97.0f64 / 2.0).sqrt()]);
         assert!((f64::from(rows(plain, DistanceUnit::Raw)[[0, 0]]) - expected[0]).abs() < 1e-6);
     }
 
@@ -211,17 +237,46 @@ mod tests {
         let (problem, classes) = fixtures::dense(2);
         let centre = |x: &Array2<f64>, c: u32| {
             let rows: Vec<usize> = (0..45).filter(|&i| classes[i] == c).collect();
-            x.select(ndarray::Axis(0), &rows).mean_axis(ndarray::Axis(0)).unwrap()
+            x.select(Axis(0), &rows).mean_axis(Axis(0)).unwrap()
         };
         let x = problem.data.to_dense();
         let views: Vec<_> = (0..3).map(|c| centre(&x, c)).collect();
         let views: Vec<_> = views.iter().map(|c| c.view()).collect();
-        let centers = ndarray::stack(ndarray::Axis(0), &views).unwrap();
+        let centers = ndarray::stack(Axis(0), &views).unwrap();
         let extras = Extras { centers: Some(centers), ..Extras::default() };
         let member = Member { extras, ..Member::from_labels(&classes) };
         let ensemble = Ensemble::new(45, vec![member; 3]).unwrap();
         let c = Wbpa::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels, mustlink_core::clustering::canonical(&classes));
         assert!(blank(3, 2).k == Some(2));
+    }
+
+    #[test]
+    fn printed_vectors() {
+        let near = |distances: &[f64], printed: &[f64]| {
+            let rows = probabilities(distances);
+            assert!(rows.iter().zip(printed).all(|(a, b)| (a - b).abs() < 1e-12), "{rows:?}");
+        };
+        near(&[1.0, 3.0], &[0.75, 0.25]);
+        near(&[2.0, 2.0], &[0.5, 0.5]);
+        near(&[4.0, 0.5], &[2.0 / 11.0, 9.0 / 11.0]);
+        near(&[0.0, 2.0, 5.0], &[6.0 / 11.0, 4.0 / 11.0, 1.0 / 11.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn probabilities_are_positive_sum_to_one_and_fall_with_distance(
+            distances in prop::collection::vec(0.0f64..1e6, 1..12),
+        ) {
+            let p = probabilities(&distances);
+            prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            prop_assert!(p.iter().all(|&p| p > 0.0));
+            for (a, pa) in distances.iter().zip(&p) {
+                for (b, pb) in distances.iter().zip(&p) {
+                    prop_assert!((a < b) <= (pa >= pb));
+                    prop_assert!(a != b || pa == pb);
+                }
+            }
+        }
     }
 }

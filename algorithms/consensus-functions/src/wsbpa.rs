@@ -1,12 +1,12 @@
 //! Which clusters does `wbpa` find, and in which features do they show?
 
 use mustlink_core::prelude::*;
-use mustlink_partitioners::Engine;
 use ndarray::{Array1, Array2};
 
-use crate::members::{CanonicalEnsemble, Weights};
-use crate::soft::{self, DistanceUnit};
-use crate::wbpa::Wbpa;
+use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
+use crate::parts::cutting::Cutting;
+use crate::parts::weights::Weights;
+use crate::wbpa::{DistanceUnit, Wbpa};
 
 /// WSBPA: the parts of `wbpa`, each described by the feature weights of the clusters in it.
 ///
@@ -25,19 +25,9 @@ use crate::wbpa::Wbpa;
 pub struct Wsbpa {
     /// How the weights of the clusters of a part are averaged.
     pub aggregate: Aggregate,
-    /// What cuts the graph.
-    pub partitioner: Engine,
-    /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[option(default = 0.03, min = 0.0)]
-    pub imbalance: f64,
-    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
-    /// than half a million ends of edges.
-    #[option(min = 1)]
-    pub trials: Option<usize>,
-    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
-    /// would pass 2³¹ - 1.
-    #[option(default = 1e6, min = 1.0, max = 1e9)]
-    pub weight_scale: f64,
+    /// How the graph is cut.
+    #[option(flatten)]
+    pub cutting: Cutting,
     /// Weight of a cluster in the balance; an object weighs 1.
     #[option(default = 1, max = 1)]
     pub cluster_vertex_weight: u32,
@@ -46,10 +36,6 @@ pub struct Wsbpa {
     pub distance_unit: DistanceUnit,
     /// How much each member counts.
     pub weights: Weights,
-    /// Objects joined by must-links stay together.
-    pub respect_must_link: bool,
-    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
-    pub respect_cannot_link: bool,
 }
 
 /// How the feature weights of the clusters of a part are averaged.
@@ -65,15 +51,10 @@ pub enum Aggregate {
 impl Wsbpa {
     fn wbpa(&self) -> Wbpa {
         Wbpa {
-            partitioner: self.partitioner,
-            imbalance: self.imbalance,
-            trials: self.trials,
-            weight_scale: self.weight_scale,
+            cutting: self.cutting.clone(),
             cluster_vertex_weight: self.cluster_vertex_weight,
             distance_unit: self.distance_unit,
             weights: self.weights.clone(),
-            respect_must_link: self.respect_must_link,
-            respect_cannot_link: self.respect_cannot_link,
         }
     }
 
@@ -89,9 +70,9 @@ impl Wsbpa {
         for t in 0..view.len() {
             let m = view.members[t];
             let weights = m.extras.weights.as_ref().expect("checked before");
-            let mut sizes = vec![0.0; view.first[t + 1] - view.first[t]];
+            let mut sizes = vec![0.0; view.columns(t).len()];
             view.labels[t].iter().for_each(|&l| sizes[l as usize] += 1.0);
-            for (at, l) in soft::order(m, weights.nrows()).into_iter().enumerate() {
+            for (at, l) in order(m, weights.nrows()).into_iter().enumerate() {
                 let part = clusters[view.first[t] + at];
                 if part != NONE {
                     let factor = match self.aggregate {
@@ -142,7 +123,7 @@ impl ConsensusFunction for Wsbpa {
             // k = 1: everything is in one part. k = n: no part holds a cluster.
             None => {
                 let name = if view.k == 1 { 0 } else { NONE };
-                let trivial = self.wbpa().cutting().trivial(&view, problem)?;
+                let trivial = self.cutting.trivial(&view, problem)?;
                 (trivial.expect("nothing was cut"), vec![name; view.clusters()])
             }
         };
@@ -164,6 +145,7 @@ impl ConsensusFunction for Wsbpa {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mustlink_partitioners::Engine;
     use ndarray::array;
 
     #[test]
@@ -179,7 +161,8 @@ mod tests {
             vec![member(array![[0.8, 0.2], [0.5, 0.5]]), member(array![[0.6, 0.4], [0.1, 0.9]])];
         let ensemble = Ensemble::new(4, members).unwrap();
         // Four objects and four clusters: the multilevel partitioner finds parts of four.
-        let wsbpa = Wsbpa { partitioner: Engine::Multilevel, ..Wsbpa::default() };
+        let cutting = Cutting { partitioner: Engine::Multilevel, ..Cutting::default() };
+        let wsbpa = Wsbpa { cutting, ..Wsbpa::default() };
         let c = wsbpa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels, [0, 0, 1, 1]);
         let weights = c.extras.weights.unwrap();

@@ -2,8 +2,9 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, OutOfSample, Settings, SingleClusterer};
-use crate::sampling::Sampling;
+use crate::parts::member_input::{MemberInput, OutOfSample, Space};
+use crate::parts::recipe::Recipe;
+use crate::parts::view::{View, subset};
 
 /// Many runs of one clusterer, each on n objects drawn with replacement; the others are classified.
 ///
@@ -22,43 +23,41 @@ use crate::sampling::Sampling;
 /// [DudoitFridlyand2003].
 #[options]
 pub struct Bootstrap {
-    /// Number of members (τ).
-    #[option(default = 100, min = 1, max = 65535)]
-    pub members: usize,
-    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    pub k: Option<MemberK>,
-    /// What makes a member.
-    #[option(slot = "kmeans")]
-    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// How its members are made.
+    #[option(flatten)]
+    pub recipe: Recipe,
     /// What happens to the objects a member did not draw.
     pub out_of_sample: OutOfSample,
-    /// How many failed members are made again before giving up.
-    pub max_failures: usize,
-}
-
-impl Bootstrap {
-    fn recipe(&self) -> SingleClusterer<'_> {
-        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
-        SingleClusterer {
-            clusterer: self.clusterer(),
-            sampling: Some(Sampling::Bootstrap { out_of_sample: self.out_of_sample }),
-            settings,
-        }
-    }
 }
 
 #[plugin("bootstrap", cites = ["DudoitFridlyand2003"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for Bootstrap {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe().generate(problem, ctx)
+        self.recipe.generate(Some(self), problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.recipe().properties()
+        self.recipe.properties(Some(self))
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe().memory(shape, labels_only)
+        self.recipe.memory(Some(self), shape, labels_only)
+    }
+}
+
+impl View for Bootstrap {
+    fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {
+        let n = problem.n();
+        let mut draw = ctx.stream("sample");
+        let mut rows: Vec<usize> = (0..n).map(|_| draw.below(n)).collect();
+        rows.sort_unstable();
+        Ok(MemberInput {
+            problem: subset(problem, &rows),
+            note: format!("{n} objects drawn with replacement"),
+            rows: Some(rows),
+            space: Space::Whole,
+            out_of_sample: self.out_of_sample,
+        })
     }
 }
 
@@ -71,8 +70,10 @@ mod tests {
     #[test]
     fn about_a_third_is_left_out() {
         let (p, _) = fixtures::dense(1);
-        let g =
-            Bootstrap { members: 20, out_of_sample: OutOfSample::LeaveOut, ..Bootstrap::default() };
+        let g = Bootstrap {
+            recipe: Recipe { members: 20, ..Recipe::default() },
+            out_of_sample: OutOfSample::LeaveOut,
+        };
         let e = g.generate(&p, &Context::new(3)).unwrap();
         let missing = |m: &Member| m.labels.iter().filter(|l| **l == NONE).count();
         let all: usize = e.members().iter().map(missing).sum();
@@ -83,7 +84,10 @@ mod tests {
     #[test]
     fn every_object_gets_a_label() {
         let (p, classes) = fixtures::dense(1);
-        let g = Bootstrap { members: 6, ..Bootstrap::default() };
+        let g = Bootstrap {
+            recipe: Recipe { members: 6, ..Recipe::default() },
+            ..Bootstrap::default()
+        };
         for m in g.generate(&p, &Context::new(3)).unwrap().members() {
             assert!(m.labels.iter().all(|&l| (l as usize) < m.k));
             assert_eq!(mustlink_core::clustering::canonical(&classes), m.labels);

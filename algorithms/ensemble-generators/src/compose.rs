@@ -1,11 +1,19 @@
 //! What does any generator say when it is shown a part of the data?
 
+use mustlink_core::options::{Found, Options, Range};
 use mustlink_core::prelude::*;
 use serde_json::Value;
 
-use crate::members::{MOST_MEMBERS, Settings, extend, members_memory};
+use crate::bootstrap::Bootstrap;
+use crate::feature_subspace::FeatureSubspace;
+use crate::parts::member_input::OutOfSample;
+use crate::parts::members::extend;
+use crate::parts::recipe::Recipe;
+use crate::parts::runs::{MOST_MEMBERS, in_parallel, members_memory, threads};
+use crate::parts::view::View;
 use crate::random_init::RandomInit;
-use crate::sampling::Sampling;
+use crate::random_projection::{Projection, RandomProjection};
+use crate::subsample::Subsample;
 
 /// The most views that may lie around one another.
 pub const MOST_NESTED: usize = 4;
@@ -35,15 +43,83 @@ pub struct Compose {
     #[option(default = Sampling::FeatureSubspace { fraction: 0.5 })]
     pub view: Sampling,
     /// What makes members of it.
-    #[option(default = Box::new(RandomInit { members: 1, ..RandomInit::default() }))]
+    #[option(default = Box::new(RandomInit { recipe: Recipe { members: 1, ..Recipe::default() } }))]
     pub generator: Box<dyn EnsembleGenerator>,
     /// How many failed members are made again before giving up.
     pub max_failures: usize,
 }
 
-impl Compose {
-    fn settings(&self) -> Settings<'_> {
-        Settings { members: self.members, k: None, max_failures: self.max_failures }
+fn rate() -> f64 {
+    0.8
+}
+
+fn fraction() -> f64 {
+    0.5
+}
+
+/// What a member sees.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Sampling {
+    /// A share of the objects, without replacement.
+    Subsample {
+        /// The share.
+        #[serde(default = "rate")]
+        #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+        rate: f64,
+        /// What happens to the others.
+        #[serde(default)]
+        out_of_sample: OutOfSample,
+    },
+    /// As many objects as there are, drawn with replacement.
+    Bootstrap {
+        /// What happens to those never drawn.
+        #[serde(default)]
+        out_of_sample: OutOfSample,
+    },
+    /// A share of the features.
+    FeatureSubspace {
+        /// The share.
+        #[serde(default = "fraction")]
+        #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+        fraction: f64,
+    },
+    /// Random mixtures of the features.
+    RandomProjection {
+        /// Their entries.
+        #[serde(default)]
+        kind: Projection,
+        /// How many; absent: twice the logarithm of n rounded up, at least 2, at most d.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 1_000_000_000))]
+        dimensions: Option<usize>,
+    },
+}
+
+impl Options for Sampling {
+    fn look(&self, path: &str, declared: &Range, found: &mut Found) {
+        // The ranges are those of the generators of the same names.
+        self.view().look(path, declared, found);
+    }
+}
+
+impl Sampling {
+    /// The view that the generator of this name has.
+    fn view(&self) -> Box<dyn View> {
+        match *self {
+            Sampling::Subsample { rate, out_of_sample } => {
+                Box::new(Subsample { rate, out_of_sample, ..Subsample::default() })
+            }
+            Sampling::Bootstrap { out_of_sample } => {
+                Box::new(Bootstrap { out_of_sample, ..Bootstrap::default() })
+            }
+            Sampling::FeatureSubspace { fraction } => {
+                Box::new(FeatureSubspace { fraction, ..FeatureSubspace::default() })
+            }
+            Sampling::RandomProjection { kind, dimensions } => {
+                Box::new(RandomProjection { kind, dimensions, ..RandomProjection::default() })
+            }
+        }
     }
 }
 
@@ -62,8 +138,9 @@ impl EnsembleGenerator for Compose {
             return Err(Error::bad_param("generator", nested, legal));
         }
         let k = problem.k.unwrap_or(1);
-        let members = self.settings().in_parallel(ctx, |_, ctx| {
-            let seen = self.view.draw(problem, k, &ctx.child("view")).map_err(|e| e.at("view"))?;
+        let view = self.view.view();
+        let members = in_parallel(self.members, self.max_failures, ctx, |_, ctx| {
+            let seen = view.draw(problem, k, &ctx.child("view")).map_err(|e| e.at("view"))?;
             // What lies outside a view is classified by all that the inner members have.
             let own = ctx.child("generator").with_extras();
             let inner = self.generator.generate(&seen.problem, &own);
@@ -84,20 +161,18 @@ impl EnsembleGenerator for Compose {
 
     fn properties(&self) -> GeneratorProperties {
         let facts = self.generator.properties();
-        GeneratorProperties { accepts: self.view.accepts(facts.accepts), ..facts }
+        GeneratorProperties { accepts: self.view.view().accepts(facts.accepts), ..facts }
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        let threads = rayon::current_num_threads().min(self.members) as u64;
-        let inner = self.view.memory(shape) + self.generator.memory(shape, false);
-        members_memory(self.members, shape, labels_only) + threads * inner
+        let inner = self.view.view().memory(shape) + self.generator.memory(shape, false);
+        members_memory(self.members, shape, labels_only) + threads(self.members) * inner
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::members::OutOfSample;
     use crate::sweep::Sweep;
     use mustlink_base_clusterers as _;
     use mustlink_laws::fixtures;
@@ -152,7 +227,8 @@ mod tests {
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
         let cosine = serde_json::json!({ "type": "kmeans", "distortion": "cosine" });
         let clusterer = <dyn BaseClusterer as RoleObject>::from_value(cosine).unwrap();
-        let inner = RandomInit { members: 1, clusterer: Some(clusterer), ..RandomInit::default() };
+        let recipe = Recipe { members: 1, clusterer: Some(clusterer), ..Recipe::default() };
+        let inner = RandomInit { recipe };
         let view = Sampling::Subsample { rate: 0.3, out_of_sample: OutOfSample::NearestCentroid };
         let g = Compose { members: 10, view, generator: Box::new(inner), ..Compose::default() };
         let (whole, bare) =

@@ -1,9 +1,11 @@
 //! What do runs of one clusterer say that each saw a part of the features?
 
 use mustlink_core::prelude::*;
+use ndarray::Array2;
 
-use crate::members::{MemberK, Settings, SingleClusterer};
-use crate::sampling::Sampling;
+use crate::parts::member_input::{MemberInput, OutOfSample, Space};
+use crate::parts::recipe::Recipe;
+use crate::parts::view::{View, rows_only};
 
 /// Many runs of one clusterer, each on a random share of the features.
 ///
@@ -22,45 +24,81 @@ use crate::sampling::Sampling;
 /// [StrehlGhosh2002] §4.4.
 #[options]
 pub struct FeatureSubspace {
-    /// Number of members (τ).
-    #[option(default = 100, min = 1, max = 65535)]
-    pub members: usize,
-    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    pub k: Option<MemberK>,
-    /// What makes a member.
-    #[option(slot = "kmeans")]
-    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// How its members are made.
+    #[option(flatten)]
+    pub recipe: Recipe,
     /// The share of the features a member sees.
     #[option(default = 0.5, above = 0.0, max = 1.0)]
     pub fraction: f64,
-    /// How many failed members are made again before giving up.
-    pub max_failures: usize,
-}
-
-impl FeatureSubspace {
-    fn recipe(&self) -> SingleClusterer<'_> {
-        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
-        SingleClusterer {
-            clusterer: self.clusterer(),
-            sampling: Some(Sampling::FeatureSubspace { fraction: self.fraction }),
-            settings,
-        }
-    }
 }
 
 #[plugin("feature_subspace", cites = ["StrehlGhosh2002"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for FeatureSubspace {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe().generate(problem, ctx)
+        self.recipe.generate(Some(self), problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.recipe().properties()
+        self.recipe.properties(Some(self))
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe().memory(shape, labels_only)
+        self.recipe.memory(Some(self), shape, labels_only)
     }
+}
+
+impl View for FeatureSubspace {
+    fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {
+        rows_only(problem, "feature_subspace")?;
+        let d = problem.d();
+        let m = ((self.fraction * d as f64).round() as usize).max(1);
+        let mut features = ctx.stream("features").sample(d, m);
+        features.sort_unstable();
+        let data = select(&problem.data, &features)?;
+        Ok(MemberInput {
+            problem: Problem { data, start: None, ..problem.clone() },
+            rows: None,
+            note: format!("{m} of {d} features"),
+            space: Space::Features(features),
+            out_of_sample: OutOfSample::default(),
+        })
+    }
+
+    fn accepts(&self, inner: Vec<DataKind>) -> Vec<DataKind> {
+        let rows = [DataKind::Dense, DataKind::Csr];
+        inner.into_iter().filter(|kind| rows.contains(kind)).collect()
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        (12.0 * self.fraction.clamp(0.0, 1.0) * shape.entries as f64) as u64
+    }
+}
+
+/// The objects with only the features `columns`, sorted.
+fn select(data: &Data, columns: &[usize]) -> Result<Data> {
+    if data.kind() == DataKind::Dense {
+        let x = Array2::from_shape_fn((data.n(), columns.len()), |(i, s)| match data.row(i) {
+            Row::Dense(x) => x[columns[s]],
+            Row::Sparse(..) => 0.0,
+        });
+        return Data::dense(x);
+    }
+    let mut place = vec![u32::MAX; data.d()];
+    columns.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
+    let mut out =
+        Csr { indptr: vec![0], indices: Vec::new(), values: Vec::new(), columns: columns.len() };
+    for i in 0..data.n() {
+        if let Row::Sparse(from, values) = data.row(i) {
+            for (&c, &v) in from.iter().zip(values) {
+                if place[c as usize] != u32::MAX {
+                    out.indices.push(place[c as usize]);
+                    out.values.push(v);
+                }
+            }
+        }
+        out.indptr.push(out.indices.len());
+    }
+    Data::csr(out)
 }
 
 #[cfg(test)]
@@ -72,7 +110,10 @@ mod tests {
     #[test]
     fn centres_come_back_into_the_whole_space() {
         let (p, _) = fixtures::dense(1);
-        let g = FeatureSubspace { members: 4, ..FeatureSubspace::default() };
+        let g = FeatureSubspace {
+            recipe: Recipe { members: 4, ..Recipe::default() },
+            ..FeatureSubspace::default()
+        };
         for m in g.generate(&p, &Context::new(3)).unwrap().members() {
             let (c, w) = (m.extras.centers.as_ref().unwrap(), m.extras.weights.as_ref().unwrap());
             assert_eq!((c.dim(), m.extras.geometry), ((3, 4), Geometry::Weighted));
@@ -90,7 +131,10 @@ mod tests {
     #[test]
     fn sparse_rows_lose_the_same_features() {
         let (dense, sparse) = (fixtures::dense(1).0, fixtures::sparse(1).0);
-        let g = FeatureSubspace { members: 4, ..FeatureSubspace::default() };
+        let g = FeatureSubspace {
+            recipe: Recipe { members: 4, ..Recipe::default() },
+            ..FeatureSubspace::default()
+        };
         let labels = |p: &Problem| -> Vec<Vec<u32>> {
             let e = g.generate(p, &Context::new(3)).unwrap();
             e.members().iter().map(|m| m.labels.clone()).collect()

@@ -2,7 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberInput, Settings};
+use crate::parts::member_input::MemberInput;
+use crate::parts::runs::{in_parallel, properties, runs_memory};
 
 /// Some members of a heterogeneous ensemble.
 #[options]
@@ -51,12 +52,8 @@ impl Heterogeneous {
         self.parts.iter().enumerate().map(|(i, p)| part(p).map_err(|e| at(i, e))).collect()
     }
 
-    fn settings(&self) -> Settings<'_> {
-        Settings {
-            members: self.parts.iter().map(|p| p.count).sum(),
-            k: None,
-            max_failures: self.max_failures,
-        }
+    fn members(&self) -> usize {
+        self.parts.iter().map(|p| p.count).sum()
     }
 }
 
@@ -74,7 +71,7 @@ impl EnsembleGenerator for Heterogeneous {
         let of_member: Vec<(&dyn BaseClusterer, f64)> =
             parts.flat_map(|(c, p)| std::iter::repeat_n((&**c, p.weight), p.count)).collect();
         let seen = MemberInput::whole(problem);
-        let members = self.settings().in_parallel(ctx, |t, ctx| {
+        let members = in_parallel(self.members(), self.max_failures, ctx, |t, ctx| {
             let (clusterer, weight) = of_member[t];
             let member = seen.member(clusterer, problem, t, ctx)?;
             Ok(vec![Member { weight, ..member }])
@@ -85,12 +82,13 @@ impl EnsembleGenerator for Heterogeneous {
     fn properties(&self) -> GeneratorProperties {
         // What is wrong with the options is reported by `generate`.
         let Ok(parts) = self.clusterers() else { return GeneratorProperties::default() };
-        crate::members::properties(parts.iter().map(|c| &**c))
+        properties(parts.iter().map(|c| &**c))
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let Ok(parts) = self.clusterers() else { return 0 };
-        parts.iter().map(|c| self.settings().memory(&**c, shape, labels_only)).max().unwrap_or(0)
+        let of = |c: &dyn BaseClusterer| runs_memory(self.members(), c, shape, labels_only);
+        parts.iter().map(|c| of(&**c)).max().unwrap_or(0)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, Settings, SingleClusterer};
+use crate::parts::recipe::Recipe;
 
 /// Many runs of one clusterer on all objects, each with its own random start.
 ///
@@ -20,37 +20,23 @@ use crate::members::{MemberK, Settings, SingleClusterer};
 /// [StrehlGhosh2002]; [FredJain2005].
 #[options]
 pub struct RandomInit {
-    /// Number of members (τ).
-    #[option(default = 100, min = 1, max = 65535)]
-    pub members: usize,
-    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    pub k: Option<MemberK>,
-    /// What makes a member.
-    #[option(slot = "kmeans")]
-    pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// How many failed members are made again before giving up.
-    pub max_failures: usize,
-}
-
-impl RandomInit {
-    fn recipe(&self) -> SingleClusterer<'_> {
-        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
-        SingleClusterer { clusterer: self.clusterer(), sampling: None, settings }
-    }
+    /// How its members are made.
+    #[option(flatten)]
+    pub recipe: Recipe,
 }
 
 #[plugin("random_init", cites = ["StrehlGhosh2002", "FredJain2005"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for RandomInit {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe().generate(problem, ctx)
+        self.recipe.generate(None, problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.recipe().properties()
+        self.recipe.properties(None)
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe().memory(shape, labels_only)
+        self.recipe.memory(None, shape, labels_only)
     }
 }
 
@@ -64,7 +50,8 @@ mod tests {
     fn a_shorter_ensemble_begins_a_longer_one() {
         let (p, _) = fixtures::dense(1);
         let make = |members| {
-            RandomInit { members, ..RandomInit::default() }.generate(&p, &Context::new(3)).unwrap()
+            let recipe = Recipe { members, ..Recipe::default() };
+            RandomInit { recipe }.generate(&p, &Context::new(3)).unwrap()
         };
         let (short, long) = (make(3), make(7));
         assert_eq!(short.members(), &long.members()[..3]);
@@ -73,7 +60,7 @@ mod tests {
     #[test]
     fn labels_alone_are_kept_where_nothing_else_is_read() {
         let (p, _) = fixtures::dense(1);
-        let g = RandomInit { members: 2, ..RandomInit::default() };
+        let g = RandomInit { recipe: Recipe { members: 2, ..Recipe::default() } };
         let whole = Context::new(3).ensemble(&g, &p).unwrap();
         let bare = Context::new(3).ensemble_labels(&g, &p).unwrap();
         for (whole, bare) in whole.members().iter().zip(bare.members()) {

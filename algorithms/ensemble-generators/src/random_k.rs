@@ -2,7 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, Settings, SingleClusterer, Uniform};
+use crate::parts::member_k::{MemberK, Uniform};
+use crate::parts::recipe::Recipe;
 
 /// Many runs of one clusterer on all objects, each with its own start and number of clusters.
 ///
@@ -33,24 +34,28 @@ pub struct RandomK {
 }
 
 impl RandomK {
-    fn recipe(&self) -> SingleClusterer<'_> {
-        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
-        SingleClusterer { clusterer: self.clusterer(), sampling: None, settings }
+    fn recipe(&self) -> Recipe {
+        Recipe {
+            members: self.members,
+            k: self.k.clone(),
+            clusterer: self.clusterer.clone(),
+            max_failures: self.max_failures,
+        }
     }
 }
 
 #[plugin("random_k", cites = ["FredJain2005"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for RandomK {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe().generate(problem, ctx)
+        self.recipe().generate(None, problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.recipe().properties()
+        self.recipe().properties(None)
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe().memory(shape, labels_only)
+        self.recipe().memory(None, shape, labels_only)
     }
 }
 
@@ -60,7 +65,7 @@ mod tests {
     use mustlink_base_clusterers as _;
     use mustlink_laws::fixtures;
 
-    use crate::members::List;
+    use crate::parts::member_k::List;
 
     #[test]
     fn numbers_of_clusters_vary_between_the_bounds() {

@@ -1,9 +1,11 @@
 //! What do runs of one clusterer say that each saw other mixtures of the features?
 
 use mustlink_core::prelude::*;
+use ndarray::Array2;
 
-use crate::members::{MemberK, Settings, SingleClusterer};
-use crate::sampling::{Projection, Sampling};
+use crate::parts::member_input::{MemberInput, OutOfSample, Space};
+use crate::parts::recipe::Recipe;
+use crate::parts::view::{View, rows_only};
 
 /// Many runs of one clusterer, each on random mixtures of the features.
 ///
@@ -20,50 +22,100 @@ use crate::sampling::{Projection, Sampling};
 /// [FernBrodley2003]; `sparse`: [Achlioptas2003].
 #[options]
 pub struct RandomProjection {
-    /// Number of members (τ).
-    #[option(default = 100, min = 1, max = 65535)]
-    pub members: usize,
-    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    pub k: Option<MemberK>,
-    /// What makes a member.
-    #[option(slot = "kmeans")]
-    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// How its members are made.
+    #[option(flatten)]
+    pub recipe: Recipe,
     /// How the mixtures are drawn.
     pub kind: Projection,
     /// Number of mixtures (m), at most d; absent: twice the logarithm of n rounded up, at least 2.
     #[option(min = 1)]
     pub dimensions: Option<usize>,
-    /// How many failed members are made again before giving up.
-    pub max_failures: usize,
 }
 
-impl RandomProjection {
-    fn recipe(&self) -> SingleClusterer<'_> {
-        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
-        SingleClusterer {
-            clusterer: self.clusterer(),
-            sampling: Some(Sampling::RandomProjection {
-                kind: self.kind,
-                dimensions: self.dimensions,
-            }),
-            settings,
-        }
-    }
+/// The entries of a random projection.
+#[options]
+pub enum Projection {
+    /// Normal, of variance 1/m.
+    #[default]
+    Gaussian,
+    /// ±√(3/m), each with probability 1/6, else 0.
+    Sparse,
 }
 
 #[plugin("random_projection", cites = ["FernBrodley2003", "Achlioptas2003"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for RandomProjection {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe().generate(problem, ctx)
+        self.recipe.generate(Some(self), problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.recipe().properties()
+        self.recipe.properties(Some(self))
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe().memory(shape, labels_only)
+        self.recipe.memory(Some(self), shape, labels_only)
     }
+}
+
+impl View for RandomProjection {
+    fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {
+        rows_only(problem, "random_projection")?;
+        let (n, d) = (problem.n(), problem.d());
+        let usual = d.min(((2.0 * (n as f64).ln()).ceil() as usize).max(2));
+        let m = self.dimensions.unwrap_or(usual);
+        if !(1..=d).contains(&m) {
+            return Err(Error::bad_param("dimensions", m, format!("in 1..={d}")));
+        }
+        let data = project(&problem.data, self.kind, m, &mut ctx.stream("projection"))?;
+        Ok(MemberInput {
+            problem: Problem { data, start: None, ..problem.clone() },
+            rows: None,
+            note: format!("{d} features in {m} mixtures"),
+            space: Space::Mixtures,
+            out_of_sample: OutOfSample::default(),
+        })
+    }
+
+    fn accepts(&self, inner: Vec<DataKind>) -> Vec<DataKind> {
+        // What comes out is dense.
+        let dense = inner.contains(&DataKind::Dense);
+        if dense { vec![DataKind::Dense, DataKind::Csr] } else { Vec::new() }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let usual = || (2.0 * (shape.n as f64).ln()).ceil() as usize;
+        let m = self.dimensions.unwrap_or_else(usual);
+        (8 * m.min(shape.d) * (shape.n + shape.d)) as u64
+    }
+}
+
+/// X R, with R of size d × m drawn feature by feature.
+fn project(data: &Data, kind: Projection, m: usize, stream: &mut Stream) -> Result<Data> {
+    let unit = 1.0 / (m as f64).sqrt();
+    let entry = |_| match kind {
+        Projection::Gaussian => unit * stream.normal(),
+        Projection::Sparse => match stream.below(6) {
+            0 => 3f64.sqrt() * unit,
+            1 => -(3f64.sqrt()) * unit,
+            _ => 0.0,
+        },
+    };
+    let r: Vec<f64> = (0..data.d() * m).map(entry).collect();
+    let mut out = vec![0.0; data.n() * m];
+    let mix = |to: &mut [f64], feature: usize, value: f64| {
+        let mixture = &r[feature * m..(feature + 1) * m];
+        to.iter_mut().zip(mixture).for_each(|(t, r)| *t += value * r);
+    };
+    for (i, to) in out.chunks_exact_mut(m).enumerate() {
+        match data.row(i) {
+            Row::Dense(x) => x.iter().enumerate().for_each(|(s, &v)| mix(to, s, v)),
+            Row::Sparse(columns, values) => {
+                columns.iter().zip(values).for_each(|(&c, &v)| mix(to, c as usize, v));
+            }
+        }
+    }
+    let shaped = Array2::from_shape_vec((data.n(), m), out).expect("n × m values");
+    Data::dense(shaped)
 }
 
 #[cfg(test)]
@@ -71,14 +123,14 @@ mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
     use mustlink_laws::fixtures;
-
     use mustlink_core::random::SeedPath;
 
     #[test]
     fn lengths_are_kept_on_average() {
         let (p, _) = fixtures::dense(1);
         for kind in [Projection::Gaussian, Projection::Sparse] {
-            let view = Sampling::RandomProjection { kind, dimensions: Some(4) };
+            let dimensions = Some(4);
+            let view = RandomProjection { kind, dimensions, ..RandomProjection::default() };
             let mut ratio = 0.0;
             for t in 0..400 {
                 let ctx = Context::builder(SeedPath::new(t)).build();
@@ -92,7 +144,10 @@ mod tests {
     #[test]
     fn sparse_rows_are_mixed_alike() {
         let (dense, sparse) = (fixtures::dense(1).0, fixtures::sparse(1).0);
-        let g = RandomProjection { members: 4, ..RandomProjection::default() };
+        let g = RandomProjection {
+            recipe: Recipe { members: 4, ..Recipe::default() },
+            ..RandomProjection::default()
+        };
         let labels = |p: &Problem| -> Vec<Vec<u32>> {
             let e = g.generate(p, &Context::new(3)).unwrap();
             e.members().iter().map(|m| m.labels.clone()).collect()

@@ -2,8 +2,9 @@
 
 use mustlink_core::prelude::*;
 
-use crate::members::{MemberK, OutOfSample, Settings, SingleClusterer};
-use crate::sampling::Sampling;
+use crate::parts::member_input::{MemberInput, OutOfSample, Space};
+use crate::parts::recipe::Recipe;
+use crate::parts::view::{View, subset};
 
 /// Many runs of one clusterer, each on a random share of the objects; the others are classified.
 ///
@@ -23,49 +24,44 @@ use crate::sampling::Sampling;
 /// [Greene2007] Fig. 3: 2000 members, rate 0.8, spherical k-means from random starts.
 #[options]
 pub struct Subsample {
-    /// Number of members (τ).
-    #[option(default = 100, min = 1, max = 65535)]
-    pub members: usize,
-    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
-    pub k: Option<MemberK>,
-    /// What makes a member.
-    #[option(slot = "kmeans")]
-    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// How its members are made.
+    #[option(flatten)]
+    pub recipe: Recipe,
     /// The share of the objects a member sees; never fewer than k.
     #[option(default = 0.8, above = 0.0, max = 1.0)]
     pub rate: f64,
     /// What happens to the objects a member did not see.
     pub out_of_sample: OutOfSample,
-    /// How many failed members are made again before giving up.
-    pub max_failures: usize,
-}
-
-impl Subsample {
-    fn recipe(&self) -> SingleClusterer<'_> {
-        let settings = Settings::new(self.members, self.k.as_ref(), self.max_failures);
-        SingleClusterer {
-            clusterer: self.clusterer(),
-            sampling: Some(Sampling::Subsample {
-                rate: self.rate,
-                out_of_sample: self.out_of_sample,
-            }),
-            settings,
-        }
-    }
 }
 
 #[plugin("subsample", cites = ["Greene2007"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
 impl EnsembleGenerator for Subsample {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe().generate(problem, ctx)
+        self.recipe.generate(Some(self), problem, ctx)
     }
 
     fn properties(&self) -> GeneratorProperties {
-        self.recipe().properties()
+        self.recipe.properties(Some(self))
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe().memory(shape, labels_only)
+        self.recipe.memory(Some(self), shape, labels_only)
+    }
+}
+
+impl View for Subsample {
+    fn draw(&self, problem: &Problem, k: usize, ctx: &Context) -> Result<MemberInput> {
+        let n = problem.n();
+        let m = ((self.rate * n as f64).round() as usize).clamp(k.clamp(1, n), n);
+        let mut rows = ctx.stream("sample").sample(n, m);
+        rows.sort_unstable();
+        Ok(MemberInput {
+            problem: subset(problem, &rows),
+            note: format!("{m} of {n} objects"),
+            rows: Some(rows),
+            space: Space::Whole,
+            out_of_sample: self.out_of_sample,
+        })
     }
 }
 
@@ -87,7 +83,11 @@ mod tests {
         // Two groups far apart: whoever is left out, the partition is the same.
         let x = Array2::from_shape_fn((20, 2), |(i, s)| (i / 10 * 50 + i * (s + 1) % 7) as f64);
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
-        let g = Subsample { members: 10, rate: 0.5, ..Subsample::default() };
+        let g = Subsample {
+            recipe: Recipe { members: 10, ..Recipe::default() },
+            rate: 0.5,
+            ..Subsample::default()
+        };
         for m in make(&g, &p).members() {
             assert_eq!(m.in_sample.as_ref().unwrap().iter().filter(|s| **s).count(), 10);
             assert_eq!(m.labels, [vec![0; 10], vec![1; 10]].concat());
@@ -119,7 +119,10 @@ mod tests {
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
         let cosine = serde_json::json!({ "type": "kmeans", "distortion": "cosine" });
         let clusterer = <dyn BaseClusterer as RoleObject>::from_value(cosine).unwrap();
-        let g = Subsample { members: 30, clusterer: Some(clusterer), ..Subsample::default() };
+        let g = Subsample {
+            recipe: Recipe { members: 30, clusterer: Some(clusterer), ..Recipe::default() },
+            ..Subsample::default()
+        };
         for m in make(&g, &p).members() {
             assert_eq!(m.labels, [0, 0, 0, 1, 1, 1, 0], "{:?}", m.in_sample);
         }
@@ -129,7 +132,10 @@ mod tests {
     fn sparse_and_dense_rows_give_the_same_members() {
         let (p, _) = fixtures::dense(2);
         let sparse = Data::csr(to_csr(&p.data.to_dense())).unwrap();
-        let g = Subsample { members: 8, ..Subsample::default() };
+        let g = Subsample {
+            recipe: Recipe { members: 8, ..Recipe::default() },
+            ..Subsample::default()
+        };
         let (a, b) = (make(&g, &p), make(&g, &Problem { data: sparse, ..p.clone() }));
         for (a, b) in a.members().iter().zip(b.members()) {
             assert_eq!(a.labels, b.labels);
@@ -143,7 +149,10 @@ mod tests {
         let pck = <dyn BaseClusterer as RoleObject>::from_value(
             serde_json::json!({ "type": "pck_means" }),
         );
-        let g = Subsample { members: 3, clusterer: Some(pck.unwrap()), ..Subsample::default() };
+        let g = Subsample {
+            recipe: Recipe { members: 3, clusterer: Some(pck.unwrap()), ..Recipe::default() },
+            ..Subsample::default()
+        };
         assert!(g.properties().reads_constraints);
         let said = make(&g, &p).members()[0].provenance.clone();
         assert!(
@@ -155,7 +164,11 @@ mod tests {
     #[test]
     fn a_sample_holds_at_least_k_objects() {
         let (p, _) = fixtures::dense(2);
-        let g = Subsample { members: 2, rate: 0.01, ..Subsample::default() };
+        let g = Subsample {
+            recipe: Recipe { members: 2, ..Recipe::default() },
+            rate: 0.01,
+            ..Subsample::default()
+        };
         let e = make(&g, &p);
         let seen = |m: &Member| m.in_sample.as_ref().unwrap().iter().filter(|s| **s).count();
         assert_eq!(e.members().iter().map(seen).collect::<Vec<_>>(), [3, 3]);

@@ -3,7 +3,8 @@
 use mustlink_core::prelude::*;
 use serde_json::Value;
 
-use crate::members::{MemberInput, Settings};
+use crate::parts::member_input::MemberInput;
+use crate::parts::runs::{in_parallel, properties, runs_memory};
 
 /// One run of a clusterer for each value of one of its options.
 ///
@@ -38,10 +39,6 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    fn settings(&self, members: usize) -> Settings<'_> {
-        Settings { members, k: None, max_failures: self.max_failures }
-    }
-
     /// The clusterer once for each value.
     fn clusterers(&self) -> Result<Vec<Box<dyn BaseClusterer>>> {
         let clusterer = self.clusterer()?;
@@ -76,8 +73,7 @@ impl Sweep {
 impl EnsembleGenerator for Sweep {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;
-        let settings = self.settings(clusterers.len());
-        let members = settings.in_parallel(ctx, |t, own| {
+        let members = in_parallel(clusterers.len(), self.max_failures, ctx, |t, own| {
             // With one start for all, failed members would fail again: they draw their own numbers.
             let first = own.path() == ctx.child("member").index(t).path();
             let shared = ctx.child("member").index(0);
@@ -90,13 +86,13 @@ impl EnsembleGenerator for Sweep {
     fn properties(&self) -> GeneratorProperties {
         // What is wrong with the options is reported by `generate`.
         let Ok(clusterers) = self.clusterers() else { return GeneratorProperties::default() };
-        crate::members::properties(clusterers.iter().map(|c| &**c))
+        properties(clusterers.iter().map(|c| &**c))
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let Ok(clusterers) = self.clusterers() else { return 0 };
-        let settings = self.settings(clusterers.len());
-        clusterers.iter().map(|c| settings.memory(&**c, shape, labels_only)).max().unwrap_or(0)
+        let of = |c: &dyn BaseClusterer| runs_memory(clusterers.len(), c, shape, labels_only);
+        clusterers.iter().map(|c| of(&**c)).max().unwrap_or(0)
     }
 }
 

@@ -7,6 +7,7 @@ use mustlink_base_clusterers::kmeans::KMeans;
 use mustlink_core::data::Csr;
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
+use mustlink_ensemble_generators::Recipe;
 use mustlink_ensemble_generators::random_init::RandomInit;
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::distance::precision::Precision;
@@ -82,7 +83,8 @@ fn case(number: usize) -> Option<(u64, u64)> {
             let problem = dense(200_000, 2, 4);
             let kmeans = KMeans { restarts: 1, max_iterations: 2, init: Init::Random, ..plain() };
             let clusterer: Option<Box<dyn BaseClusterer>> = Some(Box::new(kmeans));
-            let ensemble = RandomInit { members: 100, clusterer, ..RandomInit::default() };
+            let recipe = Recipe { members: 100, clusterer, ..Recipe::default() };
+            let ensemble = RandomInit { recipe };
             measured(ensemble.memory(&problem.shape(), false), || {
                 ensemble.generate(&problem, &Context::new(1)).unwrap();
             })

@@ -7,8 +7,8 @@ use mustlink_kernels::ensemble::co_association::Normalise;
 use mustlink_kernels::ensemble::signatures::Signatures;
 use rayon::prelude::*;
 
-use crate::members::CanonicalEnsemble;
-use crate::memberships::Memberships;
+use super::memberships::Memberships;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
 
 /// The leaves and their similarities.
 pub(super) struct Leaves<'a> {

@@ -313,7 +313,7 @@ fn the_estimate_counts_no_centres_that_nobody_keeps() {
     // 2225 documents of 9635 terms: the centres of 2000 members would be 771 MB.
     let subsample: Box<dyn EnsembleGenerator> =
         Box::new(mustlink_ensemble_generators::subsample::Subsample {
-            members: 2000,
+            recipe: mustlink_ensemble_generators::Recipe { members: 2000, ..Default::default() },
             ..Default::default()
         });
     let shape = Shape { n: 2225, d: 9635, k: 5, entries: 286_774, constraints: 0 };

@@ -4,8 +4,8 @@ use mustlink_core::prelude::*;
 use mustlink_partitioners::GraphBuilder;
 use rayon::prelude::*;
 
-use crate::cutting::{Cutting, Units, clustering};
-use crate::members::CanonicalEnsemble;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::cutting::{Cutting, Units, clustering};
 
 /// Rows of the table that are held before they go into the graph.
 const BATCH: usize = 64;

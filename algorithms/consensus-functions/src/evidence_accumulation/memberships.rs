@@ -6,14 +6,13 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::inner_product;
 use rayon::prelude::*;
 
-use crate::members::CanonicalEnsemble;
-use crate::soft::order;
+use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
 
 /// Objects whose rows are held near while they are compared with a batch of others.
 const TILE: usize = 64;
 
 /// The memberships of all objects in the clusters of all members, object by object.
-pub(crate) struct Memberships {
+pub(super) struct Memberships {
     n: usize,
     width: usize,
     rows: Vec<f64>,
@@ -28,7 +27,7 @@ impl Memberships {
     /// # Errors
     /// `BadParam` for members without memberships, or with others than finite numbers >= 0 for each
     /// object and cluster.
-    pub fn new(view: &CanonicalEnsemble, tag: &str) -> Result<Self> {
+    pub(super) fn new(view: &CanonicalEnsemble, tag: &str) -> Result<Self> {
         let refused = |what: String| {
             let legal = format!("used with memberships >= 0 in each cluster; a member has {what}");
             Error::bad_param("consensus", tag, legal)
@@ -38,7 +37,7 @@ impl Memberships {
         for (t, member) in view.members.iter().enumerate() {
             let table = member.extras.memberships.as_ref();
             let table = table.ok_or_else(|| refused("none".into()))?;
-            let clusters = view.first[t + 1] - view.first[t];
+            let clusters = view.columns(t).len();
             if table.nrows() != view.n || table.ncols() < clusters {
                 let (rows, columns) = table.dim();
                 let of = format!("{rows} × {columns} for {} objects in {clusters}", view.n);
@@ -74,7 +73,7 @@ impl Memberships {
 
     /// For each object of `batch` the sum over all members of weight × inner product with the
     /// memberships of every object.
-    pub fn products(&self, batch: Range<usize>) -> Vec<Vec<f64>> {
+    pub(super) fn products(&self, batch: Range<usize>) -> Vec<Vec<f64>> {
         let weighed = |i: usize| {
             let mut row = self.row(i).to_vec();
             for (place, weight) in &self.members {

@@ -6,16 +6,27 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_partitioners::{Apart, Cut, CutGraph, Engine, Partition, Sides, Task};
 
-use crate::members::CanonicalEnsemble;
+use crate::parts::canonical_ensemble::CanonicalEnsemble;
 
-/// What every graph-based consensus function is told about cutting.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Cutting {
+/// How a graph is cut: what consensus functions that cut one have in common.
+#[options]
+pub struct Cutting {
+    /// What cuts the graph.
     pub partitioner: Engine,
+    /// No part is heavier than 1 + this times its share; at most k - 1.
+    #[option(default = 0.03, min = 0.0)]
     pub imbalance: f64,
+    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
+    /// than half a million ends of edges.
+    #[option(min = 1)]
     pub trials: Option<usize>,
+    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
+    /// would pass 2³¹ - 1.
+    #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
+    /// Objects joined by must-links stay together.
     pub respect_must_link: bool,
+    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
     pub respect_cannot_link: bool,
 }
 
@@ -24,16 +35,22 @@ impl Cutting {
     ///
     /// # Errors
     /// `BadParam`.
-    pub fn check(&self, k: usize) -> Result<()> {
-        if self.imbalance > (k.max(2) - 1) as f64 {
-            let legal = format!("in 0..={} (k - 1)", k.max(2) - 1);
-            return Err(Error::bad_param("imbalance", self.imbalance, legal));
+    pub(crate) fn check(&self, k: usize) -> Result<()> {
+        check_imbalance(self.imbalance, k)
+    }
+
+    /// What a function that cuts so asks of an ensemble.
+    pub(crate) fn needs(&self) -> Needs {
+        Needs {
+            fixed_k: true,
+            balanced: self.partitioner.is_balanced(),
+            reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            ..Needs::default()
         }
-        Ok(())
     }
 
     /// Cuts a graph that is not held, where its size allows that.
-    pub fn cut_sides(
+    pub(crate) fn cut_sides(
         &self,
         sides: &dyn Sides,
         k: usize,
@@ -49,7 +66,7 @@ impl Cutting {
     ///
     /// # Errors
     /// Those of the closure of the constraints.
-    pub fn trivial(
+    pub(crate) fn trivial(
         &self,
         view: &CanonicalEnsemble,
         problem: &Problem,
@@ -66,7 +83,7 @@ impl Cutting {
 
     /// Cuts a graph whose first vertices are the units; gives the part of every unit and of every
     /// other vertex.
-    pub fn cut(
+    pub(crate) fn cut(
         &self,
         graph: &CutGraph,
         units: &Units,
@@ -103,6 +120,18 @@ impl Cutting {
         };
         Ok((parts, partition))
     }
+}
+
+/// Refuses parts that may be heavier than the whole.
+///
+/// # Errors
+/// `BadParam`.
+pub(crate) fn check_imbalance(imbalance: f64, k: usize) -> Result<()> {
+    let most = k.max(2) - 1;
+    if imbalance > most as f64 {
+        return Err(Error::bad_param("imbalance", imbalance, format!("in 0..={most} (k - 1)")));
+    }
+    Ok(())
 }
 
 /// Objects that stay together while a graph is cut: those that all members treat alike, up to a

@@ -1,0 +1,69 @@
+//! How far do the members of an ensemble agree?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::agreement::contingency::nmi_geometric;
+use rayon::prelude::*;
+
+/// The two labels of every object that both members saw.
+pub(crate) fn shared(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    a.iter().zip(b).filter(|(x, y)| **x != NONE && **y != NONE).map(|(x, y)| (*x, *y)).unzip()
+}
+
+/// Normalised mutual information of two members on the objects both saw.
+pub(crate) fn nmi(a: &[u32], b: &[u32]) -> f64 {
+    if a.contains(&NONE) || b.contains(&NONE) {
+        let (a, b) = shared(a, b);
+        return nmi_geometric(&a, &b);
+    }
+    nmi_geometric(a, b)
+}
+
+/// The mean of `values`, each as often as its weight says; `None` of nothing. Sorted first, so that
+/// the order of the members leaves no trace in the sums.
+pub(crate) fn weighted_mean(mut values: Vec<(f64, f64)>) -> Option<f64> {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let sum: f64 = values.iter().map(|(v, w)| w * v).sum();
+    let total: f64 = values.iter().map(|(_, w)| w).sum();
+    (total > 0.0).then(|| sum / total)
+}
+
+/// For every member the mean normalised mutual information with the others, each of these counting
+/// as much as it weighs; 1 for a single member.
+pub fn mean_nmi(ensemble: &Ensemble) -> Vec<f64> {
+    let members = ensemble.members();
+    let tau = members.len();
+    let pairs: Vec<(usize, usize)> = (0..tau).flat_map(|s| (0..s).map(move |t| (s, t))).collect();
+    let values: Vec<f64> =
+        pairs.par_iter().map(|&(s, t)| nmi(&members[s].labels, &members[t].labels)).collect();
+    let mut all = vec![Vec::with_capacity(tau); tau];
+    for (&(s, t), v) in pairs.iter().zip(values) {
+        all[s].push((v, members[t].weight));
+        all[t].push((v, members[s].weight));
+    }
+    all.into_iter().map(|values| weighted_mean(values).unwrap_or(1.0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::e12::{E12_CLASSES, e12};
+    use mustlink_kernels::agreement::contingency::adjusted_rand;
+
+    #[test]
+    fn agreement_of_e12() {
+        let (ensemble, _) = e12();
+        let anmi = mean_nmi(&ensemble);
+        assert!((anmi.iter().sum::<f64>() / 5.0 - 0.655795).abs() < 1e-6);
+        let to_classes = ensemble.members().iter().map(|m| nmi(&m.labels, &E12_CLASSES));
+        assert!((to_classes.sum::<f64>() / 5.0 - 0.774125).abs() < 1e-6);
+        let members = ensemble.members();
+        let mut ari = Vec::new();
+        for s in 0..5 {
+            for t in 0..s {
+                let (a, b) = (&members[s].labels, &members[t].labels);
+                ari.push(adjusted_rand(a, b));
+            }
+        }
+        assert!((ari.iter().sum::<f64>() / 10.0 - 0.478804).abs() < 1e-6);
+    }
+}

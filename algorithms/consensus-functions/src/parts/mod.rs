@@ -1,0 +1,10 @@
+//! What do several consensus functions need?
+
+pub mod agreement;
+pub mod bipartite;
+pub mod canonical_ensemble;
+pub mod cutting;
+#[cfg(test)]
+pub mod e12;
+pub mod pairwise;
+pub mod weights;

@@ -1,0 +1,177 @@
+//! How much does each member of an ensemble count?
+
+use mustlink_core::prelude::*;
+use mustlink_core::registry;
+
+use crate::parts::agreement::mean_nmi;
+
+/// How much each member counts, times the weight it has of its own.
+#[options]
+pub enum Weights {
+    /// By a rule.
+    Scheme(Scheme),
+    /// As given, one weight >= 0 per member, not all 0.
+    Given(Vec<f64>),
+}
+
+/// A rule for the weights of members.
+#[options]
+pub enum Scheme {
+    /// All the same.
+    Uniform,
+    /// Mean normalised mutual information with the other members.
+    Anmi,
+    /// Half the mean of silhouette, Calinski–Harabasz and Davies–Bouldin, half the mean distance from
+    /// the other members, each scaled to [0, 1] over the members. O(τ n²) for the silhouettes.
+    ValidityPlusDiversity,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Weights::Scheme(Scheme::Uniform)
+    }
+}
+
+impl Weights {
+    /// One weight per member, mean 1, those they have of their own left out.
+    ///
+    /// # Errors
+    /// `BadParam` for a list of another length, a weight that is negative or not finite, or all 0.
+    pub fn of(&self, ensemble: &Ensemble, problem: &Problem) -> Result<Vec<f64>> {
+        let tau = ensemble.len();
+        let mut weights = match self {
+            Weights::Scheme(Scheme::Uniform) => return Ok(vec![1.0; tau]),
+            Weights::Scheme(Scheme::Anmi) => mean_nmi(ensemble),
+            Weights::Scheme(Scheme::ValidityPlusDiversity) => {
+                validity_plus_diversity(ensemble, problem)?
+            }
+            Weights::Given(given) => {
+                let legal = format!("{tau} weights >= 0, not all 0");
+                if given.len() != tau {
+                    return Err(Error::bad_param(
+                        "weights",
+                        format!("{} weights", given.len()),
+                        legal,
+                    ));
+                }
+                if let Some(bad) = given.iter().find(|w| !w.is_finite() || **w < 0.0) {
+                    return Err(Error::bad_param("weights", bad, legal));
+                }
+                given.clone()
+            }
+        };
+        let mean = weights.iter().sum::<f64>() / tau as f64;
+        if mean <= 0.0 {
+            if let Weights::Given(_) = self {
+                return Err(Error::bad_param("weights", "only 0", "not all 0"));
+            }
+            // Members that agree in nothing agree equally little.
+            return Ok(vec![1.0; tau]);
+        }
+        weights.iter_mut().for_each(|w| *w /= mean);
+        Ok(weights)
+    }
+
+    /// The members that count, and how much: these weights times those they have of their own; 1
+    /// where all count the same.
+    ///
+    /// # Errors
+    /// As [`Weights::of`]; `BadParam` when no member is left.
+    pub(crate) fn counting<'a>(
+        &self,
+        ensemble: &'a Ensemble,
+        problem: &Problem,
+    ) -> Result<Vec<(&'a Member, f64)>> {
+        let weights = self.of(ensemble, problem)?;
+        let weighed = ensemble.members().iter().zip(weights).map(|(m, w)| (m, m.weight * w));
+        let mut counting: Vec<(&Member, f64)> = weighed.filter(|(_, w)| *w > 0.0).collect();
+        if counting.is_empty() {
+            let legal = "> 0 for some member that has a weight > 0 of its own";
+            return Err(Error::bad_param("weights", "only 0", legal));
+        }
+        if counting.windows(2).all(|w| w[0].1 == w[1].1) {
+            counting.iter_mut().for_each(|(_, w)| *w = 1.0);
+        }
+        Ok(counting)
+    }
+}
+
+/// Values scaled to [0, 1]; undefined ones become 0, equal ones all 1.
+fn scaled(values: &[Option<f64>]) -> Vec<f64> {
+    let known = values.iter().flatten();
+    let (low, high) =
+        known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
+    let of = |v: &Option<f64>| match v {
+        Some(v) if high > low => (v - low) / (high - low),
+        Some(_) => 1.0,
+        None => 0.0,
+    };
+    values.iter().map(of).collect()
+}
+
+fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec<f64>> {
+    let tau = ensemble.len();
+    let indices = ["silhouette", "calinski_harabasz", "davies_bouldin"];
+    let mut validity = vec![0.0; tau];
+    for tag in indices {
+        let metric: Box<dyn Metric> = registry::build_default(tag)?;
+        let sign = if metric.properties().higher_is_better { 1.0 } else { -1.0 };
+        let values = ensemble
+            .members()
+            .iter()
+            .map(|m| {
+                let scope: Vec<bool> = m.labels.iter().map(|&l| l != NONE).collect();
+                let labels: Vec<u32> =
+                    m.labels.iter().map(|&l| if l == NONE { 0 } else { l }).collect();
+                let input = MetricInput {
+                    labels: &labels,
+                    scope: scope.contains(&false).then_some(&scope[..]),
+                    data: Some(&problem.data),
+                    ..MetricInput::default()
+                };
+                Ok(metric.score(&input)?.filter(|_| m.weight > 0.0).map(|v| sign * v))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        validity.iter_mut().zip(scaled(&values)).for_each(|(v, s)| *v += s / indices.len() as f64);
+    }
+    // Members of weight 0 are no measure for the others.
+    let apart = mean_nmi(ensemble).into_iter().zip(ensemble.members());
+    let distance: Vec<Option<f64>> =
+        apart.map(|(v, m)| (m.weight > 0.0).then_some(1.0 - v)).collect();
+    Ok(validity.iter().zip(scaled(&distance)).map(|(v, d)| (v + d) / 2.0).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::e12::e12;
+
+    #[test]
+    fn weights_have_mean_one_or_are_refused() {
+        let (ensemble, problem) = e12();
+        let of = |w: Weights| w.of(&ensemble, &problem);
+        assert_eq!(
+            of(Weights::Given(vec![1.0, 0.0, 3.0, 4.0, 2.0])).unwrap(),
+            [0.5, 0.0, 1.5, 2.0, 1.0]
+        );
+        for bad in [vec![1.0; 4], vec![0.0; 5], vec![1.0, 1.0, 1.0, 1.0, -1.0], vec![f64::NAN; 5]] {
+            assert!(of(Weights::Given(bad)).is_err());
+        }
+        let anmi = of(Weights::Scheme(Scheme::Anmi)).unwrap();
+        assert!((anmi.iter().sum::<f64>() - 5.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn validity_and_diversity_are_scaled_and_averaged() {
+        use mustlink_metrics as _;
+        // Two tight pairs far apart: the first member is right, the second mixes them.
+        let x = ndarray::array![[0.0], [1.0], [10.0], [11.0]];
+        let problem = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let members = [[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]];
+        let members = members.iter().map(|m| Member::from_labels(m)).collect();
+        let ensemble = Ensemble::new(4, members).unwrap();
+        let w = Weights::Scheme(Scheme::ValidityPlusDiversity).of(&ensemble, &problem).unwrap();
+        // Validity 1, 0, 1; diversity: 1 - NMI = 1/2, 1, 1/2, scaled 0, 1, 0.
+        assert_eq!(w, [1.0, 1.0, 1.0]);
+    }
+}

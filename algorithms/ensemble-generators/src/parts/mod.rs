@@ -1,0 +1,8 @@
+//! What do several ensemble generators need?
+
+pub mod member_input;
+pub mod member_k;
+pub mod members;
+pub mod recipe;
+pub mod runs;
+pub mod view;

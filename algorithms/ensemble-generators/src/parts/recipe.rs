@@ -1,0 +1,75 @@
+//! How does one clusterer make all members of an ensemble?
+
+use mustlink_core::prelude::*;
+
+use crate::parts::member_input::MemberInput;
+use crate::parts::member_k::MemberK;
+use crate::parts::runs::{in_parallel, runs_memory, threads};
+use crate::parts::view::View;
+
+/// Many members by one clusterer: what generators of such have in common.
+#[options]
+pub struct Recipe {
+    /// Number of members (τ).
+    #[option(default = 100, min = 1, max = 65535)]
+    pub members: usize,
+    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
+    pub k: Option<MemberK>,
+    /// What makes a member.
+    #[option(slot = "kmeans")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+    /// How many failed members are made again before giving up.
+    pub max_failures: usize,
+}
+
+impl Recipe {
+    /// Makes the members in parallel, each shown what it draws of `view`; absent: everything.
+    ///
+    /// # Errors
+    /// A default clusterer that is not linked; a number of clusters out of range; as [`in_parallel`].
+    pub(crate) fn generate(
+        &self,
+        view: Option<&dyn View>,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Ensemble> {
+        let clusterer = self.clusterer()?;
+        let members = in_parallel(self.members, self.max_failures, ctx, |t, ctx| {
+            let mut problem = problem.clone();
+            let drawn = ctx.child("view");
+            if let Some(k) = &self.k {
+                problem.k = Some(k.draw(problem.n(), &mut drawn.stream("k"))?);
+            }
+            let seen = match view {
+                None => MemberInput::whole(&problem),
+                Some(view) => view.draw(&problem, problem.k.unwrap_or(1), &drawn)?,
+            };
+            seen.member(&**clusterer, &problem, t, ctx).map(|m| vec![m])
+        })?;
+        Ensemble::new(problem.n(), members)
+    }
+
+    /// Those of the clusterer, as far as the view goes with them.
+    pub(crate) fn properties(&self, view: Option<&dyn View>) -> GeneratorProperties {
+        // A default that is not linked is reported by `generate`.
+        let Ok(clusterer) = self.clusterer() else { return GeneratorProperties::default() };
+        let facts = clusterer.properties();
+        GeneratorProperties {
+            accepts: match view {
+                None => facts.accepts,
+                Some(view) => view.accepts(facts.accepts),
+            },
+            needs_k: self.k.is_none() && facts.needs_k,
+            reads_constraints: facts.reads_constraints,
+        }
+    }
+
+    /// Bytes: the ensemble, and one view and one run of the clusterer for each thread.
+    pub(crate) fn memory(&self, view: Option<&dyn View>, shape: &Shape, labels_only: bool) -> u64 {
+        let views = view.map_or(0, |view| threads(self.members) * View::memory(view, shape));
+        let k = self.k.as_ref().map_or(shape.k, |k| k.most(shape.n));
+        let shape = Shape { k, ..*shape };
+        let made = self.clusterer();
+        views + made.map_or(0, |c| runs_memory(self.members, &**c, &shape, labels_only))
+    }
+}

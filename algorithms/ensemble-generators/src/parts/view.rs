@@ -1,0 +1,53 @@
+//! What can a member be shown of the data?
+//!
+//! Some objects, some features, or mixtures of features: what `subsample`, `bootstrap`, `feature_subspace`
+//! and `random_projection` draw, and `compose` puts around any generator.
+
+use mustlink_core::options::Options;
+use mustlink_core::prelude::*;
+
+use crate::parts::member_input::MemberInput;
+
+/// What a generator shows a member.
+pub(crate) trait View: Options + Sync {
+    /// What a member with `k` clusters sees of `problem`.
+    ///
+    /// # Errors
+    /// `BadParam` for more dimensions than features; `UnsupportedData` where features are needed.
+    fn draw(&self, problem: &Problem, k: usize, ctx: &Context) -> Result<MemberInput>;
+
+    /// The kinds of data that can be seen so, given those the member takes.
+    fn accepts(&self, inner: Vec<DataKind>) -> Vec<DataKind> {
+        inner
+    }
+
+    /// Bytes of what one member sees, beyond the data: the list of rows, and those of them that are
+    /// copied.
+    fn memory(&self, shape: &Shape) -> u64 {
+        let dense = 8 * shape.n * shape.d;
+        let copied = if dense == 8 * shape.entries { Data::MOST_COPIED.min(dense) } else { 0 };
+        (16 * shape.n + copied) as u64
+    }
+}
+
+/// Some objects of a problem: a member reads each of them many times.
+pub(crate) fn subset(problem: &Problem, rows: &[usize]) -> Problem {
+    let mut some = problem.subset(rows);
+    some.data = some.data.contiguous();
+    some
+}
+
+/// Refuses data without features, for the view of `plugin`.
+///
+/// # Errors
+/// `UnsupportedData`.
+pub(crate) fn rows_only(problem: &Problem, plugin: &str) -> Result<()> {
+    match problem.data.kind() {
+        DataKind::Dense | DataKind::Csr => Ok(()),
+        kind => Err(Error::UnsupportedData {
+            plugin: plugin.into(),
+            kind: kind.name(),
+            accepts: "dense or csr".into(),
+        }),
+    }
+}
