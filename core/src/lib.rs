@@ -43,6 +43,7 @@ pub mod run;
 pub mod scripts;
 pub mod selection;
 mod shared_ensemble;
+pub mod tree;
 pub mod union_find;
 pub mod units;
 pub mod witness;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use mustlink::programs;
 use mustlink::registry::{Catalogue, Descriptor};
+use mustlink::tree::visit_plugins;
 use serde_json::Value;
 
 use crate::hash::digest;
@@ -26,15 +27,15 @@ fn framework() -> String {
     }
 }
 
-/// The catalogue's entry for a plugin's configuration; `None` where the value is none.
-pub(crate) fn descriptor(value: &Value) -> Option<&'static Descriptor> {
-    let tag = value.get("type").and_then(Value::as_str)?;
-    Catalogue::get().ok()?.find(tag)
+/// The options of a plugin that are commands: its results depend on what their files hold.
+fn programs_of(d: &'static Descriptor) -> impl Iterator<Item = &'static String> {
+    let options = d.schema_value()["properties"].as_object().into_iter().flatten();
+    options.filter(|(_, option)| option["x-program"] == true).map(|(name, _)| name)
 }
 
 /// Adds the code that the plugins in a tree consist of; relative paths start at `base`.
-pub(crate) fn add_plugins(value: &Value, base: &Path, build: &mut Build) {
-    if let Some(d) = descriptor(value) {
+pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
+    visit_plugins(tree, &mut |d, table| {
         let sources = (d.sources)();
         if !sources.is_empty() {
             build.insert(d.tag.into(), sources.into());
@@ -42,33 +43,22 @@ pub(crate) fn add_plugins(value: &Value, base: &Path, build: &mut Build) {
         if let Some(script) = &d.script {
             build.extend(programs::digests(&script.command, &script.base));
         }
-        for (name, option) in d.schema_value()["properties"].as_object().into_iter().flatten() {
-            let words = value.get(name).and_then(Value::as_array);
-            if let (true, Some(words)) = (option["x-program"] == true, words) {
-                let words = words.iter().filter_map(Value::as_str).map(str::to_string);
-                build.extend(programs::digests(&words.collect::<Vec<_>>(), base));
-            }
+        for words in programs_of(d).filter_map(|name| table.get(name)?.as_array()) {
+            let words = words.iter().filter_map(Value::as_str).map(str::to_string);
+            build.extend(programs::digests(&words.collect::<Vec<_>>(), base));
         }
-    }
-    match value {
-        Value::Object(map) => map.values().for_each(|v| add_plugins(v, base, build)),
-        Value::Array(items) => items.iter().for_each(|v| add_plugins(v, base, build)),
-        _ => {}
-    }
+        true
+    });
 }
 
 /// Whether a tree holds a plugin in another language, of whose time nothing is known beforehand.
-pub(crate) fn has_program(value: &Value) -> bool {
-    let runs = |d: &Descriptor| {
-        let options = d.schema_value()["properties"].as_object().into_iter().flatten();
-        d.script.is_some() || options.into_iter().any(|(_, o)| o["x-program"] == true)
-    };
-    let below = match value {
-        Value::Object(map) => map.values().any(has_program),
-        Value::Array(items) => items.iter().any(has_program),
-        _ => false,
-    };
-    below || descriptor(value).is_some_and(runs)
+pub(crate) fn has_program(tree: &Value) -> bool {
+    let mut found = false;
+    visit_plugins(tree, &mut |d, _| {
+        found |= d.script.is_some() || programs_of(d).next().is_some();
+        !found
+    });
+    found
 }
 
 /// The code of a cell that passes through these trees.

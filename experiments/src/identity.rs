@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use mustlink::tree::{plugin, visit_plugins, visit_tables_mut};
 use mustlink::{Error, Result};
 use serde_json::{Value, json};
 
-use crate::build::{self, Build, descriptor};
+use crate::build::{self, Build};
 use crate::config::{DatasetSpec, EnsemblePer, Experiment, ResolvedMethod};
 use crate::data::Prepared;
 use crate::hash::{canonical, digest};
@@ -53,10 +54,7 @@ pub(crate) fn of_method(
             map.remove(key);
         }
     }
-    let mut versions = BTreeMap::new();
-    for tree in [&method.config, &spec.transforms, &curve] {
-        collect_versions(tree, &mut versions);
-    }
+    let trees = [&method.config, &spec.transforms, &curve];
     let mut identity = json!({
         "schema": SCHEMA,
         "dataset": {
@@ -69,12 +67,11 @@ pub(crate) fn of_method(
         "curve": curve,
         "scoring": scoring,
         "seed": experiment.head.seed,
-        "versions": versions,
+        "versions": versions(trees),
     });
     if experiment.head.ensemble_per == EnsemblePer::Repeat {
         identity["ensemble_per"] = json!("repeat");
     }
-    let trees = [&method.config, &spec.transforms, &curve];
     let build = build::of_trees(trees, experiment.base());
     Ok(Common { said: first_names(&identity), build })
 }
@@ -90,9 +87,7 @@ pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, Str
         .map(|(column, metric)| {
             let config = serde_json::to_value(metric)
                 .map_err(|e| Error::Data { place: "scoring".into(), message: e.to_string() })?;
-            let mut versions = BTreeMap::new();
-            collect_versions(&config, &mut versions);
-            let whole = json!({ "metric": first_names(&config), "versions": versions });
+            let whole = json!({ "metric": first_names(&config), "versions": versions([&config]) });
             let said = digest(canonical(&whole).as_bytes());
             let mut build = Build::new();
             build::add_plugins(&config, Path::new(""), &mut build);
@@ -107,18 +102,19 @@ pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, Str
 
 /// Options under the names they had first: renaming one leaves finished cells what they are.
 fn first_names(value: &Value) -> Value {
-    let first = |key: &String| {
-        let option = descriptor(value)?.schema_value().get("properties")?.get(key)?;
-        option.get("x-alias")?.as_str().map(str::to_string)
-    };
-    match value {
-        Value::Object(map) => {
-            let named = |(key, v)| (first(key).unwrap_or_else(|| key.clone()), first_names(v));
-            Value::Object(map.iter().map(named).collect())
+    let mut named = value.clone();
+    visit_tables_mut(&mut named, &mut |table| {
+        let options = plugin(table).map(|d| &d.schema_value()["properties"]);
+        if let (Some(options), Value::Object(table)) = (options, table) {
+            let first = |(key, value)| match options[&key]["x-alias"].as_str() {
+                Some(first) => (first.to_string(), value),
+                None => (key, value),
+            };
+            *table = std::mem::take(table).into_iter().map(first).collect();
         }
-        Value::Array(items) => items.iter().map(first_names).collect(),
-        other => other.clone(),
-    }
+        true
+    });
+    named
 }
 
 /// The names of one cell, each of 16 hexadecimal digits: first its identity, under which its rows are
@@ -153,15 +149,16 @@ pub(crate) fn selection_key(resolved: &ResolvedMethod) -> Option<String> {
     Some(canonical(&key))
 }
 
-fn collect_versions(value: &Value, out: &mut BTreeMap<String, u32>) {
-    if let Some(d) = descriptor(value) {
-        out.insert(d.tag.into(), d.version);
+/// The versions of the plugins in these trees, by tag.
+fn versions<'a>(trees: impl IntoIterator<Item = &'a Value>) -> BTreeMap<&'static str, u32> {
+    let mut versions = BTreeMap::new();
+    for tree in trees {
+        visit_plugins(tree, &mut |d, _| {
+            versions.insert(d.tag, d.version);
+            true
+        });
     }
-    match value {
-        Value::Object(map) => map.values().for_each(|v| collect_versions(v, out)),
-        Value::Array(items) => items.iter().for_each(|v| collect_versions(v, out)),
-        _ => {}
-    }
+    versions
 }
 
 #[cfg(test)]

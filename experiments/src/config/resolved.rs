@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mustlink::config;
 use mustlink::method::Method;
 use mustlink::roles::Transform;
+use mustlink::tree::visit_tables;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -54,18 +55,13 @@ impl MethodSpec {
 
     /// Whether it reads the number of classes anywhere.
     pub(crate) fn mentions_classes(&self) -> bool {
-        mentions_classes(&self.config)
-    }
-}
-
-fn mentions_classes(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => {
-            map.get("k").and_then(Value::as_str).and_then(config::classes_offset).is_some()
-                || map.values().any(mentions_classes)
-        }
-        Value::Array(items) => items.iter().any(mentions_classes),
-        _ => false,
+        let mut found = false;
+        visit_tables(&self.config, &mut |table| {
+            found |=
+                table.get("k").and_then(Value::as_str).and_then(config::classes_offset).is_some();
+            !found
+        });
+        found
     }
 }
 
