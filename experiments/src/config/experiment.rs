@@ -1,5 +1,6 @@
 //! A checked experiment: what a run, a plan and a report work on.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use mustlink::config::without_null;
@@ -37,6 +38,8 @@ pub struct Experiment {
     /// The claims that the report judges.
     pub criteria: Vec<Criterion>,
     pub(super) columns: Vec<String>,
+    /// Paths of the options that lists, ranges and presets vary.
+    pub(crate) varied: BTreeSet<String>,
     pub(super) resolved: Value,
     pub(super) base: PathBuf,
 }
@@ -60,6 +63,18 @@ impl Experiment {
     /// Column names of the metrics, in order: the tag; with an option where a tag comes twice.
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// What a method has for each option that the experiment varies, by column: null where it has none.
+    pub(crate) fn varied_options(&self, method: &str) -> BTreeMap<String, Value> {
+        let method = self.methods.iter().find(|m| m.id == method);
+        let value = |path: &String| match method.and_then(|m| m.option(path)) {
+            Some((_, Value::Object(table))) if table.contains_key("type") => table["type"].clone(),
+            Some((_, nested @ (Value::Object(_) | Value::Array(_)))) => nested.to_string().into(),
+            Some((_, plain)) => plain.clone(),
+            None => Value::Null,
+        };
+        self.varied.iter().map(|path| (format!("option.{path}"), value(path))).collect()
     }
 
     /// Columns of the metrics, then the numbers summarised beside them.

@@ -16,8 +16,9 @@ use super::file::{Curve, ExperimentFile, MethodEntry, Scoring};
 use super::resolved::{DatasetSpec, MethodSpec};
 use super::{check, stored};
 
-/// Single methods, each with the number of the entry that it was taken from.
-type Methods = Vec<(usize, Node)>;
+/// Single methods, each with the number of the entry that it was taken from, and the paths of the options
+/// that were varied.
+type Methods = (Vec<(usize, Node)>, BTreeSet<String>);
 
 impl Experiment {
     /// Reads and checks an experiment file after carrying out `sets` (`a.b[0].c=value`).
@@ -45,7 +46,8 @@ impl Experiment {
         let stored = stored::read(dir)?;
         stored.declare_scripts();
         let name = dir.join(stored::FILE).display().to_string();
-        Experiment::parse(&name, &stored.config.to_string(), &stored.base, &[])
+        let parsed = Experiment::parse(&name, &stored.config.to_string(), &stored.base, &[])?;
+        Ok(Experiment { varied: stored.varied, ..parsed })
     }
 
     /// Every value of an experiment, defaults among them, with the place that it comes from.
@@ -60,7 +62,7 @@ impl Experiment {
         let mut out = Vec::new();
         config::origins(&resolved, Some(&root), "", &mut out);
         let values = list.as_ref().and_then(Value::as_array).into_iter().flatten();
-        for (at, (value, (_, node))) in values.zip(&methods).enumerate() {
+        for (at, (value, (_, node))) in values.zip(&methods.0).enumerate() {
             config::origins(value, Some(node), &format!("method[{at}]"), &mut out);
         }
         Ok(out)
@@ -89,9 +91,9 @@ impl Experiment {
             &mut out,
         );
         copy_same(&mut methods, &mut out);
-        let mut expanded = Vec::new();
+        let (mut expanded, mut varied) = (Vec::new(), BTreeSet::new());
         for (at, node) in methods.into_iter().enumerate() {
-            expand(node, at, &mut expanded, &mut out);
+            expand(node, at, &mut expanded, &mut varied, &mut out);
         }
         for (at, node) in &mut expanded {
             fill(node);
@@ -104,7 +106,7 @@ impl Experiment {
             );
         }
         if out.is_empty() {
-            return Ok((root.clone(), expanded));
+            return Ok((root.clone(), (expanded, varied)));
         }
         // One slip in a copied section is one complaint.
         let mut seen = BTreeSet::new();
@@ -116,7 +118,7 @@ impl Experiment {
         Err(Error::Config(out))
     }
 
-    fn build(root: &Node, methods: &[(usize, Node)], base: &Path) -> Result<Experiment> {
+    fn build(root: &Node, (methods, varied): &Methods, base: &Path) -> Result<Experiment> {
         let mut resolved = config::resolve::<ExperimentFile>(root)?;
         let mut specs = Vec::with_capacity(methods.len());
         for (_, node) in methods {
@@ -125,6 +127,9 @@ impl Experiment {
             let id = map.get("id").and_then(Value::as_str).unwrap_or_default().to_string();
             specs.push(MethodSpec { id, config });
         }
+        // Under their own names, whatever alias a list was given by.
+        let own = |path: &String| specs.iter().filter_map(|m| Some(m.option(path)?.0)).collect();
+        let varied: BTreeSet<String> = varied.iter().flat_map::<Vec<String>, _>(own).collect();
         let list = specs.iter().map(|m| m.config.clone()).collect();
         resolved["method"] = Value::Array(list);
         let section = |name: &str| resolved.get(name).cloned().unwrap_or_else(|| json!({}));
@@ -158,6 +163,7 @@ impl Experiment {
                 Some(list) => read(root, "criterion", list.clone())?,
                 None => Vec::new(),
             },
+            varied,
             resolved: Value::Null,
             base: base.to_path_buf(),
         };

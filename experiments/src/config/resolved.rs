@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mustlink::config;
 use mustlink::method::Method;
 use mustlink::roles::Transform;
-use mustlink::tree::visit_tables;
+use mustlink::tree::{plugin, visit_tables};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -51,6 +51,28 @@ impl MethodSpec {
         let k = config.get("k").cloned().map(config::instantiate).transpose()?;
         let method = config::instantiate(sections)?;
         Ok(ResolvedMethod { id: self.id.clone(), method, k, config })
+    }
+
+    /// The option at a path (`selector.super_instances`), with the path by its own name where an alias was
+    /// given; `None` where the method has no such option.
+    pub(crate) fn option(&self, path: &str) -> Option<(String, &Value)> {
+        let (mut own, mut here) = (String::new(), &self.config);
+        for step in config::path_steps(path) {
+            if let Value::Array(items) = here {
+                here = items.get(step.parse::<usize>().ok()?)?;
+                own += &format!("[{step}]");
+                continue;
+            }
+            let aliased = || {
+                let options = plugin(here)?.schema_value()["properties"].as_object()?;
+                options.iter().find(|(_, o)| o["x-alias"] == *step).map(|(name, _)| name.clone())
+            };
+            let name = if here.get(&step).is_some() { step } else { aliased()? };
+            here = here.get(&name)?;
+            own += if own.is_empty() { "" } else { "." };
+            own += &name;
+        }
+        Some((own, here))
     }
 
     /// Whether it reads the number of classes anywhere.

@@ -222,6 +222,7 @@ pub(crate) fn read_cells(
             row.experiment.clone_from(&experiment.head.name);
             row.dataset.clone_from(&line.dataset);
             row.method.clone_from(&line.method);
+            row.options = experiment.varied_options(&line.method);
         }
         if rows.is_empty() {
             continue;
