@@ -12,11 +12,10 @@ use mustlink::tree::plugin;
 use mustlink::{Error, Result, Shape};
 use serde::{Deserialize, Serialize};
 
-use crate::build::Build;
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
 use crate::costs::{Costs, SharedEnsemble, first_generator};
 use crate::data::{self, Facts, Prepared};
-use crate::identity::{self, Common, selection_key};
+use crate::identity::{self, Build, Common, selection_key};
 
 /// One cell.
 pub(crate) struct Cell {

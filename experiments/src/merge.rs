@@ -7,13 +7,13 @@ use mustlink::{Error, Result};
 use serde_json::Value;
 
 use crate::cell_file::{CellFile, has_failed};
-use crate::compare_rows::differences;
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
 use crate::data::Facts;
 use crate::grid::PlanLine;
 use crate::journal::{self, Journal, Who};
 use crate::report::{self, Report};
+use crate::row::differences;
 
 /// So many cells that differ are named.
 const NAMED: usize = 5;
