@@ -51,6 +51,8 @@ struct Grouped {
     members: usize,
 }
 
+impl mustlink::options::Options for Grouped {}
+
 #[typetag::serde(name = "grouped_for_benches")]
 impl EnsembleGenerator for Grouped {
     fn generate(&self, problem: &Problem, _: &Context) -> Result<Ensemble> {

@@ -1,7 +1,7 @@
 //! How does text become a method?
 
 #[doc(hidden)]
-pub use mustlink_core::config::*;
+pub use mustlink_config::*;
 
 /// ```
 /// use mustlink::config::{Document, Node};
@@ -15,7 +15,7 @@ pub use mustlink_core::config::*;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::config::{Document, Node};
+pub use mustlink_config::{Document, Node};
 
 /// ```
 /// use mustlink::config::{self, Document};
@@ -34,7 +34,7 @@ pub use mustlink_core::config::{Document, Node};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::config::build;
+pub use mustlink_config::build;
 
 /// ```
 /// use mustlink::config::{self, Document};
@@ -48,4 +48,4 @@ pub use mustlink_core::config::build;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::config::resolve;
+pub use mustlink_config::resolve;

@@ -37,6 +37,8 @@
 // What is not part of the face is reached by those who write plugins, and by the program.
 #[doc(hidden)]
 pub use mustlink_core::*;
+#[doc(hidden)]
+pub use mustlink_external::{exchange, kept_children, programs, scripts};
 
 pub mod closure;
 pub mod config;
@@ -215,7 +217,7 @@ pub use mustlink_core::{Problem, Shape, Start};
 /// ```
 #[cfg(feature = "contract")]
 #[doc(inline)]
-pub use mustlink_core::contract;
+pub use mustlink_laws as contract;
 
 /// What a file that uses the library imports: `use mustlink::prelude::*;`
 ///

@@ -4,7 +4,7 @@
 use mustlink::Error;
 use mustlink::config::{self, Document};
 use mustlink::contract::fixtures;
-use mustlink::options::check_value;
+use mustlink::options;
 use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::RoleObject;
@@ -205,7 +205,8 @@ where
             let document = Document::parse("m.toml", &text).unwrap();
             in_files += 1;
             if legal {
-                assert_eq!(check_value(&options, plugin.schema_value()), Ok(()), "{place}");
+                let built = R::from_value(config).unwrap_or_else(|e| panic!("{place}: {e}"));
+                assert_eq!(options::check(&*built), Ok(()), "{place}");
                 let said = complaint_about_range::<R>(&document, &path);
                 assert_eq!(said, None, "{place}");
                 continue;

@@ -143,8 +143,7 @@ impl Context {
     }
 
     /// How often the flag was looked at, where [`ContextBuilder::count_looks`] asked for it.
-    #[cfg(feature = "contract")]
-    pub(crate) fn looks(&self) -> u64 {
+    pub fn looks(&self) -> u64 {
         let left = self.shared.looks.as_ref().map(|left| left.load(Ordering::Relaxed));
         u64::MAX - left.unwrap_or(u64::MAX)
     }
@@ -212,8 +211,7 @@ impl ContextBuilder {
         self
     }
     /// Count how often the flag is looked at.
-    #[cfg(feature = "contract")]
-    pub(crate) fn count_looks(self) -> Self {
+    pub fn count_looks(self) -> Self {
         self.cancel_after(u64::MAX)
     }
     /// Stop after this many seconds from `build`.

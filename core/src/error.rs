@@ -70,6 +70,13 @@ pub enum Error {
         /// Column, from 0.
         col: usize,
     },
+    /// Values of a size that methods cannot compute with.
+    Magnitude {
+        /// Column of the largest, from 0; absent where data have none.
+        column: Option<usize>,
+        /// The largest in size.
+        value: f64,
+    },
     /// A sparse matrix whose parts do not fit together.
     MalformedCsr {
         /// Row, from 0.
@@ -302,6 +309,13 @@ impl Error {
                 "data: row {}, column {col}: not a finite number; fill or drop missing values first",
                 id(*row)
             ),
+            Error::Magnitude { column, value } => {
+                let place = column.map(|c| format!(" column {c}:")).unwrap_or_default();
+                format!(
+                    "data:{place} the largest value in size is {value:e}, methods take 1e-100 to 1e100; \
+                     put min_max first among the transforms"
+                )
+            }
             Error::MalformedCsr { row, reason } => format!("data: sparse row {row}: {reason}"),
             Error::NotSymmetric { row, col } => {
                 format!("data: entry ({row}, {col}) differs from entry ({col}, {row})")

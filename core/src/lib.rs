@@ -1,38 +1,32 @@
-//! The house of mustlink: types, one trait per role, registry, configuration, driver and laws.
+//! The house of mustlink: types, one trait per role, registry, configuration and driver.
 //!
 //! No method lives here. A method is a small tree of plugins ([`roles`]), built from configuration
 //! ([`config`]), run by the framework ([`run`], [`selection`]) on a [`Problem`], and held to the
 //! laws of its roles.
 
 mod auto_or;
-pub mod child;
 pub mod closure;
 pub mod clustering;
-pub mod config;
 pub mod constraints;
 pub mod context;
-#[cfg(feature = "contract")]
-pub mod contract;
 pub mod data;
 #[doc(hidden)]
 pub mod declared;
 pub mod ensemble;
 pub mod ensemble_store;
 pub mod error;
-pub mod exchange;
+mod far_origin;
 pub mod features;
-pub mod kept_children;
 pub mod knowledge;
 pub mod ledger;
 pub mod lock;
 pub mod memory;
 pub mod method;
 pub mod needs;
-pub mod npy;
 pub mod options;
-mod panic;
+#[doc(hidden)]
+pub mod panic;
 pub mod problem;
-pub mod programs;
 pub mod random;
 mod ranges;
 pub mod reduce;
@@ -40,12 +34,10 @@ pub mod registry;
 pub mod role;
 pub mod roles;
 pub mod run;
-pub mod scripts;
 pub mod selection;
 mod shared_ensemble;
 pub mod tree;
 pub mod union_find;
-pub mod units;
 pub mod witness;
 
 pub use auto_or::AutoOr;

@@ -6,14 +6,172 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::config;
-use crate::declared::Declared;
 use crate::error::{Diagnostic, Error, Result};
-use crate::registry::{Catalogue, build_default};
+use crate::registry::build_default;
 use crate::roles::RoleObject;
+
+/// Values whose numbers have declared ranges: `#[options]` implements it for a struct of options and
+/// for an enum that an option may be.
+pub trait Options {
+    /// Goes through all numbers below `path`; what is declared at the option counts before what its
+    /// type declares.
+    fn look(&self, _path: &str, _declared: &Range, _found: &mut Found) {}
+}
+
+/// What going through the options of a plugin has found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The numbers that are out of range.
+    pub errors: Vec<Error>,
+    /// Whether some value makes the origin of the data matter (`#[option(origin = true)]`).
+    pub origin_matters: bool,
+}
+
+/// The range that is declared for a number; `None`: without that bound.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Range {
+    /// The smallest that is legal.
+    pub min: Option<f64>,
+    /// The largest that is legal.
+    pub max: Option<f64>,
+    /// What it must be larger than.
+    pub above: Option<f64>,
+    /// What it must be smaller than.
+    pub below: Option<f64>,
+    /// Whether the word "auto" may stand in its place.
+    pub auto: bool,
+}
+
+impl Range {
+    /// Any number.
+    pub const ANY: Range = Range { min: None, max: None, above: None, below: None, auto: false };
+
+    /// This range, and `inner` where this says nothing.
+    pub fn over(&self, inner: &Range) -> Range {
+        Range {
+            min: self.min.or(inner.min),
+            max: self.max.or(inner.max),
+            above: self.above.or(inner.above),
+            below: self.below.or(inner.below),
+            auto: self.auto,
+        }
+    }
+
+    /// Whether `x` lies in it.
+    pub fn holds(&self, x: f64) -> bool {
+        self.min.is_none_or(|b| x >= b)
+            && self.max.is_none_or(|b| x <= b)
+            && self.above.is_none_or(|b| x > b)
+            && self.below.is_none_or(|b| x < b)
+    }
+
+    /// The range in words; absent where every number is legal.
+    pub fn words(&self) -> Option<String> {
+        let [low, high, low_open, high_open] =
+            [self.min, self.max, self.above, self.below].map(|bound| bound.map(plain));
+        match (low, low_open, high, high_open) {
+            (Some(a), None, Some(b), None) => Some(format!("in {a}..={b}")),
+            (Some(a), None, None, Some(b)) => Some(format!("in [{a}, {b})")),
+            (None, Some(a), Some(b), None) => Some(format!("in ({a}, {b}]")),
+            (None, Some(a), None, Some(b)) => Some(format!("in ({a}, {b})")),
+            (Some(a), None, None, None) => Some(format!(">= {a}")),
+            (None, Some(a), None, None) => Some(format!("> {a}")),
+            (None, None, Some(b), None) => Some(format!("<= {b}")),
+            (None, None, None, Some(b)) => Some(format!("< {b}")),
+            _ => None,
+        }
+    }
+}
+
+/// A number as people write it: 3 for 3.0.
+pub fn plain(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < 1e16 { format!("{x:.0}") } else { Value::from(x).to_string() }
+}
+
+fn number(x: f64, shown: String, path: &str, declared: &Range, found: &mut Found) {
+    let legal = declared.words();
+    if !x.is_finite() {
+        let legal = match (declared.auto, legal) {
+            (true, legal) => {
+                let range = legal.map(|r| format!(" {r}")).unwrap_or_default();
+                format!("\"auto\" or a number{range}")
+            }
+            (false, legal) => legal.unwrap_or_else(|| "a number".into()),
+        };
+        found.errors.push(Error::bad_param(path, "NaN or an infinity", legal));
+    } else if let Some(legal) = legal.filter(|_| !declared.holds(x)) {
+        found.errors.push(Error::bad_param(path, shown, legal));
+    }
+}
+
+impl Options for f64 {
+    fn look(&self, path: &str, declared: &Range, found: &mut Found) {
+        number(*self, plain(*self), path, declared, found);
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($type:ty),*) => {$(
+        impl Options for $type {
+            fn look(&self, path: &str, declared: &Range, found: &mut Found) {
+                number(*self as f64, self.to_string(), path, declared, found);
+            }
+        }
+    )*};
+}
+whole_numbers!(u8, u16, u32, u64, usize, i32, i64);
+
+impl<T: Options> Options for Option<T> {
+    fn look(&self, path: &str, declared: &Range, found: &mut Found) {
+        self.iter().for_each(|value| value.look(path, declared, found));
+    }
+}
+
+impl<T: Options> Options for Vec<T> {
+    fn look(&self, path: &str, _: &Range, found: &mut Found) {
+        for (at, value) in self.iter().enumerate() {
+            value.look(&format!("{path}[{at}]"), &Range::ANY, found);
+        }
+    }
+}
+
+impl<T: Options + ?Sized> Options for Box<T> {
+    fn look(&self, path: &str, declared: &Range, found: &mut Found) {
+        (**self).look(path, declared, found);
+    }
+}
+
+/// The value of an option, of any type. `(&&Look(&value)).look(…)` goes through those that are
+/// [`Options`] and leaves all others alone: the method of [`Ranged`] is found before that of
+/// [`Unranged`], where the type has both. Only what `#[options]` writes needs this.
+#[doc(hidden)]
+pub struct Look<'a, T>(pub &'a T);
+
+#[doc(hidden)]
+pub trait Ranged {
+    fn look(&self, path: &str, declared: &Range, found: &mut Found);
+}
+
+impl<T: Options> Ranged for &Look<'_, T> {
+    fn look(&self, path: &str, declared: &Range, found: &mut Found) {
+        self.0.look(path, declared, found);
+    }
+}
+
+#[doc(hidden)]
+pub trait Unranged {
+    fn look(&self, _: &str, _: &Range, _: &mut Found) {}
+}
+
+impl<T> Unranged for Look<'_, T> {}
+
+/// The path of an option below `path`.
+#[doc(hidden)]
+pub fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.into() } else { format!("{path}.{name}") }
+}
 
 /// Whether every number of a plugin lies in its declared range, those of the plugins it holds
 /// included. `#[plugin]` puts this before the required method of every role.
@@ -21,22 +179,12 @@ use crate::roles::RoleObject;
 /// # Errors
 /// `BadParam` for one number out of range, `Config` with all of them for more; NaN and infinities
 /// are out of every range.
-pub fn check<P: Declared + Serialize>(plugin: &P) -> Result<()> {
-    check_value(
-        &serde_json::to_value(plugin).expect("plugins serialise to plain tables"),
-        P::schema(),
-    )
-}
-
-/// As [`check`], for options as JSON with their schema.
-///
-/// # Errors
-/// As [`check`].
-pub fn check_value(options: &Value, schema: &Value) -> Result<()> {
-    let mut found = Vec::new();
-    walk(options, schema, schema, "", &mut found);
-    if found.len() == 1 {
-        return Err(found.remove(0));
+pub fn check(plugin: &(impl Options + ?Sized)) -> Result<()> {
+    let mut found = Found::default();
+    plugin.look("", &Range::ANY, &mut found);
+    let mut errors = found.errors;
+    if errors.len() < 2 {
+        return errors.pop().map_or(Ok(()), Err);
     }
     let diagnostic = |e: Error| match e {
         Error::BadParam { name, value, legal } => Diagnostic {
@@ -48,63 +196,7 @@ pub fn check_value(options: &Value, schema: &Value) -> Result<()> {
         },
         _ => unreachable!("only numbers out of range are collected"),
     };
-    match found.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Config(found.into_iter().map(diagnostic).collect())),
-    }
-}
-
-fn walk(value: &Value, schema: &Value, root: &Value, path: &str, found: &mut Vec<Error>) {
-    // JSON has no NaN and no infinities: they are written as null.
-    if value.is_null() && config::is_number(schema, root) && !config::writes_null(schema, root) {
-        let legal = config::range(schema).unwrap_or_else(|| config::expected(schema, root));
-        found.push(Error::bad_param(path, "NaN or an infinity", legal));
-        return;
-    }
-    if config::slot_role(schema, root).is_some() {
-        let tag = value.get("type").and_then(Value::as_str);
-        let held = tag.and_then(|tag| Catalogue::get().ok()?.find(tag));
-        if let (Value::Object(options), Some(plugin)) = (value, held) {
-            table(options, plugin.schema_value(), plugin.schema_value(), path, found);
-        }
-        return;
-    }
-    let schema = config::deref(schema, root);
-    if let Some(list) = config::alternatives(schema) {
-        if let Some(chosen) = config::chosen(value, list, root) {
-            walk(value, chosen, root, path, found);
-        }
-        return;
-    }
-    match value {
-        Value::Object(options) => table(options, schema, root, path, found),
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                let each = schema.get("items").unwrap_or(&Value::Null);
-                walk(item, each, root, &format!("{path}[{at}]"), found);
-            }
-        }
-        number => {
-            if let Some(legal) = config::out_of_range(number, schema) {
-                found.push(Error::bad_param(path, config::plain(number), legal));
-            }
-        }
-    }
-}
-
-fn table(
-    options: &Map<String, Value>,
-    schema: &Value,
-    root: &Value,
-    path: &str,
-    found: &mut Vec<Error>,
-) {
-    let declared = schema.get("properties").and_then(Value::as_object);
-    for (name, value) in options {
-        let Some(option) = declared.and_then(|all| all.get(name)) else { continue };
-        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        walk(value, option, root, &path, found);
-    }
+    Err(Error::Config(errors.into_iter().map(diagnostic).collect()))
 }
 
 /// The plugin in a slot, or the default of the slot, which is named by its tag.

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 /// The message of a caught panic.
-pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
+pub fn message(panic: &(dyn Any + Send)) -> &str {
     match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(text), _) => text,
         (_, Some(text)) => text,

@@ -13,12 +13,12 @@ use crate::constraints::{Constraint, Constraints, Strength, Violations};
 use crate::context::Context;
 use crate::data::{Data, DataKind};
 use crate::error::{Error, Result};
+use crate::far_origin::FarOrigin;
 use crate::features::{Features, Lineage};
 use crate::problem::Problem;
 use crate::roles::{
     BaseClusterer, ConstraintPropagator, Fitted, Propagated, Properties, Transform,
 };
-use crate::units::Units;
 
 /// A clustering with what the framework knows about its run.
 #[derive(Debug, Clone)]
@@ -37,6 +37,26 @@ pub struct Run {
 
 fn kinds(accepts: &[DataKind]) -> String {
     accepts.iter().map(|k| k.name()).collect::<Vec<_>>().join(" or ")
+}
+
+/// The largest size of the values that methods take, and the inverse of the smallest: squares of
+/// squares of these are numbers.
+const LARGEST: f64 = 1e100;
+
+/// Whether the values of data have a size that methods can compute with.
+///
+/// # Errors
+/// `Magnitude` for data whose largest absolute value is neither 0 nor between 1e−100 and 1e100.
+pub fn check_magnitude(data: &Data) -> Result<()> {
+    let size = |r: &(f64, f64)| if r.1.abs() >= r.0.abs() { r.1 } else { r.0 };
+    let sizes = data.ranges().iter().map(size).enumerate();
+    let largest = sizes.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    let Some((column, value)) = largest else { return Ok(()) };
+    if value == 0.0 || (1.0 / LARGEST..=LARGEST).contains(&value.abs()) {
+        return Ok(());
+    }
+    let column = (data.kind() == DataKind::Dense).then_some(column);
+    Err(Error::Magnitude { column, value })
 }
 
 fn accepted(plugin: &str, accepts: &[DataKind], data: &Data) -> Result<()> {
@@ -76,6 +96,7 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
     let tag = clusterer.typetag_name();
     let properties = clusterer.properties();
     accepted(tag, &properties.accepts, &problem.data)?;
+    check_magnitude(&problem.data)?;
     if properties.needs_k || problem.k.is_some() {
         problem.require_k(None, tag)?;
     }
@@ -124,7 +145,7 @@ pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) 
     admit(clusterer, problem, ctx)?;
     let tag = clusterer.typetag_name();
     let start = Instant::now();
-    let clustering = guarded(tag, || in_its_units(clusterer, problem, ctx))?;
+    let clustering = guarded(tag, || around_its_origin(clusterer, problem, ctx))?;
     judge(tag, clustering, clusterer, problem, start.elapsed().as_secs_f64())
 }
 
@@ -145,27 +166,16 @@ pub fn propagate(
     guarded(tag, || propagator.propagate(constraints, clustering, problem, ctx))
 }
 
-/// What the clusterer makes of the problem, in the user's units, whatever their magnitude.
-fn in_its_units(
+/// What the clusterer makes of the problem, around the user's origin.
+fn around_its_origin(
     clusterer: &dyn BaseClusterer,
     problem: &Problem,
     ctx: &Context,
 ) -> Result<Clustering> {
-    let properties = clusterer.properties();
-    let units = match properties.any_magnitude {
-        true => None,
-        false => Units::of(&problem.data, clusterer.typetag_name(), &clusterer),
-    };
-    let Some(units) = units else { return clusterer.cluster(problem, ctx) };
-    let mut notes = Vec::new();
-    let plugin: Option<Box<dyn BaseClusterer>> =
-        units.plugin(clusterer.typetag_name(), &clusterer, &mut notes)?;
-    let seen = units.problem(problem)?;
-    let found = plugin.as_deref().unwrap_or(clusterer).cluster(&seen, ctx)?;
-    let Properties { objective_power, lengths, .. } = properties;
-    let shown = units.shown_clustering(found, objective_power, &lengths, &mut notes);
-    notes.into_iter().for_each(|note| ctx.warn(note));
-    Ok(shown)
+    match FarOrigin::of(&problem.data, clusterer) {
+        Some(origin) => Ok(origin.shown(clusterer.cluster(&origin.problem(problem)?, ctx)?)),
+        None => clusterer.cluster(problem, ctx),
+    }
 }
 
 fn judge(
@@ -324,7 +334,11 @@ pub fn transform_from(
 fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Result<Transformed> {
     let tag = t.typetag_name();
     let broken = |broken: String| Error::Contract { plugin: tag.into(), broken };
-    accepted(tag, &t.properties().accepts, &problem.data)?;
+    let properties = t.properties();
+    accepted(tag, &properties.accepts, &problem.data)?;
+    if !properties.any_magnitude {
+        check_magnitude(&problem.data)?;
+    }
     let fitted: Box<dyn Fitted> = guarded(tag, || t.fit(problem, ctx))?;
     let data = guarded(tag, || fitted.apply(&problem.data))?;
     let (before, after) = (problem.data.d(), data.d());

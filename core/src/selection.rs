@@ -14,6 +14,7 @@ use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::context::Context;
 use crate::data::DataKind;
 use crate::error::{Error, Result};
+use crate::far_origin::FarOrigin;
 use crate::knowledge::LAST_NEIGHBOURHOOD;
 use crate::ledger::Ledger;
 use crate::problem::Problem;
@@ -21,7 +22,6 @@ use crate::roles::{
     Event, Inquiry, Outcome, QuerySelector, Question, Refusal, Reply, Respondent, Step,
 };
 use crate::run;
-use crate::units::Units;
 
 /// Which constraints a selection hands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -299,22 +299,6 @@ impl Log<'_> {
     }
 }
 
-/// Starts the selector on the data as methods see it.
-fn start(
-    selector: &dyn QuerySelector,
-    problem: &Problem,
-    units: Option<&Units>,
-    ctx: &Context,
-) -> Result<Box<dyn Inquiry>> {
-    let Some(units) = units else { return selector.start(problem, ctx) };
-    let mut notes = Vec::new();
-    let plugin: Option<Box<dyn QuerySelector>> =
-        units.plugin(selector.typetag_name(), &selector, &mut notes)?;
-    let inquiry = plugin.as_deref().unwrap_or(selector).start(&units.problem(problem)?, ctx)?;
-    notes.into_iter().for_each(|note| ctx.warn(note));
-    Ok(inquiry)
-}
-
 /// Runs a selection: asks until the selector is done or the budget is spent.
 ///
 /// No question reaches the oracle after the budget, about an object that is not eligible, about an
@@ -344,6 +328,7 @@ pub fn run_with(
         let kind = kind.name();
         return Err(Error::UnsupportedData { plugin: tag.into(), kind, accepts: "dense".into() });
     }
+    run::check_magnitude(&problem.data)?;
     run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)?;
     let selection = Selection { n: problem.n(), ..Selection::default() };
     let mut log = Log { selection, ledger, ids: HashMap::new() };
@@ -355,14 +340,17 @@ pub fn run_with(
             paid += 1;
         }
     }
-    let units = Units::of(&problem.data, selector.typetag_name(), &selector);
-    let mut inquiry = start(selector, problem, units.as_ref(), ctx)?;
+    let far = FarOrigin::of(&problem.data, selector);
+    let mut inquiry = match &far {
+        Some(origin) => selector.start(&origin.problem(problem)?, ctx)?,
+        None => selector.start(problem, ctx)?,
+    };
     let standing = |inquiry: &dyn Inquiry| {
-        let shown = |c| match &units {
-            Some(units) => units.shown_clustering(c, None, &[], &mut Vec::new()),
-            None => c,
-        };
-        inquiry.clustering().map(shown)
+        let found = inquiry.clustering()?;
+        Some(match &far {
+            Some(origin) => origin.shown(found),
+            None => found,
+        })
     };
     log.events(inquiry.drain())?;
     let mut points: Vec<usize> = points.to_vec();
@@ -402,7 +390,7 @@ pub fn run_with(
                 let clustering = provide(&constraints, request)?;
                 let digest =
                     partition_hash(&clustering.labels).iter().map(|b| format!("{b:02x}")).collect();
-                let seen = units.as_ref().map(|units| units.seen_clustering(&clustering));
+                let seen = far.as_ref().map(|origin| origin.seen(&clustering));
                 inquiry.provide(request, seen.as_ref().unwrap_or(&clustering))?;
                 log.events(vec![Event::Clustered { request, digest }])?;
                 log.events(inquiry.drain())?;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::context::Context;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
+use crate::far_origin::FarOrigin;
 use crate::problem::Problem;
 use crate::roles::EnsembleGenerator;
-use crate::units::Units;
+use crate::run::check_magnitude;
 
 impl Context {
     /// As [`Context::ensemble`] for methods that read nothing but the labels: the members are the
@@ -57,24 +58,16 @@ impl Context {
         }
         // Made without holding the lock: nothing waits inside the thread pool. Two makers at
         // once make the same bits.
-        let made = Arc::new(made_in_units(generator, &problem, &root.child("ensemble"))?);
+        let made = Arc::new(made(generator, &problem, &root.child("ensemble"))?);
         Ok(self.ensembles().keep(key(self.labels_only()), made))
     }
 }
 
-/// The ensemble that `generator` makes, in the user's units, whatever their magnitude.
-fn made_in_units(
-    generator: &dyn EnsembleGenerator,
-    problem: &Problem,
-    ctx: &Context,
-) -> Result<Ensemble> {
-    let Some(units) = Units::of(&problem.data, generator.typetag_name(), &generator) else {
-        return generator.generate(problem, ctx);
-    };
-    let mut notes = Vec::new();
-    let plugin: Option<Box<dyn EnsembleGenerator>> =
-        units.plugin(generator.typetag_name(), &generator, &mut notes)?;
-    let made = plugin.as_deref().unwrap_or(generator).generate(&units.problem(problem)?, ctx)?;
-    notes.into_iter().for_each(|note| ctx.warn(note));
-    units.shown_ensemble(made)
+/// The ensemble that `generator` makes, around the user's origin.
+fn made(generator: &dyn EnsembleGenerator, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+    check_magnitude(&problem.data)?;
+    match FarOrigin::of(&problem.data, generator) {
+        Some(origin) => origin.shown_ensemble(generator.generate(&origin.problem(problem)?, ctx)?),
+        None => generator.generate(problem, ctx),
+    }
 }

@@ -5,10 +5,10 @@
 use std::time::Instant;
 
 use mustlink::Shape;
-use mustlink::config;
 use mustlink::registry::Role;
 use mustlink::roles::{BaseClusterer, EnsembleGenerator, Transform};
 use mustlink::tree::{plugin, visit_plugins};
+use mustlink_config as config;
 use serde_json::Value;
 
 use crate::config::ResolvedMethod;

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use mustlink::config;
 use mustlink::error::Diagnostic;
 use mustlink::needs::check_size;
 use mustlink::registry::Role;
 use mustlink::roles::{ConsensusFunction, EnsembleGenerator};
 use mustlink::tree::plugin;
 use mustlink::{Error, Result, Shape};
+use mustlink_config as config;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};

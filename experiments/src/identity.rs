@@ -14,7 +14,8 @@ use std::path::Path;
 
 use mustlink::registry::{Catalogue, Descriptor};
 use mustlink::tree::{plugin, visit_plugins, visit_tables_mut};
-use mustlink::{Error, Result, programs};
+use mustlink::{Error, Result};
+use mustlink_external::programs;
 use serde_json::{Value, json};
 
 use crate::config::{DatasetEntry, EnsemblePer, Experiment, ResolvedMethod};

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use mustlink_core::child::{Child, ChildError};
 use mustlink_core::prelude::*;
+use mustlink_external::child::{Child, ChildError};
 use serde_json::{Value, json};
 
 use crate::wrapping::objects;

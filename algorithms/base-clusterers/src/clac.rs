@@ -157,7 +157,6 @@ impl BaseClusterer for Clac {
             hard_must: true,
             hard_cannot: self.infeasible == WhenInfeasible::Error,
             gives_centers: true,
-            objective_power: Some(2),
             ..Properties::default()
         }
     }
@@ -446,9 +445,9 @@ fn nearest(costs: &[f64], taken: &[bool], current: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::lac::Lac;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::random::SeedPath;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

@@ -116,7 +116,6 @@ impl BaseClusterer for ConstrainedCompleteLink {
             reads_constraints: true,
             hard_must: !self.soft_ml,
             hard_cannot: self.on_infeasible == OnInfeasible::Error,
-            objective_power: Some(1),
             index_keyed: false,
             ..Properties::default()
         }
@@ -301,7 +300,7 @@ impl ConstrainedCompleteLink {
 mod tests {
     use super::*;
     use mustlink_core::clustering::canonical;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use proptest::prelude::*;
 
     /// The procedure as it is written, over objects: links are bridges, cannot-links far.
@@ -310,6 +309,8 @@ mod tests {
         /// Cannot-links are only as far as the farthest pair.
         max: bool,
     }
+
+    impl mustlink_core::options::Options for Plainly {}
 
     #[typetag::serde(name = "plain_shortest_path")]
     impl ConstraintPropagator for Plainly {

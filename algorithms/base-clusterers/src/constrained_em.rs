@@ -397,9 +397,9 @@ mod tests {
     use crate::kmeans::KMeans;
     use crate::pck_means::PckMeans;
     use mustlink_core::clustering::canonical;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::run;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::{Axis, array};
     use proptest::prelude::*;
 

@@ -84,7 +84,6 @@ impl BaseClusterer for ConstrainedKMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             gives_centers: true,
-            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
@@ -147,8 +146,8 @@ impl ConstrainedKMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
-    use mustlink_core::contract::fixtures;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

@@ -166,7 +166,6 @@ impl BaseClusterer for ConstrainedSpectral {
             reads_constraints: true,
             soft_weights: true,
             hard_as_soft: self.hard_as_soft.is_some(),
-            objective_power: Some(0),
             ..Properties::default()
         }
     }
@@ -276,8 +275,8 @@ impl ConstrainedSpectral {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
     use proptest::prelude::*;
 
     fn affinity(n: usize, edges: &[(usize, usize, f64)]) -> Problem {

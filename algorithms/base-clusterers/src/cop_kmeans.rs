@@ -168,7 +168,6 @@ impl BaseClusterer for CopKMeans {
             hard_must: true,
             hard_cannot: true,
             gives_centers: true,
-            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
@@ -295,9 +294,9 @@ mod tests {
     use super::*;
     use crate::kmeans::KMeans;
     use mustlink_core::closure::Feasibility;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::error::Infeasible;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
     use proptest::test_runner::{Config, TestRunner};

@@ -201,7 +201,6 @@ impl BaseClusterer for Cosc {
             reads_constraints: true,
             hard_must: true,
             soft_weights: true,
-            objective_power: Some(0),
             ..Properties::default()
         }
     }
@@ -257,9 +256,9 @@ impl Cosc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::error::Infeasible;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 

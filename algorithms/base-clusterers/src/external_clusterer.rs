@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use mustlink_core::child::{Child, ChildError};
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::error::Infeasible;
-use mustlink_core::exchange::{self, PlainValue, Scratch};
-use mustlink_core::kept_children;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::json;
+use mustlink_external::child::{Child, ChildError};
+use mustlink_external::exchange::{self, PlainValue, Scratch};
+use mustlink_external::kept_children;
 
 const TAG: &str = "external_clusterer";
 
@@ -131,7 +131,6 @@ impl BaseClusterer for ExternalClusterer {
             hard_cannot: self.hard_cannot,
             soft_weights: self.soft_weights,
             needs_setup: self.command.is_empty(),
-            any_magnitude: true,
             ..Properties::default()
         }
     }
@@ -196,8 +195,8 @@ fn clustering(reply: &Value, problem: &Problem, scratch: &Scratch) -> Result<Clu
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use mustlink_core::contract::{check_plugin, fixtures};
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::{check_plugin, fixtures};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};

@@ -404,7 +404,7 @@ impl PairwiseCosts for Pairs<'_> {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

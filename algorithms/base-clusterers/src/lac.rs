@@ -79,7 +79,6 @@ impl BaseClusterer for Lac {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             gives_centers: true,
-            objective_power: Some(2),
             ..Properties::default()
         }
     }

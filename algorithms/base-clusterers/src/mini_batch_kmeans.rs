@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink_core::npy::{self, NpyRows};
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points, normalise};
@@ -10,6 +9,7 @@ use mustlink_kernels::distance::rows_by_label::by_label;
 use mustlink_kernels::kmeans::lloyd::{best_of, total_distortion};
 use mustlink_kernels::kmeans::nearest::assign::assign;
 use mustlink_kernels::kmeans::seeding::{Init, start};
+use mustlink_kernels::npy::{self, NpyRows};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
@@ -254,8 +254,6 @@ impl BaseClusterer for MiniBatchKMeans {
             needs_k: self.k.is_none(),
             // Centres of a file lie in another space than the data of the problem.
             gives_centers: self.rows.is_none(),
-            objective_power: Some(self.distortion.power()),
-            any_magnitude: self.rows.is_some(),
             ..Properties::default()
         }
     }
@@ -274,7 +272,7 @@ mod tests {
     use super::*;
     use crate::kmeans::KMeans;
     use mustlink_core::clustering::canonical;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
 
     fn problem(x: Array2<f64>, k: usize) -> Problem {

@@ -263,8 +263,8 @@ mod tests {
     use crate::pck_means::PckMeans;
     use mustlink_core::closure::OnConflict;
     use mustlink_core::closure::{Closure, EntailedWeight};
-    use mustlink_core::contract::fixtures;
     use mustlink_kernels::constrained::icm::Order;
+    use mustlink_laws::fixtures;
     use ndarray::{Array2, Axis, array};
     use proptest::prelude::*;
 

@@ -86,7 +86,6 @@ impl BaseClusterer for PckMeans {
             soft_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
-            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
@@ -133,11 +132,11 @@ mod tests {
     use mustlink_core::closure::OnConflict;
     use mustlink_core::closure::{Closure, EntailedWeight};
     use mustlink_core::constraints::Strength;
-    use mustlink_core::contract::fixtures;
     use mustlink_kernels::constrained::icm::Order;
     use mustlink_kernels::constrained::neighbourhood_seeding::{FewerThanK, MoreThanK};
     use mustlink_kernels::distance::points::squared_distance;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 
@@ -240,7 +239,7 @@ mod tests {
 
     #[test]
     fn renamed_options_keep_their_old_names() {
-        use mustlink_core::config::{Node, build, resolve};
+        use mustlink_config::{Node, build, resolve};
         use mustlink_core::serde_json::json;
         let old = Node::synthetic(&json!({ "lambda_gt_k": "largest" }));
         let built: PckMeans = build(&old, "clusterer").unwrap();

@@ -382,10 +382,10 @@ mod tests {
     use crate::clac::Clac;
     use mustlink_consensus_functions::voting::Voting;
     use mustlink_core::closure::{Closure, OnConflict};
-    use mustlink_core::contract::fixtures;
     use mustlink_core::random::SeedPath;
     use mustlink_kernels::constrained::penalised_kmeans::ConstrainedInit;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::Array2;
     use proptest::prelude::*;
 

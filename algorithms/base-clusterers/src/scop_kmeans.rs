@@ -283,7 +283,7 @@ impl ScopKMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

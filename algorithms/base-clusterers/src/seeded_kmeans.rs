@@ -77,7 +77,6 @@ impl BaseClusterer for SeededKMeans {
             needs_k: self.k.is_none(),
             reads_constraints: true,
             gives_centers: true,
-            objective_power: Some(self.distortion.power()),
             ..Properties::default()
         }
     }
@@ -93,8 +92,8 @@ impl BaseClusterer for SeededKMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
-    use mustlink_core::contract::fixtures;
     use mustlink_kernels::kmeans::seeding::Init;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::hbgf::Hbgf;
     use crate::members::tests::{E12_CLASSES, blank, e12};
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
 
     /// Members that carry their labels as memberships alone.

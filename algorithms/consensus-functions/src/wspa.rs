@@ -125,7 +125,7 @@ impl ConsensusFunction for Wspa {
 mod tests {
     use super::*;
     use crate::soft::probabilities;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
 
     #[test]
     fn printed_cosines() {

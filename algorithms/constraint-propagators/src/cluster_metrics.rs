@@ -29,7 +29,6 @@ pub enum MetricSource {
 pub enum ScaleRule {
     /// radius / (3 σ) as printed: depends on the unit of the data.
     #[default]
-    #[schemars(extend("x-unit-bound" = true))]
     Printed,
     /// (radius / 3)²: three standard deviations reach the outermost member, in any unit.
     Calibrated,

@@ -66,7 +66,7 @@ impl EnsembleGenerator for Bootstrap {
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
 
     #[test]
     fn about_a_third_is_left_out() {

@@ -100,7 +100,7 @@ mod tests {
     use crate::members::OutOfSample;
     use crate::sweep::Sweep;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
 
     #[test]
     fn samples_of_subspaces() {

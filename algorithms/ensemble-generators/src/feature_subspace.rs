@@ -67,7 +67,7 @@ impl EnsembleGenerator for FeatureSubspace {
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
 
     #[test]
     fn centres_come_back_into_the_whole_space() {

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::compose::Compose;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use serde_json::json;
 
     #[test]

@@ -58,7 +58,7 @@ impl EnsembleGenerator for RandomInit {
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
 
     #[test]
     fn a_shorter_ensemble_begins_a_longer_one() {

@@ -58,7 +58,7 @@ impl EnsembleGenerator for RandomK {
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
 
     use crate::members::List;
 

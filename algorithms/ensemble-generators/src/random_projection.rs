@@ -70,7 +70,7 @@ impl EnsembleGenerator for RandomProjection {
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
 
     use mustlink_core::random::SeedPath;
 

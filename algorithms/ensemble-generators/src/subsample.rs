@@ -73,9 +73,9 @@ impl EnsembleGenerator for Subsample {
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
 
-    use mustlink_core::contract::fixtures::to_csr;
+    use mustlink_laws::fixtures::to_csr;
     use ndarray::{Array2, array};
 
     fn make(g: &Subsample, p: &Problem) -> Ensemble {

@@ -104,7 +104,7 @@ impl EnsembleGenerator for Sweep {
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use serde_json::json;
 
     #[test]

@@ -7,4 +7,5 @@ pub mod ensemble;
 pub mod forest;
 pub mod graph;
 pub mod kmeans;
+pub mod npy;
 mod simd;

@@ -52,12 +52,7 @@ impl BaseClusterer for Dbscan {
     }
 
     fn properties(&self) -> Properties {
-        Properties {
-            needs_k: false,
-            lengths: vec!["radius"],
-            index_keyed: false,
-            ..Properties::default()
-        }
+        Properties { needs_k: false, index_keyed: false, ..Properties::default() }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
@@ -105,7 +100,7 @@ fn usual_radius(x: &Array2<f64>, min_points: usize, ctx: &Context) -> Result<f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

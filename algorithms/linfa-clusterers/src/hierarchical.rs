@@ -148,7 +148,7 @@ fn distances(data: &Data, ctx: &Context) -> Result<Array2<f64>> {
 mod tests {
     use super::*;
     use mustlink_core::clustering::canonical;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

@@ -71,7 +71,7 @@ impl BaseClusterer for Optics {
     }
 
     fn properties(&self) -> Properties {
-        Properties { needs_k: false, lengths: vec!["radius"], ..Properties::default() }
+        Properties { needs_k: false, ..Properties::default() }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

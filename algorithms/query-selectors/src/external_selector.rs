@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mustlink_core::child::{Child, ChildError};
-use mustlink_core::exchange::{PlainValue, Scratch};
-use mustlink_core::kept_children;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, json};
+use mustlink_external::child::{Child, ChildError};
+use mustlink_external::exchange::{PlainValue, Scratch};
+use mustlink_external::kept_children;
 
 use crate::checks::not_open;
 
@@ -290,7 +290,7 @@ impl Inquiry for Run {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use mustlink_core::contract::{check_plugin, fixtures};
+    use mustlink_laws::{check_plugin, fixtures};
 
     const GREET: &str = r#"read l; echo '{"v":1,"type":"hello","name":"x"}'; read l;"#;
 

@@ -130,9 +130,9 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::strategies::grid;
     use mustlink_core::prelude::*;
     use mustlink_kernels::distance::points::Distortion;
+    use mustlink_laws::strategies::grid;
     use proptest::prelude::*;
 
     proptest! {

@@ -117,7 +117,7 @@ impl Fitted for Distinct {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures::to_csr;
+    use mustlink_laws::fixtures::to_csr;
     use ndarray::array;
     use proptest::prelude::*;
 

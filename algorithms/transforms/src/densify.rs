@@ -47,7 +47,7 @@ impl Fitted for Copied {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures::to_csr;
+    use mustlink_laws::fixtures::to_csr;
     use ndarray::array;
 
     #[test]

@@ -128,8 +128,8 @@ fn sparse(data: &Data, d: usize, kept: &[usize]) -> Result<Data> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures::to_csr;
     use mustlink_core::run;
+    use mustlink_laws::fixtures::to_csr;
     use ndarray::{Axis, array};
     use proptest::prelude::*;
 

@@ -319,7 +319,7 @@ fn whitening(data: &Data) -> Result<Option<Array2<f64>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

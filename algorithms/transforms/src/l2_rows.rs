@@ -114,7 +114,7 @@ fn unit(values: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures::to_csr;
+    use mustlink_laws::fixtures::to_csr;
     use ndarray::array;
     use proptest::prelude::*;
 

@@ -141,7 +141,7 @@ fn squares(data: &Data, scale: f64, b: &Array2<f64>) -> Array2<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures::{self, to_csr};
+    use mustlink_laws::fixtures::{self, to_csr};
     use ndarray::array;
     use proptest::prelude::*;
 

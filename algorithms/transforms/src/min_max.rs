@@ -33,7 +33,11 @@ impl Transform for MinMax {
     }
 
     fn properties(&self) -> TransformProperties {
-        TransformProperties { accepts: vec![DataKind::Dense], ..TransformProperties::default() }
+        TransformProperties {
+            accepts: vec![DataKind::Dense],
+            any_magnitude: true,
+            ..TransformProperties::default()
+        }
     }
 
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {

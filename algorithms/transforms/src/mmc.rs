@@ -366,7 +366,7 @@ impl Spread<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

@@ -182,7 +182,7 @@ fn inverse_root(c: &Array2<f64>) -> Result<Array2<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
+    use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
 

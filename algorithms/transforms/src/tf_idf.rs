@@ -139,7 +139,7 @@ impl Fitted for Weights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures::to_csr;
+    use mustlink_laws::fixtures::to_csr;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 

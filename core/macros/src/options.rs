@@ -15,15 +15,13 @@ const WORDS: [&str; 11] = [
 ];
 
 /// Words that become a key of the schema: bounds, the power of the data's unit that a number is in,
-/// whether the origin of the data matters with the option, and whether it is a command, whose files
-/// a result depends on.
-const KEYS: [(&str, &str); 7] = [
+/// and whether it is a command, whose files a result depends on.
+const KEYS: [(&str, &str); 6] = [
     ("min", "minimum"),
     ("max", "maximum"),
     ("above", "exclusiveMinimum"),
     ("below", "exclusiveMaximum"),
     ("units", "x-units"),
-    ("origin", "x-origin"),
     ("program", "x-program"),
 ];
 
@@ -132,6 +130,15 @@ impl Declared {
         self
     }
 
+    /// The range of a number, as an expression.
+    fn range(&self) -> TokenStream {
+        let bounds = ["min", "max", "above", "below"].map(|word| {
+            let (name, bound) = (format_ident!("{word}"), self.value(word));
+            bound.map(|bound| quote!(#name: ::std::option::Option::Some((#bound) as f64),))
+        });
+        quote!(__mustlink::options::Range { #(#bounds)* ..__mustlink::options::Range::ANY })
+    }
+
     /// The schema attribute that carries the bounds and what else is said of a number.
     fn bounds(&self) -> Option<TokenStream> {
         let bounds: Vec<TokenStream> = KEYS
@@ -148,9 +155,20 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
     };
     let mut defaults = Vec::new();
     let mut slots = Vec::new();
+    let mut looks = Vec::new();
     for field in &mut fields.named {
         let declared = Declared::take(&mut field.attrs)?.with_ceiling(&field.ty);
         let name = field.ident.clone().expect("a named field");
+        let (range, text) = (declared.range(), name.to_string());
+        looks.push(match declared.find("flatten") {
+            Some(_) => {
+                quote!(__mustlink::options::Options::look(&self.#name, path, declared, found);)
+            }
+            None => quote! {
+                let at = __mustlink::options::below(path, #text);
+                (&&__mustlink::options::Look(&self.#name)).look(&at, &#range, found);
+            },
+        });
         let default = declared.value("default");
         defaults.push(match default {
             Some(value) => quote!(#name: #value),
@@ -195,6 +213,20 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
         impl ::std::default::Default for #name {
             fn default() -> Self {
                 #name { #(#defaults),* }
+            }
+        }
+
+        impl __mustlink::options::Options for #name {
+            #[allow(unused_variables, clippy::unnecessary_cast)]
+            fn look(
+                &self,
+                path: &str,
+                declared: &__mustlink::options::Range,
+                found: &mut __mustlink::options::Found,
+            ) {
+                #[allow(unused_imports)]
+                use __mustlink::options::{Ranged as _, Unranged as _};
+                #(#looks)*
             }
         }
 
@@ -245,28 +277,34 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
     let plain = item.variants.iter().all(|v| v.fields.is_empty());
     let marked = |v: &syn::Variant| v.attrs.iter().any(|a| a.path().is_ident("default"));
     let default = item.variants.iter().any(marked).then(|| format_ident!("Default")).into_iter();
+    let mut looks = Vec::new();
     for variant in &mut item.variants {
-        let fields = variant.fields.iter_mut().map(|f| (Some(f.ty.clone()), &mut f.attrs));
-        for (ty, attributes) in fields.chain([(None, &mut variant.attrs)]) {
-            let mut declared = Declared::take(attributes)?;
-            let other = |s: &&Setting| !KEYS.iter().any(|(word, _)| s.word == word);
-            if let Some(setting) = declared.settings.iter().find(other) {
-                let message = "a value of an enum has a range at most: min, max, above, below";
-                return Err(Error::new(setting.word.span(), message));
-            }
-            if let Some(ty) = ty {
-                declared = declared.with_ceiling(&ty);
-            }
-            if let Some(bounds) = declared.bounds() {
-                attributes.push(syn::parse_quote!(#bounds));
-            }
+        let declared = of_value(&mut variant.attrs, None)?;
+        let origin = declared.find("origin").map(|_| quote!(found.origin_matters = true;));
+        let (mut names, mut inside) = (Vec::new(), Vec::new());
+        for (at, field) in variant.fields.iter_mut().enumerate() {
+            let ty = field.ty.clone();
+            let range = of_value(&mut field.attrs, Some(&ty))?.range();
+            let bound = field.ident.clone().unwrap_or_else(|| format_ident!("value{at}"));
+            inside.push(quote! {
+                (&&__mustlink::options::Look(#bound)).look(path, &declared.over(&#range), found);
+            });
+            names.push(bound);
         }
+        let name = &variant.ident;
+        let pattern = match &variant.fields {
+            Fields::Unit => quote!(Self::#name),
+            Fields::Unnamed(_) => quote!(Self::#name(#(#names),*)),
+            Fields::Named(_) => quote!(Self::#name { #(#names),* }),
+        };
+        looks.push(quote!(#pattern => { #origin #(#inside)* }));
     }
     // Words are told apart by name, values by their kind.
     let (more, form) = match plain {
         true => (quote!(Copy, Eq,), quote!(rename_all = "snake_case")),
         false => (quote!(), quote!(untagged)),
     };
+    let name = &item.ident;
     Ok(quote! {
         #[derive(
             Debug, Clone, PartialEq, #more #(#default,)*
@@ -276,7 +314,40 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
         #[serde(crate = "__mustlink::serde", #form)]
         #[schemars(crate = "__mustlink::schemars")]
         #item
+
+        impl __mustlink::options::Options for #name {
+            #[allow(unused_variables, clippy::unnecessary_cast)]
+            fn look(
+                &self,
+                path: &str,
+                declared: &__mustlink::options::Range,
+                found: &mut __mustlink::options::Found,
+            ) {
+                #[allow(unused_imports)]
+                use __mustlink::options::{Ranged as _, Unranged as _};
+                match self {
+                    #(#looks)*
+                }
+            }
+        }
     })
+}
+
+/// What is declared of a variant, or of the value in one, and puts its bounds into the schema.
+fn of_value(attributes: &mut Vec<Attribute>, ty: Option<&Type>) -> Result<Declared> {
+    let mut declared = Declared::take(attributes)?;
+    let other = |s: &&Setting| s.word != "origin" && !KEYS.iter().any(|(word, _)| s.word == word);
+    if let Some(setting) = declared.settings.iter().find(other) {
+        let message = "a value of an enum has a range at most: min, max, above, below";
+        return Err(Error::new(setting.word.span(), message));
+    }
+    if let Some(ty) = ty {
+        declared = declared.with_ceiling(ty);
+    }
+    if let Some(bounds) = declared.bounds() {
+        attributes.push(syn::parse_quote!(#bounds));
+    }
+    Ok(declared)
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
-//! How large are the values of data, and what are they in another unit?
+//! How large are the values of data?
 
 use std::ops::Range;
 
-use ndarray::Array2;
 use rayon::prelude::*;
 
-use super::{Csr, Data, DataKind, Matrix, Row};
-use crate::error::Result;
+use super::{Data, Matrix};
 use crate::reduce;
 
 impl Data {
@@ -58,46 +56,14 @@ impl Data {
             }
         }
     }
-
-    /// The same objects with every stored value changed by `change(feature, value)`, which leaves 0 of
-    /// sparse data alone. Copies.
-    ///
-    /// # Errors
-    /// `NonFinite` where a value becomes none.
-    pub(crate) fn mapped(&self, change: impl Fn(usize, f64) -> f64) -> Result<Self> {
-        let (n, d) = (self.n(), self.d());
-        let table = || Array2::from_shape_fn((n, d), |(i, j)| change(j, self.pair(i, j)));
-        match self.kind() {
-            DataKind::Distances => Data::distances(table()),
-            DataKind::Affinity => Data::affinity(table()),
-            DataKind::Table => Ok(self.clone()),
-            DataKind::Dense => {
-                let mut x = self.to_dense();
-                for mut row in x.rows_mut() {
-                    row.iter_mut().enumerate().for_each(|(f, v)| *v = change(f, *v));
-                }
-                Data::dense(x)
-            }
-            DataKind::Csr => {
-                let mut x = Csr { indptr: vec![0], columns: d, indices: vec![], values: vec![] };
-                for i in 0..n {
-                    if let Row::Sparse(columns, values) = self.row(i) {
-                        x.indices.extend(columns);
-                        let changed = columns.iter().zip(values);
-                        x.values.extend(changed.map(|(&f, &v)| change(f as usize, v)));
-                    }
-                    x.indptr.push(x.indices.len());
-                }
-                Data::csr(x)
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
+
+    use ndarray::Array2;
 
     use super::*;
 

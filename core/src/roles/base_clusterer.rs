@@ -30,13 +30,6 @@ pub struct Properties {
     pub soft_weights: bool,
     /// It returns centres.
     pub gives_centers: bool,
-    /// The power of the data's unit that its objective is in: 2 for squared distances, 0 for a number
-    /// without a unit; absent: it is no power of it.
-    pub objective_power: Option<i32>,
-    /// Which of its diagnostics are lengths in the data's unit.
-    pub lengths: Vec<&'static str>,
-    /// It sees the data in the user's units, whatever their magnitude.
-    pub any_magnitude: bool,
     /// It makes random choices by object index, so that permuting rows may change the result.
     pub index_keyed: bool,
     /// It cannot run as it stands: an option without a usable default must be given first.
@@ -55,9 +48,6 @@ impl Default for Properties {
             hard_as_soft: false,
             soft_weights: false,
             gives_centers: false,
-            objective_power: None,
-            lengths: Vec::new(),
-            any_magnitude: false,
             index_keyed: true,
             needs_setup: false,
         }

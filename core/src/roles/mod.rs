@@ -24,10 +24,11 @@ pub use query_selector::{
 };
 pub use transform::{Fitted, Transform, TransformProperties, kept, restored};
 
+use crate::options::Options;
 use crate::role::Role;
 
 /// A role as a trait object that can be built from configuration.
-pub trait RoleObject: Send + Sync {
+pub trait RoleObject: Send + Sync + Options {
     /// Which role this is.
     const ROLE: Role;
     /// Builds a plugin from its configuration, `type` included.

@@ -69,6 +69,8 @@ pub struct TransformProperties {
     pub reads_constraints: bool,
     /// It drops or merges rows.
     pub changes_rows: bool,
+    /// It takes values of any size.
+    pub any_magnitude: bool,
 }
 
 impl Default for TransformProperties {
@@ -77,6 +79,7 @@ impl Default for TransformProperties {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             reads_constraints: false,
             changes_rows: false,
+            any_magnitude: false,
         }
     }
 }

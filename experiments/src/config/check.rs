@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use mustlink::config::Node;
 use mustlink::error::Diagnostic;
 use mustlink::method::Method;
 use mustlink::registry;
+use mustlink_config::Node;
 
 use super::criterion;
 use super::experiment::Experiment;

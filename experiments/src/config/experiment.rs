@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use mustlink::config::{self, without_null};
 use mustlink::method::Method;
 use mustlink::random::SeedPath;
 use mustlink::registry::Catalogue;
 use mustlink::roles::{Metric, Transform};
 use mustlink::tree::{plugin, visit_tables};
+use mustlink_config::{self as config, without_null};
 use serde_json::Value;
 
 use super::criterion::Criterion;

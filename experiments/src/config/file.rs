@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use mustlink::registry;
 use mustlink::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
 use mustlink::selection::ConstraintView;
-use mustlink::{registry, scripts};
+use mustlink_external::scripts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

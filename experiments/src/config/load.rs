@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mustlink::config::{self, Check, Document, Node, NodeKind, Origin};
 use mustlink::error::Diagnostic;
-use mustlink::{Error, Result, registry, scripts};
+use mustlink::{Error, Result, registry};
+use mustlink_config::{self as config, Check, Document, Node, NodeKind, Origin};
+use mustlink_external::scripts;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink::{Error, Result, scripts};
+use mustlink::{Error, Result};
+use mustlink_external::scripts;
 use serde_json::{Value, json};
 
 use crate::hash::{canonical, digest};

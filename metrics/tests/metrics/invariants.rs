@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::support::{metric, score};
-use mustlink_core::contract::strategies::labelings;
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::{Catalogue, Role};
+use mustlink_laws::strategies::labelings;
 use proptest::prelude::*;
 
 /// The metrics that read nothing but labels and classes: those of the catalogue at their defaults,

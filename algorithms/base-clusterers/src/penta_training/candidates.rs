@@ -303,8 +303,8 @@ fn by_label(labels: &[u32]) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
     use proptest::prelude::*;
 
     /// Every pair, by the definition of candidates and ranks.

@@ -4,8 +4,9 @@ use mustlink_base_clusterers::gpk_means::{GpkMeans, RerunEntail};
 use mustlink_constraint_propagators as _;
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
+use mustlink_core::run;
 use mustlink_core::serde_json::{Value, json};
-use mustlink_core::{contract::fixtures, run};
+use mustlink_laws::fixtures;
 
 fn clusterer(config: Value) -> Box<dyn BaseClusterer> {
     <dyn BaseClusterer as RoleObject>::from_value(config).unwrap()

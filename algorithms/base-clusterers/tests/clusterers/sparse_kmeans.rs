@@ -3,12 +3,12 @@
 
 use mustlink_base_clusterers::kmeans::KMeans;
 use mustlink_core::clustering::canonical;
-use mustlink_core::contract::fixtures;
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use mustlink_core::run;
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::kmeans::seeding::Init;
+use mustlink_laws::fixtures;
 use ndarray::{Array2, array};
 
 const BOTH: [Distortion; 2] = [Distortion::SquaredEuclidean, Distortion::Cosine];

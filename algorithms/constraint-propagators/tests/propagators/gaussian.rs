@@ -226,7 +226,7 @@ proptest! {
         prop_assert_eq!(fast.summed(), slow.summed());
         prop_assert_eq!(&fast, &slow);
         // Sparse rows are the same objects.
-        let csr = Data::csr(mustlink_core::contract::fixtures::to_csr(&s.x)).unwrap();
+        let csr = Data::csr(mustlink_laws::fixtures::to_csr(&s.x)).unwrap();
         prop_assert_eq!(run(&plugin, &s.given, &s.clustering, &csr).unwrap(), fast);
     }
 

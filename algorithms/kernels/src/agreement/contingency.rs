@@ -388,7 +388,7 @@ pub fn nmi_geometric(a: &[u32], b: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::strategies::labelings;
+    use mustlink_laws::strategies::labelings;
     use proptest::prelude::*;
 
     #[test]

@@ -397,7 +397,9 @@ pub fn fitted_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
     let Some(centre) = points.mean(&all) else { return Ok(inside) };
     let centre = ArrayView1::from(&centre).insert_axis(Axis(0)).to_owned();
     let around = total_distortion(points, &vec![0; points.n()], &centre) / points.n() as f64;
-    Ok((inside * around).sqrt())
+    let product = inside * around;
+    // Of the largest and the smallest values that methods take, it is none.
+    if product.is_normal() { Ok(product.sqrt()) } else { Ok(inside.sqrt() * around.sqrt()) }
 }
 
 /// What an object pays by itself on average when no constraint binds it: the mean distortion that

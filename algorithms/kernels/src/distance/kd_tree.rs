@@ -162,7 +162,7 @@ pub fn gaps(centre: &[f64], low: &[f64], high: &[f64], out: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::strategies::grid;
+    use mustlink_laws::strategies::grid;
     use proptest::prelude::*;
 
     fn by_looking_at_all(x: &Array2<f64>, centre: &[f64]) -> Vec<(f64, u32)> {

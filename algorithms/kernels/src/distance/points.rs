@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use mustlink_core::clustering::Geometry;
 use mustlink_core::data::{Csr, Data, DataKind, Row};
+use mustlink_core::options::{Found, Options, Range};
 use mustlink_core::{Result, reduce};
 
 pub use mustlink_core::reduce::{inner_product, squared_distance};
@@ -30,19 +31,17 @@ pub enum Distortion {
     #[default]
     SquaredEuclidean,
     /// 1 − cos(x, µ), centres of unit length (spherical k-means).
-    #[schemars(extend("x-origin" = true))]
     Cosine,
 }
 
-impl Distortion {
-    /// The power of the data's unit that it is in.
-    pub fn power(self) -> i32 {
-        match self {
-            Distortion::SquaredEuclidean => 2,
-            Distortion::Cosine => 0,
-        }
+impl Options for Distortion {
+    fn look(&self, _: &str, _: &Range, found: &mut Found) {
+        // Angles are seen from the origin.
+        found.origin_matters |= *self == Distortion::Cosine;
     }
+}
 
+impl Distortion {
     /// The geometry that centres under this distortion have.
     pub fn geometry(self) -> Geometry {
         match self {

@@ -427,8 +427,8 @@ impl Dense {
 pub(crate) mod tests {
     use super::*;
     use crate::ensemble::signatures::tests::e12;
-    use mustlink_core::contract::strategies;
     use mustlink_core::ensemble::Member;
+    use mustlink_laws::strategies;
     use proptest::prelude::*;
 
     fn context() -> Context {

@@ -130,7 +130,7 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures::to_csr;
+    use mustlink_laws::fixtures::to_csr;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 

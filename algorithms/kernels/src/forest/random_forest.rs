@@ -104,9 +104,9 @@ impl RandomForest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::data::Data;
     use mustlink_core::random::Stream;
+    use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 

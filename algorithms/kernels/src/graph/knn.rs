@@ -240,7 +240,7 @@ fn consider(points: &Points, i: usize, j: usize, dot: f64, nearest: &mut Nearest
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures::to_csr;
+    use mustlink_laws::fixtures::to_csr;
     use ndarray::array;
     use proptest::prelude::*;
 

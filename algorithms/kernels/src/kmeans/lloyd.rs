@@ -58,11 +58,10 @@ pub enum Empty {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToleranceKind {
-    /// With the change of the objective over max(1, |objective|).
+    /// With the change of the objective over the objective, which has no unit.
     #[default]
     Relative,
     /// With the change itself.
-    #[schemars(extend("x-units-of" = {"tolerance": 2}))]
     Absolute,
 }
 
@@ -82,7 +81,7 @@ impl Stop {
     pub fn is_over(&self, before: f64, after: f64) -> bool {
         let change = (after - before).abs();
         match self.kind {
-            ToleranceKind::Relative => change <= self.tolerance * before.abs().max(1.0),
+            ToleranceKind::Relative => change <= self.tolerance * before.abs(),
             ToleranceKind::Absolute => change <= self.tolerance,
         }
     }
@@ -476,9 +475,9 @@ mod tests {
     use crate::distance::points::Distortion;
     use crate::distance::precision::Precision;
     use crate::kmeans::seeding::{Init, start};
-    use mustlink_core::contract::fixtures;
     use mustlink_core::random::SeedPath;
     use mustlink_core::{Data, Problem};
+    use mustlink_laws::fixtures;
 
     /// Groups that overlap, rounded so that ties occur, with duplicates and a zero row.
     fn data(n: usize, d: usize, seed: u64) -> Data {

@@ -456,9 +456,9 @@ impl GlobalMoments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::data::Data;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
     use proptest::prelude::*;
 
     /// Greedy k-means++ as it is written down: every distance taken, every draw by itself.

@@ -2,11 +2,11 @@ use std::collections::HashSet;
 
 use mustlink_base_clusterers::kmeans::KMeans;
 use mustlink_core::clustering::canonical;
-use mustlink_core::contract::fixtures;
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_laws::fixtures;
 use mustlink_query_selectors::cobra::{Cobra, Every, OnDontKnow, OnExhaust, SuperInstances};
 use mustlink_query_selectors::super_instances::Reference;
 use proptest::prelude::*;

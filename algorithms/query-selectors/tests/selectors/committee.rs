@@ -19,6 +19,8 @@ pub struct GivenMembers {
     labels: Vec<Vec<u32>>,
 }
 
+impl mustlink_core::options::Options for GivenMembers {}
+
 #[typetag::serde(name = "given_members")]
 impl EnsembleGenerator for GivenMembers {
     fn generate(&self, problem: &Problem, _: &Context) -> Result<Ensemble> {

@@ -125,7 +125,7 @@ fn dont_know_tries_the_next_nearest_member() {
 
 #[test]
 fn only_the_start_is_random() {
-    let (problem, classes) = mustlink_core::contract::fixtures::dense(4);
+    let (problem, classes) = mustlink_laws::fixtures::dense(4);
     let questions_of =
         |seed| questions(&select(&from_object(7), &problem, truth(&classes), None, seed).unwrap());
     assert_eq!(questions_of(1), questions_of(2));

@@ -67,6 +67,8 @@ pub fn questions_for(selection: &Selection, wanted: &str) -> Vec<(u32, u32)> {
 #[serde(default, deny_unknown_fields)]
 pub struct Slices {}
 
+impl mustlink_core::options::Options for Slices {}
+
 #[typetag::serde(name = "slices")]
 impl BaseClusterer for Slices {
     fn cluster(&self, problem: &Problem, _: &Context) -> Result<Clustering> {

@@ -2,8 +2,8 @@
 
 use super::sparse;
 use crate::support::{metric, score};
-use mustlink_core::contract::strategies;
 use mustlink_core::prelude::*;
+use mustlink_laws::strategies;
 use ndarray::Array2;
 use proptest::prelude::*;
 

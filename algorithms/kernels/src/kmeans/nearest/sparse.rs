@@ -289,9 +289,9 @@ pub(crate) fn total_distortion(
 mod tests {
     use super::*;
     use crate::distance::points::row_norms;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::data::Data;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
     use proptest::prelude::*;
 
     /// The plain loop over exact distances.

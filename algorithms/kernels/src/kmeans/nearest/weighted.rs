@@ -335,8 +335,8 @@ pub fn write_row(data: &Data, i: usize, to: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::contract::fixtures;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
 
     #[test]
     fn labels_and_sums_are_those_of_the_plain_loop() {

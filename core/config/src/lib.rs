@@ -1,0 +1,25 @@
+//! How does text become a method, and how are mistakes in it shown?
+//!
+//! A file is read into a tree of [`Node`]s that remember where they stand. The tree is checked
+//! against the JSON Schemas of the types and of the plugins named in it, slot by slot, so that every
+//! complaint is found in one go and points at its own line. Only then is anything built.
+
+mod axis;
+mod document;
+mod origin;
+mod resolve;
+mod schema;
+mod set;
+mod validate;
+
+pub use axis::axis_values;
+pub use document::{Document, Entry, Node, NodeKind};
+pub use origin::{Origin, origins};
+pub use resolve::{
+    build, instantiate, own_names, resolve, resolve_plugin, substitute_k, without_null,
+};
+#[doc(hidden)]
+pub use schema::{alternatives, chosen, deref, range, slot_role};
+pub use schema::{classes_offset, expected};
+pub use set::path_steps;
+pub use validate::{Check, axes, complaints, validate};

@@ -1,0 +1,56 @@
+//! Where does each value of a resolved configuration come from?
+
+use serde_json::Value;
+
+use crate::document::Node;
+use crate::schema::property;
+use mustlink_core::registry::Catalogue;
+
+/// A value of a resolved configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Origin {
+    /// Its path: `method[0].clusterer.k`.
+    pub path: String,
+    /// What it is.
+    pub value: Value,
+    /// File and line, `--set …`, or `None` for a default.
+    pub place: Option<String>,
+}
+
+/// Every value below `resolved`, with its place in the tree that it was resolved from; `path` is theirs.
+pub fn origins(resolved: &Value, tree: Option<&Node>, path: &str, out: &mut Vec<Origin>) {
+    let tables = |items: &[Value]| items.iter().any(Value::is_object);
+    match resolved {
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                origins(value, tree.and_then(|t| written(t, key)), &path, out);
+            }
+        }
+        Value::Array(items) if tables(items) => {
+            for (at, item) in items.iter().enumerate() {
+                let node = tree.and_then(|t| t.items().get(at));
+                origins(item, node, &format!("{path}[{at}]"), out);
+            }
+        }
+        value => {
+            let place = tree.and_then(Node::place);
+            out.push(Origin { path: path.into(), value: value.clone(), place });
+        }
+    }
+}
+
+/// What is written for an option: under its name or an alias; for the type of a plugin also its bare
+/// name.
+fn written<'a>(table: &'a Node, key: &str) -> Option<&'a Node> {
+    if key == "type" && table.as_str().is_some() {
+        return Some(table);
+    }
+    let aliased = || {
+        let d = Catalogue::get().ok()?.find(table.get("type")?.as_str()?)?;
+        let properties = d.schema_value().get("properties")?.as_object()?;
+        let own = |name: &str| property(properties, name).is_some_and(|(own, _)| own == key);
+        table.entries().iter().find(|e| own(&e.key)).map(|e| &e.node)
+    };
+    table.get(key).or_else(aliased)
+}

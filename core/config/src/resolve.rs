@@ -1,0 +1,192 @@
+//! Plain values with every default filled in, and what is built from them.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::document::Node;
+use crate::schema::{alternatives, chosen, classes_offset, deref, property, slot_role};
+use crate::validate::{Check, validate};
+use mustlink_core::error::{Error, Result};
+use mustlink_core::registry::Catalogue;
+
+/// The tree as plain values: bare strings in plugin slots written out, empty slots filled with
+/// their default plugin, every other default filled in.
+///
+/// # Errors
+/// `NotLinked` for a default plugin that is not in the program.
+pub fn resolve<T: JsonSchema>(node: &Node) -> Result<Value> {
+    let schema = schemars::schema_for!(T).to_value();
+    resolved(&node.to_value(), &schema, &schema)
+}
+
+/// The configuration of one plugin as plain values, every default filled in.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_plugin(value: &Value) -> Result<Value> {
+    resolved_plugin(value)
+}
+
+/// Checks, fills in defaults, and builds.
+///
+/// # Errors
+/// `Config` with every complaint.
+pub fn build<T: DeserializeOwned + JsonSchema>(node: &Node, path: &str) -> Result<T> {
+    let mut out = Vec::new();
+    validate::<T>(node, path, Check::default(), &mut out);
+    if !out.is_empty() {
+        return Err(Error::Config(out));
+    }
+    instantiate(resolve::<T>(node)?).map_err(|e| Error::Config(vec![node.diagnostic(path, e)]))
+}
+
+/// Builds from resolved values.
+///
+/// # Errors
+/// The message of the deserialiser.
+pub fn instantiate<T: DeserializeOwned>(mut value: Value) -> std::result::Result<T, String> {
+    expand_scripts(&mut value);
+    serde_json::from_value(value).map_err(|e| e.to_string().trim().to_string())
+}
+
+/// Plugins in other languages by the form in which they run: a command with options.
+fn expand_scripts(value: &mut Value) {
+    let tag = value.get("type").and_then(Value::as_str);
+    let found = tag.and_then(|tag| Catalogue::get().ok()?.find(tag));
+    let script = found.and_then(|d| Some((d, d.script.as_ref()?)));
+    match (value, script) {
+        (Value::Object(map), Some((d, script))) => {
+            let mut options = std::mem::take(map);
+            options.remove("type");
+            map.extend(script.facts.clone());
+            map.extend(options.remove_entry("timeout_seconds"));
+            map.insert("type".into(), format!("external_{}", d.role.key()).into());
+            map.insert("name".into(), d.tag.into());
+            let words = script.command.iter().map(|word| {
+                let path = script.base.join(word);
+                if path.is_file() { path.display().to_string() } else { word.clone() }
+            });
+            map.insert("command".into(), words.collect());
+            map.insert("options".into(), options.into());
+        }
+        (Value::Object(map), None) => map.values_mut().for_each(expand_scripts),
+        (Value::Array(items), None) => items.iter_mut().for_each(expand_scripts),
+        _ => {}
+    }
+}
+
+/// Plugins in other languages by their own names and options, as [`resolve`] writes them.
+pub fn own_names(value: &mut Value) {
+    let name = value.get("name").and_then(Value::as_str);
+    let found = name.and_then(|name| Catalogue::get().ok()?.find(name));
+    match (value, found.filter(|d| d.script.is_some())) {
+        (Value::Object(map), Some(d)) => {
+            let mut own = Map::from_iter([("type".to_string(), d.tag.into())]);
+            own.extend(map.remove_entry("timeout_seconds"));
+            if let Some(Value::Object(options)) = map.remove("options") {
+                own.extend(options);
+            }
+            *map = own;
+        }
+        (Value::Object(map), None) => map.values_mut().for_each(own_names),
+        (Value::Array(items), None) => items.iter_mut().for_each(own_names),
+        _ => {}
+    }
+}
+
+/// The value without entries that are null, which TOML cannot write.
+pub fn without_null(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .filter(|(_, v)| !v.is_null())
+                .map(|(k, v)| (k.clone(), without_null(v)))
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.iter().map(without_null).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Replaces `k = "classes"` (or `"classes+1"`, …) by the number and removes `k = "unknown"`, at any
+/// depth.
+pub fn substitute_k(value: &mut Value, classes: Option<usize>) {
+    match value {
+        Value::Object(map) => {
+            let word = map.get("k").and_then(Value::as_str);
+            match (word.and_then(classes_offset), classes) {
+                // Below 1 the option itself refuses it.
+                (Some(offset), Some(k)) => drop(map.insert("k".into(), (k as i64 + offset).into())),
+                (Some(_), None) => drop(map.remove("k")),
+                (None, _) if word == Some("unknown") => drop(map.remove("k")),
+                (None, _) => {}
+            }
+            map.values_mut().for_each(|v| substitute_k(v, classes));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|v| substitute_k(v, classes)),
+        _ => {}
+    }
+}
+
+fn resolved(value: &Value, schema: &Value, root: &Value) -> Result<Value> {
+    if slot_role(schema, root).is_some() {
+        return resolved_plugin(value);
+    }
+    let schema = deref(schema, root);
+    if let Some(list) = alternatives(schema) {
+        let chosen = chosen(value, list, root);
+        return chosen.map_or_else(|| Ok(value.clone()), |s| resolved(value, s, root));
+    }
+    match value {
+        Value::Object(map) if schema.get("properties").is_some() => {
+            resolved_table(map, schema, root)
+        }
+        Value::Array(items) => {
+            let each = schema.get("items");
+            let items =
+                items.iter().map(|v| each.map_or_else(|| Ok(v.clone()), |s| resolved(v, s, root)));
+            Ok(Value::Array(items.collect::<Result<_>>()?))
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+fn resolved_table(map: &Map<String, Value>, schema: &Value, root: &Value) -> Result<Value> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    // Options under their own names, whatever alias they were given by.
+    let renamed = map.iter().map(|(key, value)| {
+        let own =
+            properties.and_then(|all| property(all, key)).map_or(key.as_str(), |(own, _)| own);
+        (own.to_string(), value.clone())
+    });
+    let mut out: Map<String, Value> = renamed.collect();
+    for (name, option) in properties.into_iter().flatten() {
+        let given = out.get(name).filter(|v| !v.is_null());
+        let value = match (given, option.get("x-default"), option.get("default")) {
+            (Some(v), _, _) => resolved(v, option, root)?,
+            (None, Some(tag), _) => resolved_plugin(tag)?,
+            (None, None, Some(default)) if !default.is_null() => resolved(default, option, root)?,
+            _ => continue,
+        };
+        out.insert(name.clone(), value);
+    }
+    Ok(Value::Object(out))
+}
+
+fn resolved_plugin(value: &Value) -> Result<Value> {
+    let map = match value {
+        Value::String(tag) => Map::from_iter([("type".to_string(), Value::String(tag.clone()))]),
+        Value::Object(map) => map.clone(),
+        other => return Ok(other.clone()),
+    };
+    let tag = map.get("type").and_then(Value::as_str).unwrap_or_default();
+    let d = Catalogue::get()?
+        .find(tag)
+        .ok_or_else(|| Error::NotLinked { role: "plugin", tag: tag.into() })?;
+    let schema = d.schema_value();
+    let mut out = resolved_table(&map, schema, schema)?;
+    // Whatever alias it was given by.
+    out["type"] = d.tag.into();
+    Ok(out)
+}

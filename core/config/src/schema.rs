@@ -1,0 +1,274 @@
+//! What does a JSON Schema accept?
+
+use serde_json::{Map, Value};
+
+use crate::document::{Node, NodeKind};
+use mustlink_core::options::{self, Range};
+use mustlink_core::role::Role;
+
+/// The schema that `schema` stands for, references within `root` followed.
+pub fn deref<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+    let mut schema = schema;
+    while let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        match reference.strip_prefix('#').and_then(|p| root.pointer(p)) {
+            Some(target) => schema = target,
+            None => break,
+        }
+    }
+    schema
+}
+
+/// The role of the plugins that a schema accepts, if it is a slot.
+pub fn slot_role(schema: &Value, root: &Value) -> Option<Role> {
+    let role = |s: &Value| s.get("x-role").and_then(Value::as_str).and_then(Role::from_key);
+    role(schema).or_else(|| role(deref(schema, root)))
+}
+
+/// The schemas of which a value fits one.
+pub fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
+    ["oneOf", "anyOf"].iter().find_map(|k| schema.get(*k).and_then(Value::as_array))
+}
+
+fn types(schema: &Value) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(s)) => vec![s],
+        Some(Value::Array(a)) => a.iter().filter_map(Value::as_str).collect(),
+        _ => match (schema.get("const"), schema.get("enum")) {
+            (Some(Value::String(_)), _) | (_, Some(_)) => vec!["string"],
+            _ => vec![],
+        },
+    }
+}
+
+/// The words a schema accepts as strings.
+pub(super) fn words<'a>(schema: &'a Value, root: &'a Value, out: &mut Vec<&'a str>) {
+    let schema = deref(schema, root);
+    if let Some(word) = schema.get("const").and_then(Value::as_str) {
+        out.push(word);
+    }
+    if let Some(list) = schema.get("enum").and_then(Value::as_array) {
+        out.extend(list.iter().filter_map(Value::as_str));
+    }
+    if let Some(list) = alternatives(schema) {
+        list.iter().for_each(|s| words(s, root, out));
+    }
+}
+
+/// The schemas that a value may have, those within alternatives of alternatives included.
+fn single<'a>(schema: &'a Value, root: &'a Value, out: &mut Vec<&'a Value>) {
+    let schema = deref(schema, root);
+    match alternatives(schema) {
+        Some(list) => list.iter().for_each(|s| single(s, root, out)),
+        None => out.push(schema),
+    }
+}
+
+/// What a schema (inside the schema `root`) accepts, in words.
+pub fn expected(schema: &Value, root: &Value) -> String {
+    let schema = deref(schema, root);
+    if let Some(role) = slot_role(schema, root) {
+        return article(role.name());
+    }
+    let mut accepted_words = Vec::new();
+    words(schema, root, &mut accepted_words);
+    let mut parts: Vec<String> = accepted_words.iter().map(|w| format!("\"{w}\"")).collect();
+    let mut list = Vec::new();
+    single(schema, root, &mut list);
+    for s in list {
+        if s.get("const").is_some() || s.get("enum").is_some() {
+            continue;
+        }
+        for t in types(s) {
+            let text = match t {
+                "integer" => {
+                    "an integer".to_string()
+                        + &range(s).map(|r| format!(" {r}")).unwrap_or_default()
+                }
+                "number" => {
+                    "a number".to_string() + &range(s).map(|r| format!(" {r}")).unwrap_or_default()
+                }
+                "string" => "a string".into(),
+                "boolean" => "true or false".into(),
+                "array" => "a list".into(),
+                "object" => "a table".into(),
+                _ => continue,
+            };
+            if !parts.contains(&text) {
+                parts.push(text);
+            }
+        }
+    }
+    match parts.len() {
+        0 => "another value".into(),
+        1 => parts.remove(0),
+        _ => {
+            let last = parts.pop().expect("at least two");
+            format!("{} or {last}", parts.join(", "))
+        }
+    }
+}
+
+/// The declared range of a number.
+fn declared(schema: &Value) -> Range {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    Range {
+        min: bound("minimum"),
+        max: bound("maximum"),
+        above: bound("exclusiveMinimum"),
+        below: bound("exclusiveMaximum"),
+        ..Range::ANY
+    }
+}
+
+/// The declared range of numbers, in words.
+pub fn range(schema: &Value) -> Option<String> {
+    declared(schema).words()
+}
+
+/// The range that `schema` declares, where the number `v` is outside of it.
+pub(crate) fn out_of_range(v: &Value, schema: &Value) -> Option<String> {
+    let (x, declared) = (v.as_f64()?, declared(schema));
+    declared.words().filter(|_| !declared.holds(x))
+}
+
+/// Whether a schema takes numbers, whole ones or others.
+pub(super) fn takes_numbers(schema: &Value, root: &Value) -> bool {
+    let schema = deref(schema, root);
+    let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| takes_numbers(s, root)));
+    any || types(schema).iter().any(|t| ["number", "integer"].contains(t))
+}
+
+/// The property of this name, or the one that has it as an alias, with its own name.
+pub(super) fn property<'a>(
+    properties: &'a Map<String, Value>,
+    key: &str,
+) -> Option<(&'a str, &'a Value)> {
+    let named = properties.get_key_value(key);
+    let aliased = || properties.iter().find(|(_, p)| p.get("x-alias") == Some(&key.into()));
+    named.or_else(aliased).map(|(name, schema)| (name.as_str(), schema))
+}
+
+/// The alternatives of the kind that a value has; of several tables, those that know all its keys.
+pub(super) fn fitting<'a>(node: &Node, list: &'a [Value], root: &Value) -> Vec<&'a Value> {
+    let fitting: Vec<&Value> = list.iter().filter(|s| fits(node, s, root)).collect();
+    let knows = |s: &&&Value| {
+        let known = deref(s, root).get("properties").and_then(Value::as_object);
+        let all = |known: &Map<String, Value>| {
+            node.entries().iter().all(|e| property(known, &e.key).is_some())
+        };
+        matches!(node.kind, NodeKind::Table(_)) && known.is_some_and(all)
+    };
+    let knowing: Vec<&Value> = fitting.iter().filter(knows).copied().collect();
+    if knowing.is_empty() { fitting } else { knowing }
+}
+
+/// The alternative that a value means: that of its `type`, else the first it fits.
+pub fn chosen<'a>(value: &Value, list: &'a [Value], root: &Value) -> Option<&'a Value> {
+    let tag = |s: &Value| {
+        let tag = deref(s, root).pointer("/properties/type/const").and_then(Value::as_str);
+        tag.map(str::to_string)
+    };
+    let given = value.get("type").and_then(Value::as_str);
+    let of_type = list.iter().find(|s| given.is_some() && tag(s).as_deref() == given);
+    of_type.or_else(|| fitting(&Node::synthetic(value), list, root).into_iter().next())
+}
+
+/// A number as people write it: 3 for 3.0.
+pub(crate) fn plain(v: &Value) -> String {
+    v.as_f64().map_or_else(|| v.to_string(), options::plain)
+}
+
+pub(super) fn article(name: &str) -> String {
+    let vowel = name.starts_with(['a', 'e', 'i', 'o', 'u']);
+    format!("{} {name}", if vowel { "an" } else { "a" })
+}
+
+pub(super) fn fits(node: &Node, schema: &Value, root: &Value) -> bool {
+    let schema = deref(schema, root);
+    if slot_role(schema, root).is_some() {
+        return matches!(&node.kind, NodeKind::Table(_) | NodeKind::Value(Value::String(_)));
+    }
+    if let Some(list) = alternatives(schema) {
+        return list.iter().any(|s| fits(node, s, root));
+    }
+    let types = types(schema);
+    if types.is_empty() {
+        return true;
+    }
+    types.iter().any(|t| match (&node.kind, *t) {
+        (NodeKind::Table(_), "object") | (NodeKind::Array(_), "array") => true,
+        (NodeKind::Value(v), "string") => v.as_str().is_some_and(|text| {
+            let mut accepted = Vec::new();
+            words(schema, root, &mut accepted);
+            accepted.is_empty() || accepted.contains(&text)
+        }),
+        (NodeKind::Value(v), "integer") => v.is_i64() || v.is_u64(),
+        (NodeKind::Value(v), "number") => v.is_number(),
+        (NodeKind::Value(v), "boolean") => v.is_boolean(),
+        (NodeKind::Value(v), "null") => v.is_null(),
+        _ => false,
+    })
+}
+
+/// How far `k = "classes"`, `"classes+1"`, `"classes-2"`, … is from the number of classes; `None` for
+/// other words.
+pub fn classes_offset(word: &str) -> Option<i64> {
+    let rest = word.strip_prefix("classes")?;
+    match rest.as_bytes() {
+        [] => Some(0),
+        [b'+' | b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => rest.parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mustlink_core::options::check;
+    use mustlink_core::prelude::*;
+    use mustlink_core::registry::schema_of;
+    use serde_json::json;
+
+    use crate::complaints;
+
+    #[options]
+    struct Options {
+        #[option(default = AutoOr::Auto, above = 0.0, max = 9.0)]
+        width: AutoOr<f64>,
+        #[option(min = 1)]
+        count: Option<AutoOr<usize>>,
+    }
+
+    #[test]
+    fn the_range_at_the_option_is_that_of_the_value() {
+        let schema = schema_of::<Options>();
+        let width = &schema["properties"]["width"];
+        assert_eq!(width["anyOf"][0]["exclusiveMinimum"], json!(0.0), "{width}");
+        assert_eq!(width.get("exclusiveMinimum"), None, "{width}");
+        let wrong = [
+            (json!({"width": 0.0}), "width: must be in (0, 9], got 0"),
+            (json!({"width": 9.5}), "width: must be in (0, 9], got 9.5"),
+            (json!({"count": 0}), "count: must be in 1..=1000000000, got 0"),
+        ];
+        for (options, said) in wrong {
+            let found = complaints(&options, &schema);
+            assert_eq!(format!("{}: {}", found[0].path, found[0].message), said);
+            // Built in Rust it is refused in the same words.
+            let built: Options = serde_json::from_value(options).unwrap();
+            assert_eq!(check(&built).unwrap_err().to_string(), said);
+        }
+        let nan = Options { width: f64::NAN.into(), ..Options::default() };
+        let said = check(&nan).unwrap_err().to_string();
+        assert!(
+            said.starts_with("width: must be \"auto\" or a number in (0, 9], got NaN"),
+            "{said}"
+        );
+        for legal in [json!({"width": "auto", "count": "auto"}), json!({"width": 9.0, "count": 1})]
+        {
+            assert!(complaints(&legal, &schema).is_empty());
+            let built: Options = serde_json::from_value(legal).unwrap();
+            assert_eq!(check(&built), Ok(()));
+        }
+        let count = crate::expected(&schema["properties"]["count"], &schema);
+        assert_eq!(count, "\"auto\" or an integer in 1..=1000000000");
+    }
+}

@@ -1,0 +1,122 @@
+//! Values put into a configuration from outside its file.
+
+use serde_json::{Value, json};
+
+use crate::document::{Document, Node, NodeKind};
+use crate::schema::property;
+use mustlink_core::error::{Diagnostic, Error, Result};
+use mustlink_core::registry::{Catalogue, suggestion};
+
+impl Document {
+    /// Carries out `--set a.b[0].c=value`: the value is TOML, or else a string. Items of a list may be
+    /// called by their id: `method.cobra.k=3`.
+    ///
+    /// # Errors
+    /// `Config` when there is no `=` or the path leads into a value.
+    pub fn set(&mut self, assignment: &str) -> Result<()> {
+        let name = format!("--set {assignment}");
+        let fail = |message: String| {
+            Error::Config(vec![Diagnostic {
+                source: name.clone(),
+                position: None,
+                span: None,
+                path: String::new(),
+                message,
+            }])
+        };
+        let (path, text) = assignment
+            .split_once('=')
+            .ok_or_else(|| fail("expected path=value, for example experiment.seed=7".into()))?;
+        let wrapped = format!("x = {text}");
+        let value = match toml::from_str::<toml::Table>(&wrapped) {
+            Ok(table) => serde_json::to_value(&table["x"]).map_err(|e| fail(e.to_string()))?,
+            Err(_) => Value::String(text.into()),
+        };
+        self.root_mut().set_at(path.trim(), Node::given(&value, &name)).map_err(fail)
+    }
+}
+
+impl Node {
+    /// Puts `node` at a dotted path below this one. A plugin that stands there by its name alone, or that
+    /// a slot left empty stands for, is written out as a table on the way.
+    ///
+    /// # Errors
+    /// What is wrong with the path.
+    pub fn set_at(&mut self, path: &str, node: Node) -> std::result::Result<(), String> {
+        let steps = path_steps(path);
+        let Some((last, way)) = steps.split_last() else { return Err("an empty path".into()) };
+        let mut at = self;
+        for (depth, step) in way.iter().enumerate() {
+            let fresh = default_plugin(at, step).unwrap_or_else(|| json!({}));
+            let fresh = node.replaced(Node::synthetic(&fresh).kind);
+            at = at.child(step, &steps[..depth], fresh)?;
+            if step != "type" {
+                at.name_to_table();
+            }
+        }
+        let there = at.child(last, way, node.clone())?;
+        *there = node;
+        Ok(())
+    }
+
+    /// What stands at one step below; in a table, `fresh` where nothing does.
+    fn child(
+        &mut self,
+        step: &str,
+        before: &[String],
+        fresh: Node,
+    ) -> std::result::Result<&mut Node, String> {
+        let here = before.join(".");
+        if matches!(self.kind, NodeKind::Table(_)) {
+            if self.get(step).is_none() {
+                self.insert(step, fresh);
+            }
+            return Ok(self.get_mut(step).expect("it was put there"));
+        }
+        let Some(items) = self.items_mut() else {
+            return Err(format!("{here} is a value, it has no \"{step}\""));
+        };
+        let n = items.len();
+        let ids: Vec<String> =
+            items.iter().filter_map(|i| Some(i.get("id")?.as_str()?.into())).collect();
+        let index = match step.parse::<usize>() {
+            Ok(index) => Some(index),
+            Err(_) => items.iter().position(|i| i.get("id").and_then(Node::as_str) == Some(step)),
+        };
+        let Some(index) = index else {
+            let near = suggestion(step, ids.iter().map(String::as_str));
+            let known = match (near.is_empty(), ids.is_empty()) {
+                (false, _) => near,
+                (true, false) => format!("; it has {}", ids.join(", ")),
+                (true, true) => format!("; write {here}[0]"),
+            };
+            return Err(format!("{here} is a list, it has no \"{step}\"{known}"));
+        };
+        items.get_mut(index).ok_or_else(|| format!("{here} has {n} items, there is no [{index}]"))
+    }
+
+    /// A bare name in a plugin slot stands for a table with that type.
+    pub fn name_to_table(&mut self) {
+        let Some(tag) = self.as_str() else { return };
+        if Catalogue::get().is_ok_and(|c| c.find(tag).is_some()) {
+            let name = self.clone();
+            self.kind = NodeKind::Table(Vec::new());
+            self.insert("type", name);
+        }
+    }
+}
+
+/// The plugin that stands in the slot `key` of the one in `table` when nothing is written there.
+fn default_plugin(table: &Node, key: &str) -> Option<Value> {
+    let d = Catalogue::get().ok()?.find(table.get("type")?.as_str()?)?;
+    let (_, option) = property(d.schema_value().get("properties")?.as_object()?, key)?;
+    match option.get("x-default")? {
+        Value::String(tag) => Some(json!({ "type": tag })),
+        table => Some(table.clone()),
+    }
+}
+
+/// The steps of a dotted path: `a.b[0].c` is a, b, 0, c.
+pub fn path_steps(path: &str) -> Vec<String> {
+    path.replace('[', ".").replace(']', "").split('.').map(str::to_string).collect()
+}

@@ -1,0 +1,310 @@
+//! Does a tree fit the schemas of the types and plugins it names?
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+use crate::axis::axis_values;
+use crate::document::{Entry, Node, NodeKind};
+use crate::schema::{
+    alternatives, article, classes_offset, deref, expected, fits, fitting, out_of_range, plain,
+    property, slot_role, takes_numbers, words,
+};
+use mustlink_core::error::Diagnostic;
+use mustlink_core::registry::{Catalogue, suggestion};
+use mustlink_core::role::Role;
+
+/// How a tree is checked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Check {
+    /// `k = "classes"`, `"classes+1"`, … and `k = "unknown"` are legal (experiments).
+    pub classes: bool,
+    /// A list, or a range of numbers, is legal where a single value is wanted: an axis of methods
+    /// (experiments).
+    pub axes: bool,
+}
+
+/// Checks a tree against the schema of `T` and of every plugin named in it; appends all complaints.
+pub fn validate<T: JsonSchema>(node: &Node, path: &str, check: Check, out: &mut Vec<Diagnostic>) {
+    let schema = schemars::schema_for!(T).to_value();
+    Walk { check, out, axes: Vec::new() }.value(node, &schema, &schema, path, "the configuration");
+}
+
+/// What is wrong with a value by a schema that stands for itself.
+pub fn complaints(value: &Value, schema: &Value) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let mut walk = Walk { check: Check::default(), out: &mut out, axes: Vec::new() };
+    walk.value(&Node::synthetic(value), schema, schema, "", "the configuration");
+    out
+}
+
+/// The paths of lists and ranges that stand where the schema of `T` wants a single value.
+pub fn axes<T: JsonSchema>(node: &Node) -> Vec<String> {
+    let schema = schemars::schema_for!(T).to_value();
+    let mut out = Vec::new();
+    let check = Check { classes: true, axes: true };
+    let mut walk = Walk { check, out: &mut out, axes: Vec::new() };
+    walk.value(node, &schema, &schema, "", "");
+    walk.axes
+}
+
+struct Walk<'a> {
+    check: Check,
+    out: &'a mut Vec<Diagnostic>,
+    axes: Vec<String>,
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.into() } else { format!("{path}.{key}") }
+}
+
+impl Walk<'_> {
+    fn complain(&mut self, node: &Node, path: &str, message: String) {
+        self.out.push(node.diagnostic(path, message));
+    }
+
+    fn value(&mut self, node: &Node, schema: &Value, root: &Value, path: &str, owner: &str) {
+        if let Some(role) = slot_role(schema, root) {
+            let optional = schema.get("default").is_some_and(Value::is_null);
+            if optional && matches!(node.kind, NodeKind::Value(Value::Null)) {
+                return;
+            }
+            return self.plugin(node, role, path);
+        }
+        let schema = deref(schema, root);
+        if let Some(list) = alternatives(schema) {
+            return self.one_of(node, schema, list, root, path, owner);
+        }
+        if !fits(node, schema, root) {
+            let Some(values) = self.axis(node, schema, root, path) else { return };
+            return values.iter().for_each(|item| self.value(item, schema, root, path, owner));
+        }
+        match &node.kind {
+            NodeKind::Table(entries) => self.table(node, entries, schema, root, path, owner),
+            NodeKind::Array(items) => {
+                if schema.get("x-program") == Some(&Value::Bool(true))
+                    && let Some(at) =
+                        items.iter().position(|i| matches!(i.kind, NodeKind::Array(_)))
+                {
+                    let message = "must be a word, got a list: a command is one list of words; what \
+                                   varies goes into options = { … }, another program into a method \
+                                   of its own";
+                    return self.complain(&items[at], &format!("{path}[{at}]"), message.into());
+                }
+                if let Some(each) = schema.get("items") {
+                    for (at, item) in items.iter().enumerate() {
+                        self.value(item, each, root, &format!("{path}[{at}]"), owner);
+                    }
+                }
+            }
+            NodeKind::Value(v) => {
+                if let Some(legal) = out_of_range(v, schema) {
+                    self.complain(node, path, format!("must be {legal}, got {}", plain(v)));
+                }
+            }
+        }
+    }
+
+    /// The values of a list or range that stands for what fits here, which is an axis then; `None` for what
+    /// is neither, or is none here, which is complained of.
+    fn axis(&mut self, node: &Node, schema: &Value, root: &Value, path: &str) -> Option<Vec<Node>> {
+        let is_range = matches!(node.kind, NodeKind::Table(_));
+        let values = axis_values(node).filter(|_| self.check.axes);
+        match values.filter(|_| !is_range || takes_numbers(schema, root)) {
+            Some(Ok(values)) => {
+                self.axes.push(path.into());
+                return Some(values);
+            }
+            Some(Err(message)) => self.complain(node, path, message),
+            None => self.mismatch(node, schema, root, path),
+        }
+        None
+    }
+
+    fn mismatch(&mut self, node: &Node, schema: &Value, root: &Value, path: &str) {
+        let mut accepted = Vec::new();
+        words(schema, root, &mut accepted);
+        let near = match &node.kind {
+            NodeKind::Value(Value::String(text)) => suggestion(text, accepted),
+            _ => String::new(),
+        };
+        let message = format!("must be {}, got {}{near}", expected(schema, root), node.describe());
+        self.complain(node, path, message);
+    }
+
+    fn one_of(
+        &mut self,
+        node: &Node,
+        schema: &Value,
+        list: &[Value],
+        root: &Value,
+        path: &str,
+        owner: &str,
+    ) {
+        // Tables told apart by a word: `type = "kfold"`.
+        let tag = |s: &Value| {
+            deref(s, root)
+                .pointer("/properties/type/const")
+                .and_then(Value::as_str)
+                .map(str::to_string)
+        };
+        let tags: Vec<String> = list.iter().filter_map(tag).collect();
+        if let (NodeKind::Table(_), false) = (&node.kind, tags.is_empty()) {
+            let quoted = tags.iter().map(|t| format!("\"{t}\"")).collect::<Vec<_>>().join(", ");
+            match node.get("type") {
+                None => self.complain(node, path, format!("needs a type, one of {quoted}")),
+                Some(given) => {
+                    let word = given.as_str().unwrap_or_default();
+                    match list.iter().find(|s| tag(s).as_deref() == Some(word)) {
+                        Some(chosen) => self.value(node, chosen, root, path, word),
+                        None => {
+                            let near = suggestion(word, tags.iter().map(String::as_str));
+                            let message =
+                                format!("must be one of {quoted}, got {}{near}", given.describe());
+                            self.complain(given, &join(path, "type"), message);
+                        }
+                    }
+                }
+            }
+            return;
+        }
+        match fitting(node, list, root).as_slice() {
+            [] => {
+                let values = self.axis(node, schema, root, path).unwrap_or_default();
+                values.iter().for_each(|i| self.one_of(i, schema, list, root, path, owner));
+            }
+            [one] => self.value(node, one, root, path, owner),
+            several => {
+                // The first that has nothing to complain about, else the complaints of the first.
+                let mut first: Option<Vec<Diagnostic>> = None;
+                for s in several {
+                    let mut out = Vec::new();
+                    let mut walk = Walk { check: self.check, out: &mut out, axes: Vec::new() };
+                    walk.value(node, s, root, path, owner);
+                    let found = walk.axes;
+                    if out.is_empty() {
+                        self.axes.extend(found);
+                        return;
+                    }
+                    first.get_or_insert(out);
+                }
+                self.out.extend(first.unwrap_or_default());
+            }
+        }
+    }
+
+    fn table(
+        &mut self,
+        node: &Node,
+        entries: &[Entry],
+        schema: &Value,
+        root: &Value,
+        path: &str,
+        owner: &str,
+    ) {
+        let none = Map::new();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        for entry in entries {
+            let here = join(path, &entry.key);
+            match property(properties, &entry.key) {
+                Some((own, _)) if own != entry.key && entries.iter().any(|e| e.key == own) => {
+                    self.complain(&entry.node, &here, format!("is the same option as {own}"));
+                }
+                Some((_, option)) => {
+                    let word = entry.node.as_str();
+                    let classes = entry.key == "k"
+                        && word.is_some_and(|w| w == "unknown" || classes_offset(w).is_some());
+                    if !(self.check.classes && classes) {
+                        self.value(&entry.node, option, root, &here, owner);
+                    }
+                }
+                None if closed => {
+                    let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+                    let near = suggestion(&entry.key, names.iter().copied());
+                    let help = match (near.is_empty(), names.is_empty()) {
+                        (false, _) => near,
+                        (true, true) => "; it has no options".into(),
+                        (true, false) => format!("; accepted: {}", names.join(", ")),
+                    };
+                    let message = format!("unknown option of {owner}{help}");
+                    self.out.push(entry.diagnostic(&here, message));
+                }
+                None => {
+                    if let Some(each @ Value::Object(_)) = schema.get("additionalProperties") {
+                        self.value(&entry.node, each, root, &here, owner);
+                    }
+                }
+            }
+        }
+        let required = schema.get("required").and_then(Value::as_array);
+        for key in required.into_iter().flatten().filter_map(Value::as_str) {
+            if !entries.iter().any(|e| e.key == key) {
+                self.complain(node, &join(path, key), format!("missing option of {owner}"));
+            }
+        }
+    }
+
+    fn plugin(&mut self, node: &Node, role: Role, path: &str) {
+        let list = format!("run \"mustlink list {}\"", role.plural());
+        let (tag, at) = match &node.kind {
+            NodeKind::Value(Value::String(tag)) => (tag.as_str(), node),
+            NodeKind::Table(_) => match node.get("type") {
+                Some(t) => match t.as_str() {
+                    Some(tag) => (tag, t),
+                    None => {
+                        let message = format!(
+                            "must be the name of {}, got {}; {list}",
+                            article(role.name()),
+                            t.describe()
+                        );
+                        return self.complain(t, &join(path, "type"), message);
+                    }
+                },
+                None => {
+                    let message =
+                        format!("needs a type, the name of {}; {list}", article(role.name()));
+                    return self.complain(node, path, message);
+                }
+            },
+            NodeKind::Array(items) if self.check.axes && !items.is_empty() => {
+                self.axes.push(path.into());
+                for item in items {
+                    self.plugin(item, role, path);
+                }
+                return;
+            }
+            _ => {
+                let message =
+                    format!("must be {}, got {}; {list}", article(role.name()), node.describe());
+                return self.complain(node, path, message);
+            }
+        };
+        let catalogue = match Catalogue::get() {
+            Ok(catalogue) => catalogue,
+            Err(e) => return self.complain(at, path, e.to_string()),
+        };
+        match catalogue.find(tag) {
+            None => {
+                let near = suggestion(tag, catalogue.role(role).map(|d| d.tag));
+                let sep = if near.is_empty() { ";" } else { "" };
+                self.complain(at, path, format!("no {} \"{tag}\"{near}{sep} {list}", role.name()));
+            }
+            Some(d) if d.role != role => {
+                let message = format!(
+                    "\"{tag}\" is {}, not {}; {list}",
+                    article(d.role.name()),
+                    article(role.name())
+                );
+                self.complain(at, path, message);
+            }
+            Some(d) => {
+                if let NodeKind::Table(entries) = &node.kind {
+                    let schema = d.schema_value();
+                    let options: Vec<Entry> =
+                        entries.iter().filter(|e| e.key != "type").cloned().collect();
+                    self.table(node, &options, schema, schema, path, tag);
+                }
+            }
+        }
+    }
+}

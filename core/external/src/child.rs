@@ -1,0 +1,567 @@
+//! How does a program in another language take part?
+//!
+//! As a child process that exchanges JSON lines: one object per line, UTF-8, on its standard input
+//! and output. What it writes to its standard error is passed through. A [`Child`] never outlives its
+//! handle, nor do the processes it started (on Unix, where it leads a process group of its own);
+//! waiting for it respects the time limit and the cancel flag of the run.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{self, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
+
+/// How often a wait checks the cancel flag.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// How long a child may take to end by itself, and its last lines on standard error to arrive.
+const EXIT_GRACE: Duration = Duration::from_secs(1);
+/// How many of its last lines on standard error are kept for the message.
+const TAIL: usize = 20;
+/// Time limits of more seconds than this count as none.
+const LONGEST_LIMIT: f64 = 1e9;
+
+/// Why a child gave no usable reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChildError {
+    /// It could not be started.
+    Start {
+        /// The command.
+        command: String,
+        /// The message of the system.
+        reason: String,
+    },
+    /// It did not reply in time.
+    Silent {
+        /// The command.
+        command: String,
+        /// The limit.
+        seconds: f64,
+    },
+    /// It ended, or closed its output, instead of replying.
+    Ended {
+        /// The command.
+        command: String,
+        /// How it ended: `exit status: 3`; absent when it still runs.
+        status: Option<String>,
+        /// The last lines of its standard error.
+        tail: String,
+    },
+    /// Its reply is not one.
+    Protocol {
+        /// The command.
+        command: String,
+        /// Number of the line of its output, from 1.
+        line: usize,
+        /// The line, shortened.
+        text: String,
+        /// What is wrong with it.
+        wrong: String,
+    },
+    /// The run was cancelled or is out of time.
+    Stopped(Error),
+}
+
+impl fmt::Display for ChildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChildError::Start { command, reason } => {
+                write!(f, "cannot start `{command}`: {reason}")
+            }
+            ChildError::Silent { command, seconds } => {
+                write!(f, "`{command}` gave no reply within the limit of {seconds} s")
+            }
+            ChildError::Ended { command, status, tail } => {
+                match status {
+                    Some(status) => write!(f, "`{command}` ended without a reply ({status})")?,
+                    None => write!(f, "`{command}` closed its output without a reply")?,
+                }
+                match tail.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, "; its last words: {tail}"),
+                }
+            }
+            ChildError::Protocol { command, line, text, wrong } => {
+                write!(f, "`{command}`, line {line} of its output: {wrong}; the line reads {text}")
+            }
+            ChildError::Stopped(error) => error.fmt(f),
+        }
+    }
+}
+
+impl ChildError {
+    /// The error of the plugin `tag` that runs the child.
+    pub fn into_error(self, tag: &str) -> Error {
+        match self {
+            ChildError::Stopped(error) => error,
+            // The option is the place: the limit of the run itself has none.
+            ChildError::Silent { seconds, .. } => Error::At {
+                place: "timeout_seconds".into(),
+                source: Box::new(Error::TimedOut { seconds }),
+            },
+            ChildError::Start { command, reason } => {
+                Error::bad_param("command", command, format!("a program that starts ({reason})"))
+            }
+            other => Error::Plugin { tag: tag.into(), message: other.to_string() },
+        }
+    }
+}
+
+/// A running child process that speaks JSON lines.
+pub struct Child {
+    command: String,
+    process: process::Child,
+    input: Option<Sender<String>>,
+    output: Receiver<Vec<u8>>,
+    tail: Arc<Mutex<VecDeque<String>>>,
+    stderr_open: Arc<AtomicBool>,
+    limit: Option<f64>,
+    asked_at: Instant,
+    line: usize,
+    text: String,
+    ended: bool,
+}
+
+impl fmt::Debug for Child {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Child").field("command", &self.command).finish_non_exhaustive()
+    }
+}
+
+impl Child {
+    /// Starts `command` (a program and its arguments). Every message sent starts the clock anew:
+    /// the reply has `timeout_seconds`, 0 = as long as it takes. It works in the folder `base`, where
+    /// relative paths in the command start; empty: where this program does.
+    ///
+    /// # Errors
+    /// [`ChildError::Start`].
+    pub fn spawn(
+        command: &[String],
+        timeout_seconds: f64,
+        base: &Path,
+    ) -> Result<Self, ChildError> {
+        Child::spawn_limited(command, timeout_seconds, base, u64::MAX)
+    }
+
+    /// As [`Child::spawn`], reading at most `longest_line` bytes of a line at once: more of them
+    /// come as another line.
+    ///
+    /// # Errors
+    /// [`ChildError::Start`].
+    pub fn spawn_limited(
+        command: &[String],
+        timeout_seconds: f64,
+        base: &Path,
+        longest_line: u64,
+    ) -> Result<Self, ChildError> {
+        let shown = command.join(" ");
+        let fail = |reason: String| ChildError::Start { command: shown.clone(), reason };
+        let (program, arguments) = command.split_first().ok_or_else(|| fail("empty".into()))?;
+        let at = base.join(program);
+        // A name alone is looked for along PATH. Links stay: an environment is known by its own.
+        let path = Path::new(program).components().count() > 1;
+        let program = match path.then(|| std::path::absolute(&at)) {
+            Some(Ok(absolute)) => absolute,
+            _ => program.into(),
+        };
+        let mut command = Command::new(program);
+        if !base.as_os_str().is_empty() {
+            command.current_dir(base);
+        }
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut process = command.spawn().map_err(|e| fail(e.to_string()))?;
+        let streams = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            return Err(fail("its streams are not open".into()));
+        };
+        let (input, to_write) = channel();
+        let (read, output) = sync_channel(16);
+        let tail: Arc<Mutex<VecDeque<String>>> = Arc::default();
+        let stderr_open = Arc::new(AtomicBool::new(true));
+        // Detached: a grandchild may hold a stream open for as long as it likes.
+        thread::spawn(move || write_lines(stdin, &to_write));
+        thread::spawn(move || read_lines(stdout, longest_line, &read));
+        let (kept, open) = (tail.clone(), stderr_open.clone());
+        thread::spawn(move || {
+            pass_through(stderr, &kept);
+            open.store(false, Ordering::Release);
+        });
+        Ok(Child {
+            command: shown,
+            process,
+            input: Some(input),
+            output,
+            tail,
+            stderr_open,
+            limit: limit(timeout_seconds),
+            asked_at: Instant::now(),
+            line: 0,
+            text: String::new(),
+            ended: false,
+        })
+    }
+
+    /// Sends one message. It never waits: a child that does not read is found out by
+    /// [`Child::receive`].
+    pub fn send(&mut self, message: &Value) {
+        self.asked_at = Instant::now();
+        if let Some(input) = &self.input {
+            // Fails only when the child has ended, which `receive` reports.
+            let _ = input.send(format!("{message}\n"));
+        }
+    }
+
+    /// The next line of its output, as it came.
+    ///
+    /// # Errors
+    /// `Silent`, `Ended`, `Stopped`.
+    pub fn receive_line(&mut self, ctx: &Context) -> Result<Vec<u8>, ChildError> {
+        loop {
+            ctx.check().map_err(ChildError::Stopped)?;
+            match self.output.recv_timeout(self.next_wait()?) {
+                Ok(bytes) => {
+                    self.line += 1;
+                    return Ok(bytes);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+            }
+        }
+    }
+
+    /// Number of the line received last, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The next message of the child: an object with a text `type`. Empty lines are left out.
+    ///
+    /// # Errors
+    /// All but [`ChildError::Start`].
+    pub fn receive(&mut self, ctx: &Context) -> Result<Value, ChildError> {
+        let bytes = loop {
+            let bytes = self.receive_line(ctx)?;
+            if !bytes.trim_ascii().is_empty() {
+                break bytes;
+            }
+        };
+        let text = String::from_utf8(bytes);
+        self.text = match &text {
+            Ok(text) => text.trim_end().to_string(),
+            Err(e) => String::from_utf8_lossy(e.as_bytes()).trim_end().to_string(),
+        };
+        if text.is_err() {
+            return Err(self.protocol("not UTF-8"));
+        }
+        let value: Value = serde_json::from_str(&self.text).map_err(|_| {
+            self.protocol("not a JSON object (print notes to standard error, one message per line)")
+        })?;
+        match value.get("type").and_then(Value::as_str) {
+            Some(_) => Ok(value),
+            None => Err(self.protocol("no \"type\"")),
+        }
+    }
+
+    /// How long to wait for output before the next check.
+    fn next_wait(&self) -> Result<Duration, ChildError> {
+        let Some(seconds) = self.limit else { return Ok(POLL_INTERVAL) };
+        let left = Duration::from_secs_f64(seconds).checked_sub(self.asked_at.elapsed());
+        match left {
+            Some(left) if !left.is_zero() => Ok(left.min(POLL_INTERVAL)),
+            _ => Err(ChildError::Silent { command: self.command.clone(), seconds }),
+        }
+    }
+
+    /// What is wrong with the line received last.
+    pub fn protocol(&self, wrong: impl Into<String>) -> ChildError {
+        const SHOWN: usize = 160;
+        let mut text: String = self.text.chars().take(SHOWN).collect();
+        if text.len() < self.text.len() {
+            text.push('…');
+        }
+        ChildError::Protocol {
+            command: self.command.clone(),
+            line: self.line,
+            text,
+            wrong: wrong.into(),
+        }
+    }
+
+    /// Exchanges `hello`: names the protocol, and refuses a child of another version. `more` is added
+    /// to the message. Gives the reply of the child.
+    ///
+    /// # Errors
+    /// As [`Child::receive`].
+    pub fn hello(
+        &mut self,
+        protocol: &str,
+        more: Value,
+        ctx: &Context,
+    ) -> Result<Value, ChildError> {
+        let mut hello = json!({ "v": 1, "type": "hello", "protocol": protocol });
+        if let (Value::Object(hello), Value::Object(more)) = (&mut hello, more) {
+            hello.extend(more);
+        }
+        self.send(&hello);
+        let reply = self.receive(ctx)?;
+        if reply["type"] != "hello" {
+            return Err(self.protocol("expected {\"v\":1,\"type\":\"hello\",…}"));
+        }
+        if reply["v"] != 1 {
+            return Err(self.protocol("speaks another version than \"v\":1"));
+        }
+        Ok(reply)
+    }
+
+    /// Sends `bye`, closes its input and gives the child a moment to end by itself.
+    pub fn bye(&mut self, reason: &str) {
+        self.send(&json!({ "v": 1, "type": "bye", "reason": reason }));
+        self.input = None;
+        self.wait(EXIT_GRACE);
+    }
+
+    /// Whether it ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.wait(Duration::ZERO).is_some()
+    }
+
+    /// Gives every reply from now on so many seconds; 0 = as long as it takes.
+    pub fn set_timeout(&mut self, seconds: f64) {
+        self.limit = limit(seconds);
+    }
+
+    /// The exit status, if it ends within `patience`.
+    fn wait(&mut self, patience: Duration) -> Option<process::ExitStatus> {
+        let end = Instant::now() + patience;
+        loop {
+            match self.process.try_wait() {
+                Ok(Some(status)) => {
+                    self.ended = true;
+                    return Some(status);
+                }
+                Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(2)),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Ends the child and all it started that did not leave its group.
+    fn kill(&mut self) {
+        // Fails only where nobody is left. Until the child is waited for, its group keeps its number.
+        #[cfg(unix)]
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.process),
+            rustix::process::Signal::KILL,
+        );
+        #[cfg(not(unix))]
+        let _ = self.process.kill();
+    }
+
+    fn ended(&mut self) -> ChildError {
+        let status = self.wait(EXIT_GRACE).map(|s| s.to_string());
+        // Its last lines may still be in the pipe.
+        let end = Instant::now() + EXIT_GRACE;
+        while status.is_some() && self.stderr_open.load(Ordering::Acquire) && Instant::now() < end {
+            thread::sleep(Duration::from_millis(2));
+        }
+        let tail = self.tail.lock().map(|t| t.iter().cloned().collect::<Vec<_>>().join(" | "));
+        ChildError::Ended { command: self.command.clone(), status, tail: tail.unwrap_or_default() }
+    }
+}
+
+fn limit(seconds: f64) -> Option<f64> {
+    (seconds > 0.0 && seconds < LONGEST_LIMIT).then_some(seconds)
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.input = None;
+        // A child that ended and was waited for has no number any more: it may be another's.
+        if !self.ended {
+            self.kill();
+            let _ = self.process.wait();
+        }
+    }
+}
+
+fn write_lines(mut stdin: ChildStdin, lines: &Receiver<String>) {
+    for line in lines {
+        if stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Waits while the queue is full: a child that floods its output is held up.
+fn read_lines(stdout: ChildStdout, longest: u64, lines: &SyncSender<Vec<u8>>) {
+    let mut reader = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        match (&mut reader).take(longest).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if lines.send(line).is_err() => return,
+            Ok(_) => {}
+        }
+    }
+}
+
+fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
+    let mut open = Vec::new();
+    let mut buffer = [0; 4096];
+    let keep = |line: &[u8]| {
+        let text = String::from_utf8_lossy(line).trim_end().to_string();
+        let Ok(mut tail) = tail.lock() else { return };
+        if !text.is_empty() {
+            tail.push_back(text);
+        }
+        if tail.len() > TAIL {
+            tail.pop_front();
+        }
+    };
+    while let Ok(read @ 1..) = stderr.read(&mut buffer) {
+        // A closed standard error is no error.
+        let _ = std::io::stderr().write_all(&buffer[..read]);
+        open.extend_from_slice(&buffer[..read]);
+        while let Some(end) = open.iter().position(|&b| b == b'\n') {
+            keep(&open[..end]);
+            open.drain(..=end);
+        }
+    }
+    keep(&open);
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, seconds: f64) -> Child {
+        Child::spawn(&["sh".into(), "-c".into(), script.into()], seconds, Path::new("")).unwrap()
+    }
+
+    const GREET: &str = "read l; echo '{\"v\":1,\"type\":\"hello\",\"extra\":[]}';";
+
+    #[test]
+    fn messages_go_both_ways() {
+        let mut child = sh(&format!("{GREET} while read l; do echo; echo \"$l\"; done"), 10.0);
+        let ctx = Context::new(1);
+        child.hello("echo", json!({ "n": 3 }), &ctx).unwrap();
+        for t in 0..50 {
+            let message = json!({ "type": "é", "t": t });
+            child.send(&message);
+            assert_eq!(child.receive(&ctx).unwrap(), message);
+        }
+        child.bye("done");
+    }
+
+    #[test]
+    fn silence_has_a_limit_that_is_named() {
+        let start = Instant::now();
+        let mut child = sh("sleep 60", 0.2);
+        child.send(&json!({ "type": "x" }));
+        let error = child.receive(&Context::new(1)).unwrap_err();
+        drop(child);
+        assert!(start.elapsed() < Duration::from_secs(10));
+        let expected = "`sh -c sleep 60` gave no reply within the limit of 0.2 s";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(
+            error.into_error("t").at("clusterer").to_string(),
+            "clusterer.timeout_seconds: stopped after the time limit of 0.2 s"
+        );
+    }
+
+    #[test]
+    fn a_child_that_does_not_read_blocks_nobody() {
+        let mut child = sh("sleep 60", 0.2);
+        child.send(&json!({ "type": "x", "long": "x".repeat(1 << 20) }));
+        assert!(matches!(child.receive(&Context::new(1)), Err(ChildError::Silent { .. })));
+    }
+
+    #[test]
+    fn a_wait_ends_when_the_run_is_cancelled() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let path = mustlink_core::random::SeedPath::new(1);
+        let ctx = Context::builder(path).cancel(flag.clone()).build();
+        let mut child = sh("sleep 60", 0.0);
+        let raise = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(100));
+            flag.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(child.receive(&ctx).unwrap_err().into_error("t"), Error::Cancelled);
+        raise.join().unwrap();
+    }
+
+    #[test]
+    fn what_a_child_started_dies_with_it() {
+        let mut child =
+            sh("sleep 600 & echo \"{\\\"type\\\":\\\"pid\\\",\\\"pid\\\":$!}\"; wait", 0.2);
+        let ctx = Context::new(1);
+        let grandchild = child.receive(&ctx).unwrap()["pid"].to_string();
+        let alive = || {
+            let kill =
+                Command::new("kill").args(["-0", &grandchild]).stderr(Stdio::null()).status();
+            kill.unwrap().success()
+        };
+        assert!(alive());
+        child.send(&json!({ "type": "x" }));
+        assert!(matches!(child.receive(&ctx), Err(ChildError::Silent { .. })));
+        drop(child);
+        // Its new parent may take a moment to reap it.
+        let end = Instant::now() + Duration::from_secs(10);
+        while alive() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!alive(), "process {grandchild} is still there");
+    }
+
+    #[test]
+    fn last_words_and_status_are_shown() {
+        let mut child = sh("echo 'one' >&2; printf 'two' >&2; exit 3", 10.0);
+        let error = child.receive(&Context::new(1)).unwrap_err();
+        let ChildError::Ended { status, tail, .. } = error else { panic!("{error:?}") };
+        assert_eq!((status.as_deref(), tail.as_str()), (Some("exit status: 3"), "one | two"));
+    }
+
+    #[test]
+    fn what_is_no_message_is_named_by_line() {
+        let wrong = |script: &str| {
+            let mut child = sh(script, 10.0);
+            let first = child.receive(&Context::new(1));
+            let then = first.and_then(|_| child.receive(&Context::new(1)));
+            let Err(ChildError::Protocol { line, text, wrong, .. }) = then else {
+                panic!("{then:?}")
+            };
+            (line, text, wrong)
+        };
+        let (line, text, what) = wrong("echo '{\"type\":\"a\"}'; echo 'epoch 1'");
+        assert_eq!((line, text.as_str()), (2, "epoch 1"));
+        assert!(what.starts_with("not a JSON object"));
+        assert_eq!(wrong("echo '[1]'").2, "no \"type\"");
+        assert_eq!(wrong("printf '\\377\\n'").2, "not UTF-8");
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        let mut child = sh("read l; echo '{\"v\":2,\"type\":\"hello\"}'", 10.0);
+        let refused = child.hello("echo", Value::Null, &Context::new(1)).unwrap_err();
+        assert!(refused.to_string().contains("another version"), "{refused}");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_a_wrong_option() {
+        let error = Child::spawn(&["/no/such/program".into()], 0.0, Path::new(""));
+        let error = error.unwrap_err().into_error("t");
+        assert_eq!(error.exit_status(), 2);
+        assert!(error.to_string().starts_with("command: must be a program that starts ("));
+    }
+}

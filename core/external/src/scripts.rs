@@ -1,0 +1,308 @@
+//! How does a program in another language become a plugin with a name of its own?
+//!
+//! A file names it under `plugins`. It is started once and greeted with the protocol `describe`; what
+//! it answers (name, role, options, properties, references) becomes an entry of the catalogue. Where
+//! it stands in a configuration, its options are checked like those of any plugin and handed over with
+//! each request.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::child::Child;
+use crate::programs;
+use mustlink_config::{Node, NodeKind};
+use mustlink_core::context::Context;
+use mustlink_core::error::{Diagnostic, Error, Result};
+use mustlink_core::registry::{Catalogue, Descriptor, Script, suggestion};
+use mustlink_core::role::Role;
+use mustlink_core::roles::{BaseClusterer, QuerySelector, RoleObject};
+
+/// Seconds a program has for its description.
+const PATIENCE: f64 = 60.0;
+/// Options that every such plugin has, or that mean something else in a table of options.
+const TAKEN: [&str; 2] = ["type", "timeout_seconds"];
+/// What runs a file, by its ending; `MUSTLINK_PYTHON` names another Python.
+const INTERPRETERS: [(&str, &str); 6] = [
+    ("py", "python3"),
+    ("R", "Rscript"),
+    ("r", "Rscript"),
+    ("jl", "julia"),
+    ("sh", "sh"),
+    ("js", "node"),
+];
+
+/// A plugin in another language: its file, or the words of its command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Source {
+    /// The file: a Python, R, Julia, shell or JavaScript script by its ending, else a program.
+    File(String),
+    /// The program and its arguments.
+    Command(Vec<String>),
+}
+
+impl Source {
+    /// As it is written.
+    fn words(&self) -> Vec<String> {
+        match self {
+            Source::File(file) => vec![file.clone()],
+            Source::Command(words) => words.clone(),
+        }
+    }
+}
+
+/// Makes the programs under `plugins` in `root` known by name; relative paths start at `base`.
+pub fn declare(root: &Node, base: &Path, out: &mut Vec<Diagnostic>) {
+    let Some(list) = root.get("plugins") else { return };
+    if !matches!(list.kind, NodeKind::Array(_)) {
+        let message = "must be a list of files: plugins = [\"my_method.py\"]";
+        return out.push(list.diagnostic("plugins", message));
+    }
+    for (at, node) in list.items().iter().enumerate() {
+        // What is neither is refused with the rest of the file.
+        let words = node.items().iter().map(Node::as_str).collect::<Option<Vec<_>>>();
+        let source = match (node.as_str(), words) {
+            (Some(file), _) => Source::File(file.into()),
+            (None, Some(words)) if !words.is_empty() => {
+                Source::Command(words.into_iter().map(str::to_string).collect())
+            }
+            _ => continue,
+        };
+        if let Err(e) = add(&source, base) {
+            out.push(node.diagnostic(&format!("plugins[{at}]"), e.to_string()));
+        }
+    }
+}
+
+/// A command, and the folder where its relative paths start.
+type Program = (Vec<String>, PathBuf);
+/// Digests of the files of a program when it described itself, and its name.
+type Described = (BTreeMap<String, String>, &'static str);
+
+/// Makes one program known by name, and gives the name; relative paths start at `base`.
+///
+/// # Errors
+/// A file that is not there, a program that does not start or does not describe itself, a name that
+/// another plugin has.
+pub fn add(source: &Source, base: &Path) -> Result<&'static str> {
+    let base = absolute(base);
+    start(source, &base).or_else(|e| {
+        let remembered = REMEMBERED.lock().unwrap_or_else(|e| e.into_inner());
+        remembered.get(&(source.words(), base)).copied().ok_or(e)
+    })
+}
+
+/// Programs that cannot be started here, by their words and base.
+static REMEMBERED: Mutex<BTreeMap<Program, &'static str>> = Mutex::new(BTreeMap::new());
+
+/// Makes one program known by what it said of itself once, unless it can be asked again: results that
+/// it made can be read where it is no more.
+///
+/// # Errors
+/// What it said describes no plugin, or a name that another plugin has.
+pub fn remember(source: &Source, base: &Path, hello: &Value) -> Result<()> {
+    if add(source, base).is_ok() {
+        return Ok(());
+    }
+    let (words, base) = (source.words(), absolute(base));
+    let descriptor = described(&words, &base, hello)?;
+    let tag = descriptor.tag;
+    Catalogue::add(descriptor)?;
+    REMEMBERED.lock().unwrap_or_else(|e| e.into_inner()).insert((words, base), tag);
+    Ok(())
+}
+
+/// What a program said of itself; absent when it was not asked or does not answer.
+pub fn hello(source: &Source, base: &Path) -> Option<&'static Value> {
+    let tag = add(source, base).ok()?;
+    Some(&Catalogue::get().ok()?.find(tag)?.script.as_ref()?.hello)
+}
+
+fn absolute(base: &Path) -> PathBuf {
+    let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+    std::path::absolute(here).unwrap_or_else(|_| here.to_path_buf())
+}
+
+fn start(source: &Source, base: &Path) -> Result<&'static str> {
+    static KNOWN: Mutex<BTreeMap<Program, Described>> = Mutex::new(BTreeMap::new());
+    let base = base.to_path_buf();
+    let command = command(source, &base)?;
+    let digests = programs::digests(&command, &base);
+    let mut known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
+    let key = (command, base);
+    if let Some((as_it_was, tag)) = known.get(&key)
+        && *as_it_was == digests
+    {
+        return Ok(tag);
+    }
+    let descriptor = describe(&key.0, &key.1, PATIENCE)?;
+    let tag = descriptor.tag;
+    Catalogue::add(descriptor)?;
+    known.insert(key, (digests, tag));
+    Ok(tag)
+}
+
+fn command(source: &Source, base: &Path) -> Result<Vec<String>> {
+    let file = match source {
+        Source::Command(words) => return Ok(words.clone()),
+        Source::File(file) => file,
+    };
+    let path = base.join(file);
+    if !path.is_file() {
+        let entries = path.parent().and_then(|p| std::fs::read_dir(p).ok());
+        let near: Vec<String> = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let near = suggestion(&name, near.iter().map(String::as_str));
+        return Err(Error::Usage(format!("no file {}{near}", path.display())));
+    }
+    let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+    let interpreter = INTERPRETERS.iter().find(|(e, _)| *e == ending).map(|(_, program)| {
+        let python = std::env::var("MUSTLINK_PYTHON").ok().filter(|_| ending == "py");
+        python.unwrap_or_else(|| program.to_string())
+    });
+    let own = match Path::new(file).components().count() {
+        1 => format!("./{file}"),
+        _ => file.clone(),
+    };
+    Ok(match interpreter {
+        Some(program) => vec![program, file.clone()],
+        None => vec![own],
+    })
+}
+
+/// What a program says of itself, for which it has so many seconds; relative paths start at `base`.
+///
+/// # Errors
+/// A program that does not start or does not describe itself.
+pub fn describe(command: &[String], base: &Path, seconds: f64) -> Result<Descriptor> {
+    let ctx = Context::new(0);
+    let mut child =
+        Child::spawn(command, seconds, base).map_err(|e| Error::Usage(e.to_string()))?;
+    let reply = child.hello("describe", Value::Null, &ctx);
+    let reply = reply.map_err(|e| Error::Usage(e.to_string()))?;
+    child.bye("described");
+    described(command, base, &reply)
+}
+
+/// The plugin that `reply`, a program's hello, describes.
+fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descriptor> {
+    let shown = command.join(" ");
+    let wrong = |message: String| Error::Usage(format!("`{shown}`: {message}"));
+    let text = |key: &str| reply[key].as_str().map(str::to_string);
+    let name = text("name").ok_or_else(|| wrong("its hello has no \"name\"".into()))?;
+    if !is_snake(&name) {
+        let legal = "its name must be snake_case to stand in configurations, such as my_method";
+        return Err(wrong(format!("{legal}, got \"{name}\"")));
+    }
+    let role = match text("role").as_deref() {
+        None | Some("clusterer") => Role::BaseClusterer,
+        Some("selector") => Role::QuerySelector,
+        Some(other) => {
+            return Err(wrong(format!("its role must be clusterer or selector, got \"{other}\"")));
+        }
+    };
+    let options = options(&reply["options"]).map_err(wrong)?;
+    let facts = match &reply["properties"] {
+        Value::Null => Map::new(),
+        Value::Object(map) => map.clone(),
+        other => return Err(wrong(format!("its properties must be a table, got {other}"))),
+    };
+    if let Some(own) =
+        ["command", "name", "options", "type"].iter().find(|k| facts.contains_key(**k))
+    {
+        return Err(wrong(format!("{own} is no property")));
+    }
+    let mut whole = Value::Object(facts.clone());
+    whole["type"] = format!("external_{}", role.key()).into();
+    whole["command"] = json!(command);
+    let properties = match role {
+        Role::QuerySelector => <dyn QuerySelector>::from_value(whole)
+            .map(|plugin| serde_json::to_value(plugin.properties())),
+        _ => <dyn BaseClusterer>::from_value(whole)
+            .map(|plugin| serde_json::to_value(plugin.properties())),
+    };
+    let properties = properties.map_err(|e| wrong(format!("its properties: {e}")))?;
+    let keys = reply["references"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let references: Vec<&'static str> = keys.map(leak).collect();
+    let summary = text("summary").unwrap_or_else(|| "A plugin in another language.".into());
+    let description = format!("{summary}\n\nA program: `{shown}`.");
+    let schema = json!({
+        "title": name, "description": description, "type": "object", "additionalProperties": false,
+        "properties": options,
+    });
+    let default = options.iter().filter_map(|(k, o)| Some((k.clone(), o.get("default")?.clone())));
+    let file = command.iter().rev().find(|word| base.join(word).is_file()).unwrap_or(&command[0]);
+    Ok(Descriptor {
+        role,
+        tag: leak(&name),
+        aliases: &[],
+        type_name: leak(&name),
+        references: references.leak(),
+        version: 1,
+        waivers: &[],
+        sources: || "",
+        file: leak(&base.join(file).display().to_string()),
+        line: 1,
+        package: "a program",
+        schema: || &Value::Null,
+        default: || Value::Null,
+        properties: || Value::Null,
+        script: Some(Script {
+            command: command.to_vec(),
+            base: base.to_path_buf(),
+            schema: Box::leak(Box::new(schema)),
+            default: Value::Object(default.collect()),
+            properties: properties.unwrap_or_default(),
+            facts,
+            hello: reply.clone(),
+        }),
+    })
+}
+
+fn leak(text: &str) -> &'static str {
+    text.to_string().leak()
+}
+
+fn is_snake(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(legal)
+}
+
+/// The schema of each option: a JSON Schema of a plain value or a list, with its default.
+fn options(declared: &Value) -> std::result::Result<Map<String, Value>, String> {
+    let mut options = match declared {
+        Value::Null => Map::new(),
+        Value::Object(map) => map.clone(),
+        other => return Err(format!("its options must be a table by name, got {other}")),
+    };
+    const TYPES: [&str; 5] = ["integer", "number", "string", "boolean", "array"];
+    for (name, option) in &options {
+        if TAKEN.contains(&name.as_str()) || !is_snake(name) {
+            let legal = "must be snake_case, and not type or timeout_seconds";
+            return Err(format!("the name of its option \"{name}\" {legal}"));
+        }
+        if !option["type"].as_str().is_some_and(|t| TYPES.contains(&t)) {
+            let legal = TYPES.join(", ");
+            return Err(format!("its option {name} needs a type, one of {legal}; got {option}"));
+        }
+        if option.get("default").is_none() {
+            return Err(format!("its option {name} needs a default"));
+        }
+    }
+    let timeout = json!({
+        "type": "number", "default": 0.0, "minimum": 0.0,
+        "description": "Seconds for each reply; 0: as long as it takes.",
+    });
+    options.insert("timeout_seconds".into(), timeout);
+    Ok(options)
+}

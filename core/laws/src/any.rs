@@ -1,0 +1,85 @@
+//! The laws of every plugin, whatever its role.
+
+use serde_json::Value;
+
+use super::law::Verdict;
+use crate::ensure;
+use mustlink_core::registry::Descriptor;
+use mustlink_core::roles::RoleObject;
+
+type Check = fn(&'static Descriptor) -> Verdict;
+
+pub(super) fn laws<R: RoleObject + ?Sized>() -> Vec<(&'static str, Check)> {
+    vec![
+        ("default_parses_back", default_parses_back::<R>),
+        ("unknown_option_is_refused", unknown_option_is_refused::<R>),
+        ("names_agree", names_agree),
+        ("everything_is_described", everything_is_described),
+        ("numbers_have_ranges", numbers_have_ranges),
+        ("counts_have_ceilings", counts_have_ceilings),
+    ]
+}
+
+/// The default configuration builds the plugin, which writes the same configuration, in JSON and TOML.
+fn default_parses_back<R: RoleObject + ?Sized>(d: &'static Descriptor) -> Verdict {
+    let config = d.default_config();
+    let plugin = R::from_value(config.clone())?;
+    ensure!(plugin.tag() == d.tag, "registered as {}, built as {}", d.tag, plugin.tag());
+    ensure!(plugin.to_value() == config, "{config} came back as {}", plugin.to_value());
+    let without_null = mustlink_config::without_null(&config);
+    let text = toml::to_string(&without_null).map_err(|e| e.to_string())?;
+    let back: Value = toml::from_str(&text).map_err(|e| e.to_string())?;
+    let again = R::from_value(back)?;
+    ensure!(again.to_value() == config, "TOML came back as {}", again.to_value());
+    Ok(())
+}
+
+fn unknown_option_is_refused<R: RoleObject + ?Sized>(d: &'static Descriptor) -> Verdict {
+    let mut config = d.default_config();
+    config["no_such_option"] = 1.into();
+    ensure!(R::from_value(config).is_err(), "an unknown option was accepted");
+    Ok(())
+}
+
+/// Tag = type name when case and `_` are ignored, and the file is named like the tag (or holds a family).
+fn names_agree(d: &'static Descriptor) -> Verdict {
+    let flat = |s: &str| s.to_lowercase().replace('_', "");
+    ensure!(flat(d.tag) == flat(d.type_name), "tag {} of type {}", d.tag, d.type_name);
+    ensure!(
+        d.tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
+        "tag {} is not snake_case",
+        d.tag
+    );
+    Ok(())
+}
+
+fn everything_is_described(d: &'static Descriptor) -> Verdict {
+    ensure!(!d.summary().is_empty(), "the type has no documentation");
+    ensure!(d.summary().len() <= 160, "the first paragraph is longer than 160 characters");
+    for (name, option) in options(d) {
+        let described =
+            option.get("description").and_then(Value::as_str).is_some_and(|t| !t.is_empty());
+        ensure!(described, "option {name} is not described");
+    }
+    Ok(())
+}
+
+fn numbers_have_ranges(d: &'static Descriptor) -> Verdict {
+    let open = super::ceilings::without(d.schema_value(), &["integer", "number"], &FLOORS);
+    ensure!(open.is_empty(), "no smallest value: {}; add #[option(min = …)]", open.join(", "));
+    Ok(())
+}
+
+const FLOORS: [&str; 2] = ["minimum", "exclusiveMinimum"];
+const CEILINGS: [&str; 2] = ["maximum", "exclusiveMaximum"];
+
+fn counts_have_ceilings(d: &'static Descriptor) -> Verdict {
+    let open = super::ceilings::without(d.schema_value(), &["integer"], &CEILINGS);
+    ensure!(open.is_empty(), "no largest value: {}; add #[option(max = …)]", open.join(", "));
+    Ok(())
+}
+
+fn options(d: &'static Descriptor) -> Vec<(&'static String, &'static Value)> {
+    let properties = d.schema_value().get("properties").and_then(Value::as_object);
+    properties.map(|p| p.iter().collect()).unwrap_or_default()
+}

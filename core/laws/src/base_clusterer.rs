@@ -1,0 +1,497 @@
+//! The laws of [`BaseClusterer`](mustlink_core::roles::BaseClusterer).
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ndarray::Array2;
+
+use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
+use super::{ceilings, choices, fixtures, hard, looks, magnitudes, numbers};
+use crate::ensure;
+use mustlink_core::clustering::Clustering;
+use mustlink_core::constraints::{Constraint, Constraints, Kind};
+use mustlink_core::context::Context;
+use mustlink_core::data::{Data, DataKind};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::{BaseClusterer, Properties};
+use mustlink_core::run;
+
+type Plugin = dyn BaseClusterer;
+
+pub(super) fn laws() -> Vec<Law<Plugin>> {
+    fn always(_: &Plugin) -> bool {
+        true
+    }
+    fn hard(p: &Plugin) -> bool {
+        p.properties().hard_must || p.properties().hard_cannot
+    }
+    fn soft(p: &Plugin) -> bool {
+        !hard(p)
+    }
+    vec![
+        Law {
+            name: MISSING_SETUP,
+            applies: |p| p.properties().needs_setup,
+            check: missing_setup_is_named,
+        },
+        Law { name: "ends_in_time", applies: always, check: ends_in_time },
+        Law { name: "one_label_per_object", applies: always, check: one_label_per_object },
+        Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
+        Law {
+            name: "same_bits_on_several_blocks",
+            applies: |p| {
+                let rows = [DataKind::Dense, DataKind::Csr];
+                p.properties().accepts.first().is_none_or(|kind| rows.contains(kind))
+                    && fixtures::is_linear(|shape| p.memory(shape))
+            },
+            check: same_bits_on_several_blocks,
+        },
+        Law {
+            name: "every_declared_kind_is_taken",
+            applies: always,
+            check: every_declared_kind_is_taken,
+        },
+        Law { name: "illegal_k_is_named", applies: always, check: illegal_k_is_named },
+        Law { name: "extreme_k_is_legal", applies: always, check: extreme_k_is_legal },
+        Law { name: "equal_rows_are_legal", applies: always, check: equal_rows_are_legal },
+        Law { name: "one_feature_is_legal", applies: always, check: one_feature_is_legal },
+        Law { name: "objective_is_the_last_of_its_history", applies: always, check: objective },
+        Law {
+            name: "order_of_constraints_is_nothing",
+            applies: always,
+            check: order_of_constraints,
+        },
+        Law {
+            name: "constraints_are_read_only_if_declared",
+            applies: |p| !p.properties().reads_constraints,
+            check: constraints_are_not_read,
+        },
+        Law { name: "hard_promises_hold", applies: hard, check: hard_promises_hold },
+        Law { name: "contradictions_are_named", applies: hard, check: contradictions_are_named },
+        Law {
+            name: "contradictions_are_survived",
+            applies: soft,
+            check: |p| labels(p, &contradictory(problem(p, 1).0), 1).map(drop),
+        },
+        Law {
+            name: "centres_have_the_declared_shape",
+            applies: |p| p.properties().gives_centers,
+            check: centres_have_the_declared_shape,
+        },
+        Law {
+            name: "sparse_equals_dense",
+            applies: |p| {
+                let accepts = p.properties().accepts;
+                accepts.contains(&DataKind::Csr) && accepts.contains(&DataKind::Dense)
+            },
+            check: sparse_equals_dense,
+        },
+        Law { name: "any_unit", applies: always, check: magnitudes::any_unit },
+        Law {
+            name: "any_origin",
+            applies: |p| p.properties().accepts.contains(&DataKind::Dense),
+            check: magnitudes::any_origin,
+        },
+        Law {
+            name: "equal_rows_are_near",
+            applies: |p| p.properties().accepts.contains(&DataKind::Dense),
+            check: magnitudes::equal_rows_are_near,
+        },
+        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
+        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
+        Law { name: "cancelling_is_never_late", applies: always, check: cancelling_is_never_late },
+        Law {
+            name: "looks_every_sweep",
+            applies: always,
+            check: |p| {
+                let problem = noise(p, 1);
+                looks::cover_the_history(p, |p, ctx| {
+                    attempt(p, &problem, ctx).map(|run| run.clustering)
+                })?;
+                looks::grow_with_the_work(p, |p, ctx| {
+                    attempt(p, &problem, ctx).map(|run| run.clustering)
+                })
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: always,
+            check: |p| {
+                let (problem, _) = constrained(p, 1, 20);
+                numbers::are_errors(p, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: always,
+            check: |p| {
+                let (problem, _) = constrained(p, 1, 20);
+                numbers::are_named_at_once(p, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law { name: choices::LAW, applies: always, check: options_count },
+        Law {
+            name: "must_links_change_something",
+            applies: |p| p.properties().reads_constraints,
+            check: |p| changes_something(p, Kind::MustLink),
+        },
+        Law {
+            name: "cannot_links_change_something",
+            applies: |p| p.properties().reads_constraints,
+            check: |p| changes_something(p, Kind::CannotLink),
+        },
+        Law { name: "hard_problems_have_an_outcome", applies: always, check: hard_problems },
+        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
+    ]
+}
+
+/// A problem of a kind the plugin takes, with its classes.
+fn problem(p: &Plugin, seed: u64) -> (Problem, Vec<u32>) {
+    let (dense, classes) = fixtures::dense(seed);
+    (of_its_kind(p, dense), classes)
+}
+
+/// The same with true constraints.
+fn constrained(p: &Plugin, seed: u64, pairs: usize) -> (Problem, Vec<u32>) {
+    let (problem, classes) = problem(p, seed);
+    let constraints = fixtures::true_constraints(&classes, pairs, seed);
+    (problem.with_constraints(constraints), classes)
+}
+
+/// A run on a problem that is remembered.
+fn attempt(p: &Plugin, problem: &Problem, ctx: &Context) -> Result<run::Run, Error> {
+    fixtures::tried(problem);
+    run::cluster(p, problem, ctx)
+}
+
+fn labels(p: &Plugin, problem: &Problem, seed: u64) -> Result<Clustering, String> {
+    attempt(p, problem, &fixtures::context(seed)).map(|r| r.clustering).map_err(|e| e.to_string())
+}
+
+fn missing_setup_is_named(p: &Plugin) -> Verdict {
+    let result = attempt(p, &problem(p, 1).0, &fixtures::context(1));
+    let named = matches!(result, Err(Error::BadParam { .. }));
+    ensure!(named, "without its setup it gave {:?}", result.map(|r| r.seconds));
+    Ok(())
+}
+
+/// A small problem is solved, or refused, in good time.
+fn ends_in_time(p: &Plugin) -> Verdict {
+    match attempt(p, &problem(p, 1).0, &fixtures::context(1)) {
+        Ok(run) if run.seconds > fixtures::PATIENCE => {
+            Err(format!("took {} s for {} objects", run.seconds, run.clustering.labels.len()))
+        }
+        Err(e) if matches!(e.root(), Error::TimedOut { .. }) => Err(e.to_string()),
+        // What else may be wrong is the business of other laws.
+        _ => Ok(()),
+    }
+}
+
+fn one_label_per_object(p: &Plugin) -> Verdict {
+    for seed in 0..3 {
+        for pairs in [0, 30] {
+            let (problem, _) = constrained(p, seed, pairs);
+            let c = labels(p, &problem, seed)?;
+            ensure!(c.labels.len() == problem.n(), "{} labels", c.labels.len());
+        }
+    }
+    Ok(())
+}
+
+fn same_seed_same_bits(p: &Plugin) -> Verdict {
+    // Groups that are easily told apart look the same whatever the start.
+    labels(p, &constrained(p, 1, 30).0, 7)?;
+    let noise = of_its_kind(p, hard::unstructured_constrained(1).0);
+    for problem in [constrained(p, 1, 30).0, noise] {
+        let first = labels(p, &problem, 7);
+        ensure!(labels(p, &problem, 7) == first, "two runs with one seed differ");
+        for threads in [1, 2, 7] {
+            let again = in_threads(threads, || labels(p, &problem, 7));
+            ensure!(again == first, "{threads} threads give another result");
+        }
+    }
+    Ok(())
+}
+
+fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
+    let (problem, classes) = fixtures::several_blocks(1);
+    let problem = match p.properties().accepts.first() {
+        Some(DataKind::Csr) => fixtures::as_sparse(problem),
+        _ => problem,
+    };
+    let problem = problem.with_constraints(fixtures::true_constraints(&classes, 30, 1));
+    let alone = in_threads(1, || attempt(p, &problem, &fixtures::short_context(7)));
+    let alone = match alone.map_err(|e| e.root().clone()) {
+        Err(Error::TimedOut { .. }) => return Ok(()),
+        result => result.map_err(|e| e.to_string())?.clustering,
+    };
+    let together = in_threads(3, || labels(p, &problem, 7))?;
+    ensure!(together == alone, "1 and 3 threads give different results");
+    Ok(())
+}
+
+/// Of whatever kind the data are: what is not declared is refused by the framework.
+fn every_declared_kind_is_taken(p: &Plugin) -> Verdict {
+    let (dense, _) = fixtures::dense(1);
+    for kind in p.properties().accepts {
+        let problem = match kind {
+            DataKind::Dense => dense.clone(),
+            DataKind::Csr => fixtures::as_sparse(dense.clone()),
+            DataKind::Distances | DataKind::Affinity => fixtures::pairwise(&dense, kind),
+            DataKind::Table => continue,
+        };
+        labels(p, &problem, 1).map_err(|e| format!("{} data: {e}", kind.name()))?;
+    }
+    Ok(())
+}
+
+fn illegal_k_is_named(p: &Plugin) -> Verdict {
+    let (mut problem, _) = problem(p, 1);
+    let n = problem.n();
+    let try_k = |problem: &mut Problem, k: Option<usize>| {
+        problem.k = k;
+        attempt(p, problem, &fixtures::context(1)).err()
+    };
+    if p.properties().needs_k {
+        let e = try_k(&mut problem, None);
+        ensure!(matches!(e, Some(Error::MissingK { .. })), "a missing k gave {e:?}");
+    } else {
+        let e = try_k(&mut problem, None);
+        ensure!(e.is_none(), "needs_k is not declared, and without k: {e:?}");
+    }
+    let e = try_k(&mut problem, Some(0));
+    ensure!(e == Some(Error::BadK), "k = 0 gave {e:?}");
+    let e = try_k(&mut problem, Some(n + 1));
+    ensure!(e == Some(Error::TooManyClusters { k: n + 1, n }), "k = n + 1 gave {e:?}");
+    Ok(())
+}
+
+fn extreme_k_is_legal(p: &Plugin) -> Verdict {
+    let (mut problem, _) = problem(p, 2);
+    for k in [1, problem.n()] {
+        problem.k = Some(k);
+        let c = labels(p, &problem, 1).map_err(|e| format!("k = {k}: {e}"))?;
+        ensure!(c.k <= problem.n(), "k = {k} gave {} clusters", c.k);
+    }
+    Ok(())
+}
+
+fn dense_only(p: &Plugin) -> bool {
+    p.properties().accepts.contains(&DataKind::Dense)
+}
+
+fn equal_rows_are_legal(p: &Plugin) -> Verdict {
+    if dense_only(p) {
+        let same = Data::dense(Array2::from_elem((12, 3), 2.5)).map_err(|e| e.to_string())?;
+        labels(p, &fixtures::cut(Problem::new(same).with_k(3)), 1)?;
+    }
+    Ok(())
+}
+
+fn one_feature_is_legal(p: &Plugin) -> Verdict {
+    if dense_only(p) {
+        let x =
+            Array2::from_shape_fn((15, 1), |(i, _)| 1.0 + (i % 3) as f64 * 5.0 + i as f64 * 0.01);
+        let line = Data::dense(x).map_err(|e| e.to_string())?;
+        labels(p, &fixtures::cut(Problem::new(line).with_k(3)), 1)?;
+    }
+    Ok(())
+}
+
+fn objective(p: &Plugin) -> Verdict {
+    let (problem, _) = constrained(p, 3, 20);
+    let c = labels(p, &problem, 3)?;
+    if let (Some(last), Some(value)) = (c.history.last(), c.objective) {
+        ensure!(
+            last.objective == value,
+            "history ends at {}, objective is {value}",
+            last.objective
+        );
+    }
+    ensure!(c.objective.is_none_or(f64::is_finite), "objective {:?}", c.objective);
+    Ok(())
+}
+
+fn order_of_constraints(p: &Plugin) -> Verdict {
+    let noise = of_its_kind(p, hard::small_unstructured(4));
+    for problem in [constrained(p, 4, 30).0, noise] {
+        let mut pairs: Vec<Constraint> = problem.constraints.pairs().to_vec();
+        SeedPath::new(4).stream("order").shuffle(&mut pairs);
+        let shuffled = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
+        let of = |problem| labels(p, &problem, 5).map(|c| c.labels).ok();
+        let same = of(problem.clone()) == of(problem.with_constraints(shuffled));
+        ensure!(same, "another order of the constraints gives other labels");
+    }
+    Ok(())
+}
+
+fn constraints_are_not_read(p: &Plugin) -> Verdict {
+    let (with, _) = constrained(p, 5, 40);
+    let without = with.clone().with_constraints(Constraints::default());
+    let (a, b) = (labels(p, &with, 6)?, labels(p, &without, 6)?);
+    ensure!(a.labels == b.labels, "constraints change the labels; declare reads_constraints");
+    Ok(())
+}
+
+fn hard_promises_hold(p: &Plugin) -> Verdict {
+    for seed in 0..10 {
+        let (problem, _) = constrained(p, seed, 10 + 5 * seed as usize);
+        // run::cluster fails with a contract error when a promise is broken.
+        match attempt(p, &problem, &fixtures::context(seed)) {
+            Ok(_) | Err(Error::InfeasibleConstraints { .. }) => {}
+            Err(e) => return Err(e.to_string()),
+        }
+    }
+    Ok(())
+}
+
+fn contradictory(problem: Problem) -> Problem {
+    let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
+    let constraints = Constraints::new(problem.n(), pairs).expect("in range");
+    problem.with_constraints(constraints)
+}
+
+fn contradictions_are_named(p: &Plugin) -> Verdict {
+    let problem = contradictory(problem(p, 1).0);
+    match attempt(p, &problem, &fixtures::context(1)) {
+        Err(Error::InconsistentConstraints(w)) => {
+            ensure!(w[0].path == [0, 1, 2], "the chain is {:?}", w[0].path);
+            Ok(())
+        }
+        other => Err(format!("a contradiction gave {:?}", other.map(|r| r.violations))),
+    }
+}
+
+fn centres_have_the_declared_shape(p: &Plugin) -> Verdict {
+    let (problem, _) = problem(p, 1);
+    let c = labels(p, &problem, 1)?;
+    let centres = c.extras.centers.ok_or("gives_centers is declared, there are none")?;
+    ensure!(centres.dim() == (c.k, problem.d()), "centres are {:?}", centres.dim());
+    ensure!(centres.iter().all(|v| v.is_finite()), "a centre is not finite");
+    Ok(())
+}
+
+fn sparse_equals_dense(p: &Plugin) -> Verdict {
+    let (dense, classes) = fixtures::dense(6);
+    let (sparse, _) = fixtures::sparse(6);
+    let constraints = fixtures::true_constraints(&classes, 20, 6);
+    let a = labels(p, &dense.with_constraints(constraints.clone()), 1)?;
+    let b = labels(p, &sparse.with_constraints(constraints), 1)?;
+    ensure!(a.labels == b.labels, "sparse rows give other labels than the same rows dense");
+    Ok(())
+}
+
+fn cancelling_is_heard(p: &Plugin) -> Verdict {
+    let (problem, _) = problem(p, 1);
+    let flag = Arc::new(AtomicBool::new(true));
+    let ctx = Context::builder(SeedPath::new(1)).cancel(flag).build();
+    match attempt(p, &problem, &ctx).map_err(|e| e.root().clone()) {
+        Err(Error::Cancelled) => Ok(()),
+        other => Err(format!(
+            "a cancelled run gave {:?}; call ctx.check() every sweep",
+            other.map(|r| r.seconds)
+        )),
+    }
+}
+
+/// Whenever the flag is raised, the run ends with it: no attempt is passed over, no sweep goes on.
+fn cancelling_is_never_late(p: &Plugin) -> Verdict {
+    let (problem, _) = constrained(p, 1, 20);
+    for checks in [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] {
+        let ctx = Context::builder(SeedPath::new(1)).cancel_after(checks).build();
+        match attempt(p, &problem, &ctx).map_err(|e| e.root().clone()) {
+            Err(Error::Cancelled) => {}
+            // It was done before.
+            _ if !ctx.is_cancelled() => return Ok(()),
+            other => {
+                let seconds = other.map(|r| r.seconds);
+                return Err(format!("cancelled at its look no. {checks} it gave {seconds:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A problem of a kind the plugin takes.
+fn of_its_kind(p: &Plugin, dense: Problem) -> Problem {
+    fixtures::of_first_kind(&p.properties().accepts, dense)
+}
+
+/// Objects without structure.
+fn noise(p: &Plugin, seed: u64) -> Problem {
+    of_its_kind(p, hard::unstructured(seed).0)
+}
+
+/// Constraints of one kind change what is found on some problem.
+fn changes_something(p: &Plugin, kind: Kind) -> Verdict {
+    for seed in 0..3 {
+        let small = of_its_kind(p, hard::small_unstructured(seed));
+        let of_kind = small.constraints.pairs().iter().copied().filter(|c| c.kind == kind);
+        let given = Constraints::new(small.n(), of_kind).map_err(|e| e.to_string())?;
+        let free = labels(p, &small.clone().with_constraints(Constraints::default()), 1)?;
+        match attempt(p, &small.with_constraints(given), &fixtures::context(1)) {
+            Ok(run) if run.clustering == free => {}
+            // To be refused is to be read.
+            Ok(_) | Err(_) => return Ok(()),
+        }
+    }
+    Err(format!("declares reads_constraints, and a {} changes nothing", kind.name()))
+}
+
+fn options_count(p: &Plugin) -> Verdict {
+    let bare = Problem { constraints: Arc::default(), ..hard::small_unstructured(2) };
+    let few = hard::small_unstructured(3);
+    let few_links = few.constraints.pairs().iter().copied().take(2);
+    let few_links = Constraints::new(few.n(), few_links).map_err(|e| e.to_string())?;
+    let worlds = [
+        hard::small_unstructured(1),
+        constrained(p, 1, 20).0,
+        fixtures::three_groups_apart(),
+        bare,
+        few.with_constraints(few_links),
+        hard::grid(8).0,
+        hard::contested(false),
+        hard::contested(true),
+    ]
+    .map(|world| if world.data.kind() == DataKind::Dense { of_its_kind(p, world) } else { world });
+    choices::each_changes_something(p, worlds.len(), |p, world, ctx| {
+        attempt(p, &worlds[world], ctx).map(|run| run.clustering)
+    })
+}
+
+/// Problems that are legal and not easy are solved, or refused for their constraints by a method
+/// that promises to keep them.
+fn hard_problems(p: &Plugin) -> Verdict {
+    let Properties { reads_constraints, hard_must, hard_cannot, .. } = p.properties();
+    for (name, problem) in hard::hard(1) {
+        let constrained = !problem.constraints.is_empty();
+        if constrained && !reads_constraints {
+            continue;
+        }
+        let problem = of_its_kind(p, problem);
+        match attempt(p, &problem, &fixtures::context(1)) {
+            Ok(run) => {
+                let bad = hard::not_finite(&run.clustering);
+                ensure!(bad.is_none(), "{name}: {} is not finite", bad.unwrap_or_default());
+            }
+            Err(Error::InfeasibleConstraints { .. })
+                if constrained && (hard_must || hard_cannot) => {}
+            Err(e) => return Err(format!("{name}: {}", hard::said(&e))),
+        }
+    }
+    Ok(())
+}
+
+fn memory_covers(p: &Plugin) -> Verdict {
+    let problem = noise(p, 1);
+    let returned = hard::bytes(&labels(p, &problem, 1)?);
+    hard::memory_covers(&problem, |shape| p.memory(shape), returned)
+}
+
+/// See [`ceilings`].
+fn largest_numbers(p: &Plugin) -> Verdict {
+    let (problem, _) = constrained(p, 1, 20);
+    ceilings::are_harmless(p, |p, ctx| attempt(p, &problem, ctx))
+}

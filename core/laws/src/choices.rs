@@ -1,0 +1,158 @@
+//! Does every option of a plugin change something?
+
+use serde_json::Value;
+
+use super::fixtures;
+use super::law::{Lawful, Verdict};
+use crate::ensure;
+use mustlink_config as config;
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
+use mustlink_core::random::SeedPath;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::run::guarded;
+
+/// Looks at the cancel flag after which a run is cut off; with a value that takes longer an option does
+/// change something. Seconds would depend on what else the machine does.
+const LOOKS: u64 = 20_000;
+
+/// The name of this law; behind a dot stands the option that a plugin excuses.
+pub(crate) const LAW: &str = "every_option_changes_something";
+
+/// Values that the option may have instead of `now`, the likeliest to change something first.
+fn others(schema: &Value, root: &Value, now: &Value, out: &mut Vec<Value>) {
+    if config::slot_role(schema, root).is_some() {
+        return;
+    }
+    let schema = config::deref(schema, root);
+    for part in config::alternatives(schema).into_iter().flatten() {
+        others(part, root, now, out);
+    }
+    let words = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    out.extend(words.chain(schema.get("const")).cloned());
+    let of = |word: &str| schema.get("type").is_some_and(|t| t.to_string().contains(word));
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    if of("boolean") {
+        out.extend([true.into(), false.into()]);
+    } else if of("integer") {
+        let least = bound("minimum").unwrap_or(0.0) as i64;
+        let now = now.as_i64().unwrap_or(least);
+        let most = bound("maximum").filter(|m| *m <= 1000.0).map(|m| m as i64);
+        let near = [least, 5, now / 2, now + 1, now - 1, 2 * now + 1, 2, 3, 12];
+        out.extend(near.into_iter().chain(most).map(Value::from));
+    } else if of("number") {
+        let now = now.as_f64().unwrap_or(1.0);
+        let bounds = ["minimum", "maximum"].map(bound).into_iter().flatten();
+        let inside = ["exclusiveMinimum", "exclusiveMaximum"].map(bound).into_iter().flatten();
+        let inside = inside.map(|b| b + 1e-3 * (now - b));
+        let near = [0.1 * now, 4.0 * now, 0.5, 0.02, 50.0, 1e-6, 1e4];
+        out.extend(near.into_iter().chain(bounds).chain(inside).map(Value::from));
+    }
+}
+
+fn legal(schema: &Value, root: &Value, name: &str, now: &Value) -> Vec<Value> {
+    let mut out = Vec::new();
+    others(schema, root, now, &mut out);
+    let fits = |value: &Value| {
+        let options = Value::Object([(name.to_string(), value.clone())].into_iter().collect());
+        value != now && config::complaints(&options, root).is_empty()
+    };
+    out.retain(fits);
+    let mut once: Vec<Value> = Vec::new();
+    out.into_iter().for_each(|value| {
+        if !once.contains(&value) {
+            once.push(value);
+        }
+    });
+    once
+}
+
+/// What came out, or that nothing did.
+type Outcome<T> = Result<T, ()>;
+
+/// Sets each option to other legal values, by itself and then beside one other option that is not
+/// at its default, on each of `worlds` settings: some result must be another one. Options that hold
+/// plugins, lists and free text are not tried. An option that is meant to change nothing is waived
+/// as `every_option_changes_something.NAME`.
+pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
+    p: &R,
+    worlds: usize,
+    run: impl Fn(&R, usize, &Context) -> Result<T, Error>,
+) -> Verdict {
+    let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
+    let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
+    let schema = descriptor.schema_value();
+    let outcome = |config: &Value, world: usize| -> Option<Outcome<T>> {
+        let plugin = R::from_value(config.clone()).ok()?;
+        let limit = Some(fixtures::PATIENCE);
+        let ctx = Context::builder(SeedPath::new(3)).time_limit(limit).cancel_after(LOOKS).build();
+        match guarded(p.tag(), || run(&plugin, world, &ctx)) {
+            // Nobody knows what would have come out.
+            Err(e) if matches!(e.root(), Error::TimedOut { .. }) => None,
+            made => Some(made.map_err(drop)),
+        }
+    };
+    // Some world tells two configurations apart; two errors are one.
+    let differ = |one: &Value, bases: &[Option<Outcome<T>>]| {
+        bases.iter().enumerate().any(|(world, base)| {
+            let other = base.is_some().then(|| outcome(one, world)).flatten();
+            other.is_some() && other != *base
+        })
+    };
+    let bases = |config: &Value| (0..worlds).map(|w| outcome(config, w)).collect::<Vec<_>>();
+    let plain = p.to_value();
+    let with = |config: &Value, name: &str, value: &Value| {
+        let mut config = config.clone();
+        config[name] = value.clone();
+        config
+    };
+    let choices: Vec<(&String, Vec<Value>)> = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(name, option)| {
+            let now = plain.get(name).unwrap_or(&Value::Null);
+            (name, legal(option, schema, name, now))
+        })
+        .filter(|(_, values)| !values.is_empty())
+        .collect();
+    let plain_bases = bases(&plain);
+    let mut silent: Vec<(&String, &Vec<Value>)> = choices
+        .iter()
+        .filter(|(name, values)| {
+            !values.iter().any(|v| differ(&with(&plain, name, v), &plain_bases))
+        })
+        .map(|(name, values)| (*name, values))
+        .collect();
+    // Some options count only beside another.
+    for (beside, values) in &choices {
+        let several = if values.iter().all(Value::is_string) { values.len() } else { 4 };
+        for value in values.iter().take(several) {
+            if silent.iter().all(|(name, _)| name == beside) {
+                continue;
+            }
+            let base = with(&plain, beside, value);
+            let base_outcomes = bases(&base);
+            silent.retain(|(name, values)| {
+                let tells = |v: &Value| differ(&with(&base, name, v), &base_outcomes);
+                name == beside || !values.iter().take(4).any(tells)
+            });
+        }
+    }
+    // No one problem shows it.
+    fixtures::forget();
+    let silent: Vec<&str> = silent.iter().map(|(name, _)| name.as_str()).collect();
+    let excused = |name: &&str| {
+        let words = |(law, _): &(&str, &str)| law.strip_prefix(LAW) == Some(&format!(".{name}"));
+        descriptor.waivers.iter().any(words)
+    };
+    let wrong: Vec<&str> = silent.iter().copied().filter(|name| !excused(name)).collect();
+    ensure!(wrong.is_empty(), "no value changes anything: {}", wrong.join(", "));
+    // A reason to be excused is about the plugin as it comes, not as somebody has set it up.
+    let as_it_comes = descriptor.default_config() == plain;
+    let stale = choices.iter().filter(|_| as_it_comes).map(|(name, _)| name.as_str());
+    let stale: Vec<&str> = stale.filter(|n| excused(n) && !silent.contains(n)).collect();
+    ensure!(stale.is_empty(), "waived and yet changing something: {}", stale.join(", "));
+    Ok(())
+}

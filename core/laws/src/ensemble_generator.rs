@@ -1,0 +1,228 @@
+//! The laws of [`EnsembleGenerator`](mustlink_core::roles::EnsembleGenerator).
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::law::{Law, Verdict, in_threads};
+use super::{ceilings, choices, fixtures, hard, looks, numbers};
+use crate::ensure;
+use mustlink_core::clustering::NONE;
+use mustlink_core::constraints::Constraints;
+use mustlink_core::context::Context;
+use mustlink_core::ensemble::{Ensemble, Member};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::{EnsembleGenerator, RoleObject};
+use mustlink_core::run::guarded;
+
+type Plugin = dyn EnsembleGenerator;
+
+pub(super) fn laws() -> Vec<Law<Plugin>> {
+    fn always(_: &Plugin) -> bool {
+        true
+    }
+    vec![
+        Law { name: "members_are_compact", applies: always, check: members_are_compact },
+        Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
+        Law {
+            name: "same_bits_on_several_blocks",
+            applies: |p| fixtures::is_linear(|shape| p.memory(shape, false)),
+            check: same_bits_on_several_blocks,
+        },
+        Law { name: "a_shorter_ensemble_begins_a_longer_one", applies: always, check: prefix },
+        Law {
+            name: "constraints_are_read_only_if_declared",
+            applies: |p| !p.properties().reads_constraints,
+            check: constraints_are_not_read,
+        },
+        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
+        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
+        Law {
+            name: "looks_at_every_member",
+            applies: always,
+            check: |p| {
+                let (problem, _) = hard::noise(60, 4, 4, 1);
+                looks::grow_with_the_work(p, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: always,
+            check: |p| {
+                let (problem, _) = fixtures::dense(1);
+                numbers::are_errors(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: always,
+            check: |p| {
+                let (problem, _) = fixtures::dense(1);
+                numbers::are_named_at_once(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
+            },
+        },
+        Law { name: choices::LAW, applies: always, check: options_count },
+        Law {
+            name: "constraints_change_something",
+            applies: |p| p.properties().reads_constraints,
+            check: constraints_count,
+        },
+        Law { name: "hard_problems_have_an_outcome", applies: always, check: hard_problems },
+        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
+    ]
+}
+
+/// A small copy of the plugin: its default may make hundreds of members.
+fn small(p: &Plugin, members: usize) -> Result<Box<Plugin>, String> {
+    let mut config = RoleObject::to_value(p);
+    if config.get("members").is_some() {
+        config["members"] = members.into();
+    }
+    <Plugin as RoleObject>::from_value(config)
+}
+
+/// A run on a problem that is remembered.
+fn attempt(p: &Plugin, problem: &Problem, ctx: &Context) -> Result<Ensemble, Error> {
+    fixtures::tried(problem);
+    guarded(p.tag(), || p.generate(problem, ctx))
+}
+
+fn make(p: &Plugin, problem: &Problem, seed: u64) -> Result<Ensemble, String> {
+    attempt(p, problem, &fixtures::context(seed)).map_err(|e| e.to_string())
+}
+
+fn members_are_compact(p: &Plugin) -> Verdict {
+    let (problem, _) = fixtures::dense(1);
+    let ensemble = make(&*small(p, 5)?, &problem, 1)?;
+    ensure!(ensemble.n() == problem.n(), "{} objects", ensemble.n());
+    for (t, m) in ensemble.members().iter().enumerate() {
+        ensure!(m.labels.len() == problem.n(), "member {t} has {} labels", m.labels.len());
+        let mut seen = 0;
+        for &l in m.labels.iter().filter(|&&l| l != NONE) {
+            ensure!(l <= seen, "member {t}: label {l} before {seen}");
+            seen += u32::from(l == seen);
+        }
+        ensure!(seen as usize == m.k, "member {t} has {seen} clusters, says {}", m.k);
+        ensure!(!m.provenance.is_empty(), "member {t} does not say how it was made");
+        if let Some(c) = &m.extras.centers {
+            ensure!(c.nrows() == m.k, "member {t} has {} centres for {} clusters", c.nrows(), m.k);
+        }
+    }
+    Ok(())
+}
+
+fn same_seed_same_bits(p: &Plugin) -> Verdict {
+    let p = small(p, 5)?;
+    // Groups that are easily told apart look the same whatever the start.
+    for problem in [fixtures::dense(2).0, hard::unstructured(2).0] {
+        let first = make(&*p, &problem, 3)?;
+        ensure!(make(&*p, &problem, 3)? == first, "two runs with one seed differ");
+        for threads in [1, 2, 7] {
+            let again = in_threads(threads, || make(&*p, &problem, 3))?;
+            ensure!(again == first, "{threads} threads give another ensemble");
+        }
+    }
+    Ok(())
+}
+
+fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
+    let (problem, _) = fixtures::several_blocks(2);
+    let p = small(p, 3)?;
+    let alone =
+        in_threads(1, || guarded(p.tag(), || p.generate(&problem, &fixtures::short_context(3))));
+    let alone = match alone.map_err(|e| e.root().clone()) {
+        Err(Error::TimedOut { .. }) => return Ok(()),
+        result => result.map_err(|e| e.to_string())?,
+    };
+    let together = in_threads(3, || make(&*p, &problem, 3))?;
+    ensure!(together == alone, "1 and 3 threads give different ensembles");
+    Ok(())
+}
+
+fn prefix(p: &Plugin) -> Verdict {
+    let (problem, _) = fixtures::dense(3);
+    if RoleObject::to_value(p).get("members").is_none() {
+        return Ok(());
+    }
+    let (short, long) = (make(&*small(p, 3)?, &problem, 4)?, make(&*small(p, 6)?, &problem, 4)?);
+    ensure!(short.members() == &long.members()[..3], "member t depends on the number of members");
+    Ok(())
+}
+
+fn constraints_are_not_read(p: &Plugin) -> Verdict {
+    let (problem, classes) = fixtures::dense(4);
+    let p = small(p, 4)?;
+    let with = problem.clone().with_constraints(fixtures::true_constraints(&classes, 40, 1));
+    let without = problem.with_constraints(Constraints::default());
+    let made = |problem: &Problem| -> Result<Vec<Member>, String> {
+        // Who made it may say how many constraints were left out.
+        let members = make(&*p, problem, 1)?.members().to_vec();
+        Ok(members.into_iter().map(|m| Member { provenance: String::new(), ..m }).collect())
+    };
+    let same = made(&with)? == made(&without)?;
+    ensure!(same, "constraints change the ensemble; declare reads_constraints");
+    Ok(())
+}
+
+fn cancelling_is_heard(p: &Plugin) -> Verdict {
+    let (problem, _) = fixtures::dense(1);
+    let flag = Arc::new(AtomicBool::new(true));
+    let ctx = Context::builder(SeedPath::new(1)).cancel(flag).build();
+    match attempt(&*small(p, 4)?, &problem, &ctx).map_err(|e| e.root().clone()) {
+        Err(Error::Cancelled) => Ok(()),
+        other => Err(format!("a cancelled run gave {:?}", other.map(|e| e.len()))),
+    }
+}
+
+/// What is made, without who made it.
+fn members(p: &Plugin, problem: &Problem, ctx: &Context) -> Result<Vec<Member>, Error> {
+    let members = attempt(p, problem, ctx)?.members().to_vec();
+    Ok(members.into_iter().map(|m| Member { provenance: String::new(), ..m }).collect())
+}
+
+fn options_count(p: &Plugin) -> Verdict {
+    let worlds = [hard::small_unstructured(1), fixtures::dense(1).0];
+    choices::each_changes_something(&*small(p, 4)?, worlds.len(), |p, world, ctx| {
+        members(p, &worlds[world], ctx)
+    })
+}
+
+fn constraints_count(p: &Plugin) -> Verdict {
+    let p = small(p, 4)?;
+    for seed in 0..3 {
+        let with = hard::small_unstructured(seed);
+        let without = with.clone().with_constraints(Constraints::default());
+        let of = |problem: &Problem| members(&*p, problem, &fixtures::context(1));
+        if of(&with).map_err(|e| e.to_string()) != of(&without).map_err(|e| e.to_string()) {
+            return Ok(());
+        }
+    }
+    Err("declares reads_constraints, and constraints change nothing".into())
+}
+
+/// Problems that are legal and not easy give members; those with constraints where it reads them.
+fn hard_problems(p: &Plugin) -> Verdict {
+    let reads = p.properties().reads_constraints;
+    let p = small(p, 3)?;
+    for (name, problem) in hard::hard(1) {
+        if problem.constraints.is_empty() || reads {
+            attempt(&*p, &problem, &fixtures::context(1))
+                .map_err(|e| format!("{name}: {}", hard::said(&e)))?;
+        }
+    }
+    Ok(())
+}
+
+fn memory_covers(p: &Plugin) -> Verdict {
+    let (problem, _) = hard::unstructured(1);
+    let p = small(p, 5)?;
+    let returned = hard::ensemble_bytes(&make(&*p, &problem, 1)?);
+    hard::memory_covers(&problem, |shape| p.memory(shape, false), returned)
+}
+
+/// See [`ceilings`].
+fn largest_numbers(p: &Plugin) -> Verdict {
+    let (problem, _) = fixtures::dense(1);
+    ceilings::are_harmless(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
+}

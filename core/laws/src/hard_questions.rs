@@ -1,0 +1,160 @@
+//! The laws of [`QuerySelector`] on options, other kinds of data and problems that are not easy.
+
+use super::asking::{Replies, begin, check_pairs, drive, nearest_of_three, some_eligible, text};
+use super::law::{Law, Verdict};
+use super::{choices, fixtures, hard, looks, numbers};
+use mustlink_core::clustering::{Clustering, NONE};
+use mustlink_core::constraints::{Constraints, Kind};
+use mustlink_core::context::Context;
+use mustlink_core::data::{Data, DataKind};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::roles::{Event, QuerySelector};
+use mustlink_core::selection;
+use mustlink_core::union_find::UnionFind;
+
+type Plugin = dyn QuerySelector;
+
+pub(super) fn laws() -> Vec<Law<Plugin>> {
+    let always = |_: &Plugin| true;
+    vec![
+        Law {
+            name: "looks_every_sweep",
+            applies: always,
+            check: |s| {
+                let (problem, truth) = some_eligible(1);
+                looks::grow_with_the_work(s, |s, ctx| asked(s, &problem, &truth, ctx))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_errors",
+            applies: always,
+            check: |s| {
+                let (problem, _) = some_eligible(1);
+                numbers::are_errors(s, |s, ctx| begin(s, &problem, ctx).map(drop))
+            },
+        },
+        Law {
+            name: "illegal_numbers_are_named_at_once",
+            applies: always,
+            check: |s| {
+                let (problem, _) = some_eligible(1);
+                numbers::are_named_at_once(s, |s, ctx| begin(s, &problem, ctx).map(drop))
+            },
+        },
+        Law { name: choices::LAW, applies: always, check: options_count },
+        Law { name: "other_kinds_are_refused", applies: always, check: other_kinds_are_refused },
+        Law { name: "hard_problems_are_asked_about", applies: always, check: hard_problems },
+        Law {
+            name: "memory_covers_the_objects",
+            applies: always,
+            check: |s| {
+                // An inquiry knows each object by a number at least.
+                let (problem, _) = hard::unstructured(1);
+                let least = 4 * problem.n() as u64;
+                hard::memory_covers(&problem, |shape| s.memory(shape), least)
+            },
+        },
+    ]
+}
+
+/// All that happens in 40 queries, and what the selector stands at on the way.
+type Asked = (Vec<Event>, Vec<(usize, Clustering)>);
+
+fn asked(s: &Plugin, problem: &Problem, truth: &Replies, ctx: &Context) -> Result<Asked, Error> {
+    fixtures::tried(problem);
+    let provide = |_: &Constraints, _: u64| Ok(nearest_of_three(problem));
+    let (oracle, points) = (&mut truth.clone(), [5, 40]);
+    let made = selection::run(s, problem, oracle, Some(40), &points, Some(&provide), ctx)?;
+    Ok((made.events, made.snapshots))
+}
+
+fn options_count(s: &Plugin) -> Verdict {
+    let (noise, classes) = hard::noise(60, 4, 4, 1);
+    let (few, few_classes) = hard::noise(14, 2, 2, 2);
+    // Some are not known, some pairs are given, and objects are as far from each other as others.
+    let (grid, mut doubted) = hard::grid(3);
+    let given = Problem { constraints: grid.constraints.clone(), ..grid.clone() };
+    let free = Problem { constraints: Default::default(), ..grid };
+    let known = Replies(Some(doubted.clone()));
+    doubted.iter_mut().step_by(4).for_each(|class| *class = NONE);
+    let worlds = [
+        some_eligible(1),
+        (noise, Replies(Some(classes))),
+        (few, Replies(Some(few_classes))),
+        (some_eligible(3).0, Replies(None)),
+        (given, known),
+        (free, Replies(Some(doubted))),
+    ];
+    choices::each_changes_something(s, worlds.len(), |s, world, ctx| {
+        let (problem, truth) = &worlds[world];
+        asked(s, problem, truth, ctx)
+    })
+}
+
+/// Data of other kinds are refused as such, or asked about like any.
+fn other_kinds_are_refused(s: &Plugin) -> Verdict {
+    let (dense, classes) = fixtures::dense(1);
+    let x = dense.data.to_dense();
+    let words = vec![None; x.ncols()];
+    let table = Data::table(x, words).map_err(text)?;
+    let others = [
+        Problem { data: table, ..dense.clone() },
+        fixtures::sparse(1).0,
+        fixtures::pairwise(&dense, DataKind::Distances),
+        fixtures::pairwise(&dense, DataKind::Affinity),
+    ];
+    let truth = Replies(Some(classes));
+    for other in others {
+        let kind = other.data.kind().name();
+        let made = mustlink_core::run::guarded(s.typetag_name(), || {
+            asked(s, &other, &truth, &fixtures::context(1))
+        });
+        match made {
+            Err(e) if matches!(e.root(), Error::UnsupportedData { .. }) => {}
+            Err(e) => return Err(format!("{kind} data: {}", hard::said(&e))),
+            Ok(_) => check_pairs(&other, &drive(s, &other, &truth, 1, 40)?)
+                .map_err(|e| format!("{kind} data: {e}"))?,
+        }
+    }
+    Ok(())
+}
+
+/// Replies that agree with the constraints of a problem: objects are alike where must-links say so.
+fn consistent(problem: &Problem) -> Replies {
+    let mut groups = UnionFind::new(problem.n());
+    for c in problem.constraints.pairs().iter().filter(|c| c.kind == Kind::MustLink) {
+        groups.union(c.i, c.j);
+    }
+    Replies(Some((0..problem.n() as u32).map(|i| groups.find(i)).collect()))
+}
+
+/// Problems that are legal and not easy are asked about, as far as there is something to ask, or
+/// an option is named that does not fit them.
+fn hard_problems(s: &Plugin) -> Verdict {
+    for (name, problem) in hard::hard(1) {
+        match begin(s, &problem, &fixtures::context(1)).map(drop) {
+            // An option that the problem is too small for is named.
+            Err(Error::BadParam { .. }) => continue,
+            result => result.map_err(|e| format!("{name}: {}", hard::said(&e)))?,
+        }
+        let log = drive(s, &problem, &consistent(&problem), 1, 25);
+        check_pairs(&problem, &log.map_err(|e| format!("{name}: {e}"))?)
+            .map_err(|e| format!("{name}: {e}"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_agree_with_the_constraints() {
+        for (name, problem) in hard::hard(3) {
+            let Replies(Some(classes)) = consistent(&problem) else { panic!("there are classes") };
+            let broken = problem.constraints.pairs().iter().find(|c| c.is_violated(&classes));
+            assert_eq!(broken, None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What is a law, and what do the laws of all roles share?
+
+use super::fixtures;
+use mustlink_core::roles::RoleObject;
+
+/// What a broken law says.
+pub type Verdict = Result<(), String>;
+
+/// One law of a role.
+pub struct Law<R: ?Sized> {
+    /// Its name in test names and waivers.
+    pub name: &'static str,
+    /// Whether it speaks about this plugin.
+    pub applies: fn(&R) -> bool,
+    /// The check.
+    pub check: fn(&R) -> Verdict,
+}
+
+/// A role with laws.
+pub trait Lawful: RoleObject + 'static {
+    /// All of them.
+    fn laws() -> Vec<Law<Self>>;
+
+    /// Builds a plugin from its configuration as TOML, which has NaN and infinities, without the
+    /// checks of the loader.
+    ///
+    /// # Errors
+    /// The message of the deserialiser.
+    fn from_toml(text: &str) -> Result<Box<Self>, String>;
+
+    /// The plugin cannot run as it stands; then it is tried only whether it says so.
+    fn needs_setup(&self) -> bool {
+        false
+    }
+}
+
+/// The law of plugins that cannot run as they stand.
+pub(crate) const MISSING_SETUP: &str = "missing_setup_is_named";
+
+/// The laws that speak about `plugin`, in the order they are best tried.
+pub fn laws_for<R: Lawful + ?Sized>(plugin: &R) -> Vec<Law<R>> {
+    let stands = |law: &Law<R>| !plugin.needs_setup() || law.name == MISSING_SETUP;
+    R::laws().into_iter().filter(|law| (law.applies)(plugin) && stands(law)).collect()
+}
+
+impl<R: Lawful + ?Sized> Law<R> {
+    /// Whether `plugin` keeps it. A panic breaks it.
+    ///
+    /// # Errors
+    /// What is broken.
+    pub fn try_on(&self, plugin: &R) -> Verdict {
+        fixtures::forget();
+        let check = std::panic::AssertUnwindSafe(|| (self.check)(plugin));
+        std::panic::catch_unwind(check).unwrap_or_else(|panic| {
+            let text = mustlink_core::panic::message(&*panic);
+            Err(format!("panicked: {text}"))
+        })
+    }
+}
+
+/// Fails with a message unless the condition holds.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! ensure {
+    ($holds:expr, $($message:tt)*) => {
+        let holds: bool = $holds;
+        if !holds {
+            return Err(format!($($message)*));
+        }
+    };
+}
+
+/// Runs `work` in a pool of `threads` threads.
+pub(crate) fn in_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.expect("a small pool can be made").install(work)
+}

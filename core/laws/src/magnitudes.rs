@@ -1,0 +1,138 @@
+//! Does a clusterer see the same groups whatever the unit and the origin of the data?
+
+use ndarray::Array2;
+use serde_json::Value;
+
+use super::fixtures;
+use super::law::Verdict;
+use crate::ensure;
+use mustlink_core::clustering::{Clustering, Geometry, canonical};
+use mustlink_core::data::{Data, DataKind};
+use mustlink_core::problem::Problem;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::roles::{BaseClusterer, RoleObject};
+use mustlink_core::run;
+
+type Plugin = dyn BaseClusterer;
+
+/// Powers of two that the data are multiplied by: about 1e−96 to 1e96, where values reach 8.
+const UNITS: [i32; 8] = [-320, -100, -40, -10, 10, 100, 210, 320];
+
+/// Exponents of what is added to data whose values differ by up to 8.
+const ORIGINS: [i32; 4] = [6, 23, 30, 40];
+
+/// Three groups with values that are multiples of 1/64: other units and origins change no digit.
+fn groups(seed: u64) -> (Array2<f64>, Vec<u32>) {
+    let (x, classes) = fixtures::groups(15, 4, 0.8, seed);
+    (x.mapv(|v| (64.0 * v).round() / 64.0), classes)
+}
+
+/// The problem on `x`, as a kind of data the plugin takes.
+fn problem(p: &Plugin, x: Array2<f64>, classes: &[u32]) -> Result<Problem, String> {
+    let rows = Data::dense(x.clone()).map_err(|e| e.to_string())?;
+    let data = match p.properties().accepts.first() {
+        None | Some(DataKind::Dense) => Ok(rows),
+        Some(DataKind::Csr) => Data::csr(fixtures::to_csr(&x)),
+        Some(_) => Data::distances(distances(&x)),
+    };
+    let problem = fixtures::cut(Problem::new(data.map_err(|e| e.to_string())?).with_k(3));
+    let classes = &classes[..problem.n()];
+    let constraints = fixtures::true_constraints(classes, 20, 1);
+    Ok(match p.properties().reads_constraints {
+        true => problem.with_constraints(constraints),
+        false => problem,
+    })
+}
+
+/// City block distances, which no unit overflows.
+fn distances(x: &Array2<f64>) -> Array2<f64> {
+    let n = x.nrows();
+    let of = |i: usize, j: usize| x.row(i).iter().zip(x.row(j)).map(|(a, b)| (a - b).abs()).sum();
+    Array2::from_shape_fn((n, n), |(i, j)| of(i, j))
+}
+
+fn found(p: &Plugin, x: Array2<f64>, classes: &[u32]) -> Result<Clustering, String> {
+    let problem = problem(p, x, classes)?;
+    fixtures::tried(&problem);
+    let run = run::cluster(p, &problem, &fixtures::context(3));
+    run.map(|r| r.clustering).map_err(|e| e.to_string())
+}
+
+/// In another unit, a power of two, the partition is the same over the whole range of values that methods take, and
+/// centres are where they were.
+pub(super) fn any_unit(p: &Plugin) -> Verdict {
+    let (x, classes) = groups(1);
+    let plain = found(p, x.clone(), &classes)?;
+    for unit in UNITS {
+        let scaled = x.mapv(|v| v * 2f64.powi(unit));
+        let c = found(p, scaled, &classes).map_err(|e| format!("in a unit of 2^{unit}: {e}"))?;
+        same(&c, &plain).map_err(|e| format!("in a unit of 2^{unit} {e}"))?;
+        centres(&c, &plain, |v| v * 2f64.powi(-unit))
+            .map_err(|e| format!("in a unit of 2^{unit} {e}"))?;
+    }
+    Ok(())
+}
+
+/// Far from the origin the partition is the same, and centres have moved with the data.
+pub(super) fn any_origin(p: &Plugin) -> Verdict {
+    let (x, classes) = groups(2);
+    let plain = found(p, x.clone(), &classes)?;
+    for origin in ORIGINS.map(|e| 2f64.powi(e)).into_iter().flat_map(|o| [o, -o]) {
+        let moved = x.mapv(|v| v + origin);
+        let c = found(p, moved, &classes).map_err(|e| format!("around {origin}: {e}"))?;
+        same(&c, &plain).map_err(|e| format!("around {origin} {e}"))?;
+        centres(&c, &plain, |v| v - origin).map_err(|e| format!("around {origin} {e}"))?;
+    }
+    Ok(())
+}
+
+fn same(c: &Clustering, plain: &Clustering) -> Verdict {
+    let (now, before) = (canonical(&c.labels), canonical(&plain.labels));
+    let differ = now.iter().zip(&before).filter(|(a, b)| a != b).count();
+    ensure!(differ == 0, "{differ} of {} objects are in another cluster", now.len());
+    Ok(())
+}
+
+fn centres(c: &Clustering, plain: &Clustering, back: impl Fn(f64) -> f64) -> Verdict {
+    let (now, before) = (&c.extras.centers, &plain.extras.centers);
+    let (Some(now), Some(before)) = (now, before) else { return Ok(()) };
+    if plain.extras.geometry == Geometry::Cosine {
+        return Ok(());
+    }
+    // Clusters may have other numbers.
+    let near = |row: ndarray::ArrayView1<'_, f64>| {
+        let moved = row.mapv(&back);
+        let off = |b: ndarray::ArrayView1<'_, f64>| {
+            moved.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        before.rows().into_iter().map(off).fold(f64::INFINITY, f64::min)
+    };
+    let worst = now.rows().into_iter().map(near).fold(0.0, f64::max);
+    ensure!(worst < 1e-2, "a centre is off by {worst}");
+    Ok(())
+}
+
+/// Equal rows are nearer than any length: whatever an option in the unit of the data says, they are
+/// together.
+pub(super) fn equal_rows_are_near(p: &Plugin) -> Verdict {
+    let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
+    let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
+    let options = descriptor.schema_value().get("properties").and_then(Value::as_object);
+    let same = Data::dense(Array2::from_elem((20, 3), 2.5)).map_err(|e| e.to_string())?;
+    let problem = fixtures::cut(Problem::new(same));
+    for (name, option) in options.into_iter().flatten() {
+        if option.get("x-units").and_then(Value::as_i64) != Some(1) {
+            continue;
+        }
+        for length in [1e-9, 100.0] {
+            let mut config = p.to_value();
+            config[name] = length.into();
+            let plugin = <Plugin as RoleObject>::from_value(config)?;
+            fixtures::tried(&problem);
+            let run = run::cluster(&*plugin, &problem, &fixtures::context(1));
+            let k = run.map_err(|e| e.to_string())?.clustering.k;
+            ensure!(k == 1, "with {name} = {length} equal rows are {k} clusters");
+        }
+    }
+    Ok(())
+}

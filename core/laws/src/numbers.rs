@@ -1,0 +1,196 @@
+//! What does a plugin do with numbers outside the ranges of its options?
+
+use serde_json::{Map, Value, json};
+
+use super::fixtures;
+use super::law::{Lawful, Verdict};
+use crate::ensure;
+use mustlink_config as config;
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::run::guarded;
+
+/// A number that an option may not be, with the options around it.
+#[derive(Debug, Clone, PartialEq)]
+struct Wrong {
+    /// Where it stands: `annotators[0].flip_rate`.
+    path: String,
+    /// The first step of the way.
+    option: String,
+    shown: String,
+    options: toml::Table,
+}
+
+/// Puts a value of a part of the options into the options of the whole.
+type Around<'a> = &'a dyn Fn(toml::Value) -> toml::Value;
+
+/// Numbers beyond each bound that `schema` declares, at any depth, and NaN and infinities where a
+/// number need not be whole.
+fn collect(schema: &Value, root: &Value, path: &str, around: Around<'_>, out: &mut Vec<Wrong>) {
+    // What a slot holds keeps laws of its own.
+    if config::slot_role(schema, root).is_some() {
+        return;
+    }
+    let schema = config::deref(schema, root);
+    let of = |word: &str| schema.get("type").is_some_and(|t| t.to_string().contains(word));
+    let (whole, number) = (of("integer"), of("number"));
+    let mut wrong = |value: toml::Value| {
+        let shown = value.to_string();
+        let toml::Value::Table(options) = around(value) else { return };
+        let option = path.split(['.', '[']).next().unwrap_or_default().to_string();
+        out.push(Wrong { path: path.into(), option, shown, options });
+    };
+    for (key, step) in
+        [("minimum", -1.0), ("maximum", 1.0), ("exclusiveMinimum", 0.0), ("exclusiveMaximum", 0.0)]
+    {
+        let Some(bound) = schema.get(key).and_then(Value::as_f64) else { continue };
+        match whole {
+            true => wrong(toml::Value::Integer((bound + step) as i64)),
+            // A thousandth more of the largest numbers is another number still.
+            false => wrong(toml::Value::Float(bound + step * (1e-3 * bound.abs()).max(1.0))),
+        }
+    }
+    if number {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            wrong(toml::Value::Float(value));
+        }
+    }
+    for part in config::alternatives(schema).into_iter().flatten() {
+        collect(part, root, path, around, out);
+    }
+    if let Some(items) = schema.get("items") {
+        let around = |value| around(toml::Value::Array(vec![value]));
+        collect(items, root, &format!("{path}[0]"), &around, out);
+    }
+    let tag = schema.pointer("/properties/type/const").and_then(Value::as_str);
+    for (name, option) in schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+    {
+        let around = |value| {
+            let mut table = toml::Table::from_iter([(name.clone(), value)]);
+            tag.map(|tag| table.insert("type".into(), tag.into()));
+            around(toml::Value::Table(table))
+        };
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        collect(option, root, &path, &around, out);
+    }
+}
+
+/// The plugin `p` with some of its options changed: as if built in Rust, no loader looks at it.
+fn with<R: Lawful + ?Sized>(p: &R, options: &toml::Table) -> Option<Box<R>> {
+    let mut config = config::without_null(&p.to_value());
+    // A number that is not finite has no form in JSON: those options come from TOML alone.
+    options.keys().for_each(|name| {
+        config.as_object_mut().map(|c| c.remove(name));
+    });
+    let mut table: toml::Table = toml::from_str(&toml::to_string(&config).ok()?).ok()?;
+    table.extend(options.clone());
+    // A type that cannot hold the value refuses it at once.
+    R::from_toml(&toml::to_string(&table).ok()?).ok()
+}
+
+/// Whether the plugin holds the value as it was given: a negative count may be read as a share.
+fn holds<R: Lawful + ?Sized>(p: &R, options: &toml::Table) -> bool {
+    fn inside(whole: &Value, part: &Value) -> bool {
+        match (whole, part) {
+            (Value::Object(whole), Value::Object(part)) => {
+                part.iter().all(|(name, v)| whole.get(name).is_some_and(|w| inside(w, v)))
+            }
+            (Value::Array(whole), Value::Array(part)) => {
+                whole.len() == part.len() && whole.iter().zip(part).all(|(w, v)| inside(w, v))
+            }
+            _ => whole == part,
+        }
+    }
+    let part: Map<String, Value> =
+        options.iter().map(|(name, v)| (name.clone(), json!(v))).collect();
+    inside(&p.to_value(), &Value::Object(part))
+}
+
+fn every_wrong<R: Lawful + ?Sized>(p: &R) -> Result<Vec<Wrong>, String> {
+    let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
+    let schema = catalogue.find(p.tag()).ok_or("not in the catalogue")?.schema_value();
+    let mut out = Vec::new();
+    collect(schema, schema, "", &|options| options, &mut out);
+    Ok(out)
+}
+
+/// A number outside its range is an error and neither a panic nor a result; all that are not are
+/// listed.
+pub(super) fn are_errors<R: Lawful + ?Sized, T>(
+    p: &R,
+    run: impl Fn(&R, &Context) -> Result<T, Error>,
+) -> Verdict {
+    let mut complaints = Vec::new();
+    for wrong in every_wrong(p)? {
+        let Some(plugin) = with(p, &wrong.options).filter(|p| holds(&**p, &wrong.options)) else {
+            continue;
+        };
+        let place = format!("{} = {}", wrong.path, wrong.shown);
+        match guarded(p.tag(), || run(&plugin, &fixtures::short_context(1))) {
+            Err(Error::Contract { broken, .. }) => complaints.push(format!("{place}: {broken}")),
+            Err(_) => {}
+            Ok(_) => complaints.push(format!("{place} was accepted")),
+        }
+    }
+    // Any problem shows it.
+    fixtures::forget();
+    ensure!(complaints.is_empty(), "{}", complaints.join("; "));
+    Ok(())
+}
+
+/// Of several options out of range each is named in the one error.
+pub(super) fn are_named_at_once<R: Lawful + ?Sized, T>(
+    p: &R,
+    run: impl Fn(&R, &Context) -> Result<T, Error>,
+) -> Verdict {
+    let (mut options, mut names) = (toml::Table::new(), Vec::new());
+    for wrong in every_wrong(p)? {
+        let mut more = options.clone();
+        more.extend(wrong.options.clone());
+        let known = options.contains_key(&wrong.option);
+        if !known && with(p, &more).is_some_and(|p| holds(&*p, &more)) {
+            names.push(wrong.path);
+            options = more;
+        }
+    }
+    let Some(plugin) = with(p, &options).filter(|_| names.len() > 1) else { return Ok(()) };
+    let error = guarded(p.tag(), || run(&plugin, &fixtures::short_context(1)));
+    let text = error.err().map(|e| e.to_string()).unwrap_or_default();
+    fixtures::forget();
+    let silent: Vec<&String> = names.iter().filter(|name| !text.contains(*name)).collect();
+    ensure!(silent.is_empty(), "of {names:?} out of range it does not name {silent:?}: {text}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_numbers_are_found_at_any_depth() {
+        let schema = json!({"properties": {
+            "a": {"type": "integer", "minimum": 1, "maximum": 9},
+            "b": {"anyOf": [{"const": "auto"}, {"$ref": "#/$defs/share"}]},
+            "c": {"type": "array", "items": {"$ref": "#/$defs/share"}},
+        }, "$defs": {"share": {"type": "number", "exclusiveMinimum": 0}}});
+        let mut out = Vec::new();
+        collect(&schema, &schema, "", &|options| options, &mut out);
+        let found: Vec<String> = out.iter().map(|w| format!("{} = {}", w.path, w.shown)).collect();
+        assert_eq!(
+            found,
+            [
+                "a = 0",
+                "a = 10",
+                "b = 0.0",
+                "b = nan",
+                "b = inf",
+                "b = -inf",
+                "c[0] = 0.0",
+                "c[0] = nan",
+                "c[0] = inf",
+                "c[0] = -inf"
+            ]
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! What the mutants of every role share.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mustlink_core::options;
+use mustlink_core::prelude::*;
+use mustlink_laws::{Lawful, laws_for};
+use serde_json::{Value, json};
+
+/// A plugin with one flaw.
+pub struct Mutant {
+    /// Its configuration, whose `flaw` says in words what is wrong.
+    pub config: Value,
+    /// A law that is there for it.
+    pub law: &'static str,
+}
+
+/// The plugin `tag` with each of these flaws, and the law that is there for it.
+pub fn flaws(tag: &str, of: &[(&str, &'static str)]) -> Vec<Mutant> {
+    let mutant = |&(flaw, law): &(&str, &'static str)| {
+        let config = json!({ "type": tag, "flaw": flaw });
+        Mutant { config, law }
+    };
+    OF_ANY_ROLE.iter().chain(of).map(mutant).collect()
+}
+
+/// The check of ranges that `#[plugin]` puts before the required method; two flaws are left out or
+/// half done there.
+pub fn checked(plugin: &impl options::Options, flaw: &str) -> Result<()> {
+    match (flaw, options::check(plugin)) {
+        (UNCHECKED, _) => Ok(()),
+        (ONE_AT_A_TIME, Err(Error::Config(mut wrong))) => {
+            wrong.truncate(1);
+            Err(Error::Config(wrong))
+        }
+        (_, result) => result,
+    }
+}
+
+pub const UNCHECKED: &str = "takes numbers of any size, NaN and infinities";
+pub const ONE_AT_A_TIME: &str = "names one wrong number at a time";
+
+/// The flaws that a plugin of any role can have, and the law of each.
+pub const OF_ANY_ROLE: [(&str, &str); 2] = [
+    (UNCHECKED, "illegal_numbers_are_errors"),
+    (ONE_AT_A_TIME, "illegal_numbers_are_named_at_once"),
+];
+
+/// A number that is another one at each call, as a clock gives it.
+pub fn clock() -> u64 {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    CALLS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Words of flaws that show themselves otherwise in each run.
+const LUCKY: [&str; 3] = ["clock", "hash map", "thread"];
+
+/// Law → the flaws it catches.
+pub type Caught = BTreeMap<&'static str, BTreeSet<String>>;
+
+/// What the laws of a role say about the sound plugins and the mutants.
+pub fn tried<R: Lawful + ?Sized>(
+    sound: &[Value],
+    mutants: &[Mutant],
+    complaints: &mut Vec<String>,
+) -> Caught {
+    let broken = |config: &Value| {
+        let plugin = R::from_value(config.clone()).unwrap_or_else(|e| panic!("{config}: {e}"));
+        let laws = laws_for(&*plugin);
+        let tried = laws.iter().map(|law| (law.name, law.try_on(&*plugin)));
+        tried.filter_map(|(law, verdict)| Some((law, verdict.err()?))).collect::<Vec<_>>()
+    };
+    for config in sound {
+        for (law, complaint) in broken(config) {
+            complaints.push(format!("{config} is sound, but {law}: {complaint}"));
+        }
+    }
+    let mut caught: Caught = R::laws().iter().map(|law| (law.name, BTreeSet::new())).collect();
+    for Mutant { config, law } in mutants {
+        let found = broken(config);
+        if !found.iter().any(|(name, _)| name == law) {
+            complaints.push(format!("{config}: not caught by {law}, but by {found:?}"));
+        }
+        for (name, _) in found {
+            // What else catches these depends on luck, or on the number of threads.
+            let lucky =
+                LUCKY.iter().any(|word| config["flaw"].as_str().is_some_and(|f| f.contains(word)));
+            if lucky && name != *law {
+                continue;
+            }
+            let flaw = config["flaw"].as_str().unwrap_or_default().to_string();
+            caught.entry(name).or_default().insert(flaw);
+        }
+    }
+    caught
+}
