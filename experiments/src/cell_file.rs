@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::build::Build;
 use crate::hash::digest;
+use crate::identity::Build;
 use crate::row::{Row, RowStatus};
 
 /// Which rows of a cell an experiment asks for.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mustlink::Result;
 use mustlink::registry::{Catalogue, Descriptor, Role};
+use mustlink::tree::visit_plugins;
 use serde_json::Value;
 
 use crate::config::Experiment;
@@ -21,7 +22,11 @@ impl Used {
     /// # Errors
     /// A registry that is empty or holds a tag twice.
     pub fn add(&mut self, tree: &Value) -> Result<()> {
-        self.collect(tree, Catalogue::get()?);
+        Catalogue::get()?;
+        visit_plugins(tree, &mut |d, _| {
+            self.0.insert((d.role, d.tag), d);
+            true
+        });
         Ok(())
     }
 
@@ -35,20 +40,6 @@ impl Used {
             used.add(&experiment.resolved()[section])?;
         }
         Ok(used)
-    }
-
-    fn collect(&mut self, tree: &Value, catalogue: &'static Catalogue) {
-        match tree {
-            Value::Object(map) => {
-                let tag = map.get("type").and_then(Value::as_str);
-                if let Some(d) = tag.and_then(|t| catalogue.find(t)) {
-                    self.0.insert((d.role, d.tag), d);
-                }
-                map.values().for_each(|v| self.collect(v, catalogue));
-            }
-            Value::Array(items) => items.iter().for_each(|v| self.collect(v, catalogue)),
-            _ => {}
-        }
     }
 
     /// The keys of what they cite, each once.

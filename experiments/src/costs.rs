@@ -7,10 +7,10 @@ use std::time::Instant;
 use mustlink::Shape;
 use mustlink::registry::Role;
 use mustlink::roles::{BaseClusterer, EnsembleGenerator, Transform};
+use mustlink::tree::{plugin, visit_plugins};
 use mustlink_config as config;
 use serde_json::Value;
 
-use crate::build::descriptor;
 use crate::config::ResolvedMethod;
 use crate::hash::canonical;
 
@@ -46,13 +46,11 @@ impl Costs {
             + method.selector.as_ref().map_or(0, |s| s.memory(shape))
             + transforms(&method.transforms);
         let ensembles = |slot: &str| {
-            let mut found = Vec::new();
-            shared_generators(&config[slot], &mut found);
             let shared = |g: &&Value| SharedEnsemble {
                 key: format!("{dataset}/{}", canonical(g)),
                 effort: effort(g, shape),
             };
-            found.iter().map(shared).collect::<Vec<_>>()
+            shared_generators(&config[slot]).iter().map(shared).collect::<Vec<_>>()
         };
         // What is shared is made once, whoever needs it.
         let own = |slot: &str, shared: &[SharedEnsemble]| {
@@ -78,31 +76,31 @@ impl Costs {
 }
 
 /// The generators in a tree that read no constraints: what they make is the same in every fold.
-fn shared_generators<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {
-    if descriptor(value).is_some_and(|d| d.role == Role::EnsembleGenerator) {
-        let made = config::instantiate::<Box<dyn EnsembleGenerator>>(value.clone());
-        if made.is_ok_and(|g| !g.properties().reads_constraints) {
-            out.push(value);
+fn shared_generators(tree: &Value) -> Vec<&Value> {
+    let mut found = Vec::new();
+    visit_plugins(tree, &mut |d, table| {
+        if d.role != Role::EnsembleGenerator {
+            return true;
         }
-        return;
-    }
-    match value {
-        Value::Object(map) => map.values().for_each(|v| shared_generators(v, out)),
-        Value::Array(items) => items.iter().for_each(|v| shared_generators(v, out)),
-        _ => {}
-    }
+        let made = config::instantiate::<Box<dyn EnsembleGenerator>>(table.clone());
+        if made.is_ok_and(|g| !g.properties().reads_constraints) {
+            found.push(table);
+        }
+        false
+    });
+    found
 }
 
 /// The configuration of the first ensemble generator in a tree of plugins.
-pub fn first_generator(value: &Value) -> Option<&Value> {
-    if descriptor(value).is_some_and(|d| d.role == Role::EnsembleGenerator) {
-        return Some(value);
-    }
-    match value {
-        Value::Object(map) => map.values().find_map(first_generator),
-        Value::Array(items) => items.iter().find_map(first_generator),
-        _ => None,
-    }
+pub fn first_generator(tree: &Value) -> Option<&Value> {
+    let mut first = None;
+    visit_plugins(tree, &mut |d, table| {
+        if d.role == Role::EnsembleGenerator {
+            first = first.or(Some(table));
+        }
+        first.is_none()
+    });
+    first
 }
 
 /// The operations that a base clusterer declares.
@@ -126,7 +124,7 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
         Value::Array(items) => items.iter().map(|v| effort(v, shape)).sum(),
         _ => 0.0,
     };
-    let Some(d) = descriptor(value) else { return inner };
+    let Some(d) = plugin(value) else { return inner };
     let (entries, n) = (shape.entries as f64, shape.n as f64);
     // Where nobody says how many clusters, it is as many as there are objects.
     let k = (shape.k as f64).min(n.sqrt());

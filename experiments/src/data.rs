@@ -13,7 +13,7 @@ use mustlink::{DataKind, Error, Result};
 use mustlink_datasets::{Dataset, OpenOptions};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{DatasetSpec, Experiment};
+use crate::config::{DatasetEntry, Experiment};
 
 /// Where data sets are looked for.
 #[derive(Debug, Clone, Default)]
@@ -63,13 +63,13 @@ impl Prepared {
 /// Opens a data set and takes it through its steps.
 pub(crate) fn prepare(
     experiment: &Experiment,
-    spec: &DatasetSpec,
+    spec: &DatasetEntry,
     source: &Source,
 ) -> Result<Prepared> {
     steps(experiment, spec, source).map_err(|e| e.at(&format!("dataset {}", spec.id)))
 }
 
-fn steps(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result<Prepared> {
+fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Result<Prepared> {
     let raw = match source.memory.get(&spec.id) {
         Some(set) => set.clone(),
         None => open(experiment, spec, source)?,
@@ -116,7 +116,7 @@ fn steps(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result
     Ok(Prepared { id, target, set, digest, given: Arc::new(given), notes })
 }
 
-fn open(experiment: &Experiment, spec: &DatasetSpec, source: &Source) -> Result<Dataset> {
+fn open(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Result<Dataset> {
     let options = open_options(spec, source);
     match &spec.path {
         Some(path) => mustlink_datasets::open(&relative(experiment.base(), path), &options),
@@ -146,7 +146,7 @@ pub fn check_heads(experiment: &Experiment, source: &Source) -> Result<()> {
     Ok(())
 }
 
-fn open_options(spec: &DatasetSpec, source: &Source) -> OpenOptions {
+fn open_options(spec: &DatasetEntry, source: &Source) -> OpenOptions {
     let data_dirs = match source.data_dirs.is_empty() {
         true => OpenOptions::from_env().data_dirs,
         false => source.data_dirs.clone(),

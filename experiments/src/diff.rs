@@ -7,11 +7,9 @@ use std::path::Path;
 use mustlink::Result;
 use serde::Serialize;
 
-use crate::compare_rows::differences;
-use crate::config::Experiment;
-use crate::config::stored;
+use crate::config::{Experiment, stored};
 use crate::report::read_cells;
-use crate::row::{Row, RowStatus};
+use crate::row::{Row, RowStatus, differences};
 
 /// A column of one method on one data set in which rows differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -7,15 +7,15 @@ use mustlink::error::Diagnostic;
 use mustlink::needs::check_size;
 use mustlink::registry::Role;
 use mustlink::roles::{ConsensusFunction, EnsembleGenerator};
+use mustlink::tree::plugin;
 use mustlink::{Error, Result, Shape};
 use mustlink_config as config;
 use serde::{Deserialize, Serialize};
 
-use crate::build::{Build, descriptor};
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
 use crate::costs::{Costs, SharedEnsemble, first_generator};
 use crate::data::{self, Facts, Prepared};
-use crate::identity::{self, Common, selection_key};
+use crate::identity::{self, Build, Common, selection_key};
 
 /// One cell.
 pub(crate) struct Cell {
@@ -347,7 +347,7 @@ fn build(spec: &MethodSpec, set: &Prepared) -> Result<GridMethod, Diagnostic> {
         constraints: 0,
     };
     let consensus = &resolved.config["clusterer"]["consensus"];
-    if descriptor(consensus).is_some_and(|d| d.role == Role::ConsensusFunction)
+    if plugin(consensus).is_some_and(|d| d.role == Role::ConsensusFunction)
         && let Ok(consensus) = config::instantiate::<Box<dyn ConsensusFunction>>(consensus.clone())
     {
         // Before any member is made.

@@ -1,17 +1,24 @@
-//! What decides which results belong to a cell, and which cells share a selection?
+//! What decides which results belong to a cell, which cells share a selection, and which code made a
+//! result?
 //!
 //! The identity of a cell is a hash of everything its rows depend on; a selection key is everything a
 //! selection reads. Neither decides what is drawn: seeds have paths of their own. Which rows are asked
 //! for (points, metrics, repeats) is no part of an identity, so that a finished study can grow.
+//!
+//! Code has names: `mustlink` is what every cell passes through, a plugin is named by its tag, a file of
+//! a plugin in another language by its path. Each has a digest; packages of ours that come from a
+//! release have none, because there `version` of a plugin says that results changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use mustlink::registry::{Catalogue, Descriptor};
+use mustlink::tree::{plugin, visit_plugins, visit_tables_mut};
 use mustlink::{Error, Result};
+use mustlink_external::programs;
 use serde_json::{Value, json};
 
-use crate::build::{self, Build, descriptor};
-use crate::config::{DatasetSpec, EnsemblePer, Experiment, ResolvedMethod};
+use crate::config::{DatasetEntry, EnsemblePer, Experiment, ResolvedMethod};
 use crate::data::Prepared;
 use crate::hash::{canonical, digest};
 
@@ -34,7 +41,7 @@ pub(crate) struct Common {
 /// `Data` for scores that cannot be written down.
 pub(crate) fn of_method(
     experiment: &Experiment,
-    spec: &DatasetSpec,
+    spec: &DatasetEntry,
     set: &Prepared,
     method: &ResolvedMethod,
     reference: Option<&ResolvedMethod>,
@@ -53,10 +60,7 @@ pub(crate) fn of_method(
             map.remove(key);
         }
     }
-    let mut versions = BTreeMap::new();
-    for tree in [&method.config, &spec.transforms, &curve] {
-        collect_versions(tree, &mut versions);
-    }
+    let trees = [&method.config, &spec.transforms, &curve];
     let mut identity = json!({
         "schema": SCHEMA,
         "dataset": {
@@ -69,13 +73,12 @@ pub(crate) fn of_method(
         "curve": curve,
         "scoring": scoring,
         "seed": experiment.head.seed,
-        "versions": versions,
+        "versions": versions(trees),
     });
     if experiment.head.ensemble_per == EnsemblePer::Repeat {
         identity["ensemble_per"] = json!("repeat");
     }
-    let trees = [&method.config, &spec.transforms, &curve];
-    let build = build::of_trees(trees, experiment.base());
+    let build = of_trees(trees, experiment.base());
     Ok(Common { said: first_names(&identity), build })
 }
 
@@ -90,12 +93,10 @@ pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, Str
         .map(|(column, metric)| {
             let config = serde_json::to_value(metric)
                 .map_err(|e| Error::Data { place: "scoring".into(), message: e.to_string() })?;
-            let mut versions = BTreeMap::new();
-            collect_versions(&config, &mut versions);
-            let whole = json!({ "metric": first_names(&config), "versions": versions });
+            let whole = json!({ "metric": first_names(&config), "versions": versions([&config]) });
             let said = digest(canonical(&whole).as_bytes());
             let mut build = Build::new();
-            build::add_plugins(&config, Path::new(""), &mut build);
+            add_plugins(&config, Path::new(""), &mut build);
             let made = match build.is_empty() {
                 true => String::new(),
                 false => format!(".{}", digest(canonical(&json!(build)).as_bytes())),
@@ -107,18 +108,19 @@ pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, Str
 
 /// Options under the names they had first: renaming one leaves finished cells what they are.
 fn first_names(value: &Value) -> Value {
-    let first = |key: &String| {
-        let option = descriptor(value)?.schema_value().get("properties")?.get(key)?;
-        option.get("x-alias")?.as_str().map(str::to_string)
-    };
-    match value {
-        Value::Object(map) => {
-            let named = |(key, v)| (first(key).unwrap_or_else(|| key.clone()), first_names(v));
-            Value::Object(map.iter().map(named).collect())
+    let mut named = value.clone();
+    visit_tables_mut(&mut named, &mut |table| {
+        let options = plugin(table).map(|d| &d.schema_value()["properties"]);
+        if let (Some(options), Value::Object(table)) = (options, table) {
+            let first = |(key, value)| match options[&key]["x-alias"].as_str() {
+                Some(first) => (first.to_string(), value),
+                None => (key, value),
+            };
+            *table = std::mem::take(table).into_iter().map(first).collect();
         }
-        Value::Array(items) => items.iter().map(first_names).collect(),
-        other => other.clone(),
-    }
+        true
+    });
+    named
 }
 
 /// The names of one cell, each of 16 hexadecimal digits: first its identity, under which its rows are
@@ -153,15 +155,124 @@ pub(crate) fn selection_key(resolved: &ResolvedMethod) -> Option<String> {
     Some(canonical(&key))
 }
 
-fn collect_versions(value: &Value, out: &mut BTreeMap<String, u32>) {
-    if let Some(d) = descriptor(value) {
-        out.insert(d.tag.into(), d.version);
+/// The versions of the plugins in these trees, by tag.
+fn versions<'a>(trees: impl IntoIterator<Item = &'a Value>) -> BTreeMap<&'static str, u32> {
+    let mut versions = BTreeMap::new();
+    for tree in trees {
+        visit_plugins(tree, &mut |d, _| {
+            versions.insert(d.tag, d.version);
+            true
+        });
     }
-    match value {
-        Value::Object(map) => map.values().for_each(|v| collect_versions(v, out)),
-        Value::Array(items) => items.iter().for_each(|v| collect_versions(v, out)),
-        _ => {}
+    versions
+}
+
+/// Digests of code, by name.
+pub(crate) type Build = BTreeMap<String, String>;
+
+/// The name of what every cell passes through: the framework and the runner.
+const FRAMEWORK: &str = "mustlink";
+
+fn framework() -> String {
+    match [mustlink::SOURCES, mustlink::crate_sources!()] {
+        ["", ""] => String::new(),
+        sources => digest(sources.concat().as_bytes()),
     }
+}
+
+/// The options of a plugin that are commands: its results depend on what their files hold.
+fn programs_of(d: &'static Descriptor) -> impl Iterator<Item = &'static String> {
+    let options = d.schema_value()["properties"].as_object().into_iter().flatten();
+    options.filter(|(_, option)| option["x-program"] == true).map(|(name, _)| name)
+}
+
+/// Adds the code that the plugins in a tree consist of; relative paths start at `base`.
+pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
+    visit_plugins(tree, &mut |d, table| {
+        let sources = (d.sources)();
+        if !sources.is_empty() {
+            build.insert(d.tag.into(), sources.into());
+        }
+        if let Some(script) = &d.script {
+            build.extend(programs::digests(&script.command, &script.base));
+        }
+        for words in programs_of(d).filter_map(|name| table.get(name)?.as_array()) {
+            let words = words.iter().filter_map(Value::as_str).map(str::to_string);
+            build.extend(programs::digests(&words.collect::<Vec<_>>(), base));
+        }
+        true
+    });
+}
+
+/// Whether a tree holds a plugin in another language, of whose time nothing is known beforehand.
+pub(crate) fn has_program(tree: &Value) -> bool {
+    let mut found = false;
+    visit_plugins(tree, &mut |d, _| {
+        found |= d.script.is_some() || programs_of(d).next().is_some();
+        !found
+    });
+    found
+}
+
+/// The code of a cell that passes through these trees.
+pub(crate) fn of_trees<'a>(trees: impl IntoIterator<Item = &'a Value>, base: &Path) -> Build {
+    let mut build = Build::new();
+    for tree in trees {
+        add_plugins(tree, base, &mut build);
+    }
+    let framework = framework();
+    if !framework.is_empty() {
+        build.insert(FRAMEWORK.into(), framework);
+    }
+    build
+}
+
+/// What differs between two builds: the names of what changed, came or went.
+pub(crate) fn changed(there: &Build, here: &Build) -> BTreeSet<String> {
+    // Made before results said what code they are from.
+    if there.is_empty() && !here.is_empty() {
+        return BTreeSet::from([FRAMEWORK.to_string()]);
+    }
+    let names = there.keys().chain(here.keys());
+    names.filter(|name| there.get(*name) != here.get(*name)).cloned().collect()
+}
+
+/// The digests that code has here, looked up once.
+pub(crate) struct Here<'a> {
+    base: &'a Path,
+    known: BTreeMap<String, Option<String>>,
+}
+
+impl<'a> Here<'a> {
+    /// Relative paths start at `base`.
+    pub fn at(base: &'a Path) -> Self {
+        Here { base, known: BTreeMap::new() }
+    }
+
+    /// The names of the code in `there` that is another here; that of the framework where rows do not
+    /// say what made them.
+    pub fn changed(&mut self, there: &Build) -> BTreeSet<String> {
+        let mut here = Build::new();
+        let names = there.keys().map(String::as_str).chain([FRAMEWORK]);
+        for name in names.collect::<BTreeSet<_>>() {
+            let look = || now(name, self.base);
+            let digest = self.known.entry(name.to_string()).or_insert_with(look);
+            here.extend(digest.clone().map(|digest| (name.to_string(), digest)));
+        }
+        changed(there, &here)
+    }
+}
+
+fn now(name: &str, base: &Path) -> Option<String> {
+    if name == FRAMEWORK {
+        return Some(framework()).filter(|f| !f.is_empty());
+    }
+    if let Some(d) = Catalogue::get().ok().and_then(|c| c.find(name)) {
+        return Some((d.sources)()).filter(|s| !s.is_empty()).map(str::to_string);
+    }
+    let path = base.join(name);
+    let path = if path.is_file() { Some(path) } else { programs::program(name, base) };
+    path.and_then(|path| programs::digest(&path))
 }
 
 #[cfg(test)]

@@ -170,8 +170,13 @@ impl Journal {
             |name: &str, content: &[u8]| write_whole(&self.dir.join(name), &self.part, content);
         write(PLAN, &plan)?;
         write("config.toml", experiment.resolved_toml().as_bytes())?;
-        let content =
-            stored::content(experiment.base(), experiment.resolved(), metrics, &digest(&plan));
+        let content = stored::content(
+            experiment.base(),
+            experiment.resolved(),
+            &experiment.varied,
+            metrics,
+            &digest(&plan),
+        );
         write(stored::FILE, content.as_bytes())
     }
 

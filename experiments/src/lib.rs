@@ -15,22 +15,20 @@
 //! | `config` | the file and how it is read |
 //! | `citation` | whom the methods cite |
 //! | `data` | the data sets, opened |
-//! | `build`, `identity`, `costs` | which code makes results, what else they depend on; what methods take |
+//! | `identity`, `costs` | what results depend on, code included; what methods take |
 //! | `grid`, `shard` | cells and the selections they share; parts of a run |
 //! | `cell_file`, `journal` | files that survive a run being killed, and show when they were changed |
-//! | `stale`, `standing` | what other builds made; what of an experiment is there already |
+//! | `standing` | what of an experiment is there already, made by this build or another |
 //! | `render`, `parquet_file` | figures as pictures; rows as Parquet |
-//! | `run_env`, `select`, `score`, `cell` | what happens in a selection and in a cell |
+//! | `run_env`, `cell` | what happens in a selection and in a cell |
 //! | `trial`, `plan`, `report` | cells timed; what people see before and after |
-//! | `compare_rows`, `merge`, `diff`, `kept` | several results directories |
+//! | `merge`, `diff`, `kept` | several results directories |
 //! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
 
-mod build;
 mod cell;
 mod cell_file;
 pub mod citation;
-mod compare_rows;
 mod config;
 mod costs;
 mod data;
@@ -45,23 +43,18 @@ mod outcome;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod plan;
-mod pools;
 mod render;
 mod report;
 mod row;
 mod run;
 mod run_env;
 mod schedule;
-mod score;
-mod select;
 mod shard;
 pub mod slurm;
 mod split;
-mod stale;
 mod standing;
 pub mod statistics;
 pub mod svg;
-mod time_left;
 mod trial;
 mod verdict;
 mod verify;
@@ -71,8 +64,8 @@ mod verify;
 use every_plugin as _;
 
 pub use config::{
-    Criterion, Curve, DatasetEntry, DatasetSpec, Exclude, Experiment, ExperimentFile, Format, Head,
-    MethodEntry, MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance,
+    Criterion, Curve, DatasetEntry, Exclude, Experiment, ExperimentFile, Format, Head, MethodEntry,
+    MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance,
 };
 pub use costs::first_generator;
 pub use data::{Source, check_heads};
@@ -90,7 +83,6 @@ pub use row::{Row, RowStatus};
 pub use run::{retry, retry_cell, run};
 pub use shard::Shard;
 pub use split::Split;
-pub use stale::Keep;
-pub use standing::Standing;
+pub use standing::{Keep, Standing};
 pub use statistics::{Summary, Unit, critical_t, mean_height};
 pub use verify::{Verified, verify};

@@ -7,13 +7,13 @@ use mustlink::{Error, Result};
 use serde_json::Value;
 
 use crate::cell_file::{CellFile, has_failed};
-use crate::compare_rows::differences;
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
 use crate::data::Facts;
 use crate::grid::PlanLine;
 use crate::journal::{self, Journal, Who};
 use crate::report::{self, Report};
+use crate::row::differences;
 
 /// So many cells that differ are named.
 const NAMED: usize = 5;
@@ -73,7 +73,8 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
         join(&mut config, &study.config);
     }
     let name = out.join(stored::FILE).display().to_string();
-    let experiment = Experiment::parse(&name, &config.to_string(), &first.base, &[])?;
+    let mut experiment = Experiment::parse(&name, &config.to_string(), &first.base, &[])?;
+    experiment.varied = studies.iter().flat_map(|s| s.varied.clone()).collect();
     let mut lines: BTreeMap<(usize, usize, usize, usize), PlanLine> = BTreeMap::new();
     for (study, dir) in studies.iter().zip(parts) {
         for line in journal::read_plan(dir, study)? {

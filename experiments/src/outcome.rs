@@ -14,8 +14,7 @@ use crate::journal;
 use crate::report::Report;
 use crate::row::{Row, RowStatus};
 use crate::shard::Shard;
-use crate::stale::Keep;
-use crate::standing::Standing;
+use crate::standing::{Keep, Standing};
 
 /// The progress of a run at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]

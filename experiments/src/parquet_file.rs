@@ -30,7 +30,7 @@ fn written(rows: &[Row], metrics: &[String]) -> std::result::Result<Vec<u8>, Str
     fn said(e: parquet::errors::ParquetError) -> String {
         e.to_string()
     }
-    let columns = columns(metrics);
+    let columns = columns(rows, metrics);
     let mut fields = Vec::with_capacity(columns.len());
     for (name, kind) in &columns {
         let (physical, logical) = match kind {
@@ -48,7 +48,7 @@ fn written(rows: &[Row], metrics: &[String]) -> std::result::Result<Vec<u8>, Str
     let properties = Arc::new(WriterProperties::builder().build());
     let mut writer =
         SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties).map_err(said)?;
-    let values = rows.iter().map(serde_json::to_value).collect::<std::result::Result<Vec<_>, _>>();
+    let values = rows.iter().map(Row::cells).collect::<std::result::Result<Vec<_>, _>>();
     let values = values.map_err(|e| e.to_string())?;
     let mut group = writer.next_row_group().map_err(said)?;
     for (name, kind) in &columns {

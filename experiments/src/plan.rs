@@ -8,14 +8,13 @@ use std::time::Instant;
 use mustlink::Result;
 use mustlink::error::bytes;
 
-use crate::build::has_program;
 use crate::config::{EnsemblePer, Experiment};
 use crate::costs::seconds_per_operation;
 use crate::data::{self, Source};
 use crate::grid::Grid;
+use crate::identity::has_program;
 use crate::journal;
-use crate::stale::Keep;
-use crate::standing::{Left, Standing};
+use crate::standing::{Keep, Left, Standing};
 use crate::trial::{Group, Trial};
 
 /// One data set of a plan.

@@ -3,12 +3,14 @@
 //! A [`Row`]. Rows are JSON lines in the journal and lines of `results.csv`; a missing value is null
 //! there and empty here, never NaN.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mustlink::features::FeatureWeights;
 use mustlink::{Error, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use crate::hash::canonical;
 
 /// How a row came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -105,6 +107,10 @@ pub struct Row {
     /// How much each feature counts, of the first fold of the first repeat (journal only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<FeatureWeights>,
+    /// What the method has for each option that the experiment varies, by column: no part of the journal,
+    /// since cells of equal settings share a file, whichever of them were varied.
+    #[serde(skip)]
+    pub options: BTreeMap<String, Value>,
     /// Seconds for the whole selection, which methods may share.
     pub time_select_s: Option<f64>,
     /// Seconds in the clusterer.
@@ -241,13 +247,38 @@ impl Row {
             None => self.diagnostics.get(column).copied(),
         }
     }
+
+    /// Every column of a table with what stands in it.
+    pub(crate) fn cells(&self) -> serde_json::Result<Value> {
+        let mut cells = serde_json::to_value(self)?;
+        if let Value::Object(cells) = &mut cells {
+            cells.extend(self.options.clone());
+        }
+        Ok(cells)
+    }
 }
 
-/// The columns of a table of rows, with what they hold: scores in the middle, times last.
-pub(crate) fn columns(metrics: &[String]) -> Vec<(&str, Kind)> {
+/// What the values of an option that an experiment varies have in common.
+fn kind_of_option(name: &str, rows: &[Row]) -> Kind {
+    let values = || rows.iter().filter_map(|r| r.options.get(name)).filter(|v| !v.is_null());
+    [
+        (Whole, Value::is_i64 as fn(&Value) -> bool),
+        (Real, Value::is_number),
+        (Flag, Value::is_boolean),
+    ]
+    .into_iter()
+    .find(|(_, holds)| values().all(holds))
+    .map_or(Kind::Text, |(kind, _)| kind)
+}
+
+/// The columns of a table of rows, with what they hold: scores in the middle, then the options that the
+/// experiment varies, times last.
+pub(crate) fn columns<'a>(rows: &'a [Row], metrics: &'a [String]) -> Vec<(&'a str, Kind)> {
     let at = |place| FIELDS.iter().filter(move |f| f.place == place).map(|f| (f.name, f.kind));
     let metrics = metrics.iter().map(|m| (m.as_str(), Real));
-    at(Before).chain(metrics).chain(at(After)).chain(at(Last)).collect()
+    let options: BTreeSet<&String> = rows.iter().flat_map(|row| row.options.keys()).collect();
+    let options = options.into_iter().map(|o| (o.as_str(), kind_of_option(o, rows)));
+    at(Before).chain(metrics).chain(at(After)).chain(options).chain(at(Last)).collect()
 }
 
 /// Rows as CSV, in the order given.
@@ -257,10 +288,10 @@ pub(crate) fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
         message: e.to_string(),
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let columns: Vec<&str> = columns(metrics).into_iter().map(|(name, _)| name).collect();
+    let columns: Vec<&str> = columns(rows, metrics).into_iter().map(|(name, _)| name).collect();
     writer.write_record(&columns).map_err(|e| fail(&e))?;
     for row in rows {
-        let value = serde_json::to_value(row).map_err(|e| fail(&e))?;
+        let value = row.cells().map_err(|e| fail(&e))?;
         let cells = columns.iter().map(|c| match value.get(*c) {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(s)) => s.clone(),
@@ -269,6 +300,37 @@ pub(crate) fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
         writer.write_record(cells).map_err(|e| fail(&e))?;
     }
     writer.into_inner().map_err(|e| fail(&e))
+}
+
+/// Columns that say where a row comes from, not what it says.
+const PLACE: [&str; 5] = ["experiment", "identity", "dataset", "method", "version"];
+
+/// A column in which two rows differ, with what each says.
+pub(crate) type Difference = (String, Value, Value);
+
+/// The columns in which two rows of one cell differ; times aside, and what only one of them holds
+/// (labels that were kept, a metric that was added) as well.
+pub(crate) fn differences(a: &Row, b: &Row) -> Vec<Difference> {
+    let (mut a, b) = (fields(a), fields(b));
+    let mut out = Vec::new();
+    for (column, there) in b {
+        let Some(here) = a.remove(&column) else { continue };
+        if PLACE.contains(&column.as_str()) || column.starts_with("time_") {
+            continue;
+        }
+        // As text: -0 is not 0 here.
+        if canonical(&here) != canonical(&there) {
+            out.push((column, here, there));
+        }
+    }
+    out
+}
+
+fn fields(row: &Row) -> Map<String, Value> {
+    match serde_json::to_value(row) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
 }
 
 #[cfg(test)]

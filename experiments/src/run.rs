@@ -19,16 +19,12 @@ use crate::costs::seconds_per_operation;
 use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
-use crate::pools::{Pools, share};
 use crate::report::report;
 use crate::row::Row;
-use crate::run_env::RunEnv;
-use crate::schedule::{Schedule, Task};
-use crate::select::{Selected, select};
+use crate::run_env::{RunEnv, Selected, select};
+use crate::schedule::{Pools, Schedule, Task, TimeLeft, share};
 use crate::shard::cells_of_shard;
-use crate::stale::{Keep, Stale};
-use crate::standing::Left;
-use crate::time_left::TimeLeft;
+use crate::standing::{Keep, Left, Stale};
 
 /// Runs an experiment, or what is left of it.
 ///

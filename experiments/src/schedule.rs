@@ -1,7 +1,16 @@
-//! Which task comes next? One that makes an ensemble for others first, a selection before the cells that
-//! use it, longer tasks before shorter ones.
+//! Which task comes next, on which threads, and how long will the rest take?
+//!
+//! A task that makes an ensemble for others comes first, a selection before the cells that use it, longer
+//! tasks before shorter ones. Each task has a pool to itself. In one pool for all, a thread that waits for
+//! a part of its task would take up another whole task meanwhile: the first would last as long as both,
+//! and meet a time limit that the second deserved.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use mustlink::{Error, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::config::{EnsemblePer, Experiment};
 use crate::grid::{Budget, Grid};
@@ -192,4 +201,165 @@ fn makers_first(
         }
     }
     Makers { tasks, awaited, made }
+}
+
+/// Pools that no task has at the moment.
+#[derive(Default)]
+pub(crate) struct Pools {
+    idle: Mutex<Vec<ThreadPool>>,
+}
+
+impl Pools {
+    /// Does `work` on `threads` threads that do nothing else.
+    ///
+    /// # Errors
+    /// `Usage` where the threads cannot be started.
+    pub fn install<T: Send>(&self, threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
+        let idle = || self.idle.lock().unwrap_or_else(|e| e.into_inner());
+        let there = {
+            let mut idle = idle();
+            let at = idle.iter().position(|p| p.current_num_threads() == threads);
+            at.map(|at| idle.swap_remove(at))
+        };
+        let pool = match there {
+            Some(pool) => pool,
+            None => ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .map_err(|e| Error::Usage(format!("cannot start {threads} threads: {e}")))?,
+        };
+        let made = pool.install(work);
+        idle().push(pool);
+        Ok(made)
+    }
+}
+
+/// How many of the `free` threads the first of `ready` tasks gets: its share, at least one.
+pub(crate) fn share(free: usize, ready: usize) -> usize {
+    (free / ready.max(1)).max(1)
+}
+
+/// The operations that were counted are trusted as much as so many seconds of work that was timed.
+const TRUST: f64 = 10.0;
+
+/// The time a run still takes.
+pub(crate) struct TimeLeft {
+    /// Operations of each task that has not begun, roughly.
+    waiting: BTreeMap<Task, f64>,
+    /// Those of the tasks under way, when each began, and its threads.
+    under_way: BTreeMap<Task, (f64, Instant, usize)>,
+    /// Operations that are over, and the seconds of one thread they took.
+    over: (f64, f64),
+    /// Seconds of one thread an operation is thought to take.
+    each: f64,
+    /// Threads of the run.
+    threads: usize,
+}
+
+impl TimeLeft {
+    /// Of a run that begins, from the operations of its tasks.
+    pub fn new(waiting: BTreeMap<Task, f64>, each: f64, threads: usize) -> Self {
+        let (under_way, over) = (BTreeMap::new(), (0.0, 0.0));
+        TimeLeft { waiting, under_way, over, each, threads }
+    }
+
+    /// A task begins.
+    pub fn begin(&mut self, task: Task, threads: usize, now: Instant) {
+        let operations = self.waiting.remove(&task).unwrap_or(0.0);
+        self.under_way.insert(task, (operations, now, threads));
+    }
+
+    /// A task is over.
+    pub fn finish(&mut self, task: Task, now: Instant) {
+        if let Some((operations, begun, threads)) = self.under_way.remove(&task) {
+            self.over.0 += operations;
+            self.over.1 += (now - begun).as_secs_f64() * threads as f64;
+        }
+    }
+
+    /// Seconds until all is over. A task that takes longer than was thought is thought to be nearly so.
+    pub fn seconds(&self, now: Instant) -> f64 {
+        let each = (TRUST + self.over.1) / (TRUST / self.each + self.over.0);
+        let waiting = self.waiting.values().sum::<f64>() * each;
+        let rest = |(operations, begun, threads): &(f64, Instant, usize)| {
+            (operations * each - (now - *begun).as_secs_f64() * *threads as f64).max(0.0)
+        };
+        (waiting + self.under_way.values().map(rest).sum::<f64>()) / self.threads as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use rayon::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn tasks_share_what_is_free() {
+        assert_eq!((share(8, 1), share(8, 20), share(8, 0), share(1, 1)), (8, 1, 8, 1));
+        let mut free = 8;
+        let shares: Vec<usize> = (1..=5)
+            .rev()
+            .map(|ready| {
+                let mine = share(free, ready);
+                free -= mine;
+                mine
+            })
+            .collect();
+        assert_eq!((shares, free), (vec![1, 1, 2, 2, 2], 0));
+    }
+
+    #[test]
+    fn no_task_waits_for_another() {
+        let pools = Pools::default();
+        let (over, begun) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            // A long task, which ends only after a short one with parts of its own is over.
+            scope.spawn(|| {
+                let wait = || {
+                    begun.store(true, Ordering::SeqCst);
+                    while !over.load(Ordering::SeqCst) {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                };
+                pools.install(1, wait).unwrap();
+            });
+            while !begun.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            let sum: u64 = pools
+                .install(2, || (0..1000u32).into_par_iter().with_max_len(1).map(u64::from).sum())
+                .unwrap();
+            assert_eq!(sum, 499_500);
+            over.store(true, Ordering::SeqCst);
+        });
+        // Both pools are free again, and used again.
+        assert_eq!(pools.install(2, rayon::current_num_threads).unwrap(), 2);
+        assert_eq!(pools.idle.lock().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_was_timed_counts_for_more_the_longer_it_took() {
+        let tasks: BTreeMap<Task, f64> = (0..4).map(|s| (Task::Select(s), 1e9)).collect();
+        let start = Instant::now();
+        let at = |s: f64| start + Duration::from_secs_f64(s);
+        let mut left = TimeLeft::new(tasks, 1e-7, 2);
+        assert!((left.seconds(start) - 200.0).abs() < 1e-9, "4 tasks of 100 s on 2 threads");
+        left.begin(Task::Select(0), 1, start);
+        left.begin(Task::Select(1), 1, start);
+        assert!((left.seconds(at(40.0)) - 160.0).abs() < 1e-9, "time under way is not left");
+        assert!((left.seconds(at(500.0)) - 100.0).abs() < 1e-9, "nothing takes less than no time");
+        // Ten times as fast as was thought: (10 s + 10 s) for (1e8 + 1e9) operations.
+        left.finish(Task::Select(0), at(10.0));
+        let each = 20.0 / 1.1e9;
+        assert!((left.seconds(at(10.0)) - (2e9 * each + 1e9 * each - 10.0) / 2.0).abs() < 1e-9);
+        for s in [1, 2, 3] {
+            left.begin(Task::Select(s), 1, at(10.0));
+            left.finish(Task::Select(s), at(20.0));
+        }
+        assert_eq!(left.seconds(at(20.0)), 0.0, "nothing is left");
+    }
 }

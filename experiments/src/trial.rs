@@ -9,13 +9,12 @@ use std::time::{Duration, Instant};
 use mustlink::context::EnsembleStore;
 use mustlink::{Error, Result};
 
-use crate::build::has_program;
 use crate::cell;
 use crate::config::Experiment;
 use crate::costs::SharedEnsemble;
 use crate::grid::{Budget, Grid};
-use crate::run_env::RunEnv;
-use crate::select::{Selected, select};
+use crate::identity::has_program;
+use crate::run_env::{RunEnv, Selected, select};
 
 /// A data set and a method.
 pub(crate) type Group = (usize, usize);

@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use mustlink::random::SeedPath;
 use mustlink::{Error, Result};
 
-use crate::compare_rows::differences;
 use crate::config::{Experiment, stored};
 use crate::grid::{Grid, PlanLine};
 use crate::journal::{self, Who};
 use crate::outcome::RunOptions;
-use crate::row::Row;
+use crate::row::{Row, differences};
 use crate::run::run_some;
-use crate::stale::Keep;
-use crate::standing::Left;
+use crate::standing::{Keep, Left};
 
 /// What came of a verification.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -53,62 +53,45 @@ fn add(path: &Path, name: &str, found: &mut BTreeMap<String, String>) {
 }
 
 fn add_imports(script: &Path, base: &Path, found: &mut BTreeMap<String, String>) {
-    let Some(ending) = script.extension() else { return };
-    let folder = script.parent().unwrap_or(Path::new(""));
-    let near: Vec<PathBuf> = entries(folder);
+    if script.extension().is_none() {
+        return;
+    }
+    let near = entries(script.parent().unwrap_or(Path::new("")));
     let (mut seen, mut open) = (BTreeSet::from([script.to_path_buf()]), vec![script.to_path_buf()]);
     while let Some(file) = open.pop() {
         let Ok(text) = fs::read_to_string(&file) else { continue };
         let words: BTreeSet<&str> =
             text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').collect();
-        for path in &near {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            if !words.contains(name.as_ref()) {
-                continue;
-            }
-            let files = match path.is_dir() {
-                true => below(path),
-                false => vec![path.clone()],
-            };
-            let same = files.into_iter().filter(|f| f.extension() == Some(ending));
-            open.extend(same.filter(|f| seen.insert(f.clone())));
-        }
+        let named = |path: &&PathBuf| {
+            path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| words.contains(stem))
+        };
+        let same = |file: &PathBuf| file.extension() == script.extension();
+        let files = near.iter().filter(named).flat_map(|path| files(path)).filter(same);
+        open.extend(files.filter(|file| seen.insert(file.clone())));
         if file != script {
-            let name = file.strip_prefix(base).unwrap_or(&file).display().to_string();
-            add(&file, &name, found);
+            add(&file, &file.strip_prefix(base).unwrap_or(&file).display().to_string(), found);
         }
     }
+}
+
+/// The file at `path`, or all that are below it.
+fn files(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_path_buf()];
+    }
+    // A link to a folder may lead back.
+    let inner = entries(path).into_iter().filter(|inner| !(inner.is_dir() && inner.is_symlink()));
+    inner.flat_map(|inner| files(&inner)).collect()
 }
 
 /// What stands in a folder, sorted; what is hidden or made by an interpreter is left out.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut found: Vec<PathBuf> = fs::read_dir(here)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| folder.join(entry.file_name()))
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            !name.starts_with('.') && !name.starts_with("__pycache__")
-        })
-        .collect();
+    let names = fs::read_dir(here).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let made = |name: &str| name.starts_with('.') || name.starts_with("__pycache__");
+    let names = names.filter(|name| !made(&name.to_string_lossy()));
+    let mut found: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
     found.sort();
-    found
-}
-
-fn below(folder: &Path) -> Vec<PathBuf> {
-    let (mut found, mut open) = (Vec::new(), vec![folder.to_path_buf()]);
-    while let Some(folder) = open.pop() {
-        for path in entries(&folder) {
-            // A link to a folder may lead back.
-            match path.is_dir() {
-                true if !path.is_symlink() => open.push(path),
-                true => {}
-                false => found.push(path),
-            }
-        }
-    }
     found
 }
 

@@ -1,13 +1,18 @@
 //! What sources does a plugin, or a crate, consist of? Digests that change with them.
 //!
-//! They are taken while the crate is compiled, from text alone, so that equal sources have equal
-//! digests on every machine. Tests within a file do not count. Packages of ours that come from a
-//! release have none: there, `version` of a plugin says that results changed.
+//! They are taken while the crate is compiled, from tokens alone, so that equal code has equal digests
+//! on every machine: comments, layout and tests within a file do not count. Packages of ours that come
+//! from a release have none: there, `version` of a plugin says that results changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+
+use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
+use toml::{Table, Value};
+
+use crate::imports::Crate;
 
 /// Packages that count for every plugin, and are therefore left out of the digest of each.
 const COUNTED_ONCE: [&str; 2] = ["mustlink", "mustlink-core"];
@@ -32,56 +37,63 @@ pub(crate) fn of_crate(package: &str, folder: &Path) -> String {
     digest.text()
 }
 
-/// The digest of what the plugin in `file` consists of: its module, the modules of its crate that
-/// those name, and the packages it depends on in folders of the same disk. A file that is not known, or
-/// not one of the package, stands for all of its crate.
+/// The digest of what the plugin in `file` consists of: that file, the modules in it, the files of its
+/// crate that these import, and the packages it depends on in folders of the same disk. A file that is
+/// not known, or not one of the package, stands for all of its crate.
 pub(crate) fn of_plugin(package: &str, folder: &Path, file: Option<&Path>) -> String {
-    let Some(file) = file else { return of_crate(package, folder) };
-    if is_released(package, folder) {
-        return String::new();
-    }
-    let mut digest = Digest::new();
-    let source = folder.join("src");
-    let modules = modules(&source);
-    let absolute = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let file = absolute(file);
-    if !file.starts_with(absolute(folder)) {
+    static MADE: Mutex<BTreeMap<PathBuf, BTreeMap<PathBuf, String>>> = Mutex::new(BTreeMap::new());
+    let file = file.map(absolute).filter(|f| f.starts_with(absolute(folder)));
+    let Some(file) = file.filter(|_| !is_released(package, folder)) else {
         return of_crate(package, folder);
-    }
-    let own = modules.iter().find(|(_, files)| files.iter().any(|f| absolute(f) == file));
-    match own {
-        Some((own, _)) => {
-            let (mut seen, mut open) = (BTreeSet::new(), vec![own.as_str()]);
-            while let Some(module) = open.pop() {
-                if !seen.insert(module) {
-                    continue;
-                }
-                for file in &modules[module] {
-                    let text = read(file).unwrap_or_default();
-                    let below = file.strip_prefix(&source).map_or(1, |f| f.iter().count());
-                    open.extend(named(&text, is_root(module), below > 1, &modules));
-                }
-            }
-            let files = seen.iter().flat_map(|m| &modules[*m]);
-            files.for_each(|f| digest.add_file(&source, f));
-        }
+    };
+    let mut made = MADE.lock().unwrap_or_else(|e| e.into_inner());
+    let made = made.entry(folder.into()).or_insert_with(|| of_files(folder));
+    made.get(&file).cloned().unwrap_or_else(|| {
         // A test or an example beside the sources.
-        None => digest.add_file(file.parent().unwrap_or(folder), &file),
-    }
-    digest.add(of_dependencies(folder).as_bytes());
-    digest.text()
+        let mut digest = Digest::new();
+        digest.add(&of_crate(package, folder));
+        digest.add_file(file.parent().unwrap_or(folder), &file);
+        digest.text()
+    })
 }
 
-/// The digest of what a package depends on, which is the same for each of its plugins.
-fn of_dependencies(folder: &Path) -> String {
-    static MADE: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
-    let mut made = MADE.lock().unwrap_or_else(|e| e.into_inner());
-    let made = made.entry(folder.to_path_buf()).or_insert_with(|| {
+/// For each file of a package the digest of what it consists of: itself, the modules in it, what they
+/// import, and what the package depends on.
+fn of_files(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let source = absolute(&folder.join("src"));
+    let library = source.join("lib.rs");
+    let root = if library.is_file() { library } else { source.join("main.rs") };
+    let krate = Crate::read(&root, &files(&source), code);
+    let (files, imports) = (&krate.files, krate.imports());
+    let of_file = |file: &PathBuf| {
         let mut digest = Digest::new();
-        add_dependencies(folder, &mut digest, &mut BTreeSet::new());
+        digest.add_file(&source, file);
         digest.text()
-    });
-    made.clone()
+    };
+    let alone: Vec<String> = files.iter().map(of_file).collect();
+    let mut depends = Digest::new();
+    add_dependencies(folder, &mut depends, &mut BTreeSet::new());
+    let whole = |own: usize| {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![own]);
+        while let Some(at) = open.pop() {
+            if reached.insert(at) {
+                open.extend(imports.range((at, 0)..=(at, usize::MAX)).map(|((_, to), _)| *to));
+                // `part.rs` and `part/mod.rs` hold what is below `part/`.
+                let of_folder = files[at].ends_with("mod.rs").then(|| files[at].with_file_name(""));
+                let below = of_folder.unwrap_or_else(|| files[at].with_extension(""));
+                open.extend((0..files.len()).filter(|&f| files[f].starts_with(&below)));
+            }
+        }
+        let mut digest = Digest::new();
+        reached.iter().for_each(|&at| digest.add(&alone[at]));
+        digest.add(&depends.text());
+        digest.text()
+    };
+    (0..files.len()).map(|at| (files[at].clone(), whole(at))).collect()
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Two words of 64 bits by Fowler, Noll and Vo: enough to see that a text changed.
@@ -92,16 +104,28 @@ impl Digest {
         Digest(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
-    fn add(&mut self, bytes: &[u8]) {
-        for &byte in bytes.iter().chain(&[0xff]) {
+    fn add(&mut self, text: &str) {
+        for &byte in text.as_bytes().iter().chain(&[0xff]) {
             self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
         }
     }
 
     fn add_file(&mut self, base: &Path, file: &Path) {
         let name = file.strip_prefix(base).unwrap_or(file).to_string_lossy().replace('\\', "/");
-        self.add(name.as_bytes());
-        self.add(read(file).unwrap_or_default().as_bytes());
+        self.add(&name);
+        self.add_tokens(code(file));
+    }
+
+    fn add_tokens(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            if let TokenTree::Group(group) = token {
+                self.add(&format!("{:?}", group.delimiter()));
+                self.add_tokens(group.stream());
+                self.add("end");
+            } else {
+                self.add(&token.to_string());
+            }
+        }
     }
 
     fn text(&self) -> String {
@@ -109,34 +133,73 @@ impl Digest {
     }
 }
 
-/// The text of a file with line ends of one kind, without its tests.
-fn read(file: &Path) -> Option<String> {
-    let text = String::from_utf8(fs::read(file).ok()?).ok()?;
-    let mut kept = String::with_capacity(text.len());
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        let tests = line == "#[cfg(test)]" || line.starts_with("#[cfg(all(test");
-        if tests && lines.peek().is_some_and(|l| l.contains("mod ") && l.ends_with('{')) {
-            lines.by_ref().find(|l| *l == "}");
-            continue;
-        }
-        kept.push_str(line);
-        kept.push('\n');
-    }
-    Some(kept)
+/// The code of a file, without comments and tests; as one word where it is no Rust.
+fn code(file: &Path) -> TokenStream {
+    let text = fs::read_to_string(file).unwrap_or_default().replace("\r\n", "\n");
+    let other = |_| TokenStream::from(TokenTree::from(Literal::string(&text)));
+    text.parse().map_or_else(other, without_tests)
 }
 
-/// Every Rust file below a folder, sorted.
+/// Tokens without documentation and without items that are for tests alone.
+fn without_tests(tokens: TokenStream) -> TokenStream {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let (mut kept, mut at) = (Vec::<TokenTree>::new(), 0);
+    while at < tokens.len() {
+        at += 1;
+        let TokenTree::Group(group) = &tokens[at - 1] else {
+            kept.push(tokens[at - 1].clone());
+            continue;
+        };
+        // `#[…]` or `#![…]`
+        let marks = kept.iter().rev().take_while(|t| is(t, "#") || is(t, "!")).count();
+        let attribute = (marks > 0 && group.delimiter() == Delimiter::Bracket)
+            .then(|| group.stream().to_string().replace(' ', ""));
+        let end = match attribute.unwrap_or_default().as_str() {
+            doc if doc.starts_with("doc") => Some(at),
+            test if test == "cfg(test)" || test.starts_with("cfg(all(test") => {
+                item_end(&tokens, at)
+            }
+            _ => None,
+        };
+        if let Some(end) = end {
+            kept.truncate(kept.len() - marks);
+            at = end;
+        } else {
+            kept.push(Group::new(group.delimiter(), without_tests(group.stream())).into());
+        }
+    }
+    kept.into_iter().collect()
+}
+
+fn is(token: &TokenTree, text: &str) -> bool {
+    !matches!(token, TokenTree::Group(_)) && token.to_string() == text
+}
+
+/// Where the item ends that begins `at`; `None` for what may be a field or a statement.
+fn item_end(tokens: &[TokenTree], at: usize) -> Option<usize> {
+    let words = ["#", "mod", "use", "fn", "impl", "const"];
+    words.iter().find(|word| tokens.get(at).is_some_and(|t| is(t, word)))?;
+    let body =
+        |t: &TokenTree| matches!(t, TokenTree::Group(g) if g.delimiter() == Delimiter::Brace);
+    let end = at + tokens[at..].iter().position(|t| body(t) || is(t, ";"))? + 1;
+    Some(end + usize::from(tokens.get(end).is_some_and(|t| is(t, ";"))))
+}
+
+fn is_test_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "tests.rs" || name == "tests")
+}
+
+/// Every Rust file below a folder but those of tests, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_path_buf()];
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            match path.is_dir() {
-                true => open.push(path),
-                false if path.extension().is_some_and(|e| e == "rs") => found.push(path),
-                false => {}
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path());
+        for path in entries.filter(|path| !is_test_file(path)) {
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(path);
             }
         }
     }
@@ -144,164 +207,56 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn is_root(module: &str) -> bool {
-    module == "lib" || module == "main"
-}
-
-/// The files of the modules directly below the root of a crate, by name; the root is `lib` or `main`.
-fn modules(source: &Path) -> BTreeMap<String, Vec<PathBuf>> {
-    let mut modules: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for file in files(source) {
-        let below = file.strip_prefix(source).unwrap_or(&file).with_extension("");
-        let Some(name) = below.iter().next() else { continue };
-        modules.entry(name.to_string_lossy().into_owned()).or_default().push(file);
-    }
-    modules
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty())
-}
-
-/// The modules that a text names: after `crate::` or `super::`; in the root, whose own items they
-/// are, anywhere but in their declaration. What is taken from the root may be anything it shows.
-fn named<'a>(
-    text: &str,
-    root: bool,
-    nested: bool,
-    modules: &'a BTreeMap<String, Vec<PathBuf>>,
-) -> Vec<&'a str> {
-    let known = |word: &str| modules.get_key_value(word).map(|(name, _)| name.as_str());
-    let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
-    if root {
-        let declares = |l: &&str| {
-            let first = words(l).find(|w| !["pub", "crate"].contains(w));
-            first == Some("mod") && l.trim_end().ends_with(';')
-        };
-        return code.filter(|l| !declares(l)).flat_map(words).filter_map(known).collect();
-    }
-    let code: String = code.map(|l| format!("{l}\n")).collect();
-    let mut found = Vec::new();
-    for start in ["crate::", "super::"] {
-        for (at, _) in code.match_indices(start) {
-            let rest = code[at + start.len()..].trim_start();
-            let heads = match rest.strip_prefix('{') {
-                Some(group) => group_heads(group),
-                None => words(rest).next().into_iter().collect(),
-            };
-            for word in heads {
-                // `super` of a nested file is its own module.
-                let roots = || modules.keys().map(String::as_str).find(|m| is_root(m));
-                let elsewhere = start == "super::" && nested || word == "super";
-                found.extend(known(word).or_else(|| if elsewhere { None } else { roots() }));
-            }
-        }
-    }
-    found
-}
-
-/// The first words of the paths in a group `{a, b::{c, d}}`, without its first brace.
-fn group_heads(group: &str) -> Vec<&str> {
-    let (mut depth, mut from, mut heads) = (1, 0, Vec::new());
-    for (at, c) in group.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if (c == ',' && depth == 1) || depth == 0 {
-            heads.extend(words(&group[from..at]).next());
-            from = at + 1;
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    heads
-}
-
 fn add_crate(folder: &Path, digest: &mut Digest, seen: &mut BTreeSet<PathBuf>) {
-    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-    if !seen.insert(folder.clone()) {
-        return;
+    let folder = absolute(folder);
+    if seen.insert(folder.clone()) {
+        let source = folder.join("src");
+        for file in files(&source) {
+            digest.add_file(&source, &file);
+        }
+        add_dependencies(&folder, digest, seen);
     }
-    let source = folder.join("src");
-    files(&source).iter().for_each(|f| digest.add_file(&source, f));
-    add_dependencies(&folder, digest, seen);
 }
 
 /// Adds the sources of the packages that the one in `folder` depends on by path.
 fn add_dependencies(folder: &Path, digest: &mut Digest, seen: &mut BTreeSet<PathBuf>) {
-    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
-    for (name, value) in dependencies(&manifest) {
-        let path = match path_in(&value) {
-            Some(path) => Some(folder.join(path)),
-            None if value.contains("workspace") => in_workspace(folder, &name),
-            None => None,
-        };
-        let Some(path) = path else { continue };
-        if COUNTED_ONCE.contains(&name.as_str()) {
-            // What the facade shows of the kernels is no part of what every plugin passes through.
-            let facade = fs::read_to_string(path.join("Cargo.toml")).unwrap_or_default();
-            let shows = dependencies(&facade).iter().any(|(name, _)| name == KERNELS);
-            if let (true, Some(kernels)) = (shows, in_workspace(&path, KERNELS)) {
-                add_crate(&kernels, digest, seen);
-            }
+    for (name, path) in dependencies(folder) {
+        if !COUNTED_ONCE.contains(&name.as_str()) {
+            add_crate(&path, digest, seen);
             continue;
         }
-        add_crate(&path, digest, seen);
+        // What the facade shows of the kernels is no part of what every plugin passes through.
+        let shown = dependencies(&path).into_iter().find(|(name, _)| name == KERNELS);
+        shown.iter().for_each(|(_, kernels)| add_crate(kernels, digest, seen));
     }
 }
 
-/// The dependencies of a manifest but those for tests: names, each with what stands beside it.
-fn dependencies(manifest: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut section = String::new();
-    for line in manifest.lines().map(str::trim).filter(|l| !l.starts_with('#')) {
-        if let Some(name) = line.strip_prefix('[') {
-            section = name.trim_end_matches(']').replace(['"', '\''], "");
-            continue;
-        }
-        let Some((key, value)) = line.split_once('=') else { continue };
-        let key = key.trim().replace('"', "");
-        let (start, own) = match section.rsplit_once("dependencies.") {
-            Some((start, name)) => (start.to_string(), Some(name.to_string())),
-            None => match section.strip_suffix("dependencies") {
-                Some(start) => (start.to_string(), None),
-                None => continue,
-            },
-        };
-        if start.ends_with("dev-") {
-            continue;
-        }
-        match own {
-            Some(name) => found.push((name, line.to_string())),
-            None => {
-                let (name, more) = key.split_once('.').unwrap_or((&key, ""));
-                found.push((name.to_string(), format!("{more} = {value}")));
-            }
-        }
-    }
-    found
+fn manifest(folder: &Path) -> Table {
+    let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    text.parse().unwrap_or_default()
 }
 
-/// The text of `path = "…"`.
-fn path_in(value: &str) -> Option<&str> {
-    let at = value.find("path")?;
-    let rest = value[at + "path".len()..].trim_start().strip_prefix('=')?.trim_start();
-    let quote = rest.chars().next().filter(|c| "\"'".contains(*c))?;
-    rest[1..].split(quote).next()
+/// The packages that the one in `folder` depends on by path, but for tests, each with its folder.
+fn dependencies(folder: &Path) -> Vec<(String, PathBuf)> {
+    let own = manifest(folder);
+    let targets = own.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
+    let kinds = ["dependencies", "build-dependencies"];
+    let tables = targets.filter_map(Value::as_table).chain([&own]);
+    let tables = tables.flat_map(|t| kinds.map(|kind| t.get(kind).and_then(Value::as_table)));
+    let place = |(name, value): (&String, &Value)| {
+        let path = value.get("path").and_then(Value::as_str).map(|path| folder.join(path));
+        let inherited = || value.get("workspace").and_then(|_| in_workspace(folder, name));
+        Some((name.clone(), path.or_else(inherited)?))
+    };
+    tables.flatten().flatten().filter_map(place).collect()
 }
 
 /// Where the workspace above `folder` says that a package is.
 fn in_workspace(folder: &Path, name: &str) -> Option<PathBuf> {
     folder.ancestors().find_map(|above| {
-        let manifest = fs::read_to_string(above.join("Cargo.toml")).ok()?;
-        if !manifest.contains("[workspace") {
-            return None;
-        }
-        let found = dependencies(&manifest).into_iter().filter(|(n, _)| n == name);
-        found.filter_map(|(_, value)| path_in(&value).map(|p| above.join(p))).next()
+        let manifest = manifest(above);
+        let entry = manifest.get("workspace")?.get("dependencies")?.get(name)?;
+        Some(above.join(entry.get("path")?.as_str()?))
     })
 }
 
@@ -323,28 +278,34 @@ mod tests {
         ("../shared/src/lib.rs", "const F: f64 = 0.5;\n"),
     ];
 
-    /// A crate with three plugins, as it is but for changes (file, from, to).
-    fn digests(changes: &[(&str, &str, &str)]) -> [String; 3] {
-        static NUMBER: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let whole = std::env::temp_dir().join(format!("sources-{}-{number}", std::process::id()));
-        let folder = whole.join("crate");
-        for (name, text) in FILES {
-            let path = folder.join(name);
-            let parent = path.parent().unwrap();
-            fs::create_dir_all(folder.join("src")).unwrap();
-            fs::create_dir_all(parent).unwrap();
-            let mut text = text.to_string();
-            for (_, from, to) in changes.iter().filter(|(file, ..)| *file == name) {
-                assert!(text.contains(from), "{name} has no {from}");
-                text = text.replace(from, to);
-            }
+    /// These files in a folder of their own.
+    fn place<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> tempfile::TempDir {
+        let whole = tempfile::tempdir().unwrap();
+        fs::create_dir_all(whole.path().join("crate/src")).unwrap();
+        for (name, text) in files {
+            let path = whole.path().join("crate").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let of = |name: &str| of_plugin("mine", &folder, Some(&folder.join("src").join(name)));
-        let made = ["alone.rs", "two.rs", "helped.rs"].map(of);
-        fs::remove_dir_all(whole).unwrap();
-        made
+        whole
+    }
+
+    /// The digest of the plugin in a file of such a folder.
+    fn of(whole: &tempfile::TempDir, file: &str) -> String {
+        let folder = whole.path().join("crate");
+        of_plugin("mine", &folder, Some(&folder.join(file)))
+    }
+
+    /// Those of a crate with three plugins, as it is but for changes (file, from, to).
+    fn digests(changes: &[(&str, &str, &str)]) -> [String; 3] {
+        let mut files = FILES.map(|(name, text)| (name, text.to_string()));
+        for (file, from, to) in changes {
+            let (_, text) = files.iter_mut().find(|(name, _)| name == file).unwrap();
+            assert!(text.contains(from), "{file} has no {from}");
+            *text = text.replace(from, to);
+        }
+        let whole = place(files.iter().map(|(name, text)| (*name, text.as_str())));
+        ["src/alone.rs", "src/two.rs", "src/helped.rs"].map(|file| of(&whole, file))
     }
 
     /// Which of the three a change reaches.
@@ -380,29 +341,18 @@ mod tests {
 
     #[test]
     fn kernels_count_for_who_depends_on_the_facade() {
-        static NUMBER: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         let digest = |constant: &str| {
-            let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let whole =
-                std::env::temp_dir().join(format!("facade-{}-{number}", std::process::id()));
             let facade = "[workspace.dependencies]\nmustlink-kernels = { path = \"kernels\" }\n\
                           [dependencies]\nmustlink-kernels.workspace = true\n";
-            for (name, text) in [
-                ("crate/Cargo.toml", "[dependencies]\nmustlink = { path = \"../all\" }\n"),
-                ("crate/src/lib.rs", "fn mine() {}\n"),
-                ("all/Cargo.toml", facade),
-                ("all/src/lib.rs", "\n"),
-                ("all/kernels/Cargo.toml", "[dependencies]\n"),
-                ("all/kernels/src/lib.rs", constant),
-            ] {
-                let path = whole.join(name);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, text).unwrap();
-            }
-            let made =
-                of_plugin("mine", &whole.join("crate"), Some(&whole.join("crate/src/lib.rs")));
-            fs::remove_dir_all(whole).unwrap();
-            made
+            let whole = place([
+                ("Cargo.toml", "[dependencies]\nmustlink = { path = \"../all\" }\n"),
+                ("src/lib.rs", "fn mine() {}\n"),
+                ("../all/Cargo.toml", facade),
+                ("../all/src/lib.rs", "\n"),
+                ("../all/kernels/Cargo.toml", "[dependencies]\n"),
+                ("../all/kernels/src/lib.rs", constant),
+            ]);
+            of(&whole, "src/lib.rs")
         };
         assert_eq!(digest("const A: f64 = 1.0;"), digest("const A: f64 = 1.0;"));
         assert_ne!(digest("const A: f64 = 1.0;"), digest("const A: f64 = 2.0;"));
@@ -410,46 +360,39 @@ mod tests {
 
     #[test]
     fn a_file_of_another_package_stands_for_all_of_the_crate() {
-        let (whole, folder) = two_crates();
-        let other = whole.join("other/src/lib.rs");
-        let digest = || of_plugin("mine", &folder, Some(&other));
-        assert_eq!(digest(), of_crate("mine", &folder));
+        let text = "const A: f64 = 1.0;";
+        let whole = place([("src/lib.rs", text), ("../other/src/lib.rs", text)]);
+        let (mine, other) = (whole.path().join("crate"), whole.path().join("other/src/lib.rs"));
+        let digest = || of_plugin("mine", &mine, Some(&other));
+        assert_eq!(digest(), of_crate("mine", &mine));
         let before = digest();
-        fs::write(folder.join("src/lib.rs"), "const A: f64 = 2.0;").unwrap();
+        fs::write(mine.join("src/lib.rs"), "const A: f64 = 2.0;").unwrap();
         assert_ne!(digest(), before);
-        fs::remove_dir_all(whole).unwrap();
-    }
-
-    /// A folder with the packages `mine` and `other`, and that of `mine`.
-    fn two_crates() -> (PathBuf, PathBuf) {
-        let whole = std::env::temp_dir().join(format!("sources-{}-two", std::process::id()));
-        for name in ["mine", "other"] {
-            fs::create_dir_all(whole.join(name).join("src")).unwrap();
-            fs::write(whole.join(name).join("Cargo.toml"), "[dependencies]\n").unwrap();
-            fs::write(whole.join(name).join("src/lib.rs"), "const A: f64 = 1.0;").unwrap();
-        }
-        let folder = whole.join("mine");
-        (whole, folder)
     }
 
     #[test]
-    fn tests_and_line_ends_do_not_count() {
+    fn tests_comments_and_layout_do_not_count() {
         let tests = "0.5;\n#[cfg(test)]\nmod tests {\n    use crate::more;\n}\n";
         assert_eq!(reaches("src/alone.rs", "0.5;\n", tests), [false; 3]);
+        let test = "0.5;\n#[cfg(test)]\n#[expect(unused)]\nuse crate::{help, more};\n";
+        assert_eq!(reaches("src/alone.rs", "0.5;\n", test), [false; 3]);
         assert_eq!(reaches("src/alone.rs", "\n", "\r\n"), [false; 3]);
+        assert_eq!(reaches("src/alone.rs", "const", "/// What.\nconst /* it */"), [false; 3]);
+        assert_eq!(
+            reaches("src/alone.rs", "const", "#[cfg(test)] a: u8, const"),
+            [true, false, false]
+        );
     }
 
     #[test]
     fn only_a_release_of_ours_has_none() {
-        let folder = std::env::temp_dir().join(format!("sources-{}-release", std::process::id()));
-        fs::create_dir_all(folder.join("src")).unwrap();
+        let whole = place([("src/lib.rs", "")]);
+        let folder = whole.path().join("crate");
         let file = folder.join("src/lib.rs");
-        fs::write(&file, "").unwrap();
         let of = |package: &str| of_plugin(package, &folder, Some(&file)).is_empty();
         assert!(!of("mustlink-metrics"));
         fs::write(folder.join("Cargo.toml.orig"), "").unwrap();
         assert!(of("mustlink-metrics") && !of("other"));
         assert!(of_crate("mustlink", &folder).is_empty());
-        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,5 +1,7 @@
 //! From an entry to single methods: presets, lists and ranges that stand for one value after the other.
 
+use std::collections::BTreeSet;
+
 use mustlink::error::Diagnostic;
 use mustlink_config::{self as config, Node, NodeKind, axis_values};
 use serde_json::Value;
@@ -12,11 +14,13 @@ const MAX_EXPANDED: usize = 10_000;
 const PRESETS: &str = "presets";
 
 /// Turns one entry into one method per combination of its presets and the values that its lists and
-/// ranges name: all of them, but lists under `zip` go together, and what `exclude` names is left out.
+/// ranges name: all of them, but lists under `zip` go together, and what `exclude` names is left out. The
+/// paths of the options that this varies are added to `varied`.
 pub(super) fn expand(
     mut node: Node,
     at: usize,
     expanded: &mut Vec<(usize, Node)>,
+    varied: &mut BTreeSet<String>,
     out: &mut Vec<Diagnostic>,
 ) {
     let path = format!("method[{at}]");
@@ -30,7 +34,7 @@ pub(super) fn expand(
     let Some(mut groups) = groups(zip.as_ref(), &path, out) else { return };
     let mut done: Vec<(Labels, Node)> = Vec::new();
     let presets = node.remove("presets");
-    let Some(mut open) = with_presets(node, presets.as_ref(), &path, out) else { return };
+    let Some(mut open) = with_presets(node, presets.as_ref(), &path, varied, out) else { return };
     // Depth first, the last pushed first: the first axis varies slowest.
     while let Some((labels, node)) = open.pop() {
         let axis = config::axes::<MethodEntry>(&node).into_iter().next();
@@ -61,6 +65,9 @@ pub(super) fn expand(
                     }
                 }
             }
+        }
+        for (axis, values) in &together {
+            values.iter().for_each(|value| options_of(value, axis, varied));
         }
         let texts: Vec<Vec<String>> = together.iter().map(|(_, v)| value_texts(v)).collect();
         for value in (0..together[0].1.len()).rev() {
@@ -124,6 +131,7 @@ fn with_presets(
     node: Node,
     presets: Option<&Node>,
     path: &str,
+    varied: &mut BTreeSet<String>,
     out: &mut Vec<Diagnostic>,
 ) -> Option<Vec<(Labels, Node)>> {
     let Some(presets) = presets else { return Some(vec![(Vec::new(), node)]) };
@@ -142,7 +150,7 @@ fn with_presets(
             out.push(preset.node.diagnostic(&path, message));
         }
         let mut method = node.clone();
-        overlay(&mut method, &preset.node, "", &path, out);
+        overlay(&mut method, &preset.node, "", &path, varied, out);
         methods.push((vec![(PRESETS.to_string(), preset.key.clone())], method));
     }
     (out.len() == before).then_some(methods)
@@ -150,7 +158,14 @@ fn with_presets(
 
 /// Puts what a preset says into a method: tables that name no plugin are joined, everything else
 /// replaces what is there.
-fn overlay(method: &mut Node, preset: &Node, at: &str, path: &str, out: &mut Vec<Diagnostic>) {
+fn overlay(
+    method: &mut Node,
+    preset: &Node,
+    at: &str,
+    path: &str,
+    varied: &mut BTreeSet<String>,
+    out: &mut Vec<Diagnostic>,
+) {
     for entry in preset.entries() {
         let at = match at {
             "" => entry.key.clone(),
@@ -163,9 +178,21 @@ fn overlay(method: &mut Node, preset: &Node, at: &str, path: &str, out: &mut Vec
             && entry.node.get("type").is_none()
             && !range
         {
-            overlay(method, &entry.node, &at, path, out);
+            overlay(method, &entry.node, &at, path, varied, out);
         } else if let Err(message) = method.set_at(&at, entry.node.clone()) {
             out.push(entry.node.diagnostic(&format!("{path}.{at}"), message));
+        } else {
+            options_of(&entry.node, &at, varied);
+        }
+    }
+}
+
+/// The options that one value of an axis gives: the one at `path`; of a plugin, those in its table too.
+fn options_of(value: &Node, path: &str, varied: &mut BTreeSet<String>) {
+    varied.insert(path.to_string());
+    if value.get("type").is_some() {
+        for entry in value.entries().iter().filter(|e| e.key != "type") {
+            options_of(&entry.node, &format!("{path}.{}", entry.key), varied);
         }
     }
 }

@@ -1,16 +1,20 @@
-//! A checked experiment: what a run, a plan and a report work on.
+//! A checked experiment: what a run, a plan and a report work on. Its methods stay plain values, with `k`
+//! still open, until they are built for one data set.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use mustlink::method::Method;
 use mustlink::random::SeedPath;
-use mustlink_config::without_null;
+use mustlink::registry::Catalogue;
+use mustlink::roles::{Metric, Transform};
+use mustlink::tree::{plugin, visit_tables};
+use mustlink_config::{self as config, without_null};
 use serde_json::Value;
 
 use super::criterion::Criterion;
-use super::file::{Head, Points, RunSection, Scoring, Stats};
-use super::plot::Plot;
-use super::resolved::{DatasetSpec, MethodSpec};
-use crate::row;
+use super::file::{DatasetEntry, Head, Plot, Points, RunSection, Scoring, Stats};
+use crate::row::{self, is_fixed_column};
 use crate::split::Split;
 
 /// A checked experiment.
@@ -19,7 +23,7 @@ pub struct Experiment {
     /// Name, seed, description.
     pub head: Head,
     /// The data sets, in order; their transforms are built per data set.
-    pub datasets: Vec<DatasetSpec>,
+    pub datasets: Vec<DatasetEntry>,
     /// The methods, in order, axes expanded.
     pub methods: Vec<MethodSpec>,
     /// What is held back.
@@ -37,6 +41,8 @@ pub struct Experiment {
     /// The claims that the report judges.
     pub criteria: Vec<Criterion>,
     pub(super) columns: Vec<String>,
+    /// Paths of the options that lists, ranges and presets vary.
+    pub(crate) varied: BTreeSet<String>,
     pub(super) resolved: Value,
     pub(super) base: PathBuf,
 }
@@ -62,6 +68,18 @@ impl Experiment {
         &self.columns
     }
 
+    /// What a method has for each option that the experiment varies, by column: null where it has none.
+    pub(crate) fn varied_options(&self, method: &str) -> BTreeMap<String, Value> {
+        let method = self.methods.iter().find(|m| m.id == method);
+        let value = |path: &String| match method.and_then(|m| m.option(path)) {
+            Some((_, Value::Object(table))) if table.contains_key("type") => table["type"].clone(),
+            Some((_, nested @ (Value::Object(_) | Value::Array(_)))) => nested.to_string().into(),
+            Some((_, plain)) => plain.clone(),
+            None => Value::Null,
+        };
+        self.varied.iter().map(|path| (format!("option.{path}"), value(path))).collect()
+    }
+
     /// Columns of the metrics, then the numbers summarised beside them.
     pub fn measured(&self) -> Vec<String> {
         self.columns.iter().chain(&self.stats.records).cloned().collect()
@@ -75,5 +93,125 @@ impl Experiment {
     /// The seed path of a data set: all that is random about it starts here.
     pub(crate) fn dataset_path(&self, dataset: &str) -> SeedPath {
         SeedPath::new(self.head.seed).child(dataset)
+    }
+}
+
+/// Column names of metrics: the tag; with the options that differ where a tag comes twice.
+pub(super) fn metric_columns(metrics: &[Box<dyn Metric>]) -> Vec<String> {
+    let configs: Vec<Value> =
+        metrics.iter().map(|m| serde_json::to_value(m).unwrap_or_default()).collect();
+    let mut names: Vec<String> = Vec::new();
+    for (at, metric) in metrics.iter().enumerate() {
+        let tag = metric.typetag_name();
+        let twice = metrics.iter().filter(|m| m.typetag_name() == tag).count() > 1;
+        let default = Catalogue::get().ok().and_then(|c| c.find(tag)).map(|d| d.default_config());
+        let mut name = if is_fixed_column(tag) { format!("score_{tag}") } else { tag.into() };
+        if let (true, Some(default), Some(map)) = (twice, default, configs[at].as_object()) {
+            let differs = map.iter().filter(|(k, v)| default.get(*k) != Some(v));
+            let parts: Vec<String> = differs
+                .map(|(k, v)| {
+                    format!("{k}={}", v.as_str().map_or_else(|| v.to_string(), Into::into))
+                })
+                .collect();
+            if !parts.is_empty() {
+                name = format!("{name}[{}]", parts.join(","));
+            }
+        }
+        let before = names.iter().filter(|n| **n == name).count();
+        names.push(if before > 0 { format!("{name}#{}", before + 1) } else { name });
+    }
+    names
+}
+
+/// One method, checked, with every default written out.
+///
+/// `k = "classes"` may stand anywhere in it, so its plugins cannot be built before a data set is
+/// open: what is built is a [`ResolvedMethod`].
+#[derive(Debug, Clone)]
+pub struct MethodSpec {
+    /// Its name.
+    pub id: String,
+    /// Its sections as plain values; `k` may still be `"classes"` or `"unknown"`.
+    pub config: Value,
+}
+
+/// A method as it runs on one data set.
+#[derive(Debug, Clone)]
+pub(crate) struct ResolvedMethod {
+    /// Its name.
+    pub id: String,
+    /// Its plugins.
+    pub method: Method,
+    /// Number of clusters; absent where it is not given.
+    pub k: Option<usize>,
+    /// Its sections, `k` among them, as plain values without the name: what results depend on.
+    pub config: Value,
+}
+
+impl MethodSpec {
+    /// The method on data of `classes` classes.
+    ///
+    /// # Errors
+    /// The message of the deserialiser.
+    pub(crate) fn resolve(&self, classes: Option<usize>) -> Result<ResolvedMethod, String> {
+        let mut config = self.config.clone();
+        config::substitute_k(&mut config, classes);
+        let mut sections = config.clone();
+        for (value, keys) in [(&mut config, &["id"][..]), (&mut sections, &["id", "k"])] {
+            if let Some(map) = value.as_object_mut() {
+                keys.iter().for_each(|key| drop(map.remove(*key)));
+            }
+        }
+        let k = config.get("k").cloned().map(config::instantiate).transpose()?;
+        let method = config::instantiate(sections)?;
+        Ok(ResolvedMethod { id: self.id.clone(), method, k, config })
+    }
+
+    /// The option at a path (`selector.super_instances`), with the path by its own name where an alias was
+    /// given; `None` where the method has no such option.
+    pub(crate) fn option(&self, path: &str) -> Option<(String, &Value)> {
+        let (mut own, mut here) = (String::new(), &self.config);
+        for step in config::path_steps(path) {
+            if let Value::Array(items) = here {
+                here = items.get(step.parse::<usize>().ok()?)?;
+                own += &format!("[{step}]");
+                continue;
+            }
+            let aliased = || {
+                let options = plugin(here)?.schema_value()["properties"].as_object()?;
+                options.iter().find(|(_, o)| o["x-alias"] == *step).map(|(name, _)| name.clone())
+            };
+            let name = if here.get(&step).is_some() { step } else { aliased()? };
+            here = here.get(&name)?;
+            own += if own.is_empty() { "" } else { "." };
+            own += &name;
+        }
+        Some((own, here))
+    }
+
+    /// Whether it reads the number of classes anywhere.
+    pub(crate) fn mentions_classes(&self) -> bool {
+        let mut found = false;
+        visit_tables(&self.config, &mut |table| {
+            found |=
+                table.get("k").and_then(Value::as_str).and_then(config::classes_offset).is_some();
+            !found
+        });
+        found
+    }
+}
+
+impl DatasetEntry {
+    /// Its transforms, on data of `classes` classes.
+    ///
+    /// # Errors
+    /// The message of the deserialiser.
+    pub(crate) fn build_transforms(
+        &self,
+        classes: Option<usize>,
+    ) -> Result<Vec<Box<dyn Transform>>, String> {
+        let mut transforms = self.transforms.clone();
+        config::substitute_k(&mut transforms, classes);
+        config::instantiate(transforms)
     }
 }

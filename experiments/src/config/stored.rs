@@ -23,6 +23,8 @@ pub(crate) struct Stored {
     /// Columns of scores, and what each depended on when they were made: a later version of a metric
     /// leaves a report of finished cells as it is.
     pub metrics: BTreeMap<String, String>,
+    /// Paths of the options that the experiment varies; empty in directories that did not say so yet.
+    pub varied: BTreeSet<String>,
     /// What the plugins in other languages said of themselves.
     pub scripts: Vec<Value>,
     /// Checksum of the list of cells; absent in directories of the first form, which hold nothing to
@@ -50,21 +52,25 @@ impl Stored {
     }
 }
 
-/// Its text: where relative paths start, the resolved configuration, what the columns of scores depend
-/// on, and checksums of the configuration and of the list of cells.
+/// Its text: where relative paths start, the resolved configuration, the options it varies, if any, what
+/// the columns of scores depend on, and checksums of the configuration and of the list of cells.
 pub(crate) fn content(
     base: &Path,
     resolved: &Value,
+    varied: &BTreeSet<String>,
     metrics: &BTreeMap<String, String>,
     plan: &str,
 ) -> String {
     let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let base = fs::canonicalize(here).unwrap_or_else(|_| base.to_path_buf());
     let sum = digest(canonical(resolved).as_bytes());
-    let value = json!({
+    let mut value = json!({
         "format": 2, "base": base, "config": resolved, "metrics": metrics, "checksum": sum, "cells": plan,
         "scripts": hellos(resolved, &base),
     });
+    if !varied.is_empty() {
+        value["varied"] = json!(varied);
+    }
     format!("{value:#}\n")
 }
 
@@ -110,8 +116,9 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
     let base = value["base"].as_str().map(PathBuf::from).ok_or_else(|| bad(&"has no base"))?;
     let config = value["config"].take();
     let scripts = value["scripts"].as_array().cloned().unwrap_or_default();
+    let varied = serde_json::from_value(value["varied"].take()).unwrap_or_default();
     if value["format"] == 1 {
-        return Ok(Stored { base, config, metrics: BTreeMap::new(), scripts, plan: None });
+        return Ok(Stored { base, config, metrics: BTreeMap::new(), varied, scripts, plan: None });
     }
     let plan = value["cells"].as_str().map(str::to_string);
     let metrics = serde_json::from_value(value["metrics"].take()).ok();
@@ -127,7 +134,7 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
                     .into(),
         });
     }
-    Ok(Stored { base, config, metrics: metrics.unwrap_or_default(), scripts, plan })
+    Ok(Stored { base, config, metrics: metrics.unwrap_or_default(), varied, scripts, plan })
 }
 
 /// Refuses results of the first form.

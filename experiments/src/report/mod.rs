@@ -34,13 +34,13 @@ pub use self::curves::{CurveSummary, PointSummary};
 use self::sheet::Sheet;
 pub use self::significance::{Comparison, Significance};
 pub use self::verdicts::{Finding, Judgement, Verdict};
-use crate::build::Here;
 use crate::cell_file::Wanted;
 use crate::citation::{self, Used};
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
 use crate::grid::PlanLine;
 use crate::identity;
+use crate::identity::Here;
 use crate::journal::{self, write_whole};
 #[cfg(feature = "parquet")]
 use crate::parquet_file;
@@ -222,6 +222,7 @@ pub(crate) fn read_cells(
             row.experiment.clone_from(&experiment.head.name);
             row.dataset.clone_from(&line.dataset);
             row.method.clone_from(&line.method);
+            row.options = experiment.varied_options(&line.method);
         }
         if rows.is_empty() {
             continue;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::build::has_program;
 use crate::config::Experiment;
 use crate::costs::seconds_per_operation;
 use crate::grid::Grid;
+use crate::identity::has_program;
 use crate::standing::Left;
 
 /// What a cell takes by itself, and what it shares with others of the same task.
