@@ -94,6 +94,9 @@ fn every_plugin_of_the_library_is_documented_and_versioned() {
         for (law, reason) in d.waivers {
             assert!(reason.split(' ').count() > 2, "{} waives {law} without a reason", d.tag);
         }
+        for (option, reason) in d.inert() {
+            assert!(reason.split(' ').count() > 2, "{}.{option} is inert without a reason", d.tag);
+        }
     }
 }
 

@@ -94,6 +94,14 @@ impl Descriptor {
         self.script.as_ref().map_or_else(self.properties, |script| script.properties.clone())
     }
 
+    /// Options that change nothing on the small problems of the laws, each with the reason
+    /// (`#[option(inert = "…")]`).
+    pub fn inert(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let options = self.schema_value().get("properties").and_then(Value::as_object);
+        let reason = |option: &'static Value| option.get("x-inert")?.as_str();
+        options.into_iter().flatten().filter_map(move |(name, o)| Some((name.as_str(), reason(o)?)))
+    }
+
     /// Its default configuration, tag included.
     pub fn default_config(&self) -> Value {
         let script = self.script.as_ref();

@@ -238,10 +238,11 @@ macro_rules! of_imputed {
             #[option(min = 0.0, max = 1.0)]
             pub kappa_cannot: f64,
             /// Take shares of the members that saw both objects, not of all members.
+            #[option(inert = "it counts where members leave objects out, and those of the small problems do not")]
             pub co_presence: bool,
         }
 
-        #[plugin($tag, cites = ["Greene2007"], waives = ["every_option_changes_something.co_presence" => "it counts where members leave objects out, and those of the small problems do not"])]
+        #[plugin($tag, cites = ["Greene2007"])]
         impl Metric for $type {
             fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
                 let score: fn(&Imputed) -> Option<f64> = $score;

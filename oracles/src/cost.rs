@@ -26,6 +26,7 @@ pub struct Cost {
     /// CSV with the columns `i`, `j` and `cost`.
     pub table: Option<String>,
     /// The table names objects by id, not by row number.
+    #[option(inert = "it speaks of a table that has no default")]
     pub by_id: bool,
     /// Who answers.
     #[option(slot = "truth")]
@@ -43,7 +44,7 @@ pub struct PerObject {
     pub old: f64,
 }
 
-#[plugin("cost", waives = ["every_option_changes_something.by_id" => "it speaks of a table that has no default"])]
+#[plugin("cost")]
 impl Oracle for Cost {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let price = match (&self.per_object, &self.table) {

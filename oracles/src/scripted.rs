@@ -23,6 +23,7 @@ pub struct Scripted {
     /// CSV with more of them.
     pub file: Option<String>,
     /// The file names objects by id, not by row number.
+    #[option(inert = "it speaks of a file that has no default")]
     pub by_id: bool,
     /// What happens to a pair that is not in the list.
     pub missing: Missing,
@@ -52,7 +53,7 @@ pub enum Missing {
     Refuse,
 }
 
-#[plugin("scripted", waives = ["every_option_changes_something.by_id" => "it speaks of a file that has no default"])]
+#[plugin("scripted")]
 impl Oracle for Scripted {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let mut replies = HashMap::new();

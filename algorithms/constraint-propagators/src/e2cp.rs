@@ -52,7 +52,7 @@ pub struct E2cp {
     /// Add edges between objects that are no neighbours and have F ≥ `g`.
     pub densify: bool,
     /// Most pairs to make.
-    #[option(default = 50_000_000, min = 1)]
+    #[option(default = 50_000_000, min = 1, inert = "a limit that small problems do not reach")]
     pub max_pairs: u64,
     /// Most objects of an affinity matrix, which holds a number for every pair.
     #[option(default = 20_000, min = 1)]
@@ -66,7 +66,7 @@ const SOLVED: f64 = 1e-10;
 /// With more features a tree rules out too little.
 const TREE_FEATURES: usize = 15;
 
-#[plugin("e2cp", cites = ["LuIp2010", "ZelnikManorPerona2004"], waives = ["every_option_changes_something.max_pairs" => "a limit that small problems do not reach"])]
+#[plugin("e2cp", cites = ["LuIp2010", "ZelnikManorPerona2004"])]
 impl ConstraintPropagator for E2cp {
     fn propagate(
         &self,

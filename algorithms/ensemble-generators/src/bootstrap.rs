@@ -30,7 +30,7 @@ pub struct Bootstrap {
     pub out_of_sample: OutOfSample,
 }
 
-#[plugin("bootstrap", cites = ["DudoitFridlyand2003"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
+#[plugin("bootstrap", cites = ["DudoitFridlyand2003"])]
 impl EnsembleGenerator for Bootstrap {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe.generate(Some(self), problem, ctx)

@@ -129,7 +129,7 @@ fn depth(config: &Value) -> usize {
     own + config.get("generator").map_or(0, depth)
 }
 
-#[plugin("compose", cites = ["StrehlGhosh2002"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
+#[plugin("compose", cites = ["StrehlGhosh2002"])]
 impl EnsembleGenerator for Compose {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let nested = 1 + depth(&RoleObject::to_value(&*self.generator));

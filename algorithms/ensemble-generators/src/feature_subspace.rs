@@ -32,7 +32,7 @@ pub struct FeatureSubspace {
     pub fraction: f64,
 }
 
-#[plugin("feature_subspace", cites = ["StrehlGhosh2002"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
+#[plugin("feature_subspace", cites = ["StrehlGhosh2002"])]
 impl EnsembleGenerator for FeatureSubspace {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe.generate(Some(self), problem, ctx)

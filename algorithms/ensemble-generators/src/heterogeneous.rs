@@ -57,7 +57,7 @@ impl Heterogeneous {
     }
 }
 
-#[plugin("heterogeneous", cites = ["StrehlGhosh2002"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
+#[plugin("heterogeneous", cites = ["StrehlGhosh2002"])]
 impl EnsembleGenerator for Heterogeneous {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;

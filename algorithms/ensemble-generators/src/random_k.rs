@@ -44,7 +44,7 @@ impl RandomK {
     }
 }
 
-#[plugin("random_k", cites = ["FredJain2005"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
+#[plugin("random_k", cites = ["FredJain2005"])]
 impl EnsembleGenerator for RandomK {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe().generate(None, problem, ctx)

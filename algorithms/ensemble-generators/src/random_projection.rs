@@ -42,7 +42,7 @@ pub enum Projection {
     Sparse,
 }
 
-#[plugin("random_projection", cites = ["FernBrodley2003", "Achlioptas2003"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
+#[plugin("random_projection", cites = ["FernBrodley2003", "Achlioptas2003"])]
 impl EnsembleGenerator for RandomProjection {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe.generate(Some(self), problem, ctx)

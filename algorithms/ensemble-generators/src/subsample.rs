@@ -34,7 +34,7 @@ pub struct Subsample {
     pub out_of_sample: OutOfSample,
 }
 
-#[plugin("subsample", cites = ["Greene2007"], waives = ["every_option_changes_something.max_failures" => "no member of the small problems fails"])]
+#[plugin("subsample", cites = ["Greene2007"])]
 impl EnsembleGenerator for Subsample {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe.generate(Some(self), problem, ctx)

@@ -26,6 +26,7 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 /// | `program = true` | a command: results are kept by the content of its files |
 /// | `slot = "tag"` | an `Option<Box<dyn Role>>`; absent means that plugin, and the method of the same name gives the one to use |
 /// | `alias = "old_name"` | another name that configurations may use |
+/// | `inert = "reason"` | why it changes nothing on the small problems of the laws |
 /// | `flatten` | a struct of options that several plugins share, written without a table of its own |
 ///
 /// On an enum, the options are words in snake_case; an enum whose variants hold values is told apart

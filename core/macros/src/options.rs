@@ -9,20 +9,22 @@ use syn::{Attribute, Error, Expr, Field, Fields, Ident, Item, ItemEnum, ItemStru
 use syn::{GenericArgument, PathArguments, Result, Token, Type};
 
 /// The words that may stand in `#[option(…)]`.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 12] = [
     "default", "min", "max", "above", "below", "units", "origin", "program", "slot", "alias",
-    "flatten",
+    "flatten", "inert",
 ];
 
 /// Words that become a key of the schema: bounds, the power of the data's unit that a number is in,
-/// and whether it is a command, whose files a result depends on.
-const KEYS: [(&str, &str); 6] = [
+/// whether it is a command, whose files a result depends on, and why it changes nothing on small
+/// problems, where it does not.
+const KEYS: [(&str, &str); 7] = [
     ("min", "minimum"),
     ("max", "maximum"),
     ("above", "exclusiveMinimum"),
     ("below", "exclusiveMaximum"),
     ("units", "x-units"),
     ("program", "x-program"),
+    ("inert", "x-inert"),
 ];
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -366,7 +368,7 @@ mod tests {
                 k: usize,
             }
         ));
-        let accepted = "accepted: default, min, max, above, below, units, origin, program, slot, alias, flatten";
+        let accepted = "accepted: default, min, max, above, below, units, origin, program, slot, alias, flatten, inert";
         assert_eq!(text, format!("no word `mini` here; {accepted}"));
         let text = message(quote!(
             struct S {
