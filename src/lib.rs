@@ -39,6 +39,9 @@
 pub use mustlink_core::*;
 #[doc(hidden)]
 pub use mustlink_external::{exchange, kept_children, programs, scripts};
+#[doc(hidden)]
+#[doc(hidden)]
+pub use mustlink_ledger as ledger;
 
 pub mod closure;
 pub mod config;

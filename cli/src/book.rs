@@ -130,7 +130,8 @@ fn plugin(d: &Descriptor, description: &Description) -> String {
         out += &format!("\nExcused from the law `{law}`: {reason}.\n");
     }
     for (option, reason) in d.inert() {
-        out += &format!("\n`{option}` changes nothing on the small problems of the laws: {reason}.\n");
+        out +=
+            &format!("\n`{option}` changes nothing on the small problems of the laws: {reason}.\n");
     }
     out += &format!("\nSource: `{}` in `{}`, version {}.\n", d.file, d.package, d.version);
     out

@@ -20,7 +20,7 @@ use mustlink::random::SeedPath;
 use mustlink::registry;
 use mustlink::roles::{EnsembleGenerator, Oracle, Transform};
 use mustlink::run::{self, Run, Steps, Transformed, guarded};
-use mustlink::selection::{self, Asking, Selection};
+use mustlink::selection::{self, Asking, Record, Selection};
 use mustlink::{Context, DataKind, Error, Problem, Result};
 use mustlink_datasets::{Dataset, RowMap};
 use serde_json::{Value, json};
@@ -195,7 +195,7 @@ impl Job {
         let ctx = Context::builder(root.index(0).index(0))
             .cancel(interrupt::flag())
             .progress(spinner.clone())
-            .memory_limit(args.memory_limit.or_else(mustlink::memory::default_limit))
+            .memory_limit(args.memory_limit.or_else(crate::memory::default_limit))
             .base(args.base())
             .ensembles(EnsembleStore::default(), root)
             .build();
@@ -390,7 +390,8 @@ impl Job {
         };
         let ask = || {
             let (budget, provide) = (self.budget, Some(&provide as &_));
-            let asking = Asking { budget, provide, ledger: ledger.as_mut(), ..Asking::default() };
+            let ledger = ledger.as_mut().map(|ledger| ledger as &mut dyn Record);
+            let asking = Asking { budget, provide, ledger, ..Asking::default() };
             selection::run_with(&**selector, seen, &mut *respondent, asking, &selector_ctx)
         };
         guarded(tag, ask).map(Some).map_err(|e| e.at("selector"))

@@ -21,6 +21,7 @@ mod file_kind;
 mod files;
 mod interrupt;
 mod job;
+mod memory;
 mod method_file;
 mod model;
 mod options;

@@ -16,10 +16,10 @@ use crate::data::DataKind;
 use crate::error::{Error, Result};
 use crate::far_origin::FarOrigin;
 use crate::knowledge::LAST_NEIGHBOURHOOD;
-use crate::ledger::Ledger;
 use crate::problem::Problem;
 use crate::roles::{
-    Event, Inquiry, Outcome, QuerySelector, Question, Refusal, Reply, Respondent, Step,
+    Answer, Event, Inquiry, Outcome, QueryId, QuerySelector, Question, Refusal, Reply, Respondent,
+    Step,
 };
 use crate::run;
 
@@ -234,7 +234,7 @@ pub struct Asking<'a> {
     /// Makes the clusterings that the selector asks for.
     pub provide: Option<&'a ClusteringProvider<'a>>,
     /// Where questions and answers are written down, and where those of before are found.
-    pub ledger: Option<&'a mut Ledger>,
+    pub ledger: Option<&'a mut dyn Record>,
 }
 
 /// Runs a selection: asks until the selector is done or `budget` replies have come.
@@ -255,10 +255,88 @@ pub fn run(
     run_with(selector, problem, oracle, Asking { budget, points, provide, ledger: None }, ctx)
 }
 
+/// What writes a selection down as it happens, so that it can be resumed: a ledger. Resuming is
+/// replaying: what is recorded is served again, and another course than the recorded one is an error.
+pub trait Record {
+    /// The answers so far, in the order of their queries.
+    fn answers(&self) -> Vec<Recorded>;
+
+    /// The replay begins anew.
+    fn rewind(&mut self);
+
+    /// Whether anything recorded is left to serve.
+    fn has_more(&self) -> bool;
+
+    /// Whether the question that comes now will be served from the record.
+    fn knows(&self, subject: u32, reference: u32) -> bool;
+
+    /// The selector asks: the number of the query, and the answer where the record has it.
+    ///
+    /// # Errors
+    /// `Data` when it cannot be written, or where another question is recorded here.
+    fn ask(
+        &mut self,
+        subject: u32,
+        reference: u32,
+        purpose: &str,
+    ) -> Result<(QueryId, Option<Answer>)>;
+
+    /// The oracle answered the open question.
+    ///
+    /// # Errors
+    /// As [`Record::ask`].
+    fn tell(&mut self, id: QueryId, answer: &Answer) -> Result<()>;
+
+    /// The selector concluded something, asked for a clustering, or is done.
+    ///
+    /// # Errors
+    /// As [`Record::ask`].
+    fn event(&mut self, event: &Event) -> Result<()>;
+
+    /// The replies a replay does not meet: taken back, or answered after one that was.
+    fn unmet(&self) -> Vec<Recorded>;
+
+    /// A session ends. Nothing is written when it ended for the same reason before.
+    ///
+    /// # Errors
+    /// As [`Record::ask`].
+    fn close(&mut self, reason: Option<&str>) -> Result<()>;
+
+    /// Whether its numbers add up.
+    ///
+    /// # Errors
+    /// `Contract` when they do not, which would be a defect of the program.
+    fn verify(&self) -> Result<()>;
+}
+
+/// One answer of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// Number of the query.
+    pub id: QueryId,
+    /// The object the question was about.
+    pub subject: u32,
+    /// The object it was compared with.
+    pub reference: u32,
+    /// The answer.
+    pub answer: Answer,
+    /// It was taken back.
+    pub retracted: bool,
+}
+
+impl Recorded {
+    /// The question.
+    pub fn question(&self) -> Question {
+        let (subject, reference) = (self.subject, self.reference);
+        let (i, j) = (subject.min(reference), subject.max(reference));
+        Question { id: self.id, i, j, subject, reference, purpose: "recorded" }
+    }
+}
+
 /// A selection being written down.
 struct Log<'a> {
     selection: Selection,
-    ledger: Option<&'a mut Ledger>,
+    ledger: Option<&'a mut dyn Record>,
     /// Number of a query in the log by its number in the inquiry.
     ids: HashMap<u64, u64>,
 }
@@ -456,7 +534,7 @@ pub fn run_with(
     };
     if let Some(ledger) = &mut log.ledger {
         ledger.close(closed)?;
-        ledger.report()?;
+        ledger.verify()?;
     }
     log.rest();
     let mut selection = log.selection;

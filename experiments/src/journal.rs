@@ -10,8 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use mustlink::lock::{Sharing, try_lock};
 use mustlink::{Error, Result};
+use mustlink_ledger::lock::{Sharing, try_lock};
 use serde::Serialize;
 
 use crate::cell_file::{CellFile, Wanted};

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use mustlink_core::ledger;
 use mustlink_core::prelude::*;
 
 use crate::wrapping::objects;
@@ -31,7 +30,7 @@ impl Oracle for Replay {
         let Some(path) = self.ledger.as_deref().filter(|path| !path.is_empty()) else {
             return Err(Error::bad_param("ledger", "nothing", "the file of an earlier selection"));
         };
-        let recorded = ledger::answers(Path::new(path), scene.n, scene.ids.as_deref())?;
+        let recorded = mustlink_ledger::answers(Path::new(path), scene.n, scene.ids.as_deref())?;
         let live = recorded.into_iter().filter(|r| !r.retracted);
         let answers = live.map(|r| {
             let question = r.question();

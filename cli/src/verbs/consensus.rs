@@ -176,7 +176,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         .cancel(interrupt::flag())
         .progress(spinner.clone())
         .base(args.method.as_deref().and_then(Path::parent).unwrap_or(Path::new("")))
-        .memory_limit(args.memory_limit.or_else(mustlink::memory::default_limit))
+        .memory_limit(args.memory_limit.or_else(crate::memory::default_limit))
         .build();
     let start = Instant::now();
     let made = in_pool(args.threads, || {

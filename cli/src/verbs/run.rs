@@ -213,7 +213,7 @@ pub(crate) fn carry_out(
     let cancel = interrupt::flag();
     let options = RunOptions {
         threads: how.threads,
-        memory_limit: how.memory_limit.or_else(mustlink::memory::default_limit),
+        memory_limit: how.memory_limit.or_else(crate::memory::default_limit),
         max_fails: how.max_fails.or(how.fail_fast.then_some(1)),
         finish: how.finish,
         shard,

@@ -129,7 +129,7 @@ fn null(args: &Args, file: &Path, text: &mut String) -> Result<(usize, usize), F
     let cells = Cells::start(args.quiet);
     let options = RunOptions {
         threads: args.threads,
-        memory_limit: mustlink::memory::default_limit(),
+        memory_limit: crate::memory::default_limit(),
         source: args.data.source(),
         progress: cells.clone(),
         cancel: interrupt::flag(),

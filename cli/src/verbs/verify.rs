@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let cells = Cells::start(args.quiet);
     let options = RunOptions {
         threads: args.threads,
-        memory_limit: mustlink::memory::default_limit(),
+        memory_limit: crate::memory::default_limit(),
         source: args.data.source(),
         progress: cells.clone(),
         cancel: interrupt::flag(),

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mustlink_core::ledger::{Durability, Header, Ledger, Report, answers};
 use mustlink_core::prelude::*;
-use mustlink_core::selection::{self, Asking, ConstraintView, Selection};
+use mustlink_core::selection::{self, Asking, ConstraintView, Record, Selection};
+use mustlink_ledger::{Durability, Header, Ledger, Report, answers};
 use mustlink_oracles::budget::Budget;
 use mustlink_oracles::crowd::{Annotator, Crowd, Rule};
 use mustlink_oracles::dont_know::DontKnow;
@@ -75,6 +75,7 @@ fn go_on(
     budget: Option<usize>,
     ledger: Option<&mut Ledger>,
 ) -> Result<Selection> {
+    let ledger = ledger.map(|ledger| ledger as &mut dyn Record);
     let asking = Asking { budget, ledger, ..Asking::default() };
     selection::run_with(selector, &problem(), oracle, asking, &Context::new(1))
 }

@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use mustlink_core::error::{Error, Result};
 
 /// Whether others may hold the same lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Sharing {
 /// file serves to read what that holder wrote there. The lock lasts until the file is dropped.
 ///
 /// ```
-/// use mustlink_core::lock::{Sharing, try_lock};
+/// use mustlink_ledger::lock::{Sharing, try_lock};
 ///
 /// # let dir = tempfile::tempdir().unwrap();
 /// let path = dir.path().join("run.lock");

@@ -4,13 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::format::{
+use crate::format::{
     Asked, Closed, Header, Id, Line, Retracted, VERSION, Versioned, bad, content, io, told,
 };
-use super::replay::{Recorded, Report, State};
-use crate::error::{Error, Result};
 use crate::lock::{self, Sharing};
-use crate::roles::{Answer, Event, QueryId};
+use crate::replay::{Report, State};
+use mustlink_core::error::{Error, Result};
+use mustlink_core::roles::{Answer, Event, QueryId};
+use mustlink_core::selection::{Record, Recorded};
 
 /// When a line must have reached the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,11 +127,6 @@ impl Ledger {
         &self.header
     }
 
-    /// Every answer that was paid for, those taken back included, in the order of the queries.
-    pub fn answers(&self) -> Vec<Recorded> {
-        self.state.answers()
-    }
-
     /// The query that was answered last and not taken back.
     pub fn last(&self) -> Option<QueryId> {
         self.state.tape.iter().rev().find_map(|(_, line)| match line {
@@ -160,112 +156,6 @@ impl Ledger {
     /// `Contract` when they do not add up, which would be a defect of the program.
     pub fn report(&self) -> Result<Report> {
         self.state.report()
-    }
-
-    /// The replay begins anew.
-    pub(crate) fn rewind(&mut self) {
-        self.cursor = 0;
-    }
-
-    /// Whether anything recorded is left to serve.
-    pub(crate) fn has_more(&self) -> bool {
-        self.cursor < self.state.tape.len() || {
-            let met = self.state.on_tape();
-            self.state.by_pair.values().any(|id| !met.contains(id))
-        }
-    }
-
-    /// Whether the question that comes now will be served from the file.
-    pub(crate) fn knows(&self, subject: u32, reference: u32) -> bool {
-        let pair = (subject.min(reference), subject.max(reference));
-        // Inside the recording another question is a difference to be reported, not one to be dropped.
-        self.state.by_pair.contains_key(&pair) || self.cursor + 1 < self.state.tape.len()
-    }
-
-    /// The selector asks: the number of the query, and the answer where the file has it.
-    pub(crate) fn ask(
-        &mut self,
-        subject: u32,
-        reference: u32,
-        purpose: &str,
-    ) -> Result<(QueryId, Option<Answer>)> {
-        let (i, j) = (subject.min(reference), subject.max(reference));
-        let name = |o: u32| self.header.ids.as_ref().map(|ids| ids[o as usize].clone());
-        let asked = |id: QueryId| Asked {
-            id: Id(id),
-            i,
-            j,
-            subject,
-            reference,
-            purpose: purpose.into(),
-            i_id: name(i),
-            j_id: name(j),
-        };
-        if let Some((at, line)) = self.state.tape.get(self.cursor) {
-            let id = match line {
-                Line::Asked(a)
-                    if (a.subject, a.reference, &*a.purpose) == (subject, reference, purpose) =>
-                {
-                    a.id.0
-                }
-                other => return Err(self.differs(*at, other, &Line::Asked(asked(0)))),
-            };
-            self.cursor += 1;
-            if self.cursor == self.state.tape.len() {
-                return Ok((id, None));
-            }
-            self.cursor += 1;
-            return Ok((id, self.state.queries[&id].answer.clone()));
-        }
-        if let Some(&id) = self.state.by_pair.get(&(i, j)) {
-            let answer = self.state.queries[&id].answer.clone();
-            self.append(Line::Asked(asked(id)))?;
-            if let Some(answer) = &answer {
-                let served = Answer { cost: 0.0, ..Answer::of(answer.reply) };
-                self.append(Line::Told(told(id, &served, true)))?;
-            }
-            self.cursor = self.state.tape.len();
-            return Ok((id, answer));
-        }
-        let id = self.state.queries.keys().next_back().map_or(0, |last| last + 1);
-        self.append(Line::Asked(asked(id)))?;
-        self.cursor = self.state.tape.len();
-        Ok((id, None))
-    }
-
-    /// The oracle answered the open question.
-    pub(crate) fn tell(&mut self, id: QueryId, answer: &Answer) -> Result<()> {
-        self.append(Line::Told(told(id, answer, false)))?;
-        self.cursor = self.state.tape.len();
-        Ok(())
-    }
-
-    /// The selector concluded something, asked for a clustering, or is done.
-    pub(crate) fn event(&mut self, event: &Event) -> Result<()> {
-        let Some(line) = Line::of(event) else { return Ok(()) };
-        match self.state.tape.get(self.cursor) {
-            Some((_, then)) if *then == line => {}
-            Some((at, then)) => return Err(self.differs(*at, then, &line)),
-            None => self.append(line)?,
-        }
-        self.cursor += 1;
-        Ok(())
-    }
-
-    /// The replies a replay does not meet: taken back, or answered after one that was.
-    pub(crate) fn unmet(&self) -> Vec<Recorded> {
-        let met = self.state.on_tape();
-        self.answers().into_iter().filter(|r| !met.contains(&r.id)).collect()
-    }
-
-    /// A session ends. Nothing is written when it ended for the same reason before.
-    pub(crate) fn close(&mut self, reason: Option<&str>) -> Result<()> {
-        if let Some(reason) = reason
-            && self.state.closed.as_deref() != Some(reason)
-        {
-            self.append(Line::Closed(Closed { reason: reason.into() }))?;
-        }
-        self.sync()
     }
 
     fn differs(&self, at: usize, then: &Line, now: &Line) -> Error {
@@ -327,6 +217,114 @@ impl Ledger {
             File::open(folder).and_then(|d| d.sync_all()).map_err(io(folder))?;
         }
         Ok(())
+    }
+}
+
+impl Record for Ledger {
+    fn answers(&self) -> Vec<Recorded> {
+        self.state.answers()
+    }
+
+    fn rewind(&mut self) {
+        self.cursor = 0;
+    }
+
+    fn has_more(&self) -> bool {
+        self.cursor < self.state.tape.len() || {
+            let met = self.state.on_tape();
+            self.state.by_pair.values().any(|id| !met.contains(id))
+        }
+    }
+
+    fn knows(&self, subject: u32, reference: u32) -> bool {
+        let pair = (subject.min(reference), subject.max(reference));
+        // Inside the recording another question is a difference to be reported, not one to be dropped.
+        self.state.by_pair.contains_key(&pair) || self.cursor + 1 < self.state.tape.len()
+    }
+
+    fn ask(
+        &mut self,
+        subject: u32,
+        reference: u32,
+        purpose: &str,
+    ) -> Result<(QueryId, Option<Answer>)> {
+        let (i, j) = (subject.min(reference), subject.max(reference));
+        let name = |o: u32| self.header.ids.as_ref().map(|ids| ids[o as usize].clone());
+        let asked = |id: QueryId| Asked {
+            id: Id(id),
+            i,
+            j,
+            subject,
+            reference,
+            purpose: purpose.into(),
+            i_id: name(i),
+            j_id: name(j),
+        };
+        if let Some((at, line)) = self.state.tape.get(self.cursor) {
+            let id = match line {
+                Line::Asked(a)
+                    if (a.subject, a.reference, &*a.purpose) == (subject, reference, purpose) =>
+                {
+                    a.id.0
+                }
+                other => return Err(self.differs(*at, other, &Line::Asked(asked(0)))),
+            };
+            self.cursor += 1;
+            if self.cursor == self.state.tape.len() {
+                return Ok((id, None));
+            }
+            self.cursor += 1;
+            return Ok((id, self.state.queries[&id].answer.clone()));
+        }
+        if let Some(&id) = self.state.by_pair.get(&(i, j)) {
+            let answer = self.state.queries[&id].answer.clone();
+            self.append(Line::Asked(asked(id)))?;
+            if let Some(answer) = &answer {
+                let served = Answer { cost: 0.0, ..Answer::of(answer.reply) };
+                self.append(Line::Told(told(id, &served, true)))?;
+            }
+            self.cursor = self.state.tape.len();
+            return Ok((id, answer));
+        }
+        let id = self.state.queries.keys().next_back().map_or(0, |last| last + 1);
+        self.append(Line::Asked(asked(id)))?;
+        self.cursor = self.state.tape.len();
+        Ok((id, None))
+    }
+
+    fn tell(&mut self, id: QueryId, answer: &Answer) -> Result<()> {
+        self.append(Line::Told(told(id, answer, false)))?;
+        self.cursor = self.state.tape.len();
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> Result<()> {
+        let Some(line) = Line::of(event) else { return Ok(()) };
+        match self.state.tape.get(self.cursor) {
+            Some((_, then)) if *then == line => {}
+            Some((at, then)) => return Err(self.differs(*at, then, &line)),
+            None => self.append(line)?,
+        }
+        self.cursor += 1;
+        Ok(())
+    }
+
+    fn unmet(&self) -> Vec<Recorded> {
+        let met = self.state.on_tape();
+        self.answers().into_iter().filter(|r| !met.contains(&r.id)).collect()
+    }
+
+    fn close(&mut self, reason: Option<&str>) -> Result<()> {
+        if let Some(reason) = reason
+            && self.state.closed.as_deref() != Some(reason)
+        {
+            self.append(Line::Closed(Closed { reason: reason.into() }))?;
+        }
+        self.sync()
+    }
+
+    fn verify(&self) -> Result<()> {
+        self.report().map(drop)
     }
 }
 

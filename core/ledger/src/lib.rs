@@ -8,8 +8,9 @@
 
 mod file;
 mod format;
+pub mod lock;
 mod replay;
 
 pub use file::{Durability, Ledger};
 pub use format::Header;
-pub use replay::{Recorded, Report, answers};
+pub use replay::{Report, answers};

@@ -7,10 +7,10 @@ use std::time::SystemTime;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::constraints::Kind;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::roles::{
+use mustlink_core::constraints::Kind;
+use mustlink_core::context::Context;
+use mustlink_core::error::{Error, Result};
+use mustlink_core::roles::{
     Answer, Done, Event, Oracle, QueryId, QuerySelector, Reply, RoleObject, Scene, Vote,
 };
 

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::format::{Asked, Id, Line, Told, bad, content, io};
-use crate::error::{Error, Result};
-use crate::roles::{Answer, QueryId, Question, Reply};
+use crate::format::{Asked, Id, Line, Told, bad, content, io};
+use mustlink_core::error::{Error, Result};
+use mustlink_core::roles::{Answer, QueryId, Reply};
+use mustlink_core::selection::Recorded;
 
 /// One query with its answer, where it has one.
 #[derive(Debug, Clone)]
@@ -210,30 +211,6 @@ impl State {
     }
 }
 
-/// One answer of a ledger.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
-    /// Number of the query.
-    pub id: QueryId,
-    /// The object the question was about.
-    pub subject: u32,
-    /// The object it was compared with.
-    pub reference: u32,
-    /// The answer.
-    pub answer: Answer,
-    /// It was taken back.
-    pub retracted: bool,
-}
-
-impl Recorded {
-    /// The question.
-    pub fn question(&self) -> Question {
-        let (subject, reference) = (self.subject, self.reference);
-        let (i, j) = (subject.min(reference), subject.max(reference));
-        Question { id: self.id, i, j, subject, reference, purpose: "recorded" }
-    }
-}
-
 /// The answers of the ledger at `path`, in the order of their queries. The file is not changed.
 ///
 /// Objects that were recorded with ids are looked up by id among `ids`, where given: the rows may
@@ -302,8 +279,8 @@ pub struct Report {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::{Retracted, told};
     use super::*;
+    use crate::format::{Retracted, told};
 
     #[test]
     fn what_cannot_follow_is_refused() {
