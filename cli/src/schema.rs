@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use mustlink::registry::{Catalogue, Descriptor, Role};
+use mustlink::tree::{visit_tables, visit_tables_mut};
 use mustlink_experiments::ExperimentFile;
 use serde_json::{Map, Value, json};
 
@@ -152,50 +153,40 @@ fn is_list(schema: &Value) -> bool {
 
 /// Replaces the marks of plugin slots, and moves references to where definitions will stand.
 fn fill(schema: &mut Value, prefix: &str) {
-    match schema {
-        Value::Object(map) => {
-            if let Some(Value::String(role)) = map.remove("x-role") {
-                map.insert("$ref".into(), format!("#/$defs/role.{role}").into());
-            } else if let Some(Value::String(reference)) = map.get_mut("$ref")
-                && let Some(name) = reference.strip_prefix("#/$defs/").map(str::to_string)
-                && !name.starts_with("plugin.")
-            {
-                *reference = format!("#/$defs/{prefix}{name}");
-            }
-            if let Some(default) = map.remove("x-default") {
-                map.insert("default".into(), default);
-            }
-            map.values_mut().for_each(|v| fill(v, prefix));
+    visit_tables_mut(schema, &mut |table| {
+        let Some(map) = table.as_object_mut() else { return true };
+        if let Some(Value::String(role)) = map.remove("x-role") {
+            map.insert("$ref".into(), format!("#/$defs/role.{role}").into());
+        } else if let Some(Value::String(reference)) = map.get_mut("$ref")
+            && let Some(name) = reference.strip_prefix("#/$defs/").map(str::to_string)
+            && !name.starts_with("plugin.")
+        {
+            *reference = format!("#/$defs/{prefix}{name}");
         }
-        Value::Array(items) => items.iter_mut().for_each(|v| fill(v, prefix)),
-        _ => {}
-    }
+        if let Some(default) = map.remove("x-default") {
+            map.insert("default".into(), default);
+        }
+        true
+    });
+}
+
+/// What a schema refers to.
+fn references(schema: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    visit_tables(schema, &mut |table| {
+        found.extend(table.get("$ref").and_then(Value::as_str));
+        true
+    });
+    found
 }
 
 /// The definitions that `schema` needs.
 fn reachable(schema: &Value, defs: &Map<String, Value>) -> BTreeSet<String> {
-    fn collect(value: &Value, out: &mut Vec<String>) {
-        match value {
-            Value::Object(map) => {
-                if let Some(name) =
-                    map.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/$defs/"))
-                {
-                    out.push(name.to_string());
-                }
-                map.values().for_each(|v| collect(v, out));
-            }
-            Value::Array(items) => items.iter().for_each(|v| collect(v, out)),
-            _ => {}
-        }
-    }
-    let mut open = Vec::new();
-    collect(schema, &mut open);
-    let mut found = BTreeSet::new();
-    while let Some(name) = open.pop() {
-        if found.insert(name.clone())
-            && let Some(def) = defs.get(&name)
-        {
-            collect(def, &mut open);
+    let (mut open, mut found) = (references(schema), BTreeSet::new());
+    while let Some(reference) = open.pop() {
+        let Some(name) = reference.strip_prefix("#/$defs/") else { continue };
+        if found.insert(name.to_string()) {
+            open.extend(defs.get(name).map(references).unwrap_or_default());
         }
     }
     found
@@ -205,38 +196,17 @@ fn reachable(schema: &Value, defs: &Map<String, Value>) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    fn references(value: &Value, out: &mut Vec<String>) {
-        match value {
-            Value::Object(map) => {
-                out.extend(map.get("$ref").and_then(Value::as_str).map(str::to_string));
-                map.values().for_each(|v| references(v, out));
-            }
-            Value::Array(items) => items.iter().for_each(|v| references(v, out)),
-            _ => {}
-        }
-    }
-
-    fn marks(value: &Value) -> usize {
-        match value {
-            Value::Object(map) => {
-                usize::from(map.contains_key("x-role") || map.contains_key("x-default"))
-                    + map.values().map(marks).sum::<usize>()
-            }
-            Value::Array(items) => items.iter().map(marks).sum(),
-            _ => 0,
-        }
-    }
-
     #[test]
     fn every_reference_leads_somewhere_and_no_mark_is_left() {
         let catalogue = Catalogue::get().unwrap();
         let mut all = vec![method(catalogue), experiment(catalogue)];
         all.extend(catalogue.all().iter().map(|d| plugin(catalogue, d)));
         for schema in &all {
-            assert_eq!(marks(schema), 0);
-            let mut found = Vec::new();
-            references(schema, &mut found);
-            for reference in found {
+            visit_tables(schema, &mut |table| {
+                assert!(table.get("x-role").or(table.get("x-default")).is_none(), "{table}");
+                true
+            });
+            for reference in references(schema) {
                 let pointer = reference.strip_prefix('#').unwrap();
                 assert!(schema.pointer(pointer).is_some(), "{reference}");
             }

@@ -23,7 +23,7 @@ selector = "random_pairs"
 [[method]]
 id = "preset"
 clusterer = "kmeans"
-presets = { few = { clusterer = { restarts = 1 } }, many = { "clusterer.restarts" = 3 } }
+presets = { few = { clusterer = { restarts = 1 } }, many = { "clusterer.restarts" = 3, transforms = ["z_score"] } }
 [[method]]
 id = "plain"
 clusterer = "mini_batch_kmeans"
@@ -75,27 +75,29 @@ fn every_option_that_is_varied_is_a_column() {
     let dir = tempfile::tempdir().unwrap();
     run_into(dir.path(), LISTS, None);
     let (head, rows) = table(dir.path());
+    // In alphabetical order.
     let options = [
         "option.clusterer",
         "option.clusterer.restarts",
         "option.clusterer.weight",
         "option.clusterer.when_more_neighbourhoods",
         "option.selector.super_instances",
+        "option.transforms",
     ];
     let at = head.iter().position(|c| c == options[0]).unwrap();
     assert_eq!(head[at - 1], "version");
-    assert_eq!(head[at..at + 5], options);
-    assert!(head[at + 5..].iter().all(|c| c.starts_with("time_")), "{head:?}");
+    assert_eq!(head[at..at + 6], options);
+    assert!(head[at + 6..].iter().all(|c| c.starts_with("time_")), "{head:?}");
     let of: BTreeMap<&str, Vec<&str>> = rows
         .iter()
         .filter(|row| row["dataset"] == "one")
         .map(|row| (row["method"].as_str(), options.map(|o| row[o].as_str()).to_vec()))
         .collect();
     let wanted = [
-        ("cobra[super_instances=4]", ["", "", "", "", "4"]),
-        ("cobra[super_instances=6]", ["", "", "", "", "6"]),
-        ("pck[clusterer=pck_means,weight=0.5]", ["pck_means", "", "0.5", "largest", ""]),
-        ("pck[clusterer=pck_means,weight=2]", ["pck_means", "", "2", "largest", ""]),
+        ("cobra[super_instances=4]", ["", "", "", "", "4", "[]"]),
+        ("cobra[super_instances=6]", ["", "", "", "", "6", "[]"]),
+        ("pck[clusterer=pck_means,weight=0.5]", ["pck_means", "", "0.5", "largest", "", "[]"]),
+        ("pck[clusterer=pck_means,weight=2]", ["pck_means", "", "2", "largest", "", "[]"]),
     ];
     for (method, values) in wanted {
         assert_eq!(of[method], values, "{method}");
@@ -105,6 +107,7 @@ fn every_option_that_is_varied_is_a_column() {
     assert_ne!(of["pck[clusterer=kmeans]"][1], "");
     assert_eq!(of["preset[few]"][..3], ["kmeans", "1", ""]);
     assert_eq!(of["preset[many]"][..3], ["kmeans", "3", ""]);
+    assert_eq!(of["preset[many]"][5], "[\"z_score\"]");
     assert_eq!(of["plain"][0], "mini_batch_kmeans");
 }
 

@@ -71,11 +71,16 @@ impl Experiment {
     /// What a method has for each option that the experiment varies, by column: null where it has none.
     pub(crate) fn varied_options(&self, method: &str) -> BTreeMap<String, Value> {
         let method = self.methods.iter().find(|m| m.id == method);
-        let value = |path: &String| match method.and_then(|m| m.option(path)) {
-            Some((_, Value::Object(table))) if table.contains_key("type") => table["type"].clone(),
-            Some((_, nested @ (Value::Object(_) | Value::Array(_)))) => nested.to_string().into(),
-            Some((_, plain)) => plain.clone(),
-            None => Value::Null,
+        fn named(value: &Value) -> Value {
+            match value {
+                Value::Object(table) if table.contains_key("type") => table["type"].clone(),
+                Value::Array(items) => items.iter().map(named).collect(),
+                other => other.clone(),
+            }
+        }
+        let value = |path: &String| match method.and_then(|m| Some(named(m.option(path)?.1))) {
+            Some(nested @ (Value::Object(_) | Value::Array(_))) => nested.to_string().into(),
+            plain => plain.unwrap_or_default(),
         };
         self.varied.iter().map(|path| (format!("option.{path}"), value(path))).collect()
     }
