@@ -4,10 +4,10 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{known_k, labels_all, not_open};
-use crate::mean::Mean;
-use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
-use crate::placing::Placing;
+use crate::parts::checks::{known_k, labels_all, not_open};
+use crate::parts::mean::Mean;
+use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::placing::Placing;
 
 /// Which object is taken up.
 #[options]

@@ -7,9 +7,9 @@ use mustlink_core::knowledge::{ASSUMED, Knowledge};
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{not_open, rows_only};
-use crate::representative_pairs::{Pairs, SORTED_UP_TO};
-use crate::super_instances::{Grouping, Groups, Medoid, Reference, accepts_sparse, memory};
+use crate::parts::checks::{not_open, rows_only};
+use crate::parts::representative_pairs::{Pairs, SORTED_UP_TO};
+use crate::parts::super_instances::{Grouping, Groups, Medoid, Reference, accepts_sparse, memory};
 
 /// How many super-instances: a number, or every object on its own.
 #[options]

@@ -8,9 +8,9 @@ use mustlink_core::knowledge::Knowledge;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{not_open, rows_only};
-use crate::representative_pairs::Near;
-use crate::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
+use crate::parts::checks::{not_open, rows_only};
+use crate::parts::representative_pairs::Near;
+use crate::parts::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
 
 /// Which super-instances of two clusters are asked about.
 #[options]

@@ -8,12 +8,12 @@ use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
 use mustlink_kernels::ensemble::imputation::{MAX_CANDIDATES, Thresholds, neighbourhoods};
 
-use crate::checks::known_k;
-use crate::farthest::Farthest;
-use crate::mean::Mean;
-use crate::neighbourhoods::{MOST_RETRIES, Neighbourhoods, Place, Rules, Tie};
-use crate::placing::{EmptyInquiry, Placing};
-use crate::votes::Votes;
+use crate::parts::checks::known_k;
+use crate::parts::farthest::Farthest;
+use crate::parts::mean::Mean;
+use crate::parts::neighbourhoods::{MOST_RETRIES, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::placing::{EmptyInquiry, Placing};
+use crate::parts::votes::Votes;
 
 /// Which object of an imputed neighbourhood stands for it.
 #[options]

@@ -3,11 +3,11 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 
-use crate::checks::known_k;
-use crate::farthest::Farthest;
-use crate::mean::Mean;
-use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
-use crate::placing::Placing;
+use crate::parts::checks::known_k;
+use crate::parts::farthest::Farthest;
+use crate::parts::mean::Mean;
+use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::placing::Placing;
 
 /// The order in which the neighbourhoods are asked while exploring.
 #[options]

@@ -8,7 +8,7 @@ use mustlink_core::kept_children;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, json};
 
-use crate::checks::not_open;
+use crate::parts::checks::not_open;
 
 const TAG: &str = "external_selector";
 

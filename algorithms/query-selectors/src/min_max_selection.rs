@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 
 use crate::explore_consolidate::{ExploreConsolidate, ExploreOrder, First, FirstRule, Then};
-use crate::neighbourhoods::{MOST_RETRIES, Member, Tie};
+use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Tie};
 
 /// Always the object least similar to its most similar placed object, asked from the nearest neighbourhood on.
 ///

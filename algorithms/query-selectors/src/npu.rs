@@ -3,12 +3,18 @@
 use mustlink_core::prelude::*;
 use mustlink_core::{reduce, run};
 use mustlink_kernels::distance::points::Distortion;
-use mustlink_kernels::forest::columns::Columns;
-use mustlink_kernels::forest::random_forest::RandomForest;
 
-use crate::checks::{known_k, labels_all, not_open};
-use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
-use crate::placing::Placing;
+use crate::parts::checks::{known_k, labels_all, not_open};
+use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::placing::Placing;
+
+pub mod columns;
+pub mod random_forest;
+mod split;
+mod tree;
+
+use columns::Columns;
+use random_forest::RandomForest;
 
 /// How many features a node of the forest looks at, by the number d of all.
 #[options]

@@ -5,8 +5,8 @@ use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::ensemble::co_association::{MAX_MATRIX_BYTES, Representation};
 
 use crate::committee::{Beginning, Committee, Weighting};
-use crate::neighbourhoods::MOST_RETRIES;
-use crate::neighbourhoods::Tie;
+use crate::parts::neighbourhoods::MOST_RETRIES;
+use crate::parts::neighbourhoods::Tie;
 
 /// Objects with the smallest margin of co-association, after one far object per class.
 ///

@@ -3,8 +3,8 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 
-use crate::pair_list::{PairList, along};
-use crate::pair_pool::{Pool, most_disputed};
+use crate::parts::pair_list::{PairList, along};
+use crate::parts::pair_pool::{Pool, most_disputed};
 
 /// Pairs on which the members of an ensemble are most divided, by variance.
 ///

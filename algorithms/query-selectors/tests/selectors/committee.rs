@@ -2,11 +2,10 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::selection::ConstraintView;
-use mustlink_kernels::ensemble::co_association::{CoAssociation, Representation};
+use mustlink_kernels::ensemble::co_association::Representation;
 use mustlink_query_selectors::committee::{Committee, Fallback, InitialMembers, Weighting};
 use mustlink_query_selectors::density_weighted::DensityWeighted;
 use mustlink_query_selectors::object_margin::ObjectMargin;
-use mustlink_query_selectors::votes::Votes;
 use ndarray::Array2;
 use proptest::prelude::*;
 
@@ -111,34 +110,6 @@ fn a_budget_of_three_leaves_three_singletons() {
 }
 
 #[test]
-fn margins_of_the_trace() {
-    let e = given(&E12).unwrap().generate(&twelve(), &Context::new(1)).unwrap();
-    let mut votes = Votes::new(CoAssociation::implicit(&e));
-    [0, 5, 10].iter().for_each(|&r| votes.create(r));
-    let margins = |votes: &Votes| -> Vec<f64> {
-        (0..12).map(|i| (1e6 * votes.margin(i, true).value()).round() / 1e6).collect()
-    };
-    let first = margins(&votes);
-    for (i, w) in
-        [(1, 1.0), (2, 1.0), (3, 0.6), (4, 0.0), (6, 1.0), (7, 0.6), (8, 0.2), (9, 0.6), (11, 1.0)]
-    {
-        assert_eq!(first[i], w, "object {i}");
-    }
-    assert_eq!(votes.association(4), [0.4, 0.4, 0.0]);
-    assert_eq!(votes.order(4), [0, 1, 2]);
-    [(4, 0), (8, 1)].iter().for_each(|&(i, c)| votes.join(i, c));
-    assert_eq!(margins(&votes)[9], 0.0);
-    votes.join(9, 2);
-    assert_eq!(margins(&votes)[7], (1e6f64 * 5.0 / 11.0).round() / 1e6);
-    votes.join(7, 1);
-    assert_eq!(margins(&votes)[11], 0.5);
-    votes.join(11, 2);
-    assert_eq!(margins(&votes)[3], (1e6f64 * 5.0 / 9.0).round() / 1e6);
-    votes.join(3, 0);
-    assert_eq!(margins(&votes)[6], 0.6);
-}
-
-#[test]
 fn too_few_neighbourhoods_fall_back_to_singletons_or_stop() {
     // All members agree on two sets; the third class hides in them.
     let labels: [u32; 8] = [0, 0, 0, 0, 1, 1, 1, 1];
@@ -226,50 +197,6 @@ proptest! {
             subjects.dedup();
             if subjects.len() <= eligible.len() - k {
                 prop_assert!(dense.asked() <= (eligible.len() - k) * (k - 1) + begun);
-            }
-        }
-    }
-
-    #[test]
-    fn votes_kept_up_are_votes_counted((p, _, labels, seed) in committees(), lent in 0usize..4) {
-        let labels: Vec<&[u32]> = labels.iter().map(|l| &l[..]).collect();
-        let e = given(&labels).unwrap().generate(&p, &Context::new(1)).unwrap();
-        let co = CoAssociation::dense(&e, &Context::new(1)).unwrap();
-        let mut votes = Votes::new(co.clone());
-        let mut sets: Vec<Vec<u32>> = Vec::new();
-        let mut s = mustlink_core::random::SeedPath::new(seed).stream("order");
-        let order = s.permutation(p.n());
-        // The last ones count in the first neighbourhood until their turn comes.
-        let guests = order[order.len() - lent.min(order.len() - 3)..].to_vec();
-        for i in order {
-            if sets.len() < 3 {
-                votes.create(i);
-                sets.push(vec![i]);
-                if sets.len() == 1 {
-                    votes.lend(&guests, 0);
-                    sets[0].extend(&guests);
-                }
-            } else {
-                let c = s.below(3);
-                votes.join(i, c as u32);
-                sets.iter_mut().for_each(|set| set.retain(|&x| x != i));
-                sets[c].push(i);
-            }
-            for x in 0..p.n() as u32 {
-                let slow: Vec<u64> = sets.iter().map(|set| co.sums(&[x], set)[0]).collect();
-                prop_assert_eq!(&votes.shared(x), &slow);
-                // Equation 5 in floating point.
-                let total: usize = sets.iter().map(Vec::len).sum();
-                let mut t: Vec<f64> = votes.association(x).iter().zip(&sets)
-                    .map(|(s, set)| set.len() as f64 / total as f64 * s).collect();
-                t.sort_by(|a, b| b.total_cmp(a));
-                let w = match t.len() {
-                    1 => 1.0,
-                    _ if t[0] + t[1] == 0.0 => 0.0,
-                    _ => 2.0 * t[0] / (t[0] + t[1]) - 1.0,
-                };
-                let exact = votes.margin(x, true).value();
-                prop_assert!((0.0..=1.0).contains(&exact) && (exact - w).abs() < 1e-12);
             }
         }
     }

@@ -7,7 +7,7 @@ use mustlink_kernels::distance::points::Distortion;
 use mustlink_query_selectors::explore_consolidate::{
     ExploreConsolidate, ExploreOrder, First, FirstRule,
 };
-use mustlink_query_selectors::neighbourhoods::{Member, Tie};
+use mustlink_query_selectors::{Member, Tie};
 use proptest::prelude::*;
 
 use crate::support::{Case, cases, erratic, line, questions, questions_for, select, truth};

@@ -4,7 +4,7 @@ use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_query_selectors::explore_consolidate::{ExploreOrder, First, FirstRule};
 use mustlink_query_selectors::min_max_selection::MinMaxSelection;
-use mustlink_query_selectors::neighbourhoods::{Member, Tie};
+use mustlink_query_selectors::{Member, Tie};
 use proptest::prelude::*;
 
 use crate::support::{Case, cases, erratic, line, questions, questions_for, select, truth};

@@ -6,10 +6,10 @@ use mustlink_core::prelude::*;
 use mustlink_core::selection::{self, ConstraintView, Selection};
 use mustlink_core::{contract::fixtures, run};
 use mustlink_kernels::distance::points::Distortion;
-use mustlink_kernels::forest::columns::Columns;
-use mustlink_kernels::forest::random_forest::RandomForest;
-use mustlink_query_selectors::neighbourhoods::{Member, Tie};
+use mustlink_query_selectors::npu::columns::Columns;
+use mustlink_query_selectors::npu::random_forest::RandomForest;
 use mustlink_query_selectors::npu::{FeaturesPerSplit, FeaturesRule, Npu};
+use mustlink_query_selectors::{Member, Tie};
 use proptest::prelude::*;
 
 use crate::support::{By, Case, cases, erratic, line, questions, select, truth};

@@ -168,3 +168,112 @@ impl Votes {
         order.iter().map(put).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::random::SeedPath;
+    use mustlink_core::{Context, prelude::*};
+    use proptest::prelude::*;
+
+    const E12: [[u32; 12]; 5] = [
+        [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2],
+        [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2],
+        [0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2],
+        [0, 0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2],
+        [0, 0, 0, 0, 3, 1, 1, 1, 1, 2, 2, 2],
+    ];
+
+    fn ensemble(labels: &[Vec<u32>]) -> Ensemble {
+        let members = labels.iter().map(|l| Member::from_labels(l)).collect();
+        Ensemble::new(labels[0].len(), members).unwrap()
+    }
+
+    /// The labels of some members.
+    fn votes() -> impl Strategy<Value = Vec<Vec<u32>>> {
+        (4usize..26, 1usize..7, 2u32..4)
+            .prop_flat_map(|(n, tau, k)| prop::collection::vec(prop::collection::vec(0..k, n), tau))
+    }
+
+    #[test]
+    fn margins_of_the_trace() {
+        let e = ensemble(&E12.map(Vec::from));
+        let mut votes = Votes::new(CoAssociation::implicit(&e));
+        [0, 5, 10].iter().for_each(|&r| votes.create(r));
+        let margins = |votes: &Votes| -> Vec<f64> {
+            (0..12).map(|i| (1e6 * votes.margin(i, true).value()).round() / 1e6).collect()
+        };
+        let first = margins(&votes);
+        for (i, w) in [
+            (1, 1.0),
+            (2, 1.0),
+            (3, 0.6),
+            (4, 0.0),
+            (6, 1.0),
+            (7, 0.6),
+            (8, 0.2),
+            (9, 0.6),
+            (11, 1.0),
+        ] {
+            assert_eq!(first[i], w, "object {i}");
+        }
+        assert_eq!(votes.association(4), [0.4, 0.4, 0.0]);
+        assert_eq!(votes.order(4), [0, 1, 2]);
+        [(4, 0), (8, 1)].iter().for_each(|&(i, c)| votes.join(i, c));
+        assert_eq!(margins(&votes)[9], 0.0);
+        votes.join(9, 2);
+        assert_eq!(margins(&votes)[7], (1e6f64 * 5.0 / 11.0).round() / 1e6);
+        votes.join(7, 1);
+        assert_eq!(margins(&votes)[11], 0.5);
+        votes.join(11, 2);
+        assert_eq!(margins(&votes)[3], (1e6f64 * 5.0 / 9.0).round() / 1e6);
+        votes.join(3, 0);
+        assert_eq!(margins(&votes)[6], 0.6);
+    }
+
+    proptest! {
+        #[test]
+        fn votes_kept_up_are_votes_counted(labels in votes(), seed: u64, lent in 0usize..4) {
+            let e = ensemble(&labels);
+            let n = e.n();
+            let co = CoAssociation::dense(&e, &Context::new(1)).unwrap();
+            let mut votes = Votes::new(co.clone());
+            let mut sets: Vec<Vec<u32>> = Vec::new();
+            let mut s = SeedPath::new(seed).stream("order");
+            let order = s.permutation(n);
+            // The last ones count in the first neighbourhood until their turn comes.
+            let guests = order[order.len() - lent.min(order.len() - 3)..].to_vec();
+            for i in order {
+                if sets.len() < 3 {
+                    votes.create(i);
+                    sets.push(vec![i]);
+                    if sets.len() == 1 {
+                        votes.lend(&guests, 0);
+                        sets[0].extend(&guests);
+                    }
+                } else {
+                    let c = s.below(3);
+                    votes.join(i, c as u32);
+                    sets.iter_mut().for_each(|set| set.retain(|&x| x != i));
+                    sets[c].push(i);
+                }
+                for x in 0..n as u32 {
+                    let slow: Vec<u64> = sets.iter().map(|set| co.sums(&[x], set)[0]).collect();
+                    prop_assert_eq!(&votes.shared(x), &slow);
+                    // Equation 5 in floating point.
+                    let total: usize = sets.iter().map(Vec::len).sum();
+                    let mut t: Vec<f64> = votes.association(x).iter().zip(&sets)
+                        .map(|(s, set)| set.len() as f64 / total as f64 * s).collect();
+                    t.sort_by(|a, b| b.total_cmp(a));
+                    let w = match t.len() {
+                        1 => 1.0,
+                        _ if t[0] + t[1] == 0.0 => 0.0,
+                        _ => 2.0 * t[0] / (t[0] + t[1]) - 1.0,
+                    };
+                    let exact = votes.margin(x, true).value();
+                    prop_assert!((0.0..=1.0).contains(&exact) && (exact - w).abs() < 1e-12);
+                }
+            }
+        }
+    }
+}

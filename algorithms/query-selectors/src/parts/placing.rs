@@ -2,8 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::checks::not_open;
-use crate::neighbourhoods::{Neighbourhoods, Next, Place};
+use crate::parts::checks::not_open;
+use crate::parts::neighbourhoods::{Neighbourhoods, Next, Place};
 
 /// A selector that takes up one object after the other and locates it among its neighbourhoods.
 pub trait Placing {

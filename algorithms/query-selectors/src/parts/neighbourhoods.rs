@@ -14,8 +14,8 @@ use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{not_open, rows_only};
-use crate::mean::Mean;
+use crate::parts::checks::{not_open, rows_only};
+use crate::parts::mean::Mean;
 
 /// Which member of a neighbourhood is put in a question.
 #[options]
