@@ -3,8 +3,10 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 
-use crate::explore_consolidate::{ExploreConsolidate, ExploreOrder, First, FirstRule, Then};
-use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Tie};
+use crate::explore_consolidate::{Explore, ExploreOrder, First, FirstRule};
+use crate::parts::checks::known_k;
+use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::placing::{Placing, Selector};
 
 /// Always the object least similar to its most similar placed object, asked from the nearest neighbourhood on.
 ///
@@ -58,36 +60,66 @@ pub struct MinMaxSelection {
     pub tie: Tie,
 }
 
-impl MinMaxSelection {
-    /// The exploration, with what both phases share.
-    fn explore(&self) -> ExploreConsolidate {
-        ExploreConsolidate {
-            k: self.k,
-            distortion: self.distortion,
-            start: self.start,
-            explore_member: self.member,
-            explore_order: self.explore_order,
-            consolidate_member: self.member,
-            last_inference: self.last_inference,
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-            ..ExploreConsolidate::default()
-        }
-    }
-}
-
 #[plugin("min_max_selection", aliases = ["minmax"], cites = ["Mallapragada2008", "Basu2004"])]
 impl QuerySelector for MinMaxSelection {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        self.explore().begin(Then::MinMax, "min_max_selection", problem, ctx)
+        let rules = Rules {
+            skip_entailed: self.skip_entailed,
+            dont_know_retries: self.dont_know_retries,
+            tie: self.tie,
+        };
+        let plugin = "min_max_selection";
+        let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, rules)?;
+        Placing::start(groups, |groups| {
+            let k = known_k(self.k, problem, groups.eligible().len())?;
+            let (order, member) = (self.explore_order, self.member);
+            let explore = Explore::start(self.start, k, order, member, problem, groups)?;
+            Ok(Run { explore, member, infer: self.last_inference })
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
-        self.explore().properties()
+        SelectorProperties {
+            skips_entailed: self.skip_entailed,
+            infers: self.last_inference,
+            accepts_sparse: true,
+            ..SelectorProperties::default()
+        }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        self.explore().memory(shape)
+        (128 * shape.n + 24 * shape.k * shape.d) as u64
+    }
+}
+
+struct Run {
+    explore: Explore,
+    member: Member,
+    infer: bool,
+}
+
+impl Selector for Run {
+    fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>> {
+        if self.explore.goes_on(groups) {
+            return Ok(self.explore.take_up(groups));
+        }
+        // MinMax: of the objects outside the skeleton the one least similar to its most similar
+        // object of the skeleton, which is the one farthest from its nearest,
+        let Some(x) = self.explore.farthest.next(groups) else {
+            return Ok(Some(Step::Done(Done::AllAssigned)));
+        };
+        // asked from the neighbourhood of the most similar object on.
+        let order = groups.by_nearest_member(x);
+        groups.locate(x, order, self.member, self.infer, "min_max");
+        Ok(None)
+    }
+
+    fn settled(&mut self, groups: &mut Neighbourhoods, object: u32, place: Place) {
+        match place {
+            _ if self.explore.goes_on(groups) => self.explore.settled(groups, object, place),
+            Place::Joined(_) => self.explore.farthest.placed(groups, object),
+            Place::Apart => groups.park(object),
+            Place::Parked => {}
+        }
     }
 }

@@ -4,9 +4,11 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::ensemble::co_association::{MAX_MATRIX_BYTES, Representation};
 
-use crate::committee::{Beginning, Committee, Weighting};
-use crate::parts::neighbourhoods::MOST_RETRIES;
-use crate::parts::neighbourhoods::Tie;
+use crate::committee::Committee;
+use crate::parts::expansion::{Expansion, Weighting, ZeroAssociation};
+use crate::parts::farthest::Farthest;
+use crate::parts::neighbourhoods::{MOST_RETRIES, Neighbourhoods, Place, Tie};
+use crate::parts::placing::{Placing, Selector};
 
 /// Objects with the smallest margin of co-association, after one far object per class.
 ///
@@ -55,7 +57,6 @@ impl ObjectMargin {
         Committee {
             generator: self.generator.clone(),
             k: self.k,
-            weighting: Weighting::None,
             distortion: self.distortion,
             representation: self.representation,
             max_matrix_bytes: self.max_matrix_bytes,
@@ -71,7 +72,17 @@ impl ObjectMargin {
 #[plugin("object_margin", cites = ["Greene2007", "Basu2004"])]
 impl QuerySelector for ObjectMargin {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        self.committee().begin(Beginning::Farthest, None, "object_margin", problem, ctx)
+        let committee = self.committee();
+        let plugin = "object_margin";
+        Placing::start(committee.groups(plugin, problem, ctx)?, |groups| {
+            let (k, co, _) = committee.convene(plugin, problem, groups)?;
+            Ok(Run {
+                k,
+                infer: self.last_inference,
+                farthest: Farthest::new(groups),
+                expansion: Expansion::new(co, Weighting::None, ZeroAssociation::default()),
+            })
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -80,5 +91,50 @@ impl QuerySelector for ObjectMargin {
 
     fn memory(&self, shape: &Shape) -> u64 {
         self.committee().memory(shape)
+    }
+}
+
+struct Run {
+    k: usize,
+    infer: bool,
+    farthest: Farthest,
+    expansion: Expansion,
+}
+
+impl Selector for Run {
+    fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>> {
+        self.expansion.follow(groups.members());
+        let eligible = groups.eligible();
+        // The exploration of [Basu2004].
+        if groups.is_empty() {
+            let first = eligible[groups.ctx().stream("start").below(eligible.len())];
+            self.settled(groups, first, Place::Apart);
+            return Ok(None);
+        }
+        if groups.len() < self.k
+            && let Some(x) = self.farthest.next(groups)
+        {
+            self.expansion.locate(groups, x, false, "initialise");
+            return Ok(None);
+        }
+        // The expansion of [Greene2007].
+        let Some(x) = self.expansion.most_disputed(groups) else {
+            return Ok(Some(Step::Done(Done::AllAssigned)));
+        };
+        self.expansion.locate(groups, x, self.infer, "expand");
+        Ok(None)
+    }
+
+    fn settled(&mut self, groups: &mut Neighbourhoods, object: u32, place: Place) {
+        let exploring = groups.len() < self.k;
+        match place {
+            Place::Apart if exploring => groups.create(object),
+            Place::Apart => return groups.park(object),
+            Place::Joined(_) => {}
+            Place::Parked => return,
+        }
+        if exploring {
+            self.farthest.placed(groups, object);
+        }
     }
 }

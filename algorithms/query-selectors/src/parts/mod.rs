@@ -2,6 +2,7 @@
 //! pairs.
 
 pub mod checks;
+pub mod expansion;
 pub mod farthest;
 pub mod mean;
 pub mod neighbourhoods;
@@ -11,4 +12,3 @@ pub mod placing;
 pub mod representative_pairs;
 pub mod sampled_starts;
 pub mod super_instances;
-pub mod votes;

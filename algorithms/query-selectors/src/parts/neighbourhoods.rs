@@ -178,6 +178,11 @@ impl Neighbourhoods {
         &self.points
     }
 
+    /// How questions are asked.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
     /// Number of neighbourhoods.
     pub fn len(&self) -> usize {
         self.members.len()
@@ -236,13 +241,16 @@ impl Neighbourhoods {
     /// The position of the largest score, ties by the selector's rule; `None` scores do not count.
     pub fn best(&mut self, scores: &[Option<f64>]) -> Option<usize> {
         let largest = scores.iter().flatten().copied().max_by(f64::total_cmp)?;
-        let mut tied = (0..scores.len()).filter(|&at| scores[at] == Some(largest));
+        let tied: Vec<usize> =
+            (0..scores.len()).filter(|&at| scores[at] == Some(largest)).collect();
+        self.one_of(&tied)
+    }
+
+    /// One of those that are equally good, the lowest index first, by the selector's rule.
+    pub fn one_of<T: Copy>(&mut self, tied: &[T]) -> Option<T> {
         match self.rules.tie {
-            Tie::LowestIndex => tied.next(),
-            Tie::Random => {
-                let tied: Vec<usize> = tied.collect();
-                Some(tied[self.tie_choice.below(tied.len())])
-            }
+            Tie::Random if !tied.is_empty() => Some(tied[self.tie_choice.below(tied.len())]),
+            _ => tied.first().copied(),
         }
     }
 
