@@ -175,19 +175,22 @@ struct Refining {
 }
 
 impl Refining {
-    /// Goes on to the next question, or to the end.
+    /// The loop of [VanCraenendonck2018] §3, from one question to the next.
     fn advance(&mut self) -> Result<()> {
         self.open = None;
         while self.open.is_none() {
             self.ctx.check()?;
             match std::mem::replace(&mut self.phase, Phase::Done) {
+                // The largest super-instance is taken out of its cluster,
                 Phase::Choose => {
                     let Some(at) = self.largest() else { return Ok(()) };
                     let whole = self.parts.remove(at);
                     let halves = self.split(&whole, 2)?;
                     self.phase = Phase::Search(Search { whole, at, halves, level: 0 });
                 }
+                // halved to know how finely to split it, and split;
                 Phase::Search(search) => self.search(search)?,
+                // its parts are merged with one another and with the clusters there are, as in COBRA.
                 Phase::Merge { pairs, at } => self.merge(pairs, at),
                 Phase::Done => return Ok(()),
             }
