@@ -4,9 +4,10 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
+use crate::parts::asking::{Asking, Member};
 use crate::parts::checks::{known_k, labels_all};
 use crate::parts::mean::Mean;
-use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
 
 /// Which object is taken up.
@@ -59,26 +60,15 @@ pub struct Boundary {
     /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
     #[option(default = true)]
     pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equally ambiguous objects.
-    #[option(default = Tie::LowestIndex)]
-    pub tie: Tie,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("boundary", cites = ["Basu2004"])]
 impl QuerySelector for Boundary {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
-        let groups = Neighbourhoods::new(problem, ctx, "boundary", self.distortion, rules)?;
+        let groups = Neighbourhoods::new(problem, ctx, "boundary", self.distortion, self.asking)?;
         Placing::start(groups, |groups| {
             Ok(Run {
                 options: self.clone(),
@@ -94,7 +84,7 @@ impl QuerySelector for Boundary {
     fn properties(&self) -> SelectorProperties {
         SelectorProperties {
             needs_clustering: true,
-            skips_entailed: self.skip_entailed,
+            skips_entailed: self.asking.skip_entailed,
             infers: self.last_inference,
             accepts_sparse: true,
             ..SelectorProperties::default()

@@ -1,20 +1,15 @@
 //! Which objects does a committee of clusterings disagree about?
 
-use std::borrow::Cow;
-
 use mustlink_core::prelude::*;
-use mustlink_core::serde_json::json;
 use mustlink_kernels::distance::points::Distortion;
-use mustlink_kernels::ensemble::co_association::{
-    CoAssociation, MAX_MATRIX_BYTES, Representation, is_complete,
-};
 use mustlink_kernels::ensemble::imputation::{MAX_CANDIDATES, Thresholds, neighbourhoods};
 
-use crate::parts::checks::known_k;
+use crate::parts::asking::Asking;
 use crate::parts::expansion::Expansion;
 use crate::parts::mean::Mean;
-use crate::parts::neighbourhoods::{MOST_RETRIES, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
+use crate::parts::voting::Voting;
 
 pub use crate::parts::expansion::{Weighting, ZeroAssociation};
 
@@ -49,6 +44,33 @@ pub enum Fallback {
     Stop,
 }
 
+/// What an ensemble imputes, and how the objects it leaves open are taken up.
+#[options]
+pub struct Imputing {
+    /// Share of the members from which on a pair is an imputed must-link (κ_m).
+    #[option(default = 0.98, min = 0.0, max = 1.0)]
+    pub kappa_must: f64,
+    /// Share of the members up to which a pair is an imputed cannot-link (κ_c); below `kappa_must`. No question depends on it.
+    #[option(min = 0.0, max = 1.0)]
+    pub kappa_cannot: f64,
+    /// Which object of an imputed neighbourhood stands for it.
+    pub representative: Representative,
+    /// Who belongs to a cluster when it is founded, besides its medoid.
+    pub initial_members: InitialMembers,
+    /// How associations enter the margin.
+    pub weighting: Weighting,
+    /// What follows when the imputed neighbourhoods do not suffice.
+    pub fallback: Fallback,
+    /// When objects come that share no vote with any cluster.
+    pub zero_association: ZeroAssociation,
+    /// How distances to means are taken, where they decide.
+    #[option(default = Distortion::SquaredEuclidean)]
+    pub distortion: Distortion,
+    /// Comparisons to find neighbourhoods without a matrix, at most.
+    #[option(default = MAX_CANDIDATES)]
+    pub max_candidates: u64,
+}
+
 /// Objects that the members of an ensemble disagree about, after one representative per class.
 ///
 /// # Method
@@ -76,109 +98,18 @@ pub enum Fallback {
 /// [Greene2007] Figs. 3 to 5 (2000 members, spherical k-means).
 #[options]
 pub struct Committee {
-    /// What makes the committee; absent: `subsample`. From 100 000 objects on its k-means then has one
-    /// start, as published, and draws 80 000 objects for each member.
-    pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// Number of clusters; absent: the problem's.
-    #[option(min = 1)]
-    pub k: Option<usize>,
-    /// Share of the members from which on a pair is an imputed must-link (κ_m).
-    #[option(default = 0.98, min = 0.0, max = 1.0)]
-    pub kappa_must: f64,
-    /// Share of the members up to which a pair is an imputed cannot-link (κ_c); below `kappa_must`. No question depends on it.
-    #[option(min = 0.0, max = 1.0)]
-    pub kappa_cannot: f64,
-    /// Which object of an imputed neighbourhood stands for it.
-    pub representative: Representative,
-    /// Who belongs to a cluster when it is founded, besides its medoid.
-    pub initial_members: InitialMembers,
-    /// How associations enter the margin.
-    pub weighting: Weighting,
-    /// What follows when the imputed neighbourhoods do not suffice.
-    pub fallback: Fallback,
-    /// When objects come that share no vote with any cluster.
-    pub zero_association: ZeroAssociation,
-    /// How distances to means are taken, where they decide.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
-    /// How co-associations are held.
-    pub representation: Representation,
-    /// Bytes of the matrix above which it is not held.
-    #[option(default = MAX_MATRIX_BYTES)]
-    pub max_matrix_bytes: u64,
-    /// Comparisons to find neighbourhoods without a matrix, at most.
-    #[option(default = MAX_CANDIDATES)]
-    pub max_candidates: u64,
-    /// Whether an object apart from k − 1 clusters joins the last one without a question; sound only when k is the number of classes.
-    #[option(default = true)]
-    pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a cluster tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equal margins.
-    pub tie: Tie,
+    /// Who votes.
+    #[option(flatten)]
+    pub voting: Voting,
+    /// What the votes impute, and how the objects they leave open are taken up.
+    #[option(flatten)]
+    pub imputing: Imputing,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 impl Committee {
-    /// What makes the committee of `n` objects.
-    fn makers(&self, n: usize) -> Result<Cow<'_, Box<dyn EnsembleGenerator>>> {
-        if let Some(generator) = &self.generator {
-            return Ok(Cow::Borrowed(generator));
-        }
-        let mut config = json!({"type": "subsample"});
-        if n >= MANY {
-            config["clusterer"] = json!({"type": "kmeans", "restarts": 1});
-            config["rate"] = (0.8 * MANY as f64 / n as f64).into();
-        }
-        let failed = |message| Error::Plugin { tag: "subsample".into(), message };
-        <dyn EnsembleGenerator as RoleObject>::from_value(config).map(Cow::Owned).map_err(failed)
-    }
-
-    /// The neighbourhoods of an inquiry of `plugin`.
-    pub(crate) fn groups(
-        &self,
-        plugin: &str,
-        problem: &Problem,
-        ctx: &Context,
-    ) -> Result<Neighbourhoods> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
-        Neighbourhoods::new(problem, ctx, plugin, self.distortion, rules)
-    }
-
-    /// The number of clusters, and the votes of the committee.
-    pub(crate) fn convene(
-        &self,
-        plugin: &str,
-        problem: &Problem,
-        groups: &Neighbourhoods,
-    ) -> Result<(usize, CoAssociation, Thresholds)> {
-        let k = known_k(self.k, problem, groups.eligible().len())?;
-        let k = k.ok_or_else(|| Error::MissingK { plugin: plugin.into() })?;
-        let ctx = groups.ctx();
-        let seen = Problem { k: Some(k), ..problem.clone() };
-        // Whatever the members could learn from what is given, they are not to repeat it.
-        let generator = self.makers(problem.n())?;
-        let generator = &**generator;
-        let ensemble = ctx.ensemble_labels(generator, &seen).map_err(|e| e.at("generator"))?;
-        let thresholds = Thresholds::new(self.kappa_must, self.kappa_cannot, ensemble.len())?;
-        if self.kappa_must - self.kappa_cannot < 0.5 {
-            ctx.warn("kappa_must is less than 0.5 above kappa_cannot: imputed links say little");
-        }
-        if !is_complete(&ensemble) {
-            let legal = "one that labels every object (out_of_sample other than leave_out)";
-            return Err(Error::bad_param("generator", generator.typetag_name(), legal));
-        }
-        let co = CoAssociation::new(&ensemble, self.representation, self.max_matrix_bytes, ctx)?;
-        Ok((k, co, thresholds))
-    }
-
     /// Starts an inquiry in which `next` chooses the object that is placed next.
     pub(crate) fn begin(
         &self,
@@ -187,10 +118,19 @@ impl Committee {
         ctx: &Context,
         next: impl FnMut(&Expansion, &mut Neighbourhoods) -> Option<u32> + Send + 'static,
     ) -> Result<Box<dyn Inquiry>> {
-        Placing::start(self.groups(plugin, problem, ctx)?, |groups| {
-            let (k, co, thresholds) = self.convene(plugin, problem, groups)?;
+        let Imputing { kappa_must, kappa_cannot, distortion, .. } = self.imputing;
+        let groups = Neighbourhoods::new(problem, ctx, plugin, distortion, self.asking)?;
+        Placing::start(groups, |groups| {
+            let (k, ensemble) = self.voting.vote(plugin, problem, groups)?;
+            let thresholds = Thresholds::new(kappa_must, kappa_cannot, ensemble.len())?;
+            if kappa_must - kappa_cannot < 0.5 {
+                ctx.warn(
+                    "kappa_must is less than 0.5 above kappa_cannot: imputed links say little",
+                );
+            }
+            let co = self.voting.count(&ensemble, ctx)?;
             // Fig. 3: M' and the sets that it holds together, the largest first.
-            let sets = neighbourhoods(&co, &thresholds, self.max_candidates, ctx)?;
+            let sets = neighbourhoods(&co, &thresholds, self.imputing.max_candidates, ctx)?;
             let mut outside = vec![true; problem.n()];
             sets.iter().flatten().for_each(|&i| outside[i as usize] = false);
             let singletons = groups.eligible().iter().copied();
@@ -201,17 +141,17 @@ impl Committee {
                 sets: sets.into_iter(),
                 retry: None,
                 expanding: false,
-                expansion: Expansion::new(co, self.weighting, self.zero_association),
+                expansion: Expansion::new(
+                    co,
+                    self.imputing.weighting,
+                    self.imputing.zero_association,
+                ),
                 thresholds,
                 next,
             })
         })
     }
 }
-
-/// Objects from which on members are made by single starts, and draw no more of them: they differ by
-/// their samples already, and ten starts of each on most of the objects take minutes.
-const MANY: usize = 100_000;
 
 #[plugin("committee", cites = ["Greene2007"])]
 impl QuerySelector for Committee {
@@ -220,26 +160,11 @@ impl QuerySelector for Committee {
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = self.makers(0);
-        SelectorProperties {
-            needs_k: self.k.is_none(),
-            skips_entailed: self.skip_entailed,
-            infers: self.last_inference,
-            accepts_sparse: generator
-                .is_ok_and(|g| g.properties().accepts.contains(&DataKind::Csr)),
-            ..SelectorProperties::default()
-        }
+        self.voting.properties(self.asking)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = self.makers(shape.n);
-        let n = shape.n as u64;
-        // Counts of up to 65 535 members; what does not fit is held implicitly, in less.
-        let matrix = match self.representation {
-            Representation::Implicit => 0,
-            _ => (n * n.saturating_sub(1)).min(self.max_matrix_bytes),
-        };
-        generator.map_or(0, |g| g.memory(shape, true)) + matrix + n * (128 + 8 * shape.k as u64)
+        self.voting.memory(shape)
     }
 }
 
@@ -285,13 +210,14 @@ where
         };
         // is asked against the representatives in decreasing order of S until a must-link; after k − 1
         // cannot-links it joins the last cluster. With fewer clusters than k that one may not be found yet.
-        let infer = self.options.last_inference && groups.len() >= self.k;
+        let infer = self.options.voting.last_inference && groups.len() >= self.k;
         self.expansion.locate(groups, x, infer, "expand");
         Ok(None)
     }
 
     fn settled(&mut self, groups: &mut Neighbourhoods, object: u32, place: Place) {
-        let missing = groups.len() < self.k && self.options.fallback == Fallback::Singletons;
+        let missing =
+            groups.len() < self.k && self.options.imputing.fallback == Fallback::Singletons;
         match place {
             Place::Joined(_) => {}
             // Fig. 4: apart from all representatives, it is one itself.
@@ -316,11 +242,11 @@ impl<F> Run<F> {
         }
         while let Some(set) = self.sets.next() {
             if let Some(m) = self.medoid(groups, &set) {
-                self.retry = (self.options.dont_know_retries > 0).then_some(set);
+                self.retry = (self.options.asking.dont_know_retries > 0).then_some(set);
                 return Some(m);
             }
         }
-        if self.options.fallback == Fallback::Stop {
+        if self.options.imputing.fallback == Fallback::Stop {
             return None;
         }
         let free = self.singletons.iter().copied().filter(|&i| !groups.is_settled(i));
@@ -333,7 +259,7 @@ impl<F> Run<F> {
         let eligible = groups.eligible();
         let free = |i: &u32| eligible.binary_search(i).is_ok() && !groups.is_settled(*i);
         let candidates: Vec<u32> = set.iter().copied().filter(free).collect();
-        let tied: Vec<u32> = match self.options.representative {
+        let tied: Vec<u32> = match self.options.imputing.representative {
             Representative::FeatureCentroid => candidates,
             Representative::MeanCoassociation => {
                 let sums = self.expansion.co_association().sums(&candidates, set);
@@ -352,7 +278,7 @@ impl<F> Run<F> {
     /// ensemble imputes a must-link to it for and that count nowhere yet.
     fn found(&mut self, groups: &mut Neighbourhoods, object: u32) {
         groups.create(object);
-        if self.options.initial_members == InitialMembers::Oracle {
+        if self.options.imputing.initial_members == InitialMembers::Oracle {
             return;
         }
         let expansion = &mut self.expansion;

@@ -3,7 +3,9 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::CoAssociation;
 
-use crate::committee::Committee;
+use crate::committee::{Committee, Imputing};
+use crate::parts::asking::Asking;
+use crate::parts::voting::Voting;
 
 /// Objects that a committee disputes and that lie among many others.
 ///
@@ -20,9 +22,15 @@ use crate::committee::Committee;
 /// The expansion of [Greene2007] with the information density of [SettlesCraven2008].
 #[options]
 pub struct DensityWeighted {
-    /// The committee.
+    /// Who votes.
     #[option(flatten)]
-    pub committee: Committee,
+    pub voting: Voting,
+    /// What the votes impute, and how the objects they leave open are taken up.
+    #[option(flatten)]
+    pub imputing: Imputing,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
     /// How much the density counts (β); 0 gives the margin alone.
     #[option(default = 1.0, min = 0.0)]
     pub beta: f64,
@@ -32,7 +40,9 @@ pub struct DensityWeighted {
 impl QuerySelector for DensityWeighted {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let (n, beta, mut density) = (problem.n(), self.beta, Vec::new());
-        self.committee.begin("density_weighted", problem, ctx, move |expansion, groups| {
+        let Self { voting, imputing, asking, .. } = self.clone();
+        let committee = Committee { voting, imputing, asking };
+        committee.begin("density_weighted", problem, ctx, move |expansion, groups| {
             if density.is_empty() {
                 density = vec![0.0; n];
                 let co = expansion.co_association();
@@ -49,11 +59,11 @@ impl QuerySelector for DensityWeighted {
     }
 
     fn properties(&self) -> SelectorProperties {
-        self.committee.properties()
+        self.voting.properties(self.asking)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        self.committee.memory(shape)
+        self.voting.memory(shape)
     }
 }
 

@@ -3,10 +3,11 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 
+use crate::parts::asking::{Asking, Member};
 use crate::parts::checks::known_k;
 use crate::parts::farthest::Farthest;
 use crate::parts::mean::Mean;
-use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
 
 /// The order in which the neighbourhoods are asked while exploring.
@@ -38,6 +39,26 @@ pub enum First {
     Object(usize),
 }
 
+/// How one neighbourhood per class is found: options of all selectors that explore.
+#[options]
+#[derive(Copy)]
+pub struct Exploring {
+    /// Number of clusters; absent: the problem's, or unknown.
+    #[option(min = 1)]
+    pub k: Option<usize>,
+    /// How objects are compared.
+    #[option(default = Distortion::SquaredEuclidean)]
+    pub distortion: Distortion,
+    /// The first object: `random`, `nearest_mean` or a row number.
+    #[option(default = First::Rule(FirstRule::Random))]
+    pub start: First,
+    /// The order in which the neighbourhoods are asked while exploring.
+    pub explore_order: ExploreOrder,
+    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
+    #[option(default = true)]
+    pub last_inference: bool,
+}
+
 /// Farthest objects until every class has a neighbourhood, then random objects until all are placed.
 ///
 /// # Method
@@ -67,69 +88,56 @@ pub enum First {
 /// (`recompute_centroids = false` is the paper's).
 #[options]
 pub struct ExploreConsolidate {
-    /// Number of clusters; absent: the problem's, or unknown.
-    #[option(min = 1)]
-    pub k: Option<usize>,
-    /// How objects are compared.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
-    /// The first object: `random`, `nearest_mean` or a row number.
-    #[option(default = First::Rule(FirstRule::Random))]
-    pub start: First,
+    /// How one neighbourhood per class is found.
+    #[option(flatten)]
+    pub exploring: Exploring,
     /// Which member of a neighbourhood is put in a question while exploring.
     #[option(default = Member::Random)]
     pub explore_member: Member,
-    /// The order in which the neighbourhoods are asked while exploring.
-    pub explore_order: ExploreOrder,
     /// Which member of a neighbourhood is put in a question while consolidating.
     #[option(default = Member::Random)]
     pub consolidate_member: Member,
     /// Whether the means follow their neighbourhoods while consolidating.
     #[option(default = true)]
     pub recompute_centroids: bool,
-    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
-    #[option(default = true)]
-    pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equally far objects.
-    #[option(default = Tie::LowestIndex)]
-    pub tie: Tie,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("explore_consolidate", cites = ["Basu2004"])]
 impl QuerySelector for ExploreConsolidate {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
         let plugin = "explore_consolidate";
-        let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, rules)?;
+        let (exploring, asking) = (self.exploring, self.asking);
+        let groups = Neighbourhoods::new(problem, ctx, plugin, exploring.distortion, asking)?;
         Placing::start(groups, |groups| {
-            let k = known_k(self.k, problem, groups.eligible().len())?;
-            let (order, member) = (self.explore_order, self.explore_member);
-            let explore = Explore::start(self.start, k, order, member, problem, groups)?;
+            let explore = Explore::start(exploring, self.explore_member, problem, groups)?;
             let draw = ctx.stream("consolidate");
             Ok(Run { options: self.clone(), explore, consolidate: None, draw })
         })
     }
 
     fn properties(&self) -> SelectorProperties {
+        self.exploring.properties(self.asking)
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        self.exploring.memory(shape)
+    }
+}
+
+impl Exploring {
+    pub(crate) fn properties(&self, asking: Asking) -> SelectorProperties {
         SelectorProperties {
-            skips_entailed: self.skip_entailed,
+            skips_entailed: asking.skip_entailed,
             infers: self.last_inference,
             accepts_sparse: true,
             ..SelectorProperties::default()
         }
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
+    pub(crate) fn memory(&self, shape: &Shape) -> u64 {
         (128 * shape.n + 24 * shape.k * shape.d) as u64
     }
 }
@@ -138,7 +146,7 @@ impl QuerySelector for ExploreConsolidate {
 pub(crate) struct Explore {
     /// `None`: unknown.
     k: Option<usize>,
-    order: ExploreOrder,
+    exploring: Exploring,
     member: Member,
     /// The neighbourhoods as those see them who are in none.
     pub(crate) farthest: Farthest,
@@ -147,15 +155,14 @@ pub(crate) struct Explore {
 impl Explore {
     /// Founds the first neighbourhood.
     pub fn start(
-        first: First,
-        k: Option<usize>,
-        order: ExploreOrder,
+        exploring: Exploring,
         member: Member,
         problem: &Problem,
         groups: &mut Neighbourhoods,
     ) -> Result<Self> {
-        let mut explore = Explore { k, order, member, farthest: Farthest::new(groups) };
-        let first = first.of(problem, groups)?;
+        let k = known_k(exploring.k, problem, groups.eligible().len())?;
+        let first = exploring.start.of(problem, groups)?;
+        let mut explore = Explore { k, exploring, member, farthest: Farthest::new(groups) };
         explore.settled(groups, first, Place::Apart);
         Ok(explore)
     }
@@ -175,7 +182,7 @@ impl Explore {
             ));
             return Some(Step::Done(Done::Exhausted));
         };
-        let order = match self.order {
+        let order = match self.exploring.explore_order {
             ExploreOrder::NearestCentroid => groups.by_distance(x, groups.means()),
             ExploreOrder::Creation => (0..groups.len() as u32).collect(),
         };
@@ -249,7 +256,8 @@ impl Selector for Run {
         // the neighbourhoods are sorted by the distance of their means to it,
         let order = groups.by_distance(x, frozen.as_deref().unwrap_or(groups.means()));
         // and asked in this order until a must-link; the last one needs no question.
-        let (member, infer) = (self.options.consolidate_member, self.options.last_inference);
+        let (member, infer) =
+            (self.options.consolidate_member, self.options.exploring.last_inference);
         groups.locate(x, order, member, infer, "consolidate");
         Ok(None)
     }

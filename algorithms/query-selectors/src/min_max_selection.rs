@@ -1,11 +1,10 @@
 //! Which objects are farthest from all that is known, even once every class is known?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::distance::points::Distortion;
 
-use crate::explore_consolidate::{Explore, ExploreOrder, First, FirstRule};
-use crate::parts::checks::known_k;
-use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::explore_consolidate::{Explore, Exploring};
+use crate::parts::asking::{Asking, Member};
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
 
 /// Always the object least similar to its most similar placed object, asked from the nearest neighbourhood on.
@@ -32,63 +31,35 @@ use crate::parts::placing::{Placing, Selector};
 /// similarity decided the order, in both phases.
 #[options]
 pub struct MinMaxSelection {
-    /// Number of clusters; absent: the problem's, or unknown.
-    #[option(min = 1)]
-    pub k: Option<usize>,
-    /// How objects are compared.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
-    /// The first object: `random`, `nearest_mean` or a row number.
-    #[option(default = First::Rule(FirstRule::Random))]
-    pub start: First,
-    /// The order in which the neighbourhoods are asked while exploring.
-    pub explore_order: ExploreOrder,
+    /// How one neighbourhood per class is found.
+    #[option(flatten)]
+    pub exploring: Exploring,
     /// Which member of a neighbourhood is put in a question.
     #[option(default = Member::Nearest)]
     pub member: Member,
-    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
-    #[option(default = true)]
-    pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equally far objects.
-    #[option(default = Tie::LowestIndex)]
-    pub tie: Tie,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("min_max_selection", aliases = ["minmax"], cites = ["Mallapragada2008", "Basu2004"])]
 impl QuerySelector for MinMaxSelection {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
         let plugin = "min_max_selection";
-        let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, rules)?;
+        let (exploring, member) = (self.exploring, self.member);
+        let groups = Neighbourhoods::new(problem, ctx, plugin, exploring.distortion, self.asking)?;
         Placing::start(groups, |groups| {
-            let k = known_k(self.k, problem, groups.eligible().len())?;
-            let (order, member) = (self.explore_order, self.member);
-            let explore = Explore::start(self.start, k, order, member, problem, groups)?;
-            Ok(Run { explore, member, infer: self.last_inference })
+            let explore = Explore::start(exploring, member, problem, groups)?;
+            Ok(Run { explore, member, infer: exploring.last_inference })
         })
     }
 
     fn properties(&self) -> SelectorProperties {
-        SelectorProperties {
-            skips_entailed: self.skip_entailed,
-            infers: self.last_inference,
-            accepts_sparse: true,
-            ..SelectorProperties::default()
-        }
+        self.exploring.properties(self.asking)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        (128 * shape.n + 24 * shape.k * shape.d) as u64
+        self.exploring.memory(shape)
     }
 }
 

@@ -4,8 +4,9 @@ use mustlink_core::prelude::*;
 use mustlink_core::{reduce, run};
 use mustlink_kernels::distance::points::Distortion;
 
+use crate::parts::asking::{Asking, Member};
 use crate::parts::checks::{known_k, labels_all};
-use crate::parts::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
 
 pub mod columns;
@@ -100,26 +101,15 @@ pub struct Npu {
     /// Whether an object apart from k − 1 of k neighbourhoods joins the last one without a question,
     /// which counts among the questions to expect too; sound only when k is the number of classes.
     pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equally uncertain objects.
-    #[option(default = Tie::LowestIndex)]
-    pub tie: Tie,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("npu", cites = ["Xiong2014", "Breiman2001"])]
 impl QuerySelector for Npu {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
-        let groups = Neighbourhoods::new(problem, ctx, "npu", self.distortion, rules)?;
+        let groups = Neighbourhoods::new(problem, ctx, "npu", self.distortion, self.asking)?;
         let per_split = self.features_per_split.of(problem.d())?;
         Placing::start(groups, |groups| {
             let k = known_k(self.k, problem, groups.eligible().len())?;
@@ -141,7 +131,7 @@ impl QuerySelector for Npu {
         SelectorProperties {
             needs_k: self.k.is_none() && own.as_ref().is_some_and(|own| own.needs_k),
             needs_clustering: own.is_none(),
-            skips_entailed: self.skip_entailed,
+            skips_entailed: self.asking.skip_entailed,
             infers: self.last_inference,
             accepts_sparse: own.is_none_or(|own| own.accepts.contains(&DataKind::Csr)),
             ..SelectorProperties::default()

@@ -2,13 +2,13 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
-use mustlink_kernels::ensemble::co_association::{MAX_MATRIX_BYTES, Representation};
 
-use crate::committee::Committee;
+use crate::parts::asking::Asking;
 use crate::parts::expansion::{Expansion, Weighting, ZeroAssociation};
 use crate::parts::farthest::Farthest;
-use crate::parts::neighbourhoods::{MOST_RETRIES, Neighbourhoods, Place, Tie};
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
+use crate::parts::voting::Voting;
 
 /// Objects with the smallest margin of co-association, after one far object per class.
 ///
@@ -26,59 +26,28 @@ use crate::parts::placing::{Placing, Selector};
 /// The expansion of [Greene2007] without its sizes, after the exploration of [Basu2004].
 #[options]
 pub struct ObjectMargin {
-    /// What makes the committee; absent: that of `committee`.
-    pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// Number of clusters; absent: the problem's.
-    #[option(min = 1)]
-    pub k: Option<usize>,
+    /// Who votes.
+    #[option(flatten)]
+    pub voting: Voting,
     /// How far objects are from one another.
     #[option(default = Distortion::SquaredEuclidean)]
     pub distortion: Distortion,
-    /// How co-associations are held.
-    pub representation: Representation,
-    /// Bytes of the matrix above which it is not held.
-    #[option(default = MAX_MATRIX_BYTES)]
-    pub max_matrix_bytes: u64,
-    /// Whether an object apart from k − 1 clusters joins the last one without a question; sound only when k is the number of classes.
-    #[option(default = true)]
-    pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a cluster tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equal margins.
-    pub tie: Tie,
-}
-
-impl ObjectMargin {
-    fn committee(&self) -> Committee {
-        Committee {
-            generator: self.generator.clone(),
-            k: self.k,
-            distortion: self.distortion,
-            representation: self.representation,
-            max_matrix_bytes: self.max_matrix_bytes,
-            last_inference: self.last_inference,
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-            ..Committee::default()
-        }
-    }
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("object_margin", cites = ["Greene2007", "Basu2004"])]
 impl QuerySelector for ObjectMargin {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let committee = self.committee();
         let plugin = "object_margin";
-        Placing::start(committee.groups(plugin, problem, ctx)?, |groups| {
-            let (k, co, _) = committee.convene(plugin, problem, groups)?;
+        let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, self.asking)?;
+        Placing::start(groups, |groups| {
+            let (k, ensemble) = self.voting.vote(plugin, problem, groups)?;
+            let co = self.voting.count(&ensemble, ctx)?;
             Ok(Run {
                 k,
-                infer: self.last_inference,
+                infer: self.voting.last_inference,
                 farthest: Farthest::new(groups),
                 expansion: Expansion::new(co, Weighting::None, ZeroAssociation::default()),
             })
@@ -86,11 +55,11 @@ impl QuerySelector for ObjectMargin {
     }
 
     fn properties(&self) -> SelectorProperties {
-        self.committee().properties()
+        self.voting.properties(self.asking)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        self.committee().memory(shape)
+        self.voting.memory(shape)
     }
 }
 

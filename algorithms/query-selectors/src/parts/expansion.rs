@@ -212,7 +212,7 @@ impl Expansion {
         purpose: &'static str,
     ) {
         let order = self.order(object);
-        let retries = groups.rules().dont_know_retries;
+        let retries = groups.asking().dont_know_retries;
         let put = |&p: &u32| {
             let members = &groups.members()[p as usize];
             // Only as many as may be tried.

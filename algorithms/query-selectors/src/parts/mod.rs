@@ -1,6 +1,7 @@
 //! What several selectors share: neighbourhoods and the questions about them, super-instances, lists of
 //! pairs.
 
+pub mod asking;
 pub mod checks;
 pub mod expansion;
 pub mod farthest;
@@ -12,3 +13,4 @@ pub mod placing;
 pub mod representative_pairs;
 pub mod sampled_starts;
 pub mod super_instances;
+pub mod voting;
