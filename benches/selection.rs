@@ -10,8 +10,8 @@ use mustlink::roles::{
     RoleObject, Step,
 };
 use mustlink::{Clustering, Context, Data, Problem, Result, registry, run, selection};
-use mustlink_kernels::forest::columns::Columns;
-use mustlink_kernels::forest::random_forest::RandomForest;
+use mustlink_query_selectors::npu::columns::Columns;
+use mustlink_query_selectors::npu::random_forest::RandomForest;
 use ndarray::Array2;
 use serde_json::{Value, json};
 

@@ -83,7 +83,7 @@ pub struct CopKMeans {
     pub search: Search,
     /// Nodes of the complete search after which it is undecided whether k clusters can hold the
     /// cannot-links.
-    #[option(default = 1_000_000, min = 1)]
+    #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
     pub node_limit: u64,
     /// How the first centres are chosen; `neighbourhood`: at the means of the must-link components
     /// with cannot-links (seeded COP-KMeans).
@@ -108,7 +108,7 @@ pub struct CopKMeans {
     pub empty: Empty,
 }
 
-#[plugin("cop_kmeans", aliases = ["cop", "copkmeans"], cites = ["Wagstaff2001"], version = 2, waives = ["every_option_changes_something.node_limit" => "a limit that small problems do not reach"])]
+#[plugin("cop_kmeans", aliases = ["cop", "copkmeans"], cites = ["Wagstaff2001"], version = 2)]
 impl BaseClusterer for CopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cop_kmeans")?;

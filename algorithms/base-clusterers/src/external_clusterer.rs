@@ -46,25 +46,29 @@ pub struct ExternalClusterer {
     /// Its name in messages; absent: `external_clusterer`.
     pub name: Option<String>,
     /// Seconds for each reply; 0: as long as it takes.
-    #[option(min = 0.0)]
+    #[option(min = 0.0, inert = "what the program says of itself, or a limit that it keeps")]
     pub timeout_seconds: f64,
     /// Kinds of data it takes.
     #[option(default = vec![DataKind::Dense])]
     pub accepts: Vec<DataKind>,
     /// Whether it cannot run without k.
-    #[option(default = true)]
+    #[option(default = true, inert = "what the program says of itself, or a limit that it keeps")]
     pub needs_k: bool,
     /// Whether it looks at constraints at all.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub reads_constraints: bool,
     /// Whether every must-link holds in what it returns.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub hard_must: bool,
     /// Whether every cannot-link holds in what it returns.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub hard_cannot: bool,
     /// Whether it uses the weights of constraints.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub soft_weights: bool,
 }
 
-#[plugin("external_clusterer", waives = ["every_option_changes_something.timeout_seconds" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.needs_k" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.reads_constraints" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.hard_must" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.hard_cannot" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.soft_weights" => "what the program says of itself, or a limit that it keeps"])]
+#[plugin("external_clusterer")]
 impl BaseClusterer for ExternalClusterer {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         self.check()?;

@@ -61,10 +61,10 @@ pub struct KMeans {
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
     /// How nearest centres are found; the labels are the same.
-    #[option(default = Algorithm::Auto)]
+    #[option(default = Algorithm::Auto, inert = "all algorithms give the same labels")]
     pub algorithm: Algorithm,
     /// What nearest centres are pre-selected in (dense data); the labels are the same.
-    #[option(default = Precision::F64)]
+    #[option(default = Precision::F64, inert = "scores of either precision give the same labels")]
     pub precision: Precision,
     /// What happens once no object is nearer to another centre.
     pub refine: Refine,
@@ -93,8 +93,7 @@ impl KMeans {
         "DhillonModha2001",
         "Hamerly2010",
         "Ding2015"
-    ], waives = ["every_option_changes_something.algorithm" => "all algorithms give the same labels",
-    "every_option_changes_something.precision" => "scores of either precision give the same labels"])]
+    ])]
 impl BaseClusterer for KMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "kmeans")?;

@@ -1,10 +1,9 @@
-//! Shared arithmetic of the methods: distances, assignment, starts, Lloyd's loop, tables, graphs, forests.
+//! Shared arithmetic of the methods: distances, assignment, starts, Lloyd's loop, tables, graphs.
 
 pub mod agreement;
 pub mod constrained;
 pub mod distance;
 pub mod ensemble;
-pub mod forest;
 pub mod graph;
 pub mod kmeans;
 pub mod npy;

@@ -4,10 +4,11 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{known_k, labels_all, not_open};
-use crate::mean::Mean;
-use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
-use crate::placing::Placing;
+use crate::parts::asking::{Asking, Member};
+use crate::parts::checks::{known_k, labels_all};
+use crate::parts::mean::Mean;
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
+use crate::parts::placing::{Placing, Selector};
 
 /// Which object is taken up.
 #[options]
@@ -59,48 +60,31 @@ pub struct Boundary {
     /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
     #[option(default = true)]
     pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equally ambiguous objects.
-    #[option(default = Tie::LowestIndex)]
-    pub tie: Tie,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("boundary", cites = ["Basu2004"])]
 impl QuerySelector for Boundary {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
-        let groups = Neighbourhoods::new(problem, ctx, "boundary", self.distortion, rules)?;
-        let eligible = groups.eligible().len();
-        let mut run = Run {
-            options: self.clone(),
-            problem: problem.clone(),
-            k: None,
-            certainty: Vec::new(),
-            left: 0,
-            requests: 0,
-            step: Step::Done(Done::Exhausted),
-            groups,
-        };
-        if eligible >= 2 {
-            run.k = known_k(self.k, problem, eligible)?;
-            run.step = run.advance()?;
-        }
-        Ok(Box::new(run))
+        let groups = Neighbourhoods::new(problem, ctx, "boundary", self.distortion, self.asking)?;
+        Placing::start(groups, |groups| {
+            Ok(Run {
+                options: self.clone(),
+                k: known_k(self.k, problem, groups.eligible().len())?,
+                problem: problem.clone(),
+                certainty: Vec::new(),
+                left: 0,
+                requests: 0,
+            })
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
         SelectorProperties {
             needs_clustering: true,
-            skips_entailed: self.skip_entailed,
+            skips_entailed: self.asking.skip_entailed,
             infers: self.last_inference,
             accepts_sparse: true,
             ..SelectorProperties::default()
@@ -122,28 +106,21 @@ struct Run {
     /// Objects that may still be placed under the current clustering.
     left: usize,
     requests: RequestId,
-    step: Step,
-    groups: Neighbourhoods,
 }
 
-impl Placing for Run {
-    fn groups(&mut self) -> &mut Neighbourhoods {
-        &mut self.groups
-    }
-
-    fn take_up(&mut self) -> Result<Option<Step>> {
-        if self.groups.free().is_empty() {
+impl Selector for Run {
+    fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>> {
+        if groups.free().is_empty() {
             return Ok(Some(Step::Done(Done::AllAssigned)));
         }
         if self.left == 0 {
-            let constraints = self.groups.constraints(&self.problem)?;
+            let constraints = groups.constraints(&self.problem)?;
             return Ok(Some(Step::NeedClustering { request: self.requests, constraints }));
         }
         let sign = match self.options.choice {
             Choice::Ambiguous => 1.0,
             Choice::Typical => -1.0,
         };
-        let groups = &mut self.groups;
         let scores: Vec<Option<f64>> = groups
             .eligible()
             .iter()
@@ -162,47 +139,25 @@ impl Placing for Run {
         Ok(None)
     }
 
-    fn settled(&mut self, object: u32, place: Place) {
+    fn settled(&mut self, groups: &mut Neighbourhoods, object: u32, place: Place) {
         self.left = self.left.saturating_sub(1);
         if place == Place::Apart {
-            if self.k.is_none_or(|k| self.groups.len() < k) {
-                self.groups.create(object);
+            if self.k.is_none_or(|k| groups.len() < k) {
+                groups.create(object);
             } else {
-                self.groups.park(object);
+                groups.park(object);
             }
         }
     }
-}
 
-impl Inquiry for Run {
-    fn step(&mut self) -> Result<Step> {
-        Ok(self.step.clone())
-    }
-
-    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
-        if !matches!(self.step, Step::Ask { .. }) {
-            return Err(not_open(id));
-        }
-        self.step = self.answered(id, reply)?;
-        Ok(())
-    }
-
-    fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
-        if !matches!(self.step, Step::NeedClustering { .. }) || request != self.requests {
-            return Err(Error::Oracle(format!("clustering {request} was not asked for")));
-        }
+    fn clustered(&mut self, groups: &Neighbourhoods, clustering: &Clustering) -> Result<()> {
         let distances = Distances::new(clustering, &self.problem)?;
-        let eligible = self.groups.eligible();
+        let eligible = groups.eligible();
         self.certainty = vec![1.0; eligible.len()];
         reduce::fill(&mut self.certainty, |e| distances.ratio(eligible[e] as usize));
         self.requests += 1;
         self.left = self.options.recluster_every;
-        self.step = self.advance()?;
         Ok(())
-    }
-
-    fn drain(&mut self) -> Vec<Event> {
-        self.groups.drain(matches!(self.step, Step::Done(_)))
     }
 }
 

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
 use rayon::prelude::*;
 
-use crate::pair_list::{PairList, along};
+use crate::parts::pair_list::{PairList, along};
 
 /// A random batch of pairs whose co-association lies in a band.
 ///

@@ -1,15 +1,20 @@
 //! COBRA: over-cluster, then merge super-instances by questions about their representatives.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use mustlink_core::clustering::canonical;
 use mustlink_core::knowledge::{ASSUMED, Knowledge};
+use mustlink_core::options::{Found, Options, Range, below};
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{not_open, rows_only};
-use crate::representative_pairs::{Pairs, SORTED_UP_TO};
-use crate::super_instances::{Grouping, Groups, Medoid, Reference, accepts_sparse, memory};
+use crate::parts::checks::{not_open, rows_only};
+use crate::parts::representative_pairs::{Pairs, SORTED_UP_TO};
+use crate::parts::super_instances::{Grouping, Groups, Medoid, Reference, accepts_sparse, memory};
+
+mod given;
+
+use given::Given;
 
 /// How many super-instances: a number, or every object on its own.
 #[options]
@@ -51,6 +56,15 @@ pub enum OnExhaust {
     Cut(#[schemars(range(min = 1, max = 1_000_000_000))] usize),
 }
 
+impl Options for OnExhaust {
+    fn look(&self, path: &str, _: &Range, found: &mut Found) {
+        let declared = Range { min: Some(1.0), max: Some(1e9), ..Range::ANY };
+        if let OnExhaust::Cut(clusters) = self {
+            clusters.look(&below(path, "cut"), &declared, found);
+        }
+    }
+}
+
 /// Super-instances merged by asking about their representatives, closest pairs first; finds k itself.
 ///
 /// # Method
@@ -83,7 +97,7 @@ pub struct Cobra {
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// Objects among which the starts of k-means compete, at least 20 per super-instance; up to as many
     /// it is plain k-means. Without effect on a `clusterer`.
-    #[option(default = 16_384, min = 1)]
+    #[option(default = 16_384, min = 1, inert = "a size that small problems do not reach")]
     pub sample: usize,
     /// Distance whose sum a representative minimises.
     pub medoid: Medoid,
@@ -95,10 +109,10 @@ pub struct Cobra {
     pub on_exhaust: OnExhaust,
 }
 
-#[plugin("cobra", cites = ["VanCraenendonck2017", "BradleyFayyad1998"], waives = ["every_option_changes_something.sample" => "a size that small problems do not reach"])]
+#[plugin("cobra", cites = ["VanCraenendonck2017", "BradleyFayyad1998"])]
 impl QuerySelector for Cobra {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        Ok(Box::new(self.merging(problem, ctx)?))
+        Ok(Box::new(Merging::start(self, problem, ctx)?))
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -129,8 +143,8 @@ impl QuerySelector for Cobra {
 }
 
 impl Cobra {
-    fn merging(&self, problem: &Problem, ctx: &Context) -> Result<Merging> {
-        rows_only(&problem.data, "cobra")?;
+    /// N_S super-instances and their representatives.
+    fn over_cluster(&self, problem: &Problem, ctx: &Context) -> Result<Groups> {
         let n = problem.n();
         let count = match self.super_instances {
             SuperInstances::Count(count) if count > n => {
@@ -148,81 +162,12 @@ impl Cobra {
             reference: self.reference,
         };
         let objects: Vec<u32> = (0..n as u32).collect();
-        let groups = grouping.groups(&objects, count, &ctx.child("clusterer"))?;
-        let given = Given::of(problem, &groups);
-        if given.impure > 0 {
-            ctx.warn(format!("{} super-instances hold a given cannot-link", given.impure));
-        }
-        let points = Points::new(&problem.data, Distortion::SquaredEuclidean)?;
-        let mut merging = Merging {
-            pairs: Pairs::new(&points, &groups.representatives),
-            points,
-            groups,
-            knowledge: given.knowledge,
-            apart: given.apart,
-            impure: given.impure,
-            assumed: 0,
-            on_dont_know: self.on_dont_know,
-            on_exhaust: self.on_exhaust,
-            next_id: 0,
-            open: None,
-            ended: None,
-            events: Vec::new(),
-        };
-        merging.advance();
-        Ok(merging)
-    }
-}
-
-/// What the given constraints say about representatives, by position.
-struct Given {
-    knowledge: Knowledge,
-    /// Cannot-links.
-    apart: Vec<(u32, u32)>,
-    /// Super-instances with two members that are held apart.
-    impure: usize,
-}
-
-impl Given {
-    fn of(problem: &Problem, groups: &Groups) -> Self {
-        let count = groups.representatives.len();
-        let knowledge = Knowledge::new(count, &Constraints::default());
-        let mut given = Given { knowledge, apart: Vec::new(), impure: 0 };
-        if problem.constraints.is_empty() {
-            return given;
-        }
-        let mut objects = Knowledge::new(problem.n(), &problem.constraints);
-        // The first representative of each must-link component.
-        let mut first: HashMap<u32, u32> = HashMap::new();
-        for (a, &r) in (0..).zip(&groups.representatives) {
-            let one = *first.entry(objects.component(r)).or_insert(a);
-            given.knowledge.must(one, a);
-        }
-        // Cannot-links that must-links contradict say nothing.
-        let apart = problem.constraints.pairs().iter().filter(|c| c.kind == Kind::CannotLink);
-        let apart = apart.map(|c| (objects.component(c.i), objects.component(c.j)));
-        let apart: Vec<(u32, u32)> = apart.filter(|(p, q)| p != q).collect();
-        for (p, q) in &apart {
-            if let (Some(&a), Some(&b)) = (first.get(p), first.get(q)) {
-                given.knowledge.cannot(a, b);
-                given.apart.push((a, b));
-            }
-        }
-        // In which super-instances does each component that is apart from another occur?
-        let mut spread: HashMap<u32, BTreeSet<u32>> =
-            apart.iter().flat_map(|&(p, q)| [p, q]).map(|p| (p, BTreeSet::new())).collect();
-        for (i, &s) in (0..).zip(&groups.of) {
-            if let Some(found) = spread.get_mut(&objects.component(i)) {
-                found.insert(s);
-            }
-        }
-        let both = |(p, q): &(u32, u32)| spread[p].intersection(&spread[q]).copied();
-        given.impure = apart.iter().flat_map(both).collect::<BTreeSet<u32>>().len();
-        given
+        grouping.groups(&objects, count, &ctx.child("clusterer"))
     }
 }
 
 struct Merging {
+    options: Cobra,
     points: Points,
     groups: Groups,
     /// Of representatives by position.
@@ -232,8 +177,6 @@ struct Merging {
     apart: Vec<(u32, u32)>,
     impure: usize,
     assumed: usize,
-    on_dont_know: OnDontKnow,
-    on_exhaust: OnExhaust,
     next_id: QueryId,
     /// The pair that is asked, by position.
     open: Option<(QueryId, u32, u32)>,
@@ -241,17 +184,79 @@ struct Merging {
     events: Vec<Event>,
 }
 
+/// Algorithm 1 of [VanCraenendonck2017], with the replies coming from outside.
 impl Merging {
+    fn start(options: &Cobra, problem: &Problem, ctx: &Context) -> Result<Self> {
+        rows_only(&problem.data, "cobra")?;
+        // Over-clustering: K-means makes N_S super-instances; their medoids stand for them.
+        let groups = options.over_cluster(problem, ctx)?;
+        // Every super-instance is a cluster; ML and CL hold what is given.
+        let Given { knowledge, apart, impure } = Given::of(problem, &groups, ctx);
+        // P: the pairs of clusters in ascending single linkage, d(C1, C2) = min ‖s − s'‖ over their
+        // representatives. The closest pair of clusters without a cannot-link is the closest pair of
+        // representatives of which nothing is known, before a merge and after it: one pass will do.
+        let points = Points::new(&problem.data, Distortion::SquaredEuclidean)?;
+        let pairs = Pairs::new(&points, &groups.representatives);
+        let mut merging = Merging {
+            options: options.clone(),
+            points,
+            groups,
+            knowledge,
+            pairs,
+            apart,
+            impure,
+            assumed: 0,
+            next_id: 0,
+            open: None,
+            ended: None,
+            events: Vec::new(),
+        };
+        merging.advance();
+        Ok(merging)
+    }
+
+    /// For (C1, C2) in P: their closest representatives are asked, unless the answer is entailed.
     fn advance(&mut self) {
-        self.open = None;
-        let representatives = &self.groups.representatives;
-        match self.pairs.next(&self.points, representatives, &mut self.knowledge) {
-            Some(x) => {
-                self.open = Some((self.next_id, x.a, x.b));
-                self.next_id += 1;
-            }
+        let next = self.pairs.next(&self.points, &self.groups.representatives, &mut self.knowledge);
+        self.open = next.map(|x| (self.next_id, x.a, x.b));
+        match self.open {
+            Some(_) => self.next_id += 1,
+            // No pair is left: each two clusters are apart.
             None => self.ended = Some(Status::Converged),
         }
+    }
+
+    /// "Yes": C1 and C2 are merged, and ML grows. "No": CL grows.
+    fn told(&mut self, a: u32, b: u32, reply: Reply) {
+        self.knowledge.tell(a, b, reply);
+        match (reply, self.options.on_dont_know) {
+            (Reply::MustLink, _) | (Reply::DontKnow, OnDontKnow::SkipPair) => {}
+            (Reply::CannotLink, _) => self.apart.push((a, b)),
+            (Reply::DontKnow, OnDontKnow::AsCannotLink) => self.assume_apart(a, b),
+            (Reply::DontKnow, OnDontKnow::Stop) => {
+                self.open = None;
+                self.ended = Some(Status::Stopped);
+                return;
+            }
+        }
+        self.advance();
+    }
+}
+
+impl Merging {
+    fn assume_apart(&mut self, a: u32, b: u32) {
+        self.knowledge.cannot(a, b);
+        self.apart.push((a, b));
+        self.assumed += 1;
+        let (i, j) = self.objects(a, b);
+        let rule = ASSUMED.into();
+        self.events.push(Event::Inferred { i, j, kind: Kind::CannotLink, rule });
+    }
+
+    /// The representatives at two positions.
+    fn objects(&self, a: u32, b: u32) -> (u32, u32) {
+        let representatives = &self.groups.representatives;
+        (representatives[a as usize], representatives[b as usize])
     }
 
     /// The root of each representative under `knowledge`, and the number of distinct ones.
@@ -267,9 +272,7 @@ impl Inquiry for Merging {
     fn step(&mut self) -> Result<Step> {
         Ok(match self.open {
             Some((id, a, b)) => {
-                let representatives = &self.groups.representatives;
-                let (subject, reference) =
-                    (representatives[a as usize], representatives[b as usize]);
+                let (subject, reference) = self.objects(a, b);
                 Step::Ask { id, subject, reference, purpose: "merge" }
             }
             None => Step::Done(Done::Exhausted),
@@ -278,26 +281,7 @@ impl Inquiry for Merging {
 
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
         let Some((_, a, b)) = self.open.filter(|o| o.0 == id) else { return Err(not_open(id)) };
-        self.knowledge.tell(a, b, reply);
-        match (reply, self.on_dont_know) {
-            (Reply::MustLink, _) | (Reply::DontKnow, OnDontKnow::SkipPair) => {}
-            (Reply::CannotLink, _) => self.apart.push((a, b)),
-            (Reply::DontKnow, OnDontKnow::AsCannotLink) => {
-                self.knowledge.cannot(a, b);
-                self.apart.push((a, b));
-                self.assumed += 1;
-                let rule = ASSUMED.into();
-                let representatives = &self.groups.representatives;
-                let (i, j) = (representatives[a as usize], representatives[b as usize]);
-                self.events.push(Event::Inferred { i, j, kind: Kind::CannotLink, rule });
-            }
-            (Reply::DontKnow, OnDontKnow::Stop) => {
-                self.open = None;
-                self.ended = Some(Status::Stopped);
-                return Ok(());
-            }
-        }
-        self.advance();
+        self.told(a, b, reply);
         Ok(())
     }
 
@@ -310,7 +294,7 @@ impl Inquiry for Merging {
         let representatives = &self.groups.representatives;
         let (mut roots, mut clusters) = self.roots(&mut knowledge);
         let mut assumed = self.assumed;
-        if let OnExhaust::Cut(k) = self.on_exhaust
+        if let OnExhaust::Cut(k) = self.options.on_exhaust
             && clusters > k
         {
             let mut pairs = self.pairs.restarted(&self.points, representatives);

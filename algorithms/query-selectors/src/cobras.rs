@@ -8,9 +8,9 @@ use mustlink_core::knowledge::Knowledge;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{not_open, rows_only};
-use crate::representative_pairs::Near;
-use crate::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
+use crate::parts::checks::{not_open, rows_only};
+use crate::parts::representative_pairs::Near;
+use crate::parts::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
 
 /// Which super-instances of two clusters are asked about.
 #[options]
@@ -53,7 +53,7 @@ pub struct Cobras {
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// Objects of a super-instance among which the starts of k-means compete, at least 20 per part; up to
     /// as many it is plain k-means. Without effect on a `clusterer`.
-    #[option(default = 2048, min = 1)]
+    #[option(default = 2048, min = 1, inert = "a size that small problems do not reach")]
     pub sample: usize,
     /// Distance whose sum a representative minimises.
     pub medoid: Medoid,
@@ -61,7 +61,7 @@ pub struct Cobras {
     pub reference: Reference,
 }
 
-#[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"], waives = ["every_option_changes_something.sample" => "a size that small problems do not reach"])]
+#[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"])]
 impl QuerySelector for Cobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         rows_only(&problem.data, "cobras")?;
@@ -175,19 +175,22 @@ struct Refining {
 }
 
 impl Refining {
-    /// Goes on to the next question, or to the end.
+    /// The loop of [VanCraenendonck2018] §3, from one question to the next.
     fn advance(&mut self) -> Result<()> {
         self.open = None;
         while self.open.is_none() {
             self.ctx.check()?;
             match std::mem::replace(&mut self.phase, Phase::Done) {
+                // The largest super-instance is taken out of its cluster,
                 Phase::Choose => {
                     let Some(at) = self.largest() else { return Ok(()) };
                     let whole = self.parts.remove(at);
                     let halves = self.split(&whole, 2)?;
                     self.phase = Phase::Search(Search { whole, at, halves, level: 0 });
                 }
+                // halved to know how finely to split it, and split;
                 Phase::Search(search) => self.search(search)?,
+                // its parts are merged with one another and with the clusters there are, as in COBRA.
                 Phase::Merge { pairs, at } => self.merge(pairs, at),
                 Phase::Done => return Ok(()),
             }

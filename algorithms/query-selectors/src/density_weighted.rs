@@ -1,8 +1,11 @@
 //! Which disputed objects stand for many others?
 
 use mustlink_core::prelude::*;
+use mustlink_kernels::ensemble::co_association::CoAssociation;
 
-use crate::committee::{Beginning, Committee};
+use crate::committee::{Committee, Imputing};
+use crate::parts::asking::Asking;
+use crate::parts::voting::Voting;
 
 /// Objects that a committee disputes and that lie among many others.
 ///
@@ -19,9 +22,15 @@ use crate::committee::{Beginning, Committee};
 /// The expansion of [Greene2007] with the information density of [SettlesCraven2008].
 #[options]
 pub struct DensityWeighted {
-    /// The committee.
+    /// Who votes.
     #[option(flatten)]
-    pub committee: Committee,
+    pub voting: Voting,
+    /// What the votes impute, and how the objects they leave open are taken up.
+    #[option(flatten)]
+    pub imputing: Imputing,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
     /// How much the density counts (β); 0 gives the margin alone.
     #[option(default = 1.0, min = 0.0)]
     pub beta: f64,
@@ -30,15 +39,45 @@ pub struct DensityWeighted {
 #[plugin("density_weighted", cites = ["Greene2007", "SettlesCraven2008"])]
 impl QuerySelector for DensityWeighted {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let (beginning, beta) = (Beginning::Imputed, Some(self.beta));
-        self.committee.begin(beginning, beta, "density_weighted", problem, ctx)
+        let (n, beta, mut density) = (problem.n(), self.beta, Vec::new());
+        let Self { voting, imputing, asking, .. } = self.clone();
+        let committee = Committee { voting, imputing, asking };
+        committee.begin("density_weighted", problem, ctx, move |expansion, groups| {
+            if density.is_empty() {
+                density = vec![0.0; n];
+                let co = expansion.co_association();
+                groups.eligible().iter().for_each(|&i| density[i as usize] = around(co, i, beta));
+            }
+            let candidates = expansion.candidates(groups);
+            let score = |&i: &u32| match expansion.comes_last(i) {
+                true => -1.0,
+                false => (1.0 - expansion.margin(i).value()) * density[i as usize],
+            };
+            let scores: Vec<Option<f64>> = candidates.iter().map(|i| Some(score(i))).collect();
+            groups.best(&scores).map(|at| candidates[at])
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
-        self.committee.properties()
+        self.voting.properties(self.asking)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        self.committee.memory(shape)
+        self.voting.memory(shape)
     }
+}
+
+/// Neighbours whose co-associations make the density around an object.
+const NEIGHBOURS: usize = 10;
+
+/// The information density around object `i` ([SettlesCraven2008]): (mean co-association with the 10
+/// objects most associated with it)^β.
+fn around(co: &CoAssociation, i: u32, beta: f64) -> f64 {
+    let mut row = co.row(i as usize);
+    row.swap_remove(i as usize);
+    row.sort_unstable_by(|a, b| b.cmp(a));
+    row.truncate(NEIGHBOURS);
+    let sum: u32 = row.iter().sum();
+    let mean = f64::from(sum) / (row.len().max(1) * co.members()) as f64;
+    mean.powf(beta)
 }

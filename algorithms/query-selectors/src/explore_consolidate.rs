@@ -3,11 +3,12 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 
-use crate::checks::known_k;
-use crate::farthest::Farthest;
-use crate::mean::Mean;
-use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
-use crate::placing::Placing;
+use crate::parts::asking::{Asking, Member};
+use crate::parts::checks::known_k;
+use crate::parts::farthest::Farthest;
+use crate::parts::mean::Mean;
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
+use crate::parts::placing::{Placing, Selector};
 
 /// The order in which the neighbourhoods are asked while exploring.
 #[options]
@@ -36,6 +37,26 @@ pub enum First {
     Rule(FirstRule),
     /// This object, by row number from 0; it must be eligible.
     Object(usize),
+}
+
+/// How one neighbourhood per class is found: options of all selectors that explore.
+#[options]
+#[derive(Copy)]
+pub struct Exploring {
+    /// Number of clusters; absent: the problem's, or unknown.
+    #[option(min = 1)]
+    pub k: Option<usize>,
+    /// How objects are compared.
+    #[option(default = Distortion::SquaredEuclidean)]
+    pub distortion: Distortion,
+    /// The first object: `random`, `nearest_mean` or a row number.
+    #[option(default = First::Rule(FirstRule::Random))]
+    pub start: First,
+    /// The order in which the neighbourhoods are asked while exploring.
+    pub explore_order: ExploreOrder,
+    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
+    #[option(default = true)]
+    pub last_inference: bool,
 }
 
 /// Farthest objects until every class has a neighbourhood, then random objects until all are placed.
@@ -67,102 +88,126 @@ pub enum First {
 /// (`recompute_centroids = false` is the paper's).
 #[options]
 pub struct ExploreConsolidate {
-    /// Number of clusters; absent: the problem's, or unknown.
-    #[option(min = 1)]
-    pub k: Option<usize>,
-    /// How objects are compared.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
-    /// The first object: `random`, `nearest_mean` or a row number.
-    #[option(default = First::Rule(FirstRule::Random))]
-    pub start: First,
+    /// How one neighbourhood per class is found.
+    #[option(flatten)]
+    pub exploring: Exploring,
     /// Which member of a neighbourhood is put in a question while exploring.
     #[option(default = Member::Random)]
     pub explore_member: Member,
-    /// The order in which the neighbourhoods are asked while exploring.
-    pub explore_order: ExploreOrder,
     /// Which member of a neighbourhood is put in a question while consolidating.
     #[option(default = Member::Random)]
     pub consolidate_member: Member,
     /// Whether the means follow their neighbourhoods while consolidating.
     #[option(default = true)]
     pub recompute_centroids: bool,
-    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
-    #[option(default = true)]
-    pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equally far objects.
-    #[option(default = Tie::LowestIndex)]
-    pub tie: Tie,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("explore_consolidate", cites = ["Basu2004"])]
 impl QuerySelector for ExploreConsolidate {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        self.begin(Then::Consolidate, "explore_consolidate", problem, ctx)
+        let plugin = "explore_consolidate";
+        let (exploring, asking) = (self.exploring, self.asking);
+        let groups = Neighbourhoods::new(problem, ctx, plugin, exploring.distortion, asking)?;
+        Placing::start(groups, |groups| {
+            let explore = Explore::start(exploring, self.explore_member, problem, groups)?;
+            let draw = ctx.stream("consolidate");
+            Ok(Run { options: self.clone(), explore, consolidate: None, draw })
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
+        self.exploring.properties(self.asking)
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        self.exploring.memory(shape)
+    }
+}
+
+impl Exploring {
+    pub(crate) fn properties(&self, asking: Asking) -> SelectorProperties {
         SelectorProperties {
-            skips_entailed: self.skip_entailed,
+            skips_entailed: asking.skip_entailed,
             infers: self.last_inference,
             accepts_sparse: true,
             ..SelectorProperties::default()
         }
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
+    pub(crate) fn memory(&self, shape: &Shape) -> u64 {
         (128 * shape.n + 24 * shape.k * shape.d) as u64
     }
 }
 
-impl ExploreConsolidate {
-    /// Starts an inquiry that goes on as `then` says once every class has a neighbourhood.
-    pub(crate) fn begin(
-        &self,
-        then: Then,
-        plugin: &str,
+/// Explore, Fig. 2 of [Basu2004]: one neighbourhood per class.
+pub(crate) struct Explore {
+    /// `None`: unknown.
+    k: Option<usize>,
+    exploring: Exploring,
+    member: Member,
+    /// The neighbourhoods as those see them who are in none.
+    pub(crate) farthest: Farthest,
+}
+
+impl Explore {
+    /// Founds the first neighbourhood.
+    pub fn start(
+        exploring: Exploring,
+        member: Member,
         problem: &Problem,
-        ctx: &Context,
-    ) -> Result<Box<dyn Inquiry>> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
-        let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, rules)?;
-        let mut run = Run {
-            options: self.clone(),
-            k: None,
-            then,
-            phase: Phase::Explore,
-            farthest: Farthest::new(&groups),
-            step: Step::Done(Done::Exhausted),
-            draw: ctx.stream("consolidate"),
-            ctx: ctx.clone(),
-            groups,
-        };
-        let eligible = run.groups.eligible().len();
-        if eligible >= 2 {
-            run.k = known_k(self.k, problem, eligible)?;
-            let first = self.first(problem, &run.groups, ctx)?;
-            run.groups.create(first);
-            run.farthest.placed(&run.groups, first);
-            run.step = run.advance()?;
-        }
-        Ok(Box::new(run))
+        groups: &mut Neighbourhoods,
+    ) -> Result<Self> {
+        let k = known_k(exploring.k, problem, groups.eligible().len())?;
+        let first = exploring.start.of(problem, groups)?;
+        let mut explore = Explore { k, exploring, member, farthest: Farthest::new(groups) };
+        explore.settled(groups, first, Place::Apart);
+        Ok(explore)
     }
 
-    fn first(&self, problem: &Problem, groups: &Neighbourhoods, ctx: &Context) -> Result<u32> {
+    /// Whether there may be classes without a neighbourhood: λ < k.
+    pub fn goes_on(&self, groups: &Neighbourhoods) -> bool {
+        self.k.is_none_or(|k| groups.len() < k)
+    }
+
+    /// Asks the object farthest from all neighbourhoods against each of them.
+    pub fn take_up(&self, groups: &mut Neighbourhoods) -> Option<Step> {
+        let Some(x) = self.farthest.next(groups) else {
+            let Some(k) = self.k else { return Some(Step::Done(Done::AllAssigned)) };
+            let found = groups.len();
+            groups.ctx().warn(format!(
+                "explore found {found} of {k} neighbourhoods among the eligible objects"
+            ));
+            return Some(Step::Done(Done::Exhausted));
+        };
+        let order = match self.exploring.explore_order {
+            ExploreOrder::NearestCentroid => groups.by_distance(x, groups.means()),
+            ExploreOrder::Creation => (0..groups.len() as u32).collect(),
+        };
+        // No (λ)-inference here: apart from all λ < k, an object starts a new one.
+        groups.locate(x, order, self.member, false, "explore");
+        None
+    }
+
+    /// With a must-link `x` has joined a neighbourhood; apart from all λ it founds the next one.
+    pub fn settled(&mut self, groups: &mut Neighbourhoods, x: u32, place: Place) {
+        match place {
+            Place::Parked => return,
+            Place::Apart => groups.create(x),
+            Place::Joined(_) => {}
+        }
+        self.farthest.placed(groups, x);
+    }
+}
+
+impl First {
+    fn of(self, problem: &Problem, groups: &Neighbourhoods) -> Result<u32> {
         let eligible = groups.eligible();
-        match self.start {
+        match self {
             First::Rule(FirstRule::Random) => {
-                Ok(eligible[ctx.stream("start").below(eligible.len())])
+                Ok(eligible[groups.ctx().stream("start").below(eligible.len())])
             }
             First::Rule(FirstRule::NearestMean) => {
                 let mean = Mean::of(groups.points(), eligible);
@@ -176,122 +221,52 @@ impl ExploreConsolidate {
     }
 }
 
-/// What follows once every class has a neighbourhood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
-    /// Random objects, asked against the neighbourhoods from the nearest mean on.
-    Consolidate,
-    /// Farthest objects as before, asked from the nearest member on.
-    MinMax,
-}
-
-enum Phase {
-    Explore,
-    Consolidate {
-        /// Eligible objects not drawn yet.
-        pool: Vec<u32>,
-        /// The means at the start of the phase, unless they follow.
-        frozen: Option<Vec<Mean>>,
-    },
-    MinMax,
-}
-
 struct Run {
     options: ExploreConsolidate,
-    /// `None`: unknown.
-    k: Option<usize>,
-    then: Then,
-    phase: Phase,
-    farthest: Farthest,
-    step: Step,
+    explore: Explore,
+    /// Once there are k neighbourhoods.
+    consolidate: Option<Consolidate>,
+    /// Draws the objects of Consolidate.
     draw: Stream,
-    ctx: Context,
-    groups: Neighbourhoods,
 }
 
-impl Placing for Run {
-    fn groups(&mut self) -> &mut Neighbourhoods {
-        &mut self.groups
-    }
+struct Consolidate {
+    /// Eligible objects not drawn yet.
+    pool: Vec<u32>,
+    /// The means at the start of the phase, unless they follow.
+    frozen: Option<Vec<Mean>>,
+}
 
-    fn take_up(&mut self) -> Result<Option<Step>> {
-        if matches!(self.phase, Phase::Explore) && self.k.is_some_and(|k| self.groups.len() >= k) {
-            self.phase = match self.then {
-                Then::MinMax => Phase::MinMax,
-                Then::Consolidate => {
-                    let follow = self.options.recompute_centroids;
-                    let frozen = (!follow).then(|| self.groups.means().to_vec());
-                    Phase::Consolidate { pool: self.groups.free(), frozen }
-                }
-            };
+impl Selector for Run {
+    fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>> {
+        if self.explore.goes_on(groups) {
+            return Ok(self.explore.take_up(groups));
         }
-        let infer = self.options.last_inference;
-        let member = self.options.consolidate_member;
-        match &mut self.phase {
-            Phase::Explore => {
-                let groups = &mut self.groups;
-                let Some(x) = self.farthest.next(groups) else {
-                    if let Some(k) = self.k {
-                        let found = groups.len();
-                        self.ctx.warn(format!(
-                            "explore found {found} of {k} neighbourhoods among the eligible objects"
-                        ));
-                        return Ok(Some(Step::Done(Done::Exhausted)));
-                    }
-                    return Ok(Some(Step::Done(Done::AllAssigned)));
-                };
-                let order = match self.options.explore_order {
-                    ExploreOrder::NearestCentroid => groups.by_distance(x, groups.means()),
-                    ExploreOrder::Creation => (0..groups.len() as u32).collect(),
-                };
-                // No (λ)-inference here: apart from all λ < k, an object starts a new one.
-                groups.locate(x, order, self.options.explore_member, false, "explore");
-            }
-            Phase::Consolidate { pool, frozen } => {
-                if pool.is_empty() {
-                    return Ok(Some(Step::Done(Done::AllAssigned)));
-                }
-                let x = pool.swap_remove(self.draw.below(pool.len()));
-                let means = frozen.as_deref().unwrap_or(self.groups.means());
-                let order = self.groups.by_distance(x, means);
-                self.groups.locate(x, order, member, infer, "consolidate");
-            }
-            Phase::MinMax => {
-                let Some(x) = self.farthest.next(&mut self.groups) else {
-                    return Ok(Some(Step::Done(Done::AllAssigned)));
-                };
-                let order = self.groups.by_nearest_member(x);
-                self.groups.locate(x, order, member, infer, "min_max");
-            }
+        // Fig. 3: the means are estimated, once or with every object that joins,
+        let follow = self.options.recompute_centroids;
+        let Consolidate { pool, frozen } = self.consolidate.get_or_insert_with(|| Consolidate {
+            pool: groups.free(),
+            frozen: (!follow).then(|| groups.means().to_vec()),
+        });
+        if pool.is_empty() {
+            return Ok(Some(Step::Done(Done::AllAssigned)));
         }
+        // a random object is taken that is in no neighbourhood,
+        let x = pool.swap_remove(self.draw.below(pool.len()));
+        // the neighbourhoods are sorted by the distance of their means to it,
+        let order = groups.by_distance(x, frozen.as_deref().unwrap_or(groups.means()));
+        // and asked in this order until a must-link; the last one needs no question.
+        let (member, infer) =
+            (self.options.consolidate_member, self.options.exploring.last_inference);
+        groups.locate(x, order, member, infer, "consolidate");
         Ok(None)
     }
 
-    fn settled(&mut self, object: u32, place: Place) {
-        let exploring = matches!(self.phase, Phase::Explore);
-        match place {
-            Place::Parked => return,
-            Place::Apart if !exploring => return self.groups.park(object),
-            Place::Apart => self.groups.create(object),
-            Place::Joined(_) => {}
+    fn settled(&mut self, groups: &mut Neighbourhoods, object: u32, place: Place) {
+        if self.explore.goes_on(groups) {
+            self.explore.settled(groups, object, place);
+        } else if place == Place::Apart {
+            groups.park(object);
         }
-        if !matches!(self.phase, Phase::Consolidate { .. }) {
-            self.farthest.placed(&self.groups, object);
-        }
-    }
-}
-
-impl Inquiry for Run {
-    fn step(&mut self) -> Result<Step> {
-        Ok(self.step.clone())
-    }
-
-    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
-        self.step = self.answered(id, reply)?;
-        Ok(())
-    }
-
-    fn drain(&mut self) -> Vec<Event> {
-        self.groups.drain(matches!(self.step, Step::Done(_)))
     }
 }

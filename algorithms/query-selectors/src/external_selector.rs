@@ -8,7 +8,7 @@ use mustlink_external::child::{Child, ChildError};
 use mustlink_external::exchange::{PlainValue, Scratch};
 use mustlink_external::kept_children;
 
-use crate::checks::not_open;
+use crate::parts::checks::not_open;
 
 const TAG: &str = "external_selector";
 
@@ -53,21 +53,26 @@ pub struct ExternalSelector {
     /// Its name in messages; absent: `external_selector`.
     pub name: Option<String>,
     /// Seconds for each reply; 0: as long as it takes.
-    #[option(min = 0.0)]
+    #[option(min = 0.0, inert = "what the program says of itself, or a limit that it keeps")]
     pub timeout_seconds: f64,
     /// Whether it cannot run without k.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub needs_k: bool,
     /// Whether it asks for clusterings between questions.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub needs_clustering: bool,
     /// Whether it never asks what earlier replies entail.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub skips_entailed: bool,
     /// Whether it concludes memberships, which is sound only when k is the number of classes.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub infers: bool,
     /// Whether it takes sparse data.
+    #[option(inert = "what the program says of itself, or a limit that it keeps")]
     pub accepts_sparse: bool,
 }
 
-#[plugin("external_selector", waives = ["every_option_changes_something.timeout_seconds" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.needs_k" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.needs_clustering" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.skips_entailed" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.infers" => "what the program says of itself, or a limit that it keeps", "every_option_changes_something.accepts_sparse" => "what the program says of itself, or a limit that it keeps"])]
+#[plugin("external_selector")]
 impl QuerySelector for ExternalSelector {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         if self.command.is_empty() {

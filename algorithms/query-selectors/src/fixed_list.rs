@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mustlink_core::prelude::*;
 
-use crate::pair_list::PairList;
+use crate::parts::pair_list::PairList;
 
 /// Pairs in a given order: replays any recorded selection.
 ///

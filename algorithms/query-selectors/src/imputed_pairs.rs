@@ -6,7 +6,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::CoAssociation;
 use mustlink_kernels::ensemble::imputation::Thresholds;
 
-use crate::pair_list::{PairList, along};
+use crate::parts::pair_list::{PairList, along};
 
 /// Which pairs are asked.
 #[options]

@@ -1,7 +1,12 @@
-//! Which pair is worth asking about next? One selector per file.
+//! Which pair is worth asking about next? One selector per file; what several share is in `parts`.
 //!
-//! [`neighbourhoods`] is no selector but what several share: the bookkeeping of neighbourhoods and
-//! the routine that asks where an object belongs. So is [`super_instances`]: groups of objects that are
-//! taken for one.
+//! Options of several selectors: how objects are asked about ([`Asking`], [`Member`], [`Tie`]), who votes
+//! in a committee ([`Voting`]), and who represents a super-instance ([`Medoid`], [`Reference`]).
+
+mod parts;
+
+pub use parts::asking::{Asking, Member, Tie};
+pub use parts::super_instances::{Medoid, Reference};
+pub use parts::voting::Voting;
 
 automod::dir!(pub "src");

@@ -1,10 +1,11 @@
 //! Which objects are farthest from all that is known, even once every class is known?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::distance::points::Distortion;
 
-use crate::explore_consolidate::{ExploreConsolidate, ExploreOrder, First, FirstRule, Then};
-use crate::neighbourhoods::{MOST_RETRIES, Member, Tie};
+use crate::explore_consolidate::{Explore, Exploring};
+use crate::parts::asking::{Asking, Member};
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
+use crate::parts::placing::{Placing, Selector};
 
 /// Always the object least similar to its most similar placed object, asked from the nearest neighbourhood on.
 ///
@@ -30,64 +31,66 @@ use crate::neighbourhoods::{MOST_RETRIES, Member, Tie};
 /// similarity decided the order, in both phases.
 #[options]
 pub struct MinMaxSelection {
-    /// Number of clusters; absent: the problem's, or unknown.
-    #[option(min = 1)]
-    pub k: Option<usize>,
-    /// How objects are compared.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
-    /// The first object: `random`, `nearest_mean` or a row number.
-    #[option(default = First::Rule(FirstRule::Random))]
-    pub start: First,
-    /// The order in which the neighbourhoods are asked while exploring.
-    pub explore_order: ExploreOrder,
+    /// How one neighbourhood per class is found.
+    #[option(flatten)]
+    pub exploring: Exploring,
     /// Which member of a neighbourhood is put in a question.
     #[option(default = Member::Nearest)]
     pub member: Member,
-    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
-    #[option(default = true)]
-    pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equally far objects.
-    #[option(default = Tie::LowestIndex)]
-    pub tie: Tie,
-}
-
-impl MinMaxSelection {
-    /// The exploration, with what both phases share.
-    fn explore(&self) -> ExploreConsolidate {
-        ExploreConsolidate {
-            k: self.k,
-            distortion: self.distortion,
-            start: self.start,
-            explore_member: self.member,
-            explore_order: self.explore_order,
-            consolidate_member: self.member,
-            last_inference: self.last_inference,
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-            ..ExploreConsolidate::default()
-        }
-    }
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("min_max_selection", aliases = ["minmax"], cites = ["Mallapragada2008", "Basu2004"])]
 impl QuerySelector for MinMaxSelection {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        self.explore().begin(Then::MinMax, "min_max_selection", problem, ctx)
+        let plugin = "min_max_selection";
+        let (exploring, member) = (self.exploring, self.member);
+        let groups = Neighbourhoods::new(problem, ctx, plugin, exploring.distortion, self.asking)?;
+        Placing::start(groups, |groups| {
+            let explore = Explore::start(exploring, member, problem, groups)?;
+            Ok(Run { explore, member, infer: exploring.last_inference })
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
-        self.explore().properties()
+        self.exploring.properties(self.asking)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        self.explore().memory(shape)
+        self.exploring.memory(shape)
+    }
+}
+
+struct Run {
+    explore: Explore,
+    member: Member,
+    infer: bool,
+}
+
+impl Selector for Run {
+    fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>> {
+        if self.explore.goes_on(groups) {
+            return Ok(self.explore.take_up(groups));
+        }
+        // MinMax: of the objects outside the skeleton the one least similar to its most similar
+        // object of the skeleton, which is the one farthest from its nearest,
+        let Some(x) = self.explore.farthest.next(groups) else {
+            return Ok(Some(Step::Done(Done::AllAssigned)));
+        };
+        // asked from the neighbourhood of the most similar object on.
+        let order = groups.by_nearest_member(x);
+        groups.locate(x, order, self.member, self.infer, "min_max");
+        Ok(None)
+    }
+
+    fn settled(&mut self, groups: &mut Neighbourhoods, object: u32, place: Place) {
+        match place {
+            _ if self.explore.goes_on(groups) => self.explore.settled(groups, object, place),
+            Place::Joined(_) => self.explore.farthest.placed(groups, object),
+            Place::Apart => groups.park(object),
+            Place::Parked => {}
+        }
     }
 }

@@ -3,12 +3,19 @@
 use mustlink_core::prelude::*;
 use mustlink_core::{reduce, run};
 use mustlink_kernels::distance::points::Distortion;
-use mustlink_kernels::forest::columns::Columns;
-use mustlink_kernels::forest::random_forest::RandomForest;
 
-use crate::checks::{known_k, labels_all, not_open};
-use crate::neighbourhoods::{MOST_RETRIES, Member, Neighbourhoods, Place, Rules, Tie};
-use crate::placing::Placing;
+use crate::parts::asking::{Asking, Member};
+use crate::parts::checks::{known_k, labels_all};
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
+use crate::parts::placing::{Placing, Selector};
+
+pub mod columns;
+pub mod random_forest;
+mod split;
+mod tree;
+
+use columns::Columns;
+use random_forest::RandomForest;
 
 /// How many features a node of the forest looks at, by the number d of all.
 #[options]
@@ -94,44 +101,29 @@ pub struct Npu {
     /// Whether an object apart from k − 1 of k neighbourhoods joins the last one without a question,
     /// which counts among the questions to expect too; sound only when k is the number of classes.
     pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equally uncertain objects.
-    #[option(default = Tie::LowestIndex)]
-    pub tie: Tie,
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("npu", cites = ["Xiong2014", "Breiman2001"])]
 impl QuerySelector for Npu {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let rules = Rules {
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-        };
-        let groups = Neighbourhoods::new(problem, ctx, "npu", self.distortion, rules)?;
-        let eligible = groups.eligible().len();
-        let mut run = Run {
-            options: self.clone(),
-            problem: problem.clone(),
-            per_split: self.features_per_split.of(problem.d())?,
-            columns: None,
-            forest: None,
-            left: 0,
-            requests: 0,
-            step: Step::Done(Done::Exhausted),
-            draw: ctx.stream("start"),
-            groups,
-        };
-        if eligible >= 2 {
-            run.problem.k = known_k(self.k, problem, eligible)?;
-            run.step = run.advance()?;
-        }
-        Ok(Box::new(run))
+        let groups = Neighbourhoods::new(problem, ctx, "npu", self.distortion, self.asking)?;
+        let per_split = self.features_per_split.of(problem.d())?;
+        Placing::start(groups, |groups| {
+            let k = known_k(self.k, problem, groups.eligible().len())?;
+            Ok(Run {
+                options: self.clone(),
+                problem: Problem { k, ..problem.clone() },
+                per_split,
+                columns: None,
+                forest: None,
+                left: 0,
+                requests: 0,
+                draw: ctx.stream("start"),
+            })
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -139,7 +131,7 @@ impl QuerySelector for Npu {
         SelectorProperties {
             needs_k: self.k.is_none() && own.as_ref().is_some_and(|own| own.needs_k),
             needs_clustering: own.is_none(),
-            skips_entailed: self.skip_entailed,
+            skips_entailed: self.asking.skip_entailed,
             infers: self.last_inference,
             accepts_sparse: own.is_none_or(|own| own.accepts.contains(&DataKind::Csr)),
             ..SelectorProperties::default()
@@ -167,40 +159,38 @@ struct Run {
     /// Objects that may still be placed under the current clustering.
     left: usize,
     requests: RequestId,
-    step: Step,
     /// Draws objects while there is nothing to choose them by.
     draw: Stream,
-    groups: Neighbourhoods,
 }
 
 impl Run {
     /// Whether the last of the neighbourhoods there are needs no question.
-    fn infers(&self) -> bool {
-        self.options.last_inference && self.problem.k.is_some_and(|k| self.groups.len() >= k)
+    fn infers(&self, groups: &Neighbourhoods) -> bool {
+        self.options.last_inference && self.problem.k.is_some_and(|k| groups.len() >= k)
     }
 
     /// A clustering under the constraints so far, or the step that asks for one.
-    fn cluster(&mut self) -> Result<Option<Step>> {
-        let constraints = self.groups.constraints(&self.problem)?;
+    fn cluster(&mut self, groups: &Neighbourhoods) -> Result<Option<Step>> {
+        let constraints = groups.constraints(&self.problem)?;
         let Some(clusterer) = &self.options.clusterer else {
             return Ok(Some(Step::NeedClustering { request: self.requests, constraints }));
         };
         let under = self.problem.clone().with_constraints(constraints);
         // As for the run's own clusterer: only the constraints change, not what is drawn.
-        let ctx = self.groups.ctx().child("clusterer");
+        let ctx = groups.ctx().child("clusterer");
         let made = run::cluster(&**clusterer, &under, &ctx).map_err(|e| e.at("clusterer"))?;
-        self.learn(&made.clustering)?;
+        self.learn(groups, &made.clustering)?;
         Ok(None)
     }
 
     /// A forest that tells the clusters apart.
-    fn learn(&mut self, clustering: &Clustering) -> Result<()> {
+    fn learn(&mut self, groups: &Neighbourhoods, clustering: &Clustering) -> Result<()> {
         let columns = self.columns.get_or_insert_with(|| Columns::new(&self.problem.data));
-        let ctx = self.groups.ctx().child("forest").index(self.requests as usize);
+        let ctx = groups.ctx().child("forest").index(self.requests as usize);
         let (trees, per_split) = (self.options.trees, self.per_split);
         // Who shares a leaf with nobody placed needs no leaf of its own, unless objects will be
         // placed under this forest.
-        let placed = self.groups.members().concat();
+        let placed = groups.members().concat();
         let wanted = (self.options.recluster_every == 1).then_some(placed.as_slice());
         let labels = &clustering.labels;
         self.forest = Some(RandomForest::grow(columns, labels, trees, per_split, wanted, &ctx)?);
@@ -210,17 +200,17 @@ impl Run {
     }
 
     /// The object to take up, and the neighbourhoods in the order in which they are asked.
-    fn most_informative(&mut self) -> Option<(u32, Vec<u32>)> {
-        let free = self.groups.free();
+    fn most_informative(&self, groups: &mut Neighbourhoods) -> Option<(u32, Vec<u32>)> {
+        let free = groups.free();
         let forest = self.forest.as_ref()?;
-        let sets = self.groups.members();
-        let (width, infers) = (sets.len(), self.infers());
+        let sets = groups.members();
+        let (width, infers) = (sets.len(), self.infers(groups));
         let sums = forest.shared_with(&free, sets);
         let sizes: Vec<u64> = sets.iter().map(|set| set.len() as u64).collect();
         let closeness = |at: usize| Closeness { sums: &sums[at * width..][..width], sizes: &sizes };
         let mut scores = vec![None; free.len()];
         reduce::fill(&mut scores, |at| Some(closeness(at).score(infers)));
-        let at = self.groups.best(&scores)?;
+        let at = groups.best(&scores)?;
         Some((free[at], closeness(at).order()))
     }
 }
@@ -276,73 +266,46 @@ fn questions(p: &[f64], last_is_free: bool) -> f64 {
     (1..).zip(p).map(|(r, v)| asked(r) as f64 * v).sum()
 }
 
-impl Placing for Run {
-    fn groups(&mut self) -> &mut Neighbourhoods {
-        &mut self.groups
-    }
-
-    fn take_up(&mut self) -> Result<Option<Step>> {
-        let free = self.groups.free();
+impl Selector for Run {
+    fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>> {
+        let free = groups.free();
         if free.is_empty() {
             return Ok(Some(Step::Done(Done::AllAssigned)));
         }
-        if self.groups.is_empty() {
-            self.groups.create(free[self.draw.below(free.len())]);
+        if groups.is_empty() {
+            groups.create(free[self.draw.below(free.len())]);
             return Ok(None);
         }
-        let (x, order) = if self.groups.len() == 1 {
+        let (x, order) = if groups.len() == 1 {
             (free[self.draw.below(free.len())], vec![0])
         } else {
             if self.left == 0
-                && let Some(step) = self.cluster()?
+                && let Some(step) = self.cluster(groups)?
             {
                 return Ok(Some(step));
             }
-            let Some(found) = self.most_informative() else { return Ok(None) };
+            let Some(found) = self.most_informative(groups) else { return Ok(None) };
             found
         };
-        let infer = self.infers();
-        self.groups.locate(x, order, self.options.member, infer, "npu");
+        let infer = self.infers(groups);
+        groups.locate(x, order, self.options.member, infer, "npu");
         Ok(None)
     }
 
-    fn settled(&mut self, object: u32, place: Place) {
+    fn settled(&mut self, groups: &mut Neighbourhoods, object: u32, place: Place) {
         self.left = self.left.saturating_sub(1);
         if place == Place::Apart {
             // Where the last of k is inferred there are no more than k.
-            match self.infers() {
-                true => self.groups.park(object),
-                false => self.groups.create(object),
+            match self.infers(groups) {
+                true => groups.park(object),
+                false => groups.create(object),
             }
         }
     }
-}
 
-impl Inquiry for Run {
-    fn step(&mut self) -> Result<Step> {
-        Ok(self.step.clone())
-    }
-
-    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
-        if !matches!(self.step, Step::Ask { .. }) {
-            return Err(not_open(id));
-        }
-        self.step = self.answered(id, reply)?;
-        Ok(())
-    }
-
-    fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
-        if !matches!(self.step, Step::NeedClustering { .. }) || request != self.requests {
-            return Err(Error::Oracle(format!("clustering {request} was not asked for")));
-        }
+    fn clustered(&mut self, groups: &Neighbourhoods, clustering: &Clustering) -> Result<()> {
         labels_all(clustering, &self.problem)?;
-        self.learn(clustering)?;
-        self.step = self.advance()?;
-        Ok(())
-    }
-
-    fn drain(&mut self) -> Vec<Event> {
-        self.groups.drain(matches!(self.step, Step::Done(_)))
+        self.learn(groups, clustering)
     }
 }
 

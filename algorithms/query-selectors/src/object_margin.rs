@@ -2,11 +2,13 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
-use mustlink_kernels::ensemble::co_association::{MAX_MATRIX_BYTES, Representation};
 
-use crate::committee::{Beginning, Committee, Weighting};
-use crate::neighbourhoods::MOST_RETRIES;
-use crate::neighbourhoods::Tie;
+use crate::parts::asking::Asking;
+use crate::parts::expansion::{Expansion, Weighting, ZeroAssociation};
+use crate::parts::farthest::Farthest;
+use crate::parts::neighbourhoods::{Neighbourhoods, Place};
+use crate::parts::placing::{Placing, Selector};
+use crate::parts::voting::Voting;
 
 /// Objects with the smallest margin of co-association, after one far object per class.
 ///
@@ -24,61 +26,84 @@ use crate::neighbourhoods::Tie;
 /// The expansion of [Greene2007] without its sizes, after the exploration of [Basu2004].
 #[options]
 pub struct ObjectMargin {
-    /// What makes the committee; absent: that of `committee`.
-    pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// Number of clusters; absent: the problem's.
-    #[option(min = 1)]
-    pub k: Option<usize>,
+    /// Who votes.
+    #[option(flatten)]
+    pub voting: Voting,
     /// How far objects are from one another.
     #[option(default = Distortion::SquaredEuclidean)]
     pub distortion: Distortion,
-    /// How co-associations are held.
-    pub representation: Representation,
-    /// Bytes of the matrix above which it is not held.
-    #[option(default = MAX_MATRIX_BYTES)]
-    pub max_matrix_bytes: u64,
-    /// Whether an object apart from k − 1 clusters joins the last one without a question; sound only when k is the number of classes.
-    #[option(default = true)]
-    pub last_inference: bool,
-    /// Whether what is known already is concluded instead of asked.
-    #[option(default = true)]
-    pub skip_entailed: bool,
-    /// Other members of a cluster tried after "don't know".
-    #[option(default = 1, max = MOST_RETRIES)]
-    pub dont_know_retries: u8,
-    /// What decides between equal margins.
-    pub tie: Tie,
-}
-
-impl ObjectMargin {
-    fn committee(&self) -> Committee {
-        Committee {
-            generator: self.generator.clone(),
-            k: self.k,
-            weighting: Weighting::None,
-            distortion: self.distortion,
-            representation: self.representation,
-            max_matrix_bytes: self.max_matrix_bytes,
-            last_inference: self.last_inference,
-            skip_entailed: self.skip_entailed,
-            dont_know_retries: self.dont_know_retries,
-            tie: self.tie,
-            ..Committee::default()
-        }
-    }
+    /// How objects are asked about.
+    #[option(flatten)]
+    pub asking: Asking,
 }
 
 #[plugin("object_margin", cites = ["Greene2007", "Basu2004"])]
 impl QuerySelector for ObjectMargin {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        self.committee().begin(Beginning::Farthest, None, "object_margin", problem, ctx)
+        let plugin = "object_margin";
+        let groups = Neighbourhoods::new(problem, ctx, plugin, self.distortion, self.asking)?;
+        Placing::start(groups, |groups| {
+            let (k, ensemble) = self.voting.vote(plugin, problem, groups)?;
+            let co = self.voting.count(&ensemble, ctx)?;
+            Ok(Run {
+                k,
+                infer: self.voting.last_inference,
+                farthest: Farthest::new(groups),
+                expansion: Expansion::new(co, Weighting::None, ZeroAssociation::default()),
+            })
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
-        self.committee().properties()
+        self.voting.properties(self.asking)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        self.committee().memory(shape)
+        self.voting.memory(shape)
+    }
+}
+
+struct Run {
+    k: usize,
+    infer: bool,
+    farthest: Farthest,
+    expansion: Expansion,
+}
+
+impl Selector for Run {
+    fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>> {
+        self.expansion.follow(groups.members());
+        let eligible = groups.eligible();
+        // The exploration of [Basu2004].
+        if groups.is_empty() {
+            let first = eligible[groups.ctx().stream("start").below(eligible.len())];
+            self.settled(groups, first, Place::Apart);
+            return Ok(None);
+        }
+        if groups.len() < self.k
+            && let Some(x) = self.farthest.next(groups)
+        {
+            self.expansion.locate(groups, x, false, "initialise");
+            return Ok(None);
+        }
+        // The expansion of [Greene2007].
+        let Some(x) = self.expansion.most_disputed(groups) else {
+            return Ok(Some(Step::Done(Done::AllAssigned)));
+        };
+        self.expansion.locate(groups, x, self.infer, "expand");
+        Ok(None)
+    }
+
+    fn settled(&mut self, groups: &mut Neighbourhoods, object: u32, place: Place) {
+        let exploring = groups.len() < self.k;
+        match place {
+            Place::Apart if exploring => groups.create(object),
+            Place::Apart => return groups.park(object),
+            Place::Joined(_) => {}
+            Place::Parked => return,
+        }
+        if exploring {
+            self.farthest.placed(groups, object);
+        }
     }
 }

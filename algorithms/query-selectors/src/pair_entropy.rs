@@ -3,8 +3,8 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 
-use crate::pair_list::{PairList, along};
-use crate::pair_pool::{Pool, most_disputed};
+use crate::parts::pair_list::{PairList, along};
+use crate::parts::pair_pool::{Pool, most_disputed};
 
 /// Pairs on which the members of an ensemble are most divided, by entropy.
 ///
@@ -27,7 +27,11 @@ pub struct PairEntropy {
     #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Pairs scored where there are more than 2000 eligible objects.
-    #[option(default = 100_000, min = 1)]
+    #[option(
+        default = 100_000,
+        min = 1,
+        inert = "it counts beyond 2000 eligible objects, and the small problems have fewer"
+    )]
     pub pool: usize,
     /// Questions about one object, at most.
     #[option(default = 3, min = 1)]
@@ -43,7 +47,7 @@ impl PairEntropy {
     }
 }
 
-#[plugin("pair_entropy", cites = ["Greene2007"], waives = ["every_option_changes_something.pool" => "it counts beyond 2000 eligible objects, and the small problems have fewer"])]
+#[plugin("pair_entropy", cites = ["Greene2007"])]
 impl QuerySelector for PairEntropy {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let generator = self.generator()?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use mustlink_core::knowledge::{ENTAILED, Knowledge, Learned};
 use mustlink_core::prelude::*;
 
-use crate::checks::not_open;
+use crate::parts::checks::not_open;
 
 /// Uniformly random pairs of eligible objects, without replacement.
 ///

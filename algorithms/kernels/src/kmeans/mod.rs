@@ -3,7 +3,6 @@
 pub mod lloyd;
 pub mod means;
 pub mod nearest;
-pub mod sampled_starts;
 pub mod seeding;
 pub mod single_moves;
 mod single_pass;

@@ -7,8 +7,8 @@ use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_laws::fixtures;
+use mustlink_query_selectors::Reference;
 use mustlink_query_selectors::cobra::{Cobra, Every, OnDontKnow, OnExhaust, SuperInstances};
-use mustlink_query_selectors::super_instances::Reference;
 use proptest::prelude::*;
 
 use crate::support::{Slices, cases, erratic, line, questions, select, truth};

@@ -2,11 +2,13 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::selection::ConstraintView;
-use mustlink_kernels::ensemble::co_association::{CoAssociation, Representation};
-use mustlink_query_selectors::committee::{Committee, Fallback, InitialMembers, Weighting};
+use mustlink_kernels::ensemble::co_association::Representation;
+use mustlink_query_selectors::Voting;
+use mustlink_query_selectors::committee::{
+    Committee, Fallback, Imputing, InitialMembers, Weighting,
+};
 use mustlink_query_selectors::density_weighted::DensityWeighted;
 use mustlink_query_selectors::object_margin::ObjectMargin;
-use mustlink_query_selectors::votes::Votes;
 use ndarray::Array2;
 use proptest::prelude::*;
 
@@ -38,6 +40,11 @@ pub fn given(labels: &[&[u32]]) -> Option<Box<dyn EnsembleGenerator>> {
     Some(Box::new(GivenMembers { labels: labels.iter().map(|l| l.to_vec()).collect() }))
 }
 
+/// A committee of those that `generator` makes.
+fn of(generator: Option<Box<dyn EnsembleGenerator>>) -> Committee {
+    Committee { voting: Voting { generator, ..Voting::default() }, ..Committee::default() }
+}
+
 const CLASSES: [u32; 12] = [0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2];
 
 pub const E12: [&[u32]; 5] = [
@@ -54,7 +61,11 @@ pub fn twelve() -> Problem {
 }
 
 fn committee(representation: Representation) -> Committee {
-    Committee { generator: given(&E12), kappa_must: 0.8, representation, ..Committee::default() }
+    Committee {
+        voting: Voting { generator: given(&E12), representation, ..Voting::default() },
+        imputing: Imputing { kappa_must: 0.8, ..Imputing::default() },
+        ..Committee::default()
+    }
 }
 
 #[test]
@@ -80,8 +91,8 @@ fn trace_on_twelve_objects() {
 /// nothing until then.
 #[test]
 fn imputed_members_count_and_wait() {
-    let c =
-        Committee { initial_members: InitialMembers::Imputed, ..committee(Representation::Auto) };
+    let mut c = committee(Representation::Auto);
+    c.imputing.initial_members = InitialMembers::Imputed;
     let s = select(&c, &twelve(), truth(&CLASSES), None, 1).unwrap();
     // With those that wait counted, 10 is nearer to the cluster of 5.
     assert_eq!(questions_for(&s, "initialise"), [(5, 0), (10, 5), (10, 0)]);
@@ -113,40 +124,15 @@ fn a_budget_of_three_leaves_three_singletons() {
 }
 
 #[test]
-fn margins_of_the_trace() {
-    let e = given(&E12).unwrap().generate(&twelve(), &Context::new(1)).unwrap();
-    let mut votes = Votes::new(CoAssociation::implicit(&e));
-    [0, 5, 10].iter().for_each(|&r| votes.create(r));
-    let margins = |votes: &Votes| -> Vec<f64> {
-        (0..12).map(|i| (1e6 * votes.margin(i, true).value()).round() / 1e6).collect()
-    };
-    let first = margins(&votes);
-    for (i, w) in
-        [(1, 1.0), (2, 1.0), (3, 0.6), (4, 0.0), (6, 1.0), (7, 0.6), (8, 0.2), (9, 0.6), (11, 1.0)]
-    {
-        assert_eq!(first[i], w, "object {i}");
-    }
-    assert_eq!(votes.association(4), [0.4, 0.4, 0.0]);
-    assert_eq!(votes.order(4), [0, 1, 2]);
-    [(4, 0), (8, 1)].iter().for_each(|&(i, c)| votes.join(i, c));
-    assert_eq!(margins(&votes)[9], 0.0);
-    votes.join(9, 2);
-    assert_eq!(margins(&votes)[7], (1e6f64 * 5.0 / 11.0).round() / 1e6);
-    votes.join(7, 1);
-    assert_eq!(margins(&votes)[11], 0.5);
-    votes.join(11, 2);
-    assert_eq!(margins(&votes)[3], (1e6f64 * 5.0 / 9.0).round() / 1e6);
-    votes.join(3, 0);
-    assert_eq!(margins(&votes)[6], 0.6);
-}
-
-#[test]
 fn too_few_neighbourhoods_fall_back_to_singletons_or_stop() {
     // All members agree on two sets; the third class hides in them.
     let labels: [u32; 8] = [0, 0, 0, 0, 1, 1, 1, 1];
     let classes = [0, 0, 0, 2, 1, 1, 1, 1];
     let p = Problem::new(Data::dense(Array2::ones((8, 1))).unwrap()).with_k(3);
-    let c = |fallback| Committee { generator: given(&[&labels]), fallback, ..Committee::default() };
+    let c = |fallback| Committee {
+        imputing: Imputing { fallback, ..Imputing::default() },
+        ..of(given(&[&labels]))
+    };
     let stop = select(&c(Fallback::Stop), &p, truth(&classes), None, 1).unwrap();
     // Two clusters, so nothing is inferred, and the odd one is set aside.
     assert_eq!(
@@ -155,7 +141,7 @@ fn too_few_neighbourhoods_fall_back_to_singletons_or_stop() {
     );
     assert!(questions(&stop).contains(&(3, 0)) && questions(&stop).contains(&(3, 4)));
     let lone: [u32; 8] = [0, 0, 0, 2, 1, 1, 1, 1];
-    let c = Committee { generator: given(&[&lone]), ..Committee::default() };
+    let c = of(given(&[&lone]));
     let s = select(&c, &p, truth(&classes), None, 1).unwrap();
     assert_eq!(questions_for(&s, "initialise"), [(0, 4), (3, 4), (3, 0)]);
 }
@@ -165,14 +151,16 @@ fn what_cannot_be_is_refused() {
     let start =
         |c: &Committee, p: &Problem| c.start(p, &Context::new(1)).err().unwrap().to_string();
     let p = twelve();
-    let bad = Committee { kappa_cannot: 0.9, ..committee(Representation::Auto) };
+    let mut bad = committee(Representation::Auto);
+    bad.imputing.kappa_cannot = 0.9;
     assert!(start(&bad, &p).starts_with("kappa_must: must be 0 <= kappa_cannot < kappa_must <= 1"));
-    let small = Committee { max_matrix_bytes: 3, ..committee(Representation::Dense) };
+    let mut small = committee(Representation::Dense);
+    small.voting.max_matrix_bytes = 3;
     assert!(start(&small, &p).starts_with("max_matrix_bytes: must be >= 66"));
     let without = Problem { k: None, ..twelve() };
     assert!(start(&committee(Representation::Auto), &without).contains("committee"));
     let gaps: Vec<u32> = (0..12).map(|i| if i == 3 { NONE } else { 0 }).collect();
-    let c = Committee { generator: given(&[&gaps]), ..Committee::default() };
+    let c = of(given(&[&gaps]));
     assert!(start(&c, &p).starts_with("generator: must be one that labels every object"));
 }
 
@@ -202,7 +190,8 @@ proptest! {
         let labels: Vec<&[u32]> = labels.iter().map(|l| &l[..]).collect();
         let asked = |representation, weighting| {
             let c = Committee {
-                generator: given(&labels), representation, weighting, kappa_must: 0.8,
+                voting: Voting { generator: given(&labels), representation, ..Voting::default() },
+                imputing: Imputing { weighting, kappa_must: 0.8, ..Imputing::default() },
                 ..Committee::default()
             };
             select(&c, &p, truth(&classes), None, seed).unwrap()
@@ -233,56 +222,12 @@ proptest! {
     }
 
     #[test]
-    fn votes_kept_up_are_votes_counted((p, _, labels, seed) in committees(), lent in 0usize..4) {
-        let labels: Vec<&[u32]> = labels.iter().map(|l| &l[..]).collect();
-        let e = given(&labels).unwrap().generate(&p, &Context::new(1)).unwrap();
-        let co = CoAssociation::dense(&e, &Context::new(1)).unwrap();
-        let mut votes = Votes::new(co.clone());
-        let mut sets: Vec<Vec<u32>> = Vec::new();
-        let mut s = mustlink_core::random::SeedPath::new(seed).stream("order");
-        let order = s.permutation(p.n());
-        // The last ones count in the first neighbourhood until their turn comes.
-        let guests = order[order.len() - lent.min(order.len() - 3)..].to_vec();
-        for i in order {
-            if sets.len() < 3 {
-                votes.create(i);
-                sets.push(vec![i]);
-                if sets.len() == 1 {
-                    votes.lend(&guests, 0);
-                    sets[0].extend(&guests);
-                }
-            } else {
-                let c = s.below(3);
-                votes.join(i, c as u32);
-                sets.iter_mut().for_each(|set| set.retain(|&x| x != i));
-                sets[c].push(i);
-            }
-            for x in 0..p.n() as u32 {
-                let slow: Vec<u64> = sets.iter().map(|set| co.sums(&[x], set)[0]).collect();
-                prop_assert_eq!(&votes.shared(x), &slow);
-                // Equation 5 in floating point.
-                let total: usize = sets.iter().map(Vec::len).sum();
-                let mut t: Vec<f64> = votes.association(x).iter().zip(&sets)
-                    .map(|(s, set)| set.len() as f64 / total as f64 * s).collect();
-                t.sort_by(|a, b| b.total_cmp(a));
-                let w = match t.len() {
-                    1 => 1.0,
-                    _ if t[0] + t[1] == 0.0 => 0.0,
-                    _ => 2.0 * t[0] / (t[0] + t[1]) - 1.0,
-                };
-                let exact = votes.margin(x, true).value();
-                prop_assert!((0.0..=1.0).contains(&exact) && (exact - w).abs() < 1e-12);
-            }
-        }
-    }
-
-    #[test]
     fn it_ends_whatever_is_replied((p, _, labels, seed) in committees()) {
         let labels: Vec<&[u32]> = labels.iter().map(|l| &l[..]).collect();
         let selectors: [Box<dyn QuerySelector>; 3] = [
-            Box::new(Committee { generator: given(&labels), ..Committee::default() }),
-            Box::new(ObjectMargin { generator: given(&labels), ..ObjectMargin::default() }),
-            Box::new(DensityWeighted { committee: Committee { generator: given(&labels), ..Committee::default() }, ..DensityWeighted::default() }),
+            Box::new(of(given(&labels))),
+            Box::new(ObjectMargin { voting: of(given(&labels)).voting, ..ObjectMargin::default() }),
+            Box::new(DensityWeighted { voting: of(given(&labels)).voting, ..DensityWeighted::default() }),
         ];
         for s in selectors {
             let replies = crate::support::erratic(seed);
@@ -319,7 +264,7 @@ fn the_estimate_counts_no_centres_that_nobody_keeps() {
     let shape = Shape { n: 2225, d: 9635, k: 5, entries: 286_774, constraints: 0 };
     let labels = 2000 * 2225 * 4;
     assert!(subsample.memory(&shape, false) > labels + 2000 * 5 * 9635 * 8);
-    let committee = Committee { generator: Some(subsample), ..Committee::default() };
+    let committee = of(Some(subsample));
     let estimate = committee.memory(&shape);
     assert!((labels..100_000_000).contains(&estimate), "{estimate}");
 }

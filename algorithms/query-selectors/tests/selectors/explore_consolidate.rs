@@ -5,15 +5,16 @@ use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_query_selectors::explore_consolidate::{
-    ExploreConsolidate, ExploreOrder, First, FirstRule,
+    ExploreConsolidate, ExploreOrder, Exploring, First, FirstRule,
 };
-use mustlink_query_selectors::neighbourhoods::{Member, Tie};
+use mustlink_query_selectors::{Asking, Member, Tie};
 use proptest::prelude::*;
 
 use crate::support::{Case, cases, erratic, line, questions, questions_for, select, truth};
 
 fn from_object(start: usize) -> ExploreConsolidate {
-    ExploreConsolidate { start: First::Object(start), ..ExploreConsolidate::default() }
+    let exploring = Exploring { start: First::Object(start), ..Exploring::default() };
+    ExploreConsolidate { exploring, ..ExploreConsolidate::default() }
 }
 
 fn inferred(selection: &Selection) -> usize {
@@ -84,7 +85,8 @@ fn the_last_neighbourhood_is_free() {
     // "Queried" lacks what was inferred, in the pairs and in the names.
     assert_eq!(sizes(ConstraintView::Queried), (0, 5, vec![vec![0], vec![2], vec![1]]));
     assert_eq!(sizes(ConstraintView::Neighbourhood), (1, 5, vec![vec![0], vec![2, 3], vec![1]]));
-    let asking = ExploreConsolidate { last_inference: false, ..from_object(0) };
+    let mut asking = from_object(0);
+    asking.exploring.last_inference = false;
     let run = select(&asking, &problem, truth(&classes), None, 1).unwrap();
     assert_eq!(questions(&run).last(), Some(&(3, 2)));
     assert_eq!((run.asked(), inferred(&run)), (6, 0));
@@ -109,7 +111,8 @@ fn dont_know_tries_another_member_then_leaves_it_open() {
         _ => truth(&classes)(i, j),
     };
     for retries in 0..4 {
-        let selector = ExploreConsolidate { dont_know_retries: retries, ..from_object(0) };
+        let asking = Asking { dont_know_retries: retries, ..Asking::default() };
+        let selector = ExploreConsolidate { asking, ..from_object(0) };
         for seed in 0..6 {
             let run = select(&selector, &problem, reply, None, seed).unwrap();
             let tried = questions(&run).iter().filter(|q| q.0 == 3 && q.1 < 2).count();
@@ -170,11 +173,14 @@ fn options_out_of_range_are_named() {
     };
     assert_eq!(refuse(from_object(1)), "start: must be an eligible object, got 1");
     assert_eq!(refuse(from_object(3)), "start: must be an eligible object, got 3");
-    let k = ExploreConsolidate { k: Some(3), ..ExploreConsolidate::default() };
-    assert_eq!(refuse(k), "k: must be in 1..=2 (the eligible objects), got 3");
-    let zero = ExploreConsolidate { k: Some(0), ..ExploreConsolidate::default() };
-    assert_eq!(refuse(zero), "k: must be in 1..=1000000000, got 0");
-    let retries = ExploreConsolidate { dont_know_retries: 6, ..ExploreConsolidate::default() };
+    let of = |k| ExploreConsolidate {
+        exploring: Exploring { k: Some(k), ..Exploring::default() },
+        ..ExploreConsolidate::default()
+    };
+    assert_eq!(refuse(of(3)), "k: must be in 1..=2 (the eligible objects), got 3");
+    assert_eq!(refuse(of(0)), "k: must be in 1..=1000000000, got 0");
+    let asking = Asking { dont_know_retries: 6, ..Asking::default() };
+    let retries = ExploreConsolidate { asking, ..ExploreConsolidate::default() };
     assert_eq!(refuse(retries), "dont_know_retries: must be in 0..=5, got 6");
 }
 
@@ -216,20 +222,28 @@ fn options() -> impl Strategy<Value = ExploreConsolidate> {
     (member(), member(), start, flags, 0u8..3, any::<bool>()).prop_map(
         |(explore_member, consolidate_member, start, flags, dont_know_retries, cosine)| {
             ExploreConsolidate {
-                k: None,
-                distortion: if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean },
-                start,
-                explore_member,
-                explore_order: match flags.0 {
-                    true => ExploreOrder::NearestCentroid,
-                    false => ExploreOrder::Creation,
+                exploring: Exploring {
+                    k: None,
+                    distortion: if cosine {
+                        Distortion::Cosine
+                    } else {
+                        Distortion::SquaredEuclidean
+                    },
+                    start,
+                    explore_order: match flags.0 {
+                        true => ExploreOrder::NearestCentroid,
+                        false => ExploreOrder::Creation,
+                    },
+                    last_inference: flags.2,
                 },
+                explore_member,
                 consolidate_member,
                 recompute_centroids: flags.1,
-                last_inference: flags.2,
-                skip_entailed: flags.3,
-                dont_know_retries,
-                tie: if flags.4 { Tie::LowestIndex } else { Tie::Random },
+                asking: Asking {
+                    skip_entailed: flags.3,
+                    dont_know_retries,
+                    tie: if flags.4 { Tie::LowestIndex } else { Tie::Random },
+                },
             }
         },
     )
@@ -286,11 +300,9 @@ proptest! {
     #[test]
     fn explore_equals_the_figure(case in cases(25)) {
         let start = case.eligible()[0];
-        let selector = ExploreConsolidate {
-            explore_member: Member::First,
-            explore_order: ExploreOrder::Creation,
-            ..from_object(start as usize)
-        };
+        let mut selector = from_object(start as usize);
+        selector.explore_member = Member::First;
+        selector.exploring.explore_order = ExploreOrder::Creation;
         let run = select(&selector, &case.problem, truth(&case.classes), None, case.seed).unwrap();
         prop_assert_eq!(questions(&run), slow_explore(&case, start));
     }
@@ -315,7 +327,7 @@ proptest! {
         }
         let explored = questions_for(&run, "explore").len();
         let consolidated = questions_for(&run, "consolidate");
-        if options.last_inference {
+        if options.exploring.last_inference {
             prop_assert!(run.asked() <= (eligible.len() - k) * (k - 1) + explored);
             let mut per_object: HashMap<u32, usize> = HashMap::new();
             consolidated.iter().for_each(|q| *per_object.entry(q.0).or_default() += 1);
@@ -342,7 +354,7 @@ proptest! {
         let reply = erratic(case.seed);
         // The driver fails on a repeated pair or an object that is not eligible.
         let whole = select(&options, &problem, reply.clone(), None, case.seed).unwrap();
-        if options.skip_entailed {
+        if options.asking.skip_entailed {
             prop_assert_eq!(whole.counts(usize::MAX).conflicts, 0);
         }
         for budget in [0, 1, whole.asked() / 2, whole.asked()] {

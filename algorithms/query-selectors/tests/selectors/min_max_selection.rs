@@ -2,15 +2,16 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce::squared_distance;
 use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::Distortion;
-use mustlink_query_selectors::explore_consolidate::{ExploreOrder, First, FirstRule};
+use mustlink_query_selectors::explore_consolidate::{ExploreOrder, Exploring, First, FirstRule};
 use mustlink_query_selectors::min_max_selection::MinMaxSelection;
-use mustlink_query_selectors::neighbourhoods::{Member, Tie};
+use mustlink_query_selectors::{Asking, Member, Tie};
 use proptest::prelude::*;
 
 use crate::support::{Case, cases, erratic, line, questions, questions_for, select, truth};
 
 fn from_object(start: usize) -> MinMaxSelection {
-    MinMaxSelection { start: First::Object(start), ..MinMaxSelection::default() }
+    let exploring = Exploring { start: First::Object(start), ..Exploring::default() };
+    MinMaxSelection { exploring, ..MinMaxSelection::default() }
 }
 
 fn done(selection: &Selection) -> Option<Done> {
@@ -58,7 +59,8 @@ fn the_last_neighbourhood_is_free() {
     let run = select(&from_object(0), &problem, truth(&classes), None, 1).unwrap();
     assert_eq!(questions(&run), [(2, 0), (1, 0), (1, 2), (3, 1), (3, 0)]);
     assert_eq!(run.counts(usize::MAX).inferred, 1);
-    let asking = MinMaxSelection { last_inference: false, ..from_object(0) };
+    let mut asking = from_object(0);
+    asking.exploring.last_inference = false;
     let run = select(&asking, &problem, truth(&classes), None, 1).unwrap();
     assert_eq!(questions(&run).last(), Some(&(3, 2)));
 }
@@ -73,7 +75,8 @@ fn degenerate_problems_end_cleanly() {
     let problem = line(&[0.0, 1.0, 5.0]).with_k(1);
     let run = select(&selector, &problem, truth(&[0; 3]), None, 1).unwrap();
     assert_eq!((run.asked(), done(&run)), (0, Some(Done::AllAssigned)));
-    let asking = MinMaxSelection { last_inference: false, ..MinMaxSelection::default() };
+    let mut asking = MinMaxSelection::default();
+    asking.exploring.last_inference = false;
     let run = select(&asking, &problem, truth(&[0; 3]), None, 1).unwrap();
     assert_eq!((run.asked(), run.counts(2).must), (2, 2));
 
@@ -112,7 +115,8 @@ fn dont_know_tries_the_next_nearest_member() {
         _ => truth(&[0, 1, 1, 1])(i, j),
     };
     let asked = |dont_know_retries| {
-        let selector = MinMaxSelection { dont_know_retries, ..from_object(0) };
+        let asking = Asking { dont_know_retries, ..Asking::default() };
+        let selector = MinMaxSelection { asking, ..from_object(0) };
         let run = select(&selector, &problem, reply, None, 1).unwrap();
         let all = run.at(usize::MAX, ConstraintView::Neighbourhood).unwrap();
         assert_eq!(all.neighbourhoods(), [vec![0], vec![1, 2, 3]]);
@@ -138,9 +142,13 @@ fn options_out_of_range_are_named() {
         selector.start(&problem, &Context::new(1)).err().unwrap().to_string()
     };
     assert_eq!(refuse(from_object(1)), "start: must be an eligible object, got 1");
-    let k = MinMaxSelection { k: Some(3), ..MinMaxSelection::default() };
-    assert_eq!(refuse(k), "k: must be in 1..=2 (the eligible objects), got 3");
-    let retries = MinMaxSelection { dont_know_retries: 6, ..MinMaxSelection::default() };
+    let of = |k| MinMaxSelection {
+        exploring: Exploring { k: Some(k), ..Exploring::default() },
+        ..MinMaxSelection::default()
+    };
+    assert_eq!(refuse(of(3)), "k: must be in 1..=2 (the eligible objects), got 3");
+    let asking = Asking { dont_know_retries: 6, ..Asking::default() };
+    let retries = MinMaxSelection { asking, ..MinMaxSelection::default() };
     assert_eq!(refuse(retries), "dont_know_retries: must be in 0..=5, got 6");
     let distances = Problem::new(Data::distances(ndarray::array![[0.0, 1.0], [1.0, 0.0]]).unwrap());
     let error = MinMaxSelection::default().start(&distances, &Context::new(1)).err().unwrap();
@@ -213,21 +221,25 @@ fn options() -> impl Strategy<Value = MinMaxSelection> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (member, start, flags, 0u8..3).prop_map(|(member, start, flags, dont_know_retries)| {
         MinMaxSelection {
-            k: None,
-            distortion: match flags.0 {
-                true => Distortion::Cosine,
-                false => Distortion::SquaredEuclidean,
-            },
-            start,
-            explore_order: match flags.1 {
-                true => ExploreOrder::NearestCentroid,
-                false => ExploreOrder::Creation,
+            exploring: Exploring {
+                k: None,
+                distortion: match flags.0 {
+                    true => Distortion::Cosine,
+                    false => Distortion::SquaredEuclidean,
+                },
+                start,
+                explore_order: match flags.1 {
+                    true => ExploreOrder::NearestCentroid,
+                    false => ExploreOrder::Creation,
+                },
+                last_inference: flags.2,
             },
             member,
-            last_inference: flags.2,
-            skip_entailed: flags.3,
-            dont_know_retries,
-            tie: if flags.4 { Tie::LowestIndex } else { Tie::Random },
+            asking: Asking {
+                skip_entailed: flags.3,
+                dont_know_retries,
+                tie: if flags.4 { Tie::LowestIndex } else { Tie::Random },
+            },
         }
     })
 }
@@ -240,11 +252,9 @@ proptest! {
         // Where exp(·) underflows the similarities tie and say nothing.
         prop_assume!(largest * largest / (2.0 * width * width) < 700.0);
         let problem = case.problem.clone().with_k(k);
-        let selector = MinMaxSelection {
-            explore_order: ExploreOrder::Creation,
-            member: Member::First,
-            ..from_object(start as usize)
-        };
+        let mut selector = from_object(start as usize);
+        selector.member = Member::First;
+        selector.exploring.explore_order = ExploreOrder::Creation;
         let run = select(&selector, &problem, truth(&case.classes), None, case.seed).unwrap();
         prop_assert_eq!(questions(&run), by_similarity(&case, k, start, width));
     }
@@ -265,7 +275,7 @@ proptest! {
         placed.sort_unstable();
         prop_assert_eq!(placed, eligible);
         let explored = questions_for(&run, "explore").len();
-        if options.last_inference {
+        if options.exploring.last_inference {
             prop_assert!(run.asked() <= (case.eligible().len() - k) * (k - 1) + explored);
         }
     }
@@ -284,7 +294,7 @@ proptest! {
         let problem = case.problem.clone().with_k(k.min(case.eligible().len()));
         let reply = erratic(case.seed);
         let whole = select(&options, &problem, reply.clone(), None, case.seed).unwrap();
-        if options.skip_entailed {
+        if options.asking.skip_entailed {
             prop_assert_eq!(whole.counts(usize::MAX).conflicts, 0);
         }
         for budget in [0, 1, whole.asked() / 2, whole.asked()] {

@@ -6,11 +6,11 @@ use mustlink_core::prelude::*;
 use mustlink_core::run;
 use mustlink_core::selection::{self, ConstraintView, Selection};
 use mustlink_kernels::distance::points::Distortion;
-use mustlink_kernels::forest::columns::Columns;
-use mustlink_kernels::forest::random_forest::RandomForest;
 use mustlink_laws::fixtures;
-use mustlink_query_selectors::neighbourhoods::{Member, Tie};
+use mustlink_query_selectors::npu::columns::Columns;
+use mustlink_query_selectors::npu::random_forest::RandomForest;
 use mustlink_query_selectors::npu::{FeaturesPerSplit, FeaturesRule, Npu};
+use mustlink_query_selectors::{Asking, Member, Tie};
 use proptest::prelude::*;
 
 use crate::support::{By, Case, cases, erratic, line, questions, select, truth};
@@ -321,9 +321,11 @@ fn options() -> impl Strategy<Value = Npu> {
                 false => Distortion::SquaredEuclidean,
             },
             member,
-            skip_entailed: flags.1,
-            dont_know_retries,
-            tie: if flags.2 { Tie::LowestIndex } else { Tie::Random },
+            asking: Asking {
+                skip_entailed: flags.1,
+                dont_know_retries,
+                tie: if flags.2 { Tie::LowestIndex } else { Tie::Random },
+            },
             ..Npu::default()
         },
     )
@@ -370,7 +372,7 @@ proptest! {
         let selector = Npu { last_inference, ..options };
         let reply = erratic(case.seed);
         let whole = select(&selector, &problem, reply.clone(), None, case.seed).unwrap();
-        if selector.skip_entailed {
+        if selector.asking.skip_entailed {
             prop_assert_eq!(whole.counts(usize::MAX).conflicts, 0);
         }
         for budget in [0, 1, whole.asked() / 2, whole.asked()] {

@@ -14,46 +14,9 @@ use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::checks::{not_open, rows_only};
-use crate::mean::Mean;
-
-/// Which member of a neighbourhood is put in a question.
-#[options]
-pub enum Member {
-    /// A uniformly random one.
-    #[default]
-    Random,
-    /// The one that joined first.
-    First,
-    /// The one nearest to the object asked about.
-    Nearest,
-    /// The one nearest to the mean of the neighbourhood.
-    Medoid,
-}
-
-/// What decides between objects that score the same.
-#[options]
-pub enum Tie {
-    /// The lowest index.
-    #[default]
-    LowestIndex,
-    /// A uniform draw.
-    Random,
-}
-
-/// The most other members that may be tried after "don't know".
-pub const MOST_RETRIES: u8 = 5;
-
-/// How questions about an object are asked.
-#[derive(Debug, Clone, Copy)]
-pub struct Rules {
-    /// Conclude what is known already instead of asking it.
-    pub skip_entailed: bool,
-    /// Other members tried after "don't know".
-    pub dont_know_retries: u8,
-    /// What decides between objects that score the same.
-    pub tie: Tie,
-}
+use crate::parts::asking::{Asking, Member, Tie};
+use crate::parts::checks::{not_open, rows_only};
+use crate::parts::mean::Mean;
 
 /// What came of locating an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +88,7 @@ pub struct Neighbourhoods {
     means: Vec<Mean>,
     /// Whether an object is in a neighbourhood or parked.
     settled: Vec<bool>,
-    rules: Rules,
+    asking: Asking,
     member_choice: Stream,
     tie_choice: Stream,
     locating: Option<Locating>,
@@ -146,7 +109,7 @@ impl Neighbourhoods {
         ctx: &Context,
         plugin: &str,
         distortion: Distortion,
-        rules: Rules,
+        asking: Asking,
     ) -> Result<Self> {
         rows_only(&problem.data, plugin)?;
         Ok(Neighbourhoods {
@@ -156,7 +119,7 @@ impl Neighbourhoods {
             members: Vec::new(),
             means: Vec::new(),
             settled: vec![false; problem.n()],
-            rules,
+            asking,
             member_choice: ctx.stream("member"),
             tie_choice: ctx.stream("tie"),
             locating: None,
@@ -176,6 +139,11 @@ impl Neighbourhoods {
     /// The objects under the selector's distortion.
     pub fn points(&self) -> &Points {
         &self.points
+    }
+
+    /// How questions are asked.
+    pub fn asking(&self) -> Asking {
+        self.asking
     }
 
     /// Number of neighbourhoods.
@@ -236,13 +204,16 @@ impl Neighbourhoods {
     /// The position of the largest score, ties by the selector's rule; `None` scores do not count.
     pub fn best(&mut self, scores: &[Option<f64>]) -> Option<usize> {
         let largest = scores.iter().flatten().copied().max_by(f64::total_cmp)?;
-        let mut tied = (0..scores.len()).filter(|&at| scores[at] == Some(largest));
-        match self.rules.tie {
-            Tie::LowestIndex => tied.next(),
-            Tie::Random => {
-                let tied: Vec<usize> = tied.collect();
-                Some(tied[self.tie_choice.below(tied.len())])
-            }
+        let tied: Vec<usize> =
+            (0..scores.len()).filter(|&at| scores[at] == Some(largest)).collect();
+        self.one_of(&tied)
+    }
+
+    /// One of those that are equally good, the lowest index first, by the selector's rule.
+    pub fn one_of<T: Copy>(&mut self, tied: &[T]) -> Option<T> {
+        match self.asking.tie {
+            Tie::Random if !tied.is_empty() => Some(tied[self.tie_choice.below(tied.len())]),
+            _ => tied.first().copied(),
         }
     }
 
@@ -321,7 +292,7 @@ impl Neighbourhoods {
 
     fn advance(&mut self, on: &mut Locating) -> Next {
         let x = on.object;
-        if self.rules.skip_entailed && self.open.is_none() {
+        if self.asking.skip_entailed && self.open.is_none() {
             for at in 0..on.order.len() {
                 let founder = self.members[on.order[at] as usize][0];
                 if on.standing[at] == Standing::Apart {
@@ -359,7 +330,7 @@ impl Neighbourhoods {
             let open = match self.open {
                 Some(open) => open,
                 None => {
-                    let reference = if on.tries[at] > self.rules.dont_know_retries {
+                    let reference = if on.tries[at] > self.asking.dont_know_retries {
                         None
                     } else {
                         self.choose_member(x, on, at)

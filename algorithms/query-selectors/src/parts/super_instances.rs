@@ -3,11 +3,11 @@
 //! No selector, but what `cobra` and `cobras` share: how objects are grouped, and who represents a
 //! group.
 
+use crate::parts::sampled_starts::SampledStarts;
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
 use mustlink_kernels::distance::rows_by_label::by_label;
-use mustlink_kernels::kmeans::sampled_starts::SampledStarts;
 use rayon::prelude::*;
 
 /// Distance whose sum the representative minimises.

@@ -311,7 +311,7 @@ impl<'a> Sweep<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forest::columns::Columns;
+    use crate::npu::columns::Columns;
     use mustlink_core::data::Data;
     use ndarray::array;
 

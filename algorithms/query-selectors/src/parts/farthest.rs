@@ -3,7 +3,7 @@
 use mustlink_core::reduce::BLOCK;
 use rayon::prelude::*;
 
-use crate::neighbourhoods::Neighbourhoods;
+use crate::parts::neighbourhoods::Neighbourhoods;
 
 /// The distance of each eligible object to the nearest placed one, kept up to date as objects are
 /// placed: O(|E| d) each, no pair of objects is compared twice.

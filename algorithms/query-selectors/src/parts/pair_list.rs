@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mustlink_core::knowledge::{ENTAILED, Knowledge, Learned};
 use mustlink_core::prelude::*;
 
-use crate::checks::not_open;
+use crate::parts::checks::not_open;
 
 /// What a selector says of itself that asks about pairs it lists along an ensemble.
 pub fn along(

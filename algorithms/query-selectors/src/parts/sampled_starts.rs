@@ -8,11 +8,11 @@
 use mustlink_core::data::{Data, DataKind};
 use mustlink_core::{Context, Problem, Result};
 
-use crate::distance::points::{Distortion, Points};
-use crate::kmeans::lloyd::{
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::lloyd::{
     Algorithm, Empty, Stop, ToleranceKind, best_in_turn, best_of, lloyd, lloyd_by,
 };
-use crate::kmeans::seeding::{Init, start};
+use mustlink_kernels::kmeans::seeding::{Init, start};
 
 /// Starts, where a sweep of one takes at most `DISTANCES`; fewer in proportion beyond: with many
 /// clusters the optima of different starts are equally good.
@@ -109,8 +109,8 @@ fn contiguous(data: &Data) -> Result<Data> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kmeans::lloyd::total_distortion;
     use mustlink_core::random::SeedPath;
+    use mustlink_kernels::kmeans::lloyd::total_distortion;
     use ndarray::Array2;
     use proptest::prelude::*;
 
@@ -125,7 +125,7 @@ mod tests {
     fn objective(data: &Data, labels: &[u32], k: usize) -> f64 {
         let points = Points::new(data, Distortion::SquaredEuclidean).unwrap();
         let (centres, _) =
-            crate::kmeans::means::means(&points, labels, Array2::zeros((k, data.d())));
+            mustlink_kernels::kmeans::means::means(&points, labels, Array2::zeros((k, data.d())));
         total_distortion(&points, labels, &centres)
     }
 

@@ -9,7 +9,7 @@ use super::tree::{Tree, grow};
 
 /// The leaves of a random forest.
 ///
-/// Trees are those of Breiman (2001): grown on a bootstrap sample to pure leaves, the best Gini split
+/// Trees are those of [Breiman2001]: grown on a bootstrap sample to pure leaves, the best Gini split
 /// of a few random features at every node, thresholds in the middle between two values.
 pub struct RandomForest {
     n: usize,

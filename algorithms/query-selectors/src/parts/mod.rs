@@ -1,0 +1,16 @@
+//! What several selectors share: neighbourhoods and the questions about them, super-instances, lists of
+//! pairs.
+
+pub mod asking;
+pub mod checks;
+pub mod expansion;
+pub mod farthest;
+pub mod mean;
+pub mod neighbourhoods;
+pub mod pair_list;
+pub mod pair_pool;
+pub mod placing;
+pub mod representative_pairs;
+pub mod sampled_starts;
+pub mod super_instances;
+pub mod voting;
