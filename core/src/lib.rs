@@ -33,7 +33,6 @@ pub mod roles;
 pub mod run;
 pub mod selection;
 mod shared_ensemble;
-pub mod tree;
 pub mod union_find;
 pub mod witness;
 

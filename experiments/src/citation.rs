@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mustlink::Result;
 use mustlink::registry::{Catalogue, Descriptor, Role};
-use mustlink::tree::visit_plugins;
+use mustlink_config::tree::visit_plugins;
 use serde_json::Value;
 
 use crate::config::Experiment;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use mustlink::Shape;
 use mustlink::registry::Role;
 use mustlink::roles::{BaseClusterer, EnsembleGenerator, Transform};
-use mustlink::tree::{plugin, visit_plugins};
+use mustlink_config::tree::{plugin, visit_plugins};
 use mustlink_config as config;
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use mustlink::error::Diagnostic;
 use mustlink::needs::check_size;
 use mustlink::registry::Role;
 use mustlink::roles::{ConsensusFunction, EnsembleGenerator};
-use mustlink::tree::plugin;
+use mustlink_config::tree::plugin;
 use mustlink::{Error, Result, Shape};
 use mustlink_config as config;
 use serde::{Deserialize, Serialize};

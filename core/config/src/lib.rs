@@ -10,6 +10,7 @@ mod origin;
 mod resolve;
 mod schema;
 mod set;
+pub mod tree;
 mod validate;
 
 pub use axis::axis_values;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::document::Node;
 use crate::schema::{alternatives, chosen, classes_offset, deref, property, slot_role};
+use crate::tree::{plugin, visit_tables_mut};
 use crate::validate::{Check, validate};
 use mustlink_core::error::{Error, Result};
 use mustlink_core::registry::Catalogue;
@@ -52,81 +53,69 @@ pub fn instantiate<T: DeserializeOwned>(mut value: Value) -> std::result::Result
 
 /// Plugins in other languages by the form in which they run: a command with options.
 fn expand_scripts(value: &mut Value) {
-    let tag = value.get("type").and_then(Value::as_str);
-    let found = tag.and_then(|tag| Catalogue::get().ok()?.find(tag));
-    let script = found.and_then(|d| Some((d, d.script.as_ref()?)));
-    match (value, script) {
-        (Value::Object(map), Some((d, script))) => {
-            let mut options = std::mem::take(map);
-            options.remove("type");
-            map.extend(script.facts.clone());
-            map.extend(options.remove_entry("timeout_seconds"));
-            map.insert("type".into(), format!("external_{}", d.role.key()).into());
-            map.insert("name".into(), d.tag.into());
-            let words = script.command.iter().map(|word| {
-                let path = script.base.join(word);
-                if path.is_file() { path.display().to_string() } else { word.clone() }
-            });
-            map.insert("command".into(), words.collect());
-            map.insert("options".into(), options.into());
-        }
-        (Value::Object(map), None) => map.values_mut().for_each(expand_scripts),
-        (Value::Array(items), None) => items.iter_mut().for_each(expand_scripts),
-        _ => {}
-    }
+    visit_tables_mut(value, &mut |table| {
+        let Some((d, script)) = plugin(table).and_then(|d| Some((d, d.script.as_ref()?))) else {
+            return true;
+        };
+        let map = table.as_object_mut().expect("a table");
+        let mut options = std::mem::take(map);
+        options.remove("type");
+        map.extend(script.facts.clone());
+        map.extend(options.remove_entry("timeout_seconds"));
+        map.insert("type".into(), format!("external_{}", d.role.key()).into());
+        map.insert("name".into(), d.tag.into());
+        let words = script.command.iter().map(|word| {
+            let path = script.base.join(word);
+            if path.is_file() { path.display().to_string() } else { word.clone() }
+        });
+        map.insert("command".into(), words.collect());
+        map.insert("options".into(), options.into());
+        false
+    });
 }
 
 /// Plugins in other languages by their own names and options, as [`resolve`] writes them.
 pub fn own_names(value: &mut Value) {
-    let name = value.get("name").and_then(Value::as_str);
-    let found = name.and_then(|name| Catalogue::get().ok()?.find(name));
-    match (value, found.filter(|d| d.script.is_some())) {
-        (Value::Object(map), Some(d)) => {
-            let mut own = Map::from_iter([("type".to_string(), d.tag.into())]);
-            own.extend(map.remove_entry("timeout_seconds"));
-            if let Some(Value::Object(options)) = map.remove("options") {
-                own.extend(options);
-            }
-            *map = own;
+    visit_tables_mut(value, &mut |table| {
+        let name = table.get("name").and_then(Value::as_str);
+        let found = name.and_then(|name| Catalogue::get().ok()?.find(name));
+        let Some(d) = found.filter(|d| d.script.is_some()) else { return true };
+        let map = table.as_object_mut().expect("a table");
+        let mut own = Map::from_iter([("type".to_string(), d.tag.into())]);
+        own.extend(map.remove_entry("timeout_seconds"));
+        if let Some(Value::Object(options)) = map.remove("options") {
+            own.extend(options);
         }
-        (Value::Object(map), None) => map.values_mut().for_each(own_names),
-        (Value::Array(items), None) => items.iter_mut().for_each(own_names),
-        _ => {}
-    }
+        *map = own;
+        false
+    });
 }
 
 /// The value without entries that are null, which TOML cannot write.
 pub fn without_null(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .filter(|(_, v)| !v.is_null())
-                .map(|(k, v)| (k.clone(), without_null(v)))
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.iter().map(without_null).collect()),
-        other => other.clone(),
-    }
+    let mut value = value.clone();
+    visit_tables_mut(&mut value, &mut |table| {
+        table.as_object_mut().expect("a table").retain(|_, v| !v.is_null());
+        true
+    });
+    value
 }
 
 /// Replaces `k = "classes"` (or `"classes+1"`, …) by the number and removes `k = "unknown"`, at any
 /// depth.
 pub fn substitute_k(value: &mut Value, classes: Option<usize>) {
-    match value {
-        Value::Object(map) => {
-            let word = map.get("k").and_then(Value::as_str);
-            match (word.and_then(classes_offset), classes) {
-                // Below 1 the option itself refuses it.
-                (Some(offset), Some(k)) => drop(map.insert("k".into(), (k as i64 + offset).into())),
-                (Some(_), None) => drop(map.remove("k")),
-                (None, _) if word == Some("unknown") => drop(map.remove("k")),
-                (None, _) => {}
-            }
-            map.values_mut().for_each(|v| substitute_k(v, classes));
+    visit_tables_mut(value, &mut |table| {
+        let map = table.as_object_mut().expect("a table");
+        let word = map.get("k").and_then(Value::as_str);
+        match (word.and_then(classes_offset), classes) {
+            // Below 1 the option itself refuses it.
+            (Some(offset), Some(k)) => drop(map.insert("k".into(), (k as i64 + offset).into())),
+            (Some(_), None) => drop(map.remove("k")),
+            (None, _) if word == Some("unknown") => drop(map.remove("k")),
+            (None, _) => {}
         }
-        Value::Array(items) => items.iter_mut().for_each(|v| substitute_k(v, classes)),
-        _ => {}
-    }
+        true
+    });
 }
 
 fn resolved(value: &Value, schema: &Value, root: &Value) -> Result<Value> {

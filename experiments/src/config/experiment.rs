@@ -8,7 +8,7 @@ use mustlink::method::Method;
 use mustlink::random::SeedPath;
 use mustlink::registry::Catalogue;
 use mustlink::roles::{Metric, Transform};
-use mustlink::tree::{plugin, visit_tables};
+use mustlink_config::tree::{plugin, visit_tables};
 use mustlink_config::{self as config, without_null};
 use serde_json::Value;
 

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::registry::{Catalogue, Descriptor};
+use mustlink_core::registry::{Catalogue, Descriptor};
 
 /// The catalogue's entry for a table of options; `None` where it names no plugin.
 pub fn plugin(table: &Value) -> Option<&'static Descriptor> {
