@@ -38,7 +38,7 @@
 #[doc(hidden)]
 pub use mustlink_core::*;
 #[doc(hidden)]
-pub use mustlink_external::{exchange, kept_children, programs, scripts};
+pub use mustlink_external::parts::{exchange, kept_children, programs, scripts};
 #[doc(hidden)]
 #[doc(hidden)]
 pub use mustlink_ledger as ledger;
@@ -322,6 +322,15 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_ensemble_generators as ensemble_generators;
+    /// ```
+    /// use mustlink::plugins::external::external_clusterer::ExternalClusterer;
+    ///
+    /// let command = vec!["python3".into(), "my_method.py".into()];
+    /// let clusterer = ExternalClusterer { command, ..ExternalClusterer::default() };
+    /// assert!(clusterer.needs_k);
+    /// ```
+    #[doc(inline)]
+    pub use mustlink_external as external;
     /// ```
     /// use mustlink::plugins::linfa_clusterers::hierarchical::Hierarchical;
     /// use mustlink::prelude::*;

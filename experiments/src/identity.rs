@@ -15,7 +15,7 @@ use std::path::Path;
 use mustlink::registry::{Catalogue, Descriptor};
 use mustlink_config::tree::{plugin, visit_plugins, visit_tables_mut};
 use mustlink::{Error, Result};
-use mustlink_external::programs;
+use mustlink_external::parts::programs;
 use serde_json::{Value, json};
 
 use crate::config::{DatasetEntry, EnsemblePer, Experiment, ResolvedMethod};

@@ -1,12 +1,10 @@
 //! How does a program in another language take part?
 //!
-//! It is a child process that is spoken to in lines of JSON ([`child`]), gets arrays as NumPy files
-//! ([`exchange`]), is kept from one task to the next ([`kept_children`]), and, where it describes
-//! itself, is a plugin with a name of its own ([`scripts`]). Results are kept by the files it consists
-//! of ([`programs`]).
+//! Its plugin here, one file per role, speaks to it as a child process in lines of JSON
+//! ([`parts::child`]), gives it arrays as NumPy files ([`parts::exchange`]) and keeps it from one task
+//! to the next ([`parts::kept_children`]). A program that describes itself is a plugin with a name of
+//! its own ([`parts::scripts`]); results are kept by the files it consists of ([`parts::programs`]).
 
-pub mod child;
-pub mod exchange;
-pub mod kept_children;
-pub mod programs;
-pub mod scripts;
+pub mod parts;
+
+automod::dir!(pub "src");

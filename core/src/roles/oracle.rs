@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 use super::query_selector::{QueryId, Reply};
 
@@ -58,6 +58,23 @@ pub struct Question {
     pub reference: u32,
     /// What the question serves.
     pub purpose: &'static str,
+}
+
+impl Question {
+    /// Its two objects, as indexes into n.
+    ///
+    /// # Errors
+    /// `IndexOutOfRange`; `Oracle` for an object paired with itself.
+    pub fn objects(&self, n: usize) -> Result<(usize, usize)> {
+        let (i, j) = (self.i as usize, self.j as usize);
+        if let Some(&index) = [i, j].iter().find(|&&o| o >= n) {
+            return Err(Error::IndexOutOfRange { index, n });
+        }
+        if i == j {
+            return Err(Error::Oracle(format!("asked whether object {i} belongs with itself")));
+        }
+        Ok((i, j))
+    }
 }
 
 /// One answer.

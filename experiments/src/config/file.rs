@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use mustlink::registry;
 use mustlink::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
 use mustlink::selection::ConstraintView;
-use mustlink_external::scripts;
+use mustlink_external::parts::scripts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

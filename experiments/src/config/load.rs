@@ -7,7 +7,7 @@ use std::path::Path;
 use mustlink::error::Diagnostic;
 use mustlink::{Error, Result, registry};
 use mustlink_config::{self as config, Check, Document, Node, NodeKind, Origin};
-use mustlink_external::scripts;
+use mustlink_external::parts::scripts;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

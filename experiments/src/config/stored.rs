@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mustlink::{Error, Result};
-use mustlink_external::scripts;
+use mustlink_external::parts::scripts;
 use serde_json::{Value, json};
 
 use crate::hash::{canonical, digest};

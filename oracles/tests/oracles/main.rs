@@ -3,4 +3,3 @@
 mod ledger;
 mod promises;
 mod simulated;
-mod subprocess;

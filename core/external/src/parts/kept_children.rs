@@ -7,7 +7,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::child::Child;
+use mustlink_core::context::Context;
+use mustlink_core::problem::Problem;
+use serde_json::json;
+
+use crate::parts::child::{Child, ChildError};
 
 struct Kept {
     holders: usize,
@@ -44,8 +48,29 @@ impl Drop for Keep {
     }
 }
 
+/// A child that is greeted and waits for a request about `problem`, kept from before where there is
+/// one; and whether it takes another request after this one.
+///
+/// # Errors
+/// As [`Child::spawn`] and [`Child::hello`].
+pub fn greeted(
+    command: &[String],
+    timeout_seconds: f64,
+    protocol: &str,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<(Child, bool), ChildError> {
+    if let Some(mut kept) = take(command, ctx.base()) {
+        kept.set_timeout(timeout_seconds);
+        return Ok((kept, true));
+    }
+    let mut child = Child::spawn(command, timeout_seconds, ctx.base())?;
+    let reply = child.hello(protocol, json!({ "n": problem.n(), "d": problem.d() }), ctx)?;
+    Ok((child, reply["again"] == true))
+}
+
 /// A child of this command that waits for a request.
-pub fn take(command: &[String], base: &Path) -> Option<Child> {
+fn take(command: &[String], base: &Path) -> Option<Child> {
     let mut kept = kept();
     while let Some(at) = kept.idle.iter().position(|(c, b, _)| c == command && b == base) {
         let (.., mut child) = kept.idle.swap_remove(at);

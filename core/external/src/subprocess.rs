@@ -2,11 +2,9 @@
 
 use std::time::Instant;
 
+use crate::parts::child::{Child, ChildError};
 use mustlink_core::prelude::*;
-use mustlink_external::child::{Child, ChildError};
-use serde_json::{Value, json};
-
-use crate::wrapping::objects;
+use mustlink_core::serde_json::{self, json};
 
 /// Asks another program, in any language, over JSON lines on its standard input and output.
 ///
@@ -224,7 +222,7 @@ fn shown(line: &Value, field: &str) -> String {
 
 impl Respondent for Conversation {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        objects(question, self.scene.n)?;
+        question.objects(self.scene.n)?;
         if self.failed {
             return Err(self.wrong("is not asked again after an error"));
         }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::parts::child::ChildError;
+use crate::parts::exchange::{self, PlainValue, Scratch};
+use crate::parts::kept_children;
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::json;
-use mustlink_external::child::{Child, ChildError};
-use mustlink_external::exchange::{self, PlainValue, Scratch};
-use mustlink_external::kept_children;
 
 const TAG: &str = "external_clusterer";
 
@@ -85,7 +85,9 @@ impl BaseClusterer for ExternalClusterer {
         request["type"] = "cluster".into();
         request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
         request["options"] = json!(self.options);
-        let (mut child, again) = self.talk(self.start(problem, ctx))?;
+        let (command, limit) = (&self.command, self.timeout_seconds);
+        let greeted = kept_children::greeted(command, limit, "clusterer", problem, ctx);
+        let (mut child, again) = self.talk(greeted)?;
         child.send(&request);
         loop {
             let reply = self.talk(child.receive(ctx))?;
@@ -109,9 +111,10 @@ impl BaseClusterer for ExternalClusterer {
                 "clustering" => {
                     let made = clustering(&reply, problem, &scratch);
                     let made = self.talk(made.map_err(|wrong| child.protocol(wrong)))?;
-                    match again {
-                        true => kept_children::put(&self.command, ctx.base(), child),
-                        false => child.bye("done"),
+                    if again {
+                        kept_children::put(command, ctx.base(), child);
+                    } else {
+                        child.bye("done");
                     }
                     return Ok(made);
                 }
@@ -158,18 +161,6 @@ impl ExternalClusterer {
 
     fn tag(&self) -> &str {
         self.name.as_deref().unwrap_or(TAG)
-    }
-
-    /// A child that is greeted, and whether it takes another request after this one.
-    fn start(&self, problem: &Problem, ctx: &Context) -> Result<(Child, bool), ChildError> {
-        if let Some(mut kept) = kept_children::take(&self.command, ctx.base()) {
-            kept.set_timeout(self.timeout_seconds);
-            return Ok((kept, true));
-        }
-        let mut child = Child::spawn(&self.command, self.timeout_seconds, ctx.base())?;
-        let greeting = json!({ "n": problem.n(), "d": problem.d() });
-        let reply = child.hello("clusterer", greeting, ctx)?;
-        Ok((child, reply["again"] == true))
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::parts::child::Child;
+use crate::parts::exchange::{PlainValue, Scratch};
+use crate::parts::kept_children;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, json};
-use mustlink_external::child::{Child, ChildError};
-use mustlink_external::exchange::{PlainValue, Scratch};
-use mustlink_external::kept_children;
-
-use crate::parts::checks::not_open;
 
 const TAG: &str = "external_selector";
 
@@ -86,7 +84,9 @@ impl QuerySelector for ExternalSelector {
         request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
         request["options"] = json!(self.options);
         let tag = self.name.clone().unwrap_or_else(|| TAG.into());
-        let (child, again) = self.greeted(problem, ctx).map_err(|e| e.into_error(&tag))?;
+        let (command, limit) = (&self.command, self.timeout_seconds);
+        let greeted = kept_children::greeted(command, limit, "selector", problem, ctx);
+        let (child, again) = greeted.map_err(|e| e.into_error(&tag))?;
         let mut run = Run {
             tag,
             n: problem.n() as u32,
@@ -113,20 +113,6 @@ impl QuerySelector for ExternalSelector {
             needs_setup: self.command.is_empty(),
             ..SelectorProperties::default()
         }
-    }
-}
-
-impl ExternalSelector {
-    /// A child that is greeted, and whether it takes another selection after this one.
-    fn greeted(&self, problem: &Problem, ctx: &Context) -> Result<(Child, bool), ChildError> {
-        if let Some(mut kept) = kept_children::take(&self.command, ctx.base()) {
-            kept.set_timeout(self.timeout_seconds);
-            return Ok((kept, true));
-        }
-        let mut child = Child::spawn(&self.command, self.timeout_seconds, ctx.base())?;
-        let greeting = json!({ "n": problem.n(), "d": problem.d() });
-        let reply = child.hello("selector", greeting, ctx)?;
-        Ok((child, reply["again"] == true))
     }
 }
 
@@ -258,11 +244,13 @@ impl Inquiry for Run {
     }
 
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        let not_open =
+            || Err(Error::Oracle(format!("a reply to query {id}, which is not the open one")));
         let Some(Step::Ask { id: open, subject, reference, .. }) = self.open else {
-            return Err(not_open(id));
+            return not_open();
         };
         if id != open {
-            return Err(not_open(id));
+            return not_open();
         }
         let message = json!({
             "type": "tell", "subject": subject, "reference": reference, "reply": reply,

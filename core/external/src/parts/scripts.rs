@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::child::Child;
-use crate::programs;
+use crate::parts::child::Child;
+use crate::parts::programs;
 use mustlink_config::{Node, NodeKind};
 use mustlink_core::context::Context;
 use mustlink_core::error::{Diagnostic, Error, Result};
