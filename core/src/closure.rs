@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::error::{Error, Result};
+use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
 use crate::witness::{Infeasible, Witness};
 
@@ -37,6 +38,14 @@ pub enum EntailedWeight {
     Bottleneck,
     /// One weight for every entailed pair.
     Uniform(#[schemars(range(min = 0.0))] f64),
+}
+
+impl Options for EntailedWeight {
+    fn look(&self, path: &str, _: &Range, found: &mut Found) {
+        if let EntailedWeight::Uniform(weight) = self {
+            weight.look(&below(path, "uniform"), &Range { min: Some(0.0), ..Range::ANY }, found);
+        }
+    }
 }
 
 /// Whether k clusters can satisfy the cannot-links.
