@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::config::tree::{visit_tables, visit_tables_mut};
+use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink_experiments::ExperimentFile;
 use serde_json::{Map, Value, json};
 

@@ -7,8 +7,8 @@ use std::time::Instant;
 use mustlink::Shape;
 use mustlink::registry::Role;
 use mustlink::roles::{BaseClusterer, EnsembleGenerator, Transform};
-use mustlink_config::tree::{plugin, visit_plugins};
 use mustlink_config as config;
+use mustlink_config::tree::{plugin, visit_plugins};
 use serde_json::Value;
 
 use crate::config::ResolvedMethod;

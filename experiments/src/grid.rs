@@ -7,9 +7,9 @@ use mustlink::error::Diagnostic;
 use mustlink::needs::check_size;
 use mustlink::registry::Role;
 use mustlink::roles::{ConsensusFunction, EnsembleGenerator};
-use mustlink_config::tree::plugin;
 use mustlink::{Error, Result, Shape};
 use mustlink_config as config;
+use mustlink_config::tree::plugin;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};

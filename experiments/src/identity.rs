@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mustlink::registry::{Catalogue, Descriptor};
-use mustlink_config::tree::{plugin, visit_plugins, visit_tables_mut};
 use mustlink::{Error, Result};
+use mustlink_config::tree::{plugin, visit_plugins, visit_tables_mut};
 use mustlink_external::parts::programs;
 use serde_json::{Value, json};
 

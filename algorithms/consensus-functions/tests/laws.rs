@@ -4,11 +4,11 @@
 use mustlink_consensus_functions::evidence_accumulation::{CutAt, EvidenceAccumulation, Linkage};
 use mustlink_consensus_functions::voting::{Reference, Voting};
 use mustlink_consensus_functions::{Scheme, Weights};
-use mustlink_laws::{cases_for, fixtures};
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::{Catalogue, Role, build_default};
 use mustlink_core::roles::RoleObject;
+use mustlink_laws::{cases_for, fixtures};
 use ndarray::Array2;
 
 #[test]

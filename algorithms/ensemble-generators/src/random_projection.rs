@@ -122,8 +122,8 @@ fn project(data: &Data, kind: Projection, m: usize, stream: &mut Stream) -> Resu
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_laws::fixtures;
     use mustlink_core::random::SeedPath;
+    use mustlink_laws::fixtures;
 
     #[test]
     fn lengths_are_kept_on_average() {
