@@ -399,6 +399,8 @@ pub mod plugins {
 /// The code of the manual, compiled and run by `cargo test --doc`.
 #[cfg(doctest)]
 mod manual {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../book/src/add-a-method.md")]
     struct AddAMethod;
     #[doc = include_str!("../book/src/rust-library.md")]
