@@ -164,6 +164,7 @@ fn errors() -> Vec<Error> {
         Error::TooManyPropagated { pairs: 9, limit: 3 },
         Error::TooLarge { n: 9 },
         Error::bad_param("k", 0, ">= 1"),
+        Error::Magnitude { column: Some(3), value: 1e200 },
         Error::NumericalFailure { place: "rca".into() },
         Error::UnsupportedData { plugin: "rca".into(), kind: "csr", accepts: "dense".into() },
         Error::Memory { needed: 9, limit: 3 },

@@ -1,16 +1,12 @@
-//! What every plugin's options have in common: declared ranges, and slots with a default.
+//! What every plugin's options have in common: declared ranges.
 //!
 //! A range is declared once, at the option. The loader checks it in a configuration, with the line
 //! it stands in; [`check`] checks the same declaration of a plugin built in Rust, before it runs.
 //! Both give one message.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::error::{Diagnostic, Error, Result};
-use crate::registry::build_default;
-use crate::roles::RoleObject;
 
 /// Values whose numbers have declared ranges: `#[options]` implements it for a struct of options and
 /// for an enum that an option may be.
@@ -197,21 +193,4 @@ pub fn check(plugin: &(impl Options + ?Sized)) -> Result<()> {
         _ => unreachable!("only numbers out of range are collected"),
     };
     Err(Error::Config(errors.into_iter().map(diagnostic).collect()))
-}
-
-/// The plugin in a slot, or the default of the slot, which is named by its tag.
-///
-/// # Errors
-/// `NotLinked` when the default is not in the program.
-pub fn slot<'a, R: RoleObject + ?Sized>(
-    filled: &'a Option<Box<R>>,
-    default: &str,
-) -> Result<Cow<'a, Box<R>>>
-where
-    Box<R>: Clone,
-{
-    match filled {
-        Some(plugin) => Ok(Cow::Borrowed(plugin)),
-        None => Ok(Cow::Owned(build_default(default)?)),
-    }
 }

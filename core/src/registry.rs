@@ -5,6 +5,7 @@
 //! it. Everything that lists plugins (the command line, the manual, schemas, suggestions, the laws)
 //! reads the catalogue, always sorted.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{OnceLock, RwLock};
 
@@ -297,6 +298,23 @@ macro_rules! register {
         $crate::serde_json::to_value($crate::roles::$role::properties(&<$type as Default>::default()))
             .expect("plain facts")
     };
+}
+
+/// The plugin in a slot, or the default of the slot, which is named by its tag.
+///
+/// # Errors
+/// `NotLinked` when the default is not in the program.
+pub fn slot<'a, R: RoleObject + ?Sized>(
+    filled: &'a Option<Box<R>>,
+    default: &str,
+) -> Result<Cow<'a, Box<R>>>
+where
+    Box<R>: Clone,
+{
+    match filled {
+        Some(plugin) => Ok(Cow::Borrowed(plugin)),
+        None => Ok(Cow::Owned(build_default(default)?)),
+    }
 }
 
 #[cfg(test)]

@@ -308,3 +308,56 @@ impl Walk<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mustlink_core::options::check;
+    use mustlink_core::prelude::*;
+    use mustlink_core::registry::schema_of;
+    use serde_json::json;
+
+    use super::complaints;
+    use crate::schema::expected;
+
+    #[options]
+    struct Options {
+        #[option(default = AutoOr::Auto, above = 0.0, max = 9.0)]
+        width: AutoOr<f64>,
+        #[option(min = 1)]
+        count: Option<AutoOr<usize>>,
+    }
+
+    #[test]
+    fn the_range_at_the_option_is_that_of_the_value() {
+        let schema = schema_of::<Options>();
+        let width = &schema["properties"]["width"];
+        assert_eq!(width["anyOf"][0]["exclusiveMinimum"], json!(0.0), "{width}");
+        assert_eq!(width.get("exclusiveMinimum"), None, "{width}");
+        let wrong = [
+            (json!({"width": 0.0}), "width: must be in (0, 9], got 0"),
+            (json!({"width": 9.5}), "width: must be in (0, 9], got 9.5"),
+            (json!({"count": 0}), "count: must be in 1..=1000000000, got 0"),
+        ];
+        for (options, said) in wrong {
+            let found = complaints(&options, &schema);
+            assert_eq!(format!("{}: {}", found[0].path, found[0].message), said);
+            // Built in Rust it is refused in the same words.
+            let built: Options = serde_json::from_value(options).unwrap();
+            assert_eq!(check(&built).unwrap_err().to_string(), said);
+        }
+        let nan = Options { width: f64::NAN.into(), ..Options::default() };
+        let said = check(&nan).unwrap_err().to_string();
+        assert!(
+            said.starts_with("width: must be \"auto\" or a number in (0, 9], got NaN"),
+            "{said}"
+        );
+        for legal in [json!({"width": "auto", "count": "auto"}), json!({"width": 9.0, "count": 1})]
+        {
+            assert!(complaints(&legal, &schema).is_empty());
+            let built: Options = serde_json::from_value(legal).unwrap();
+            assert_eq!(check(&built), Ok(()));
+        }
+        let count = expected(&schema["properties"]["count"], &schema);
+        assert_eq!(count, "\"auto\" or an integer in 1..=1000000000");
+    }
+}

@@ -255,7 +255,7 @@ fn slot(field: &Field, tag: &LitStr) -> Result<TokenStream> {
         #[doc = #errors]
         #[allow(dead_code)]
         #visibility fn #name(&self) -> __mustlink::error::Result<::std::borrow::Cow<'_, #boxed>> {
-            __mustlink::options::slot::<#role>(&self.#name, #tag)
+            __mustlink::registry::slot::<#role>(&self.#name, #tag)
         }
     })
 }

@@ -191,7 +191,7 @@ register!(Oracle, FlawedWrapper, "flawed_wrapper", references: []);
 #[typetag::serde(name = "flawed_wrapper")]
 impl Oracle for FlawedWrapper {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        let source = mustlink_core::options::slot::<dyn Oracle>(&self.source, "flawed_oracle")?;
+        let source = mustlink_core::registry::slot::<dyn Oracle>(&self.source, "flawed_oracle")?;
         let inside = source.properties().layer > Layer::Noise;
         if !inside && !self.has("takes any source") {
             let legal = match self.has("refuses without naming the order") {
@@ -204,7 +204,7 @@ impl Oracle for FlawedWrapper {
     }
 
     fn properties(&self) -> OracleProperties {
-        let slot = mustlink_core::options::slot::<dyn Oracle>(&self.source, "flawed_oracle");
+        let slot = mustlink_core::registry::slot::<dyn Oracle>(&self.source, "flawed_oracle");
         let inner = slot.map(|s| s.properties()).unwrap_or_default();
         let hides = self.has("hides that a source needs classes");
         OracleProperties {
