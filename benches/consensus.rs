@@ -27,16 +27,14 @@ const K: usize = 10;
 fn ensemble(n: usize, members: usize, distances: bool) -> (Ensemble, Problem) {
     let mut s = SeedPath::new(1).stream("bench");
     let members = (0..members).map(|_| {
-        let label = |s: &mut mustlink::random::Stream, i: usize| match s.unit() < 0.5 {
-            true => (i % K) as u32,
-            false => s.below(K) as u32,
+        let label = |s: &mut mustlink::random::Stream, i: usize| {
+            if s.unit() < 0.5 { (i % K) as u32 } else { s.below(K) as u32 }
         };
         let labels: Vec<u32> = (0..n).map(|i| label(&mut s, i)).collect();
         let mut member = Member::from_labels(&labels);
         if distances {
-            let of = |(i, l): (usize, usize)| match member.labels[i] as usize == l {
-                true => s.unit(),
-                false => 1.0 + 3.0 * s.unit(),
+            let of = |(i, l): (usize, usize)| {
+                if member.labels[i] as usize == l { s.unit() } else { 1.0 + 3.0 * s.unit() }
             };
             let distances = Some(Array2::from_shape_fn((n, member.k), of));
             member.extras = Extras { distances, ..Extras::default() };

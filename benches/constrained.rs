@@ -21,9 +21,8 @@ fn problem(n: usize, d: usize, classes: usize, pairs: usize) -> Problem {
     let drawn: Vec<Constraint> = (0..pairs)
         .filter_map(|_| {
             let (i, j) = (s.below(n), s.below(n));
-            (i != j).then(|| match class[i] == class[j] {
-                true => Constraint::must(i, j),
-                false => Constraint::cannot(i, j),
+            (i != j).then(|| {
+                if class[i] == class[j] { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
             })
         })
         .collect();

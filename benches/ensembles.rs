@@ -60,10 +60,8 @@ impl EnsembleGenerator for Grouped {
         let member = |t: usize| {
             let mut s = SeedPath::new(2).index(t).stream("bench");
             // Every tenth object wavers between its group and the next.
-            let mut label = |i: usize| match i % 100 < 10 && s.below(2) == 0 {
-                true => (i + 1) % 10,
-                false => i % 10,
-            };
+            let mut label =
+                |i: usize| if i % 100 < 10 && s.below(2) == 0 { (i + 1) % 10 } else { i % 10 };
             Member::from_labels(&(0..n).map(|i| label(i) as u32).collect::<Vec<_>>())
         };
         Ensemble::new(n, (0..self.members).map(member).collect())
@@ -74,10 +72,7 @@ struct Classes;
 
 impl Respondent for Classes {
     fn ask(&mut self, q: &Question) -> Result<Outcome> {
-        let reply = match q.i % 10 == q.j % 10 {
-            true => Reply::MustLink,
-            false => Reply::CannotLink,
-        };
+        let reply = if q.i % 10 == q.j % 10 { Reply::MustLink } else { Reply::CannotLink };
         Ok(Outcome::Answered(Answer::of(reply)))
     }
 }

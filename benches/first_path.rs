@@ -24,9 +24,8 @@ fn random_pairs(n: usize, classes: usize, pairs: usize) -> (Constraints, Vec<usi
     let drawn: Vec<Constraint> = (0..pairs)
         .filter_map(|_| {
             let (i, j) = (s.below(n), s.below(n));
-            (i != j).then(|| match class[i] == class[j] {
-                true => Constraint::must(i, j),
-                false => Constraint::cannot(i, j),
+            (i != j).then(|| {
+                if class[i] == class[j] { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
             })
         })
         .collect();

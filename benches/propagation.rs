@@ -22,9 +22,10 @@ fn setting(n: usize, classes: usize, pairs: usize) -> (Problem, Clustering, Cons
     while drawn.len() < pairs {
         let (i, j) = (s.below(n), s.below(n));
         if i != j {
-            drawn.push(match class[i] == class[j] {
-                true => Constraint::must(i, j),
-                false => Constraint::cannot(i, j),
+            drawn.push(if class[i] == class[j] {
+                Constraint::must(i, j)
+            } else {
+                Constraint::cannot(i, j)
             });
         }
     }

@@ -23,10 +23,7 @@ struct Truth(Vec<u32>);
 
 impl Truth {
     fn reply(&self, i: u32, j: u32) -> Reply {
-        match self.0[i as usize] == self.0[j as usize] {
-            true => Reply::MustLink,
-            false => Reply::CannotLink,
-        }
+        if self.0[i as usize] == self.0[j as usize] { Reply::MustLink } else { Reply::CannotLink }
     }
 }
 

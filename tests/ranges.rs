@@ -30,17 +30,11 @@ fn target<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
 
 /// The smallest step that a bound of this type can be passed by.
 fn step(schema: &Value, bound: f64) -> f64 {
-    match schema["type"].to_string().contains("integer") {
-        true => 1.0,
-        false => 1e-9 * bound.abs().max(1.0),
-    }
+    if schema["type"].to_string().contains("integer") { 1.0 } else { 1e-9 * bound.abs().max(1.0) }
 }
 
 fn number(schema: &Value, x: f64) -> Value {
-    match schema["type"].to_string().contains("integer") {
-        true => (x as i64).into(),
-        false => x.into(),
-    }
+    if schema["type"].to_string().contains("integer") { (x as i64).into() } else { x.into() }
 }
 
 /// All cases below `schema`, whose values stand at `path`.
@@ -58,15 +52,12 @@ fn collect(schema: &Value, root: &Value, path: &str, around: Around<'_>, out: &m
     ] {
         let Some(bound) = schema.get(key).and_then(Value::as_f64) else { continue };
         let step = outwards * step(schema, bound);
-        match inclusive {
-            true => {
-                case(bound, true);
-                case(bound + step, false);
-            }
-            false => {
-                case(bound, false);
-                case(bound - step, true);
-            }
+        if inclusive {
+            case(bound, true);
+            case(bound + step, false);
+        } else {
+            case(bound, false);
+            case(bound - step, true);
         }
     }
     for part in ["oneOf", "anyOf"].iter().filter_map(|k| schema.get(*k)?.as_array()).flatten() {

@@ -34,9 +34,10 @@ pub(crate) fn tell(failure: &Failure) -> u8 {
 
 /// One line; on a terminal with the place in the source under it.
 fn complain(complaint: &Diagnostic) {
-    let text = match std::io::stderr().is_terminal() {
-        true => std::fs::read_to_string(&complaint.source).ok(),
-        false => None,
+    let text = if std::io::stderr().is_terminal() {
+        std::fs::read_to_string(&complaint.source).ok()
+    } else {
+        None
     };
     match text.and_then(|text| with_source(complaint, &text, term::colour())) {
         Some(shown) => term::tell_coloured(shown.trim_end()),

@@ -20,10 +20,7 @@ pub(crate) fn document(file: &Path) -> mustlink::Result<Document> {
     let document = Document::read(file)?;
     let mut out = Vec::new();
     scripts::declare(document.root(), file.parent().unwrap_or(Path::new("")), &mut out);
-    match out.is_empty() {
-        true => Ok(document),
-        false => Err(Error::Config(out)),
-    }
+    if out.is_empty() { Ok(document) } else { Err(Error::Config(out)) }
 }
 
 /// Makes the plugins known that the file `mustlink.toml` of the working directory names, if there is one.
@@ -35,10 +32,7 @@ pub(crate) fn own_plugins() -> mustlink::Result<()> {
     let document = document(file)?;
     let mut out = Vec::new();
     config::validate::<OwnPlugins>(document.root(), "", config::Check::default(), &mut out);
-    match out.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Config(out)),
-    }
+    if out.is_empty() { Ok(()) } else { Err(Error::Config(out)) }
 }
 
 /// What `mustlink.toml` may say.

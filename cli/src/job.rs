@@ -374,9 +374,10 @@ impl Job {
         let selector_ctx = self.ctx.child("selector");
         let open = |path: &PathBuf| {
             let header = Header::new(&scene, &**selector, &*oracle, &selector_ctx);
-            let durability = match oracle.properties().interactive {
-                true => Durability::Every,
-                false => Durability::Batch(64),
+            let durability = if oracle.properties().interactive {
+                Durability::Every
+            } else {
+                Durability::Batch(64)
             };
             Ledger::open(path, header, durability)
         };
@@ -541,9 +542,10 @@ fn method_file(
 
 /// The clusterer where none is named.
 fn default_clusterer_for(set: &Dataset, constrained: bool) -> Value {
-    let mut clusterer = match constrained {
-        true => json!({ "type": "pck_means", "weight": "auto" }),
-        false => json!({ "type": "kmeans" }),
+    let mut clusterer = if constrained {
+        json!({ "type": "pck_means", "weight": "auto" })
+    } else {
+        json!({ "type": "kmeans" })
     };
     if set.data.kind() == DataKind::Csr {
         clusterer["distortion"] = "cosine".into();

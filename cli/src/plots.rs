@@ -89,9 +89,10 @@ fn heat_map(co: &CoAssociation, labels: &[u32]) -> (String, String) {
     let mean = |p: usize, q: usize| {
         let (a, b) = (bins[p], bins[q]);
         let own = |i: &u32| u64::from(co.count(*i as usize, *i as usize));
-        let (own, pairs) = match p == q {
-            true => (a.iter().map(own).sum::<u64>(), a.len() * (a.len() - 1)),
-            false => (0, a.len() * b.len()),
+        let (own, pairs) = if p == q {
+            (a.iter().map(own).sum::<u64>(), a.len() * (a.len() - 1))
+        } else {
+            (0, a.len() * b.len())
         };
         let sum = co.sums(a, b).iter().sum::<u64>() - own;
         if pairs == 0 { 1.0 } else { sum as f64 / (pairs * co.members()) as f64 }
@@ -172,15 +173,14 @@ fn counts(
     let mut csv = String::from("members_from,members_to,pairs,same_class,other_class\n");
     for at in 0..pairs.len() {
         let (from, to) = (at * width, ((at + 1) * width - 1).min(members));
-        let (same, other) = match known {
-            true => (alike[at].to_string(), apart[at].to_string()),
-            false => Default::default(),
-        };
+        let (same, other) =
+            if known { (alike[at].to_string(), apart[at].to_string()) } else { Default::default() };
         let _ = writeln!(csv, "{from},{to},{},{same},{other}", pairs[at]);
     }
-    let series: Vec<(&[u64], &str, &str)> = match known {
-        true => vec![(&alike, SAME, "same class"), (&apart, OTHER, "other class")],
-        false => vec![(&pairs, SAME, "pairs")],
+    let series: Vec<(&[u64], &str, &str)> = if known {
+        vec![(&alike, SAME, "same class"), (&apart, OTHER, "other class")]
+    } else {
+        vec![(&pairs, SAME, "pairs")]
     };
     let largest = pairs.iter().copied().max().unwrap_or(0).max(1) as f64;
     let decades = largest.log10().ceil().max(1.0);

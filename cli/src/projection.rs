@@ -89,15 +89,14 @@ impl Projection<'_> {
         ctx: &Context,
     ) -> (String, Vec<[String; 8]>) {
         let n = places.len();
-        let mut shown: Vec<usize> = match n > OBJECTS {
-            true => ctx.stream("objects").sample(n, OBJECTS),
-            false => (0..n).collect(),
-        };
+        let mut shown: Vec<usize> =
+            if n > OBJECTS { ctx.stream("objects").sample(n, OBJECTS) } else { (0..n).collect() };
         shown.sort_unstable();
         let pairs = self.constraints.pairs();
-        let mut drawn: Vec<usize> = match pairs.len() > CONSTRAINTS {
-            true => ctx.stream("constraints").sample(pairs.len(), CONSTRAINTS),
-            false => (0..pairs.len()).collect(),
+        let mut drawn: Vec<usize> = if pairs.len() > CONSTRAINTS {
+            ctx.stream("constraints").sample(pairs.len(), CONSTRAINTS)
+        } else {
+            (0..pairs.len()).collect()
         };
         drawn.sort_unstable();
         let drawn: Vec<&Constraint> = drawn.into_iter().map(|at| &pairs[at]).collect();
@@ -200,9 +199,12 @@ impl Projection<'_> {
         let numbers: Vec<String> = (0..clusters).map(|c| c.to_string()).collect();
         block(s, "cluster", &numbers, &|at, y| svg::shape(0, svg::colour(at), left, y));
         if let Some(Classes { names, .. }) = &self.set.classes {
-            let short = |name: &String| match name.chars().count() > 18 {
-                true => name.chars().take(17).chain(['…']).collect(),
-                false => name.clone(),
+            let short = |name: &String| {
+                if name.chars().count() > 18 {
+                    name.chars().take(17).chain(['…']).collect()
+                } else {
+                    name.clone()
+                }
             };
             let names: Vec<String> = names.iter().map(short).collect();
             block(s, "class", &names, &|at, y| svg::shape(at, COLOURS[6], left, y));

@@ -11,12 +11,11 @@ use crate::failure::Failure;
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let shown;
-    let text = match std::io::stdout().is_terminal() {
-        true => {
-            shown = visible(text);
-            &shown
-        }
-        false => text,
+    let text = if std::io::stdout().is_terminal() {
+        shown = visible(text);
+        &shown
+    } else {
+        text
     };
     let newline = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
     let written = out

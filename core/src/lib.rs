@@ -58,7 +58,7 @@ pub use {serde, serde_json};
 /// What the attributes `#[options]` and `#[plugin]` refer to; a crate of plugins needs no other.
 #[doc(hidden)]
 pub mod __mustlink {
-    pub use crate::{error, options, register};
+    pub use crate::{error, options, register, registry};
     pub use {schemars, serde, typetag};
 }
 

@@ -218,9 +218,8 @@ fn many_pairs_and_long_chains_are_closed_without_enumeration() {
     let class: Vec<usize> = (0..20_000).map(|_| s.below(10)).collect();
     let pairs = (0..100_000).filter_map(|_| {
         let (i, j) = (s.below(20_000), s.below(20_000));
-        (i != j).then(|| match class[i] == class[j] {
-            true => Constraint::must(i, j),
-            false => Constraint::cannot(i, j),
+        (i != j).then(|| {
+            if class[i] == class[j] { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
         })
     });
     let constraints = Constraints::new(20_000, pairs.collect::<Vec<_>>()).unwrap();

@@ -47,10 +47,8 @@ impl<'a> Input<'a> {
         if !packed && !head.is_empty() && place.ends_with(".gz") {
             return Err(bad(place, "is named .gz and is not gzip"));
         }
-        let reader: Box<dyn Read> = match packed {
-            true => Box::new(MultiGzDecoder::new(source)),
-            false => Box::new(source),
-        };
+        let reader: Box<dyn Read> =
+            if packed { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) };
         Ok(Input { reader, packed, unpacked: 0, place: place.into() })
     }
 

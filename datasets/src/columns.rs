@@ -132,9 +132,10 @@ impl Roles {
             if everything { (0..header.len()).collect() } else { settled.clone() };
         check_names(header, place, &without_name)?;
         let free = (0..header.len()).filter(|c| !settled.contains(c));
-        let (features, ignored) = match chosen.is_empty() {
-            true => (free.collect(), ignored),
-            false => (chosen, ignored.into_iter().chain(free).collect()),
+        let (features, ignored) = if chosen.is_empty() {
+            (free.collect(), ignored)
+        } else {
+            (chosen, ignored.into_iter().chain(free).collect())
         };
         if features.is_empty() {
             return Err(bad(place, "no column is left as a feature"));

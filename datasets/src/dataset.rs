@@ -180,9 +180,8 @@ impl Dataset {
                 .flat_map(|(c, m)| m.iter().map(move |&i| (c, i)))
                 .collect();
             for (at, &(c, i)) in all.iter().enumerate() {
-                pairs.extend(all[..at].iter().map(|&(other, j)| match c == other {
-                    true => Constraint::must(j, i),
-                    false => Constraint::cannot(j, i),
+                pairs.extend(all[..at].iter().map(|&(other, j)| {
+                    if c == other { Constraint::must(j, i) } else { Constraint::cannot(j, i) }
                 }));
             }
         } else {

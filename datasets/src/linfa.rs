@@ -31,9 +31,10 @@ impl Dataset {
             None => Array1::from_elem(self.n(), None),
         };
         let set = DatasetBase::new(records, classes);
-        Ok(match self.feature_names.len() == self.d() {
-            true => set.with_feature_names(self.feature_names.clone()),
-            false => set,
+        Ok(if self.feature_names.len() == self.d() {
+            set.with_feature_names(self.feature_names.clone())
+        } else {
+            set
         })
     }
 

@@ -71,9 +71,10 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
 pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
     let path = Path::new(name_or_path);
     let name = path.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
-    match name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv") {
-        true => table::check(Input::open(path)?, options),
-        false => Ok(()),
+    if name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv") {
+        table::check(Input::open(path)?, options)
+    } else {
+        Ok(())
     }
 }
 
@@ -84,9 +85,10 @@ pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
 pub fn check_name(name: &str, options: &OpenOptions) -> Result<()> {
     let own = name.strip_prefix("builtin:").unwrap_or(name);
     let is_path = own == "-" || own.contains(['/', '\\', '.']);
-    match is_path || available(options)?.iter().any(|l| l.name == own) {
-        true => Ok(()),
-        false => Err(unknown(name, options)),
+    if is_path || available(options)?.iter().any(|l| l.name == own) {
+        Ok(())
+    } else {
+        Err(unknown(name, options))
     }
 }
 

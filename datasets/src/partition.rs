@@ -147,9 +147,10 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
         None => the_label(records, &others)?,
     };
     records.not_empty()?;
-    let ids = match id < header.len() && id != label {
-        true => Some(ids(records.column(id), place)?.to_vec()),
-        false => None,
+    let ids = if id < header.len() && id != label {
+        Some(ids(records.column(id), place)?.to_vec())
+    } else {
+        None
     };
     let text = |c: usize| records.rows.iter().map(move |r| r.cells[c].as_str());
     let cells = |c: usize| -> Vec<String> { text(c).map(str::to_string).collect() };

@@ -45,9 +45,10 @@ impl Records {
     /// # Errors
     /// `Data` without any.
     pub fn not_empty(&self) -> Result<()> {
-        match self.rows.is_empty() {
-            true => Err(bad(&self.place, "the file has a header and no rows")),
-            false => Ok(()),
+        if self.rows.is_empty() {
+            Err(bad(&self.place, "the file has a header and no rows"))
+        } else {
+            Ok(())
         }
     }
 

@@ -314,12 +314,11 @@ fn quoted(
     take: &mut dyn FnMut(u64, &[&str]) -> Result<()>,
 ) -> Result<()> {
     let written;
-    let text = match blank {
-        true => {
-            written = with_blank_lines(text, separator);
-            &written
-        }
-        false => text,
+    let text = if blank {
+        written = with_blank_lines(text, separator);
+        &written
+    } else {
+        text
     };
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)

@@ -301,9 +301,10 @@ pub(crate) fn cluster_and_score(
         Some(test) if wanted(|facts| facts.needs_heldout) => Some(heldout(&set.given, test)?),
         _ => None,
     };
-    let unconstrained = match wanted(|facts| facts.needs_unconstrained) {
-        true => without_constraints(method, under, ctx)?,
-        false => None,
+    let unconstrained = if wanted(|facts| facts.needs_unconstrained) {
+        without_constraints(method, under, ctx)?
+    } else {
+        None
     };
     // That of the first generator that the method holds: the one it used itself.
     let ensemble = match generator {
@@ -327,9 +328,10 @@ pub(crate) fn cluster_and_score(
     let mut scores = BTreeMap::new();
     for (metric, column) in metrics.iter().zip(env.experiment.columns()) {
         let tag = metric.typetag_name();
-        let score = match metric.properties().needs_truth && set.set.classes.is_none() {
-            true => None,
-            false => guarded(tag, || metric.score(&metric_input)).map_err(|e| e.at("scoring"))?,
+        let score = if metric.properties().needs_truth && set.set.classes.is_none() {
+            None
+        } else {
+            guarded(tag, || metric.score(&metric_input)).map_err(|e| e.at("scoring"))?
         };
         if score.is_some_and(|s| !s.is_finite()) {
             return Err(Error::Contract {

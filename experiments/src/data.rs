@@ -147,9 +147,10 @@ pub fn check_heads(experiment: &Experiment, source: &Source) -> Result<()> {
 }
 
 fn open_options(spec: &DatasetEntry, source: &Source) -> OpenOptions {
-    let data_dirs = match source.data_dirs.is_empty() {
-        true => OpenOptions::from_env().data_dirs,
-        false => source.data_dirs.clone(),
+    let data_dirs = if source.data_dirs.is_empty() {
+        OpenOptions::from_env().data_dirs
+    } else {
+        source.data_dirs.clone()
     };
     OpenOptions {
         data_dirs,

@@ -150,9 +150,10 @@ impl fmt::Display for Diff {
                 _ => writeln!(f)?,
             }
         }
-        match self.is_same() {
-            true => write!(f, "{} rows, all the same", self.common),
-            false => write!(f, "{} rows in both", self.common),
+        if self.is_same() {
+            write!(f, "{} rows, all the same", self.common)
+        } else {
+            write!(f, "{} rows in both", self.common)
         }
     }
 }

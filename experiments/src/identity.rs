@@ -97,9 +97,10 @@ pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, Str
             let said = digest(canonical(&whole).as_bytes());
             let mut build = Build::new();
             add_plugins(&config, Path::new(""), &mut build);
-            let made = match build.is_empty() {
-                true => String::new(),
-                false => format!(".{}", digest(canonical(&json!(build)).as_bytes())),
+            let made = if build.is_empty() {
+                String::new()
+            } else {
+                format!(".{}", digest(canonical(&json!(build)).as_bytes()))
             };
             Ok((column.clone(), said + &made))
         })

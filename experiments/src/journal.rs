@@ -230,10 +230,7 @@ impl Journal {
 /// # Errors
 /// `Data` when rows that are there would change their meaning.
 pub(crate) fn check(dir: &Path, experiment: &Experiment) -> Result<()> {
-    match files(dir)?.is_empty() {
-        true => Ok(()),
-        false => stored::check_same(dir, experiment.resolved()),
-    }
+    if files(dir)?.is_empty() { Ok(()) } else { stored::check_same(dir, experiment.resolved()) }
 }
 
 fn cell_path(dir: &Path, identity: &str) -> PathBuf {

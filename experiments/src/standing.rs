@@ -251,9 +251,10 @@ impl fmt::Display for Standing {
         }
         if self.stale > 0 {
             let cells = self.stale_of.iter().map(|(set, method)| format!("{set} × {method}"));
-            let way = match self.stale_kept {
-                true => "whole ones are kept as they are (--keep-stale)",
-                false => "they are made again (--keep-stale keeps them)",
+            let way = if self.stale_kept {
+                "whole ones are kept as they are (--keep-stale)"
+            } else {
+                "they are made again (--keep-stale keeps them)"
             };
             writeln!(
                 f,

@@ -103,9 +103,10 @@ impl Clusters {
             return Ok(None);
         }
         let groups = Groups::new(rows.iter().map(|&i| input.labels[i]));
-        let points = match rows.len() == data.n() {
-            true => Points::new(data, distortion)?,
-            false => Points::new(&data.subset(&rows), distortion)?,
+        let points = if rows.len() == data.n() {
+            Points::new(data, distortion)?
+        } else {
+            Points::new(&data.subset(&rows), distortion)?
         };
         Ok(Some(Clusters { points, groups }))
     }

@@ -106,9 +106,10 @@ fn median(values: &mut [f64]) -> f64 {
     let even = values.len().is_multiple_of(2);
     let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
     let upper = *upper;
-    match even {
-        true => 0.5 * (below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + upper),
-        false => upper,
+    if even {
+        0.5 * (below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + upper)
+    } else {
+        upper
     }
 }
 

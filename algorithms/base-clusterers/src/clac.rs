@@ -141,11 +141,10 @@ impl BaseClusterer for Clac {
             max_iterations: self.max_iterations,
         };
         let units = MustLinkUnits::new(&closure);
-        match units.is_empty() {
-            true => rounds.run(centres, &Free, ctx),
-            false => {
-                rounds.run(centres, &Chunklets::new(self, k, problem, &closure, &units, ctx), ctx)
-            }
+        if units.is_empty() {
+            rounds.run(centres, &Free, ctx)
+        } else {
+            rounds.run(centres, &Chunklets::new(self, k, problem, &closure, &units, ctx), ctx)
         }
     }
 

@@ -150,35 +150,35 @@ impl Space {
     ) -> Result<Self> {
         let n = problem.n();
         let given = propagated(options, problem, closure, ctx)?;
-        let node: Vec<usize> = match options.soft_ml {
-            false => (0..n).map(|i| closure.component(i)).collect(),
-            true => (0..n).collect(),
+        let node: Vec<usize> = if options.soft_ml {
+            (0..n).collect()
+        } else {
+            (0..n).map(|i| closure.component(i)).collect()
         };
         let nodes = node.iter().max().map_or(0, |m| m + 1);
         let mut first = vec![u32::MAX; nodes];
         for i in (0..n).rev() {
             first[node[i]] = i as u32;
         }
-        let mut distances = match nodes == n {
-            true => given,
-            false => {
-                let mut between = Array2::<f64>::zeros((nodes, nodes));
-                for ((i, j), &d) in given.indexed_iter().filter(|((i, j), _)| node[*i] != node[*j])
-                {
-                    let to = &mut between[[node[i], node[j]]];
-                    *to = to.max(d);
-                }
-                between
+        let mut distances = if nodes == n {
+            given
+        } else {
+            let mut between = Array2::<f64>::zeros((nodes, nodes));
+            for ((i, j), &d) in given.indexed_iter().filter(|((i, j), _)| node[*i] != node[*j]) {
+                let to = &mut between[[node[i], node[j]]];
+                *to = to.max(d);
             }
+            between
         };
         // Whatever the propagator makes of a cannot-link, it lies above all that may merge.
         let mut apart: Vec<(usize, usize)> = (0..closure.components())
             .flat_map(|p| closure.apart(p).iter().map(move |&q| (p, q as usize)))
-            .flat_map(|(p, q)| match options.soft_ml {
-                false => vec![(p, q)],
-                true => {
+            .flat_map(|(p, q)| {
+                if options.soft_ml {
                     let (p, q) = (closure.members(p).iter(), closure.members(q));
                     p.flat_map(|&i| q.iter().map(move |&j| (i as usize, j as usize))).collect()
+                } else {
+                    vec![(p, q)]
                 }
             })
             .collect();
@@ -226,11 +226,12 @@ fn propagated(
     let made = made.map_err(|e| e.at("propagator"))?;
     match made {
         Propagated::Distances(d) if d.dim() == (problem.n(), problem.n()) => {
-            match d.iter().all(|v| v.is_finite()) {
-                true => Ok(d),
-                false => Err(Error::NumericalFailure {
+            if d.iter().all(|v| v.is_finite()) {
+                Ok(d)
+            } else {
+                Err(Error::NumericalFailure {
                     place: "constrained_complete_link: distances are too large".into(),
-                }),
+                })
             }
         }
         _ => Err(unfit()),

@@ -37,9 +37,10 @@ impl BaseClusterer for Ensemble {
         check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
         let mut problem = problem.clone();
         problem.k = self.k.or(problem.k);
-        let members = match consensus.needs().labels_only {
-            true => ctx.ensemble_labels(&**generator, &problem),
-            false => ctx.ensemble(&**generator, &problem),
+        let members = if consensus.needs().labels_only {
+            ctx.ensemble_labels(&**generator, &problem)
+        } else {
+            ctx.ensemble(&**generator, &problem)
         };
         let members = members.map_err(|e| e.at("generator"))?;
         check_needs(&members, &**consensus)?;

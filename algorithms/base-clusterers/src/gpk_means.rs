@@ -87,10 +87,7 @@ impl BaseClusterer for GpkMeans {
             problem: &problem,
             ctx,
         };
-        match propagator.properties().needs_clustering {
-            true => self.alternate(&parts),
-            false => parts.once(),
-        }
+        if propagator.properties().needs_clustering { self.alternate(&parts) } else { parts.once() }
     }
 
     fn properties(&self) -> Properties {

@@ -111,9 +111,10 @@ impl BaseClusterer for KMeans {
                 Refine::Incremental => single_moves::refine(&points, found, refining, &ctx),
             }
         };
-        let mut best = match self.in_turn(problem.n(), problem.d(), k) {
-            true => best_in_turn(restarts, run)?,
-            false => best_of(restarts, run)?,
+        let mut best = if self.in_turn(problem.n(), problem.d(), k) {
+            best_in_turn(restarts, run)?
+        } else {
+            best_of(restarts, run)?
         };
         if points.zero_rows() > 0 {
             let zero = points.zero_rows() as f64;

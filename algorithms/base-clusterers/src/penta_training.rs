@@ -277,10 +277,7 @@ impl PentaTraining {
                 let made = components[at].fit_again(problem, ctx);
                 (stays, changed) = components[at].replace(made, changed, problem, ctx)?;
             }
-            match stays {
-                true => at += 1,
-                false => drop(components.remove(at)),
-            }
+            if stays { at += 1 } else { drop(components.remove(at)) }
         }
         Ok((added, skipped, changed))
     }

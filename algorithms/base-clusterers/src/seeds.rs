@@ -41,13 +41,12 @@ pub(crate) fn seeds(problem: &Problem, k: usize) -> Result<Vec<u32>> {
     let n = problem.n();
     if let Some(Start::Labels(given)) = problem.start.as_deref() {
         let legal = |&l: &u32| l == NONE || (l as usize) < k;
-        return match given.len() == n && given.iter().all(legal) {
-            true => Ok(given.clone()),
-            false => {
-                let found = format!("{} labels", given.len());
-                let legal = format!("{n} labels, each in 0..{k} or {NONE} for unknown");
-                Err(Error::bad_param("start", found, legal))
-            }
+        return if given.len() == n && given.iter().all(legal) {
+            Ok(given.clone())
+        } else {
+            let found = format!("{} labels", given.len());
+            let legal = format!("{n} labels, each in 0..{k} or {NONE} for unknown");
+            Err(Error::bad_param("start", found, legal))
         };
     }
     let closure = Closure::new(&problem.constraints, n, OnConflict::Keep)?;

@@ -220,10 +220,7 @@ impl E2cp {
                 all.push(made.from(Origin::Propagated));
             }
             let pairs = (all.len() - given.len()) as u64;
-            match pairs > most {
-                true => Err(Error::TooManyPropagated { pairs, limit: most }),
-                false => Ok(()),
-            }
+            if pairs > most { Err(Error::TooManyPropagated { pairs, limit: most }) } else { Ok(()) }
         })?;
         Ok(Constraints::new(n, all)?.with_neighbourhoods(given.neighbourhoods().to_vec()))
     }

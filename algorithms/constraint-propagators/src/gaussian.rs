@@ -294,9 +294,10 @@ impl Gaussian {
 
     fn counted(&self, made: Vec<Vec<Made>>) -> Result<Vec<Vec<Made>>> {
         let pairs = made.iter().map(|m| m.len() as u64).sum();
-        match pairs > self.max_pairs {
-            true => Err(Error::TooManyPropagated { pairs, limit: self.max_pairs }),
-            false => Ok(made),
+        if pairs > self.max_pairs {
+            Err(Error::TooManyPropagated { pairs, limit: self.max_pairs })
+        } else {
+            Ok(made)
         }
     }
 }

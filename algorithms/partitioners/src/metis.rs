@@ -61,9 +61,10 @@ impl Partitioner for Metis {
                     .set_option(UFactor(factor))
                     .set_option(NIter(10))
                     .set_option(NCuts(1));
-                let done = match k <= BISECT_UP_TO {
-                    true => call.part_recursive(&mut parts),
-                    false => call.part_kway(&mut parts),
+                let done = if k <= BISECT_UP_TO {
+                    call.part_recursive(&mut parts)
+                } else {
+                    call.part_kway(&mut parts)
                 };
                 done.map_err(|e| fail(&e))?;
             }

@@ -60,10 +60,7 @@ pub(crate) fn parts_of_sides(
     ctx: &Context,
 ) -> Result<Option<Vec<u32>>> {
     let size = Size::of(sides, cut.k);
-    match size.large {
-        true => by_sample(engine, sides, cut, &size, ctx).map(Some),
-        false => Ok(None),
-    }
+    if size.large { by_sample(engine, sides, cut, &size, ctx).map(Some) } else { Ok(None) }
 }
 
 /// How a graph compares with its sample.

@@ -132,9 +132,10 @@ impl QuerySelector for Cobra {
         let r = representatives as u64;
         let pairs = if representatives <= SORTED_UP_TO { 8 * r * r } else { 64 * r };
         let over = Shape { k: representatives, ..*shape };
-        let clusterer = match representatives < shape.n {
-            true => memory(self.clusterer.as_deref(), self.sample, &over),
-            false => 0,
+        let clusterer = if representatives < shape.n {
+            memory(self.clusterer.as_deref(), self.sample, &over)
+        } else {
+            0
         };
         // What the given constraints say is looked up by object, else all is by representative.
         let given = if shape.constraints > 0 { 60 * shape.n } else { 0 };

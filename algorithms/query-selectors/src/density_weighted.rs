@@ -49,9 +49,12 @@ impl QuerySelector for DensityWeighted {
                 groups.eligible().iter().for_each(|&i| density[i as usize] = around(co, i, beta));
             }
             let candidates = expansion.candidates(groups);
-            let score = |&i: &u32| match expansion.comes_last(i) {
-                true => -1.0,
-                false => (1.0 - expansion.margin(i).value()) * density[i as usize],
+            let score = |&i: &u32| {
+                if expansion.comes_last(i) {
+                    -1.0
+                } else {
+                    (1.0 - expansion.margin(i).value()) * density[i as usize]
+                }
             };
             let scores: Vec<Option<f64>> = candidates.iter().map(|i| Some(score(i))).collect();
             groups.best(&scores).map(|at| candidates[at])

@@ -89,9 +89,10 @@ impl QuerySelector for ImputedPairs {
             }
         }
         let asked = PairList::start(problem, pairs, false, "imputed");
-        match self.correct_only {
-            true => Ok(Box::new(CorrectOnly { asked, imputed, taken_back: Vec::new() })),
-            false => Ok(asked),
+        if self.correct_only {
+            Ok(Box::new(CorrectOnly { asked, imputed, taken_back: Vec::new() }))
+        } else {
+            Ok(asked)
         }
     }
 

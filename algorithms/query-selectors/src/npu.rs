@@ -241,9 +241,10 @@ impl Closeness<'_> {
         // Summed in this order, so that which neighbourhood is which changes no bit.
         p.sort_by(|a, b| b.total_cmp(a));
         let total: f64 = p.iter().sum();
-        match total > 0.0 {
-            true => p.iter_mut().for_each(|v| *v /= total),
-            false => p.fill(1.0 / self.sums.len() as f64),
+        if total > 0.0 {
+            p.iter_mut().for_each(|v| *v /= total)
+        } else {
+            p.fill(1.0 / self.sums.len() as f64)
         }
         p
     }
@@ -296,10 +297,7 @@ impl Selector for Run {
         self.left = self.left.saturating_sub(1);
         if place == Place::Apart {
             // Where the last of k is inferred there are no more than k.
-            match self.infers(groups) {
-                true => groups.park(object),
-                false => groups.create(object),
-            }
+            if self.infers(groups) { groups.park(object) } else { groups.create(object) }
         }
     }
 

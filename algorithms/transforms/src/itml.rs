@@ -224,9 +224,10 @@ impl Itml {
             ctx.warn(format!("not converged after {} sweeps", self.max_iterations));
         }
         let (values, vectors) = eigen("itml", &a)?;
-        match values.iter().all(|v| v.is_finite() && *v > 0.0) {
-            true => Ok(recompose(&values, &vectors, f64::sqrt)),
-            false => Err(lost()),
+        if values.iter().all(|v| v.is_finite() && *v > 0.0) {
+            Ok(recompose(&values, &vectors, f64::sqrt))
+        } else {
+            Err(lost())
         }
     }
 }

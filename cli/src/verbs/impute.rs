@@ -121,9 +121,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let ensemble = job.ensemble(&*generator)?;
         let ctx = job.context();
         let classes = job.set.classes.as_ref().map(|c| &c.labels[..]);
-        let normalise = match args.co_presence {
-            true => co_association::Normalise::CoPresence,
-            false => co_association::Normalise::Members,
+        let normalise = if args.co_presence {
+            co_association::Normalise::CoPresence
+        } else {
+            co_association::Normalise::Members
         };
         let thresholds = Thresholds::new(args.kappa_must, args.kappa_cannot, ensemble.len())?
             .normalised(normalise, args.min_presence);

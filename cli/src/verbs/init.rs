@@ -43,9 +43,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     mustlink_datasets::write_text(&args.out, &text)?;
     if args.out != "-" {
         term::tell(&format!("{}: {}", set.name, set.summary()));
-        let next = match args.method {
-            true => format!("mustlink cluster --data {} --method {}", args.data, args.out),
-            false => format!("mustlink run {}", args.out),
+        let next = if args.method {
+            format!("mustlink cluster --data {} --method {}", args.data, args.out)
+        } else {
+            format!("mustlink run {}", args.out)
         };
         term::tell(&format!("{} written; next: {next}", args.out));
     }
@@ -80,9 +81,10 @@ fn clusterer(tag: &str, set: &Dataset) -> String {
 
 fn shown(transforms: &[&str]) -> String {
     let quoted: Vec<String> = transforms.iter().map(|t| format!("\"{t}\"")).collect();
-    match quoted.is_empty() {
-        true => "# transforms = [\"z_score\"]  # features on very different scales\n".into(),
-        false => format!("transforms = [{}]\n", quoted.join(", ")),
+    if quoted.is_empty() {
+        "# transforms = [\"z_score\"]  # features on very different scales\n".into()
+    } else {
+        format!("transforms = [{}]\n", quoted.join(", "))
     }
 }
 
@@ -141,11 +143,10 @@ fn experiment(args: &Args, set: &Dataset) -> String {
     key("na", names(&columns.na));
     dataset += &shown(&transforms(set));
     let known = set.classes.is_some();
-    let (k, scored) = match known {
-        true => ("", "metrics = [\"ari\", \"nmi_arith\"]  # against the classes\n"),
-        false => {
-            ("k = 3  # how many clusters?\n", "metrics = [\"silhouette\", \"davies_bouldin\"]\n")
-        }
+    let (k, scored) = if known {
+        ("", "metrics = [\"ari\", \"nmi_arith\"]  # against the classes\n")
+    } else {
+        ("k = 3  # how many clusters?\n", "metrics = [\"silhouette\", \"davies_bouldin\"]\n")
     };
     let (kmeans, pck_means) = (clusterer("kmeans", set), clusterer("pck_means", set));
     let mut out = format!(

@@ -48,20 +48,18 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let mut text = String::from(match args.null {
-        true => {
-            "| experiment | claim that holds without the method | on | because |\n|---|---|---|---|\n"
-        }
-        false => "| experiment | claim | verdict | numbers |\n|---|---|---|---|\n",
+    let mut text = String::from(if args.null {
+        "| experiment | claim that holds without the method | on | because |\n|---|---|---|---|\n"
+    } else {
+        "| experiment | claim | verdict | numbers |\n|---|---|---|---|\n"
     });
     let (mut held, mut empty) = (0, 0);
     for what in &args.what {
-        match args.null {
-            true => {
-                let (all, without_reason) = null(args, what, &mut text)?;
-                (held, empty) = (held + all, empty + without_reason);
-            }
-            false => finished(what, &mut text)?,
+        if args.null {
+            let (all, without_reason) = null(args, what, &mut text)?;
+            (held, empty) = (held + all, empty + without_reason);
+        } else {
+            finished(what, &mut text)?
         }
     }
     term::print(&text)?;

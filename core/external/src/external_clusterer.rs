@@ -149,9 +149,10 @@ impl ExternalClusterer {
             let legal = "a program and its arguments, such as [\"python3\", \"my_method.py\"]";
             return Err(Error::bad_param("command", "[]", legal));
         }
-        match self.accepts.is_empty() {
-            true => Err(Error::bad_param("accepts", "[]", "at least one kind of data")),
-            false => Ok(()),
+        if self.accepts.is_empty() {
+            Err(Error::bad_param("accepts", "[]", "at least one kind of data"))
+        } else {
+            Ok(())
         }
     }
 

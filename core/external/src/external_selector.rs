@@ -177,9 +177,10 @@ impl Run {
             }
             _ => return Err(format!("the event {value} is not \"inferred\" or \"joined\"")),
         };
-        match fits {
-            true => Ok(event),
-            false => Err(format!("the event {value} names objects outside 0..{}", self.n)),
+        if fits {
+            Ok(event)
+        } else {
+            Err(format!("the event {value} names objects outside 0..{}", self.n))
         }
     }
 

@@ -189,9 +189,8 @@ pub fn true_constraints(classes: &[u32], count: usize, seed: u64) -> Constraints
     let mut s = SeedPath::new(seed).stream("constraints");
     let pairs = (0..count.min(LIMITS.get().constraints)).filter_map(|_| {
         let (i, j) = (s.below(n), s.below(n));
-        (i != j).then(|| match classes[i] == classes[j] {
-            true => Constraint::must(i, j),
-            false => Constraint::cannot(i, j),
+        (i != j).then(|| {
+            if classes[i] == classes[j] { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
         })
     });
     Constraints::new(n, pairs).expect("in range")

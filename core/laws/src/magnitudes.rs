@@ -38,9 +38,10 @@ fn problem(p: &Plugin, x: Array2<f64>, classes: &[u32]) -> Result<Problem, Strin
     let problem = fixtures::cut(Problem::new(data.map_err(|e| e.to_string())?).with_k(3));
     let classes = &classes[..problem.n()];
     let constraints = fixtures::true_constraints(classes, 20, 1);
-    Ok(match p.properties().reads_constraints {
-        true => problem.with_constraints(constraints),
-        false => problem,
+    Ok(if p.properties().reads_constraints {
+        problem.with_constraints(constraints)
+    } else {
+        problem
     })
 }
 

@@ -112,9 +112,8 @@ pub fn pairs(n: usize, most: usize) -> impl Strategy<Value = Vec<(usize, usize)>
 /// clusters as classes satisfy them.
 pub fn consistent(classes: Vec<u32>, most: usize) -> impl Strategy<Value = Constraints> {
     let n = classes.len();
-    let kind = move |i: usize, j: usize| match classes[i] == classes[j] {
-        true => Constraint::must(i, j),
-        false => Constraint::cannot(i, j),
+    let kind = move |i: usize, j: usize| {
+        if classes[i] == classes[j] { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
     };
     pairs(n, most).prop_map(move |drawn| {
         Constraints::new(n, drawn.into_iter().map(|(i, j)| kind(i, j))).expect("in range")

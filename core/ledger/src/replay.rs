@@ -74,9 +74,10 @@ impl State {
     }
 
     fn object(&self, i: u32) -> Result<(), String> {
-        match (i as usize) < self.n {
-            true => Ok(()),
-            false => Err(format!("object {i} does not exist, there are {}", self.n)),
+        if (i as usize) < self.n {
+            Ok(())
+        } else {
+            Err(format!("object {i} does not exist, there are {}", self.n))
         }
     }
 

@@ -54,12 +54,11 @@ impl Parse for Setting {
             let message = format!("no word `{word}` here; accepted: {}", WORDS.join(", "));
             return Err(Error::new(word.span(), message));
         }
-        let value = match input.peek(Token![=]) {
-            true => {
-                input.parse::<Token![=]>()?;
-                Some(input.parse::<Expr>()?)
-            }
-            false => None,
+        let value = if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            Some(input.parse::<Expr>()?)
+        } else {
+            None
         };
         match (word == "flatten", &value) {
             (true, Some(value)) => Err(Error::new(value.span(), "`flatten` takes no value")),
@@ -302,9 +301,10 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
         looks.push(quote!(#pattern => { #origin #(#inside)* }));
     }
     // Words are told apart by name, values by their kind.
-    let (more, form) = match plain {
-        true => (quote!(Copy, Eq,), quote!(rename_all = "snake_case")),
-        false => (quote!(), quote!(untagged)),
+    let (more, form) = if plain {
+        (quote!(Copy, Eq,), quote!(rename_all = "snake_case"))
+    } else {
+        (quote!(), quote!(untagged))
     };
     let name = &item.ident;
     Ok(quote! {

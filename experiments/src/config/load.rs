@@ -168,9 +168,10 @@ impl Experiment {
             base: base.to_path_buf(),
         };
         let out = check::complaints(&experiment, root, methods);
-        match out.is_empty() {
-            true => Ok(Experiment { resolved, ..experiment }),
-            false => Err(Error::Config(out)),
+        if out.is_empty() {
+            Ok(Experiment { resolved, ..experiment })
+        } else {
+            Err(Error::Config(out))
         }
     }
 }
@@ -241,9 +242,10 @@ fn from_here(node: &mut Node, folder: &Path, base: &Path) {
     match &mut node.kind {
         NodeKind::Table(entries) => {
             for entry in entries {
-                match is_program(&entry.key) {
-                    true => move_words(&mut entry.node, folder, base),
-                    false => from_here(&mut entry.node, folder, base),
+                if is_program(&entry.key) {
+                    move_words(&mut entry.node, folder, base)
+                } else {
+                    from_here(&mut entry.node, folder, base)
                 }
             }
         }

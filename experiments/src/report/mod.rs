@@ -97,10 +97,8 @@ pub fn report(dir: &Path) -> Result<Report> {
     }
     let significance = significance::of(&experiment, &curves);
     let summary = curves::to_csv(&curves)?;
-    let statistics = match significance.is_empty() {
-        true => Vec::new(),
-        false => significance::to_csv(&significance)?,
-    };
+    let statistics =
+        if significance.is_empty() { Vec::new() } else { significance::to_csv(&significance)? };
     // Before what it compares with is overwritten.
     let moved = moved::since_last(dir, &summary, &statistics)?;
     write("summary.csv", &summary)?;

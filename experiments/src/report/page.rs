@@ -356,9 +356,10 @@ fn failures(h: &mut String, contents: &Contents) {
 /// A word of a command, quoted where it has to be.
 fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./+=:,@".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_string(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_string()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 
@@ -438,9 +439,10 @@ fn data_url(kind: &str, bytes: &[u8]) -> String {
         let part = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
         let bits = part(0) << 16 | part(1) << 8 | part(2);
         for at in 0..4 {
-            out.push(match at <= three.len() {
-                true => LETTERS[(bits >> (18 - 6 * at) & 63) as usize] as char,
-                false => '=',
+            out.push(if at <= three.len() {
+                LETTERS[(bits >> (18 - 6 * at) & 63) as usize] as char
+            } else {
+                '='
             });
         }
     }

@@ -207,11 +207,10 @@ pub(super) fn paragraph(
         env!("CARGO_PKG_VERSION")
     );
     let (finished, all) = cells;
-    match finished < all {
-        true => {
-            let _ = write!(out, "; {finished} of {all} cells are finished.");
-        }
-        false => out.push('.'),
+    if finished < all {
+        let _ = write!(out, "; {finished} of {all} cells are finished.");
+    } else {
+        out.push('.')
     }
     out
 }

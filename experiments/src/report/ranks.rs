@@ -89,9 +89,10 @@ pub(super) fn diagram(found: &Significance) -> Figure {
     for (at, m) in found.methods.iter().enumerate() {
         let here = x(m.rank);
         // The better half hangs to the left, the worse to the right, the outermost lowest but last drawn.
-        let (row, to, anchor, text_at) = match at < half {
-            true => (at, left - 14.0, "end", left - 18.0),
-            false => (k - 1 - at, right + 14.0, "start", right + 18.0),
+        let (row, to, anchor, text_at) = if at < half {
+            (at, left - 14.0, "end", left - 18.0)
+        } else {
+            (k - 1 - at, right + 14.0, "start", right + 18.0)
         };
         let y = labels + LINE * row as f64;
         let _ = writeln!(
@@ -276,9 +277,10 @@ fn signed(v: f64) -> String {
 
 /// A name of at most so many letters.
 fn clipped(name: &str, most: usize) -> String {
-    match name.chars().count() > most {
-        true => name.chars().take(most - 1).chain(['…']).collect(),
-        false => name.to_string(),
+    if name.chars().count() > most {
+        name.chars().take(most - 1).chain(['…']).collect()
+    } else {
+        name.to_string()
     }
 }
 

@@ -62,9 +62,8 @@ impl Scatter<'_> {
             x_span = (x_span.0.min(y_span.0), x_span.1.max(y_span.1));
             y_span = x_span;
         }
-        let scale = |(low, high): (f64, f64)| match self.logarithmic {
-            true => decades(low, high),
-            false => ticks(low.min(0.0), high, 4),
+        let scale = |(low, high): (f64, f64)| {
+            if self.logarithmic { decades(low, high) } else { ticks(low.min(0.0), high, 4) }
         };
         let x_ticks = scale(x_span);
         let share = |v: f64, ticks: &[f64]| {
@@ -93,9 +92,10 @@ impl Scatter<'_> {
             let left = WIDTH * (at % columns) as f64 + LEFT;
             let top = above + HEIGHT * (at / columns) as f64 + 26.0;
             let (right, bottom) = (left + PLOT, top + PLOT);
-            let y_ticks = match self.joined {
-                true => scale(span(std::slice::from_ref(panel), |p| p.y)),
-                false => scale(y_span),
+            let y_ticks = if self.joined {
+                scale(span(std::slice::from_ref(panel), |p| p.y))
+            } else {
+                scale(y_span)
             };
             let x = |v: f64| left + PLOT * share(v, &x_ticks);
             let y = |v: f64| bottom - PLOT * share(v, &y_ticks);

@@ -79,10 +79,8 @@ impl Sheet {
         for line in &self.lines {
             let _ = write!(h, "<tr{}>", of(line.method));
             for (at, cell) in line.cells.iter().enumerate() {
-                let text = match self.is_text(at) {
-                    true => breakable(&cell.text),
-                    false => escape(&cell.text),
-                };
+                let text =
+                    if self.is_text(at) { breakable(&cell.text) } else { escape(&cell.text) };
                 if at == 0 {
                     let _ = write!(h, "<th scope=\"row\" class=\"l\">{text}</th>");
                     continue;
@@ -126,9 +124,12 @@ impl Sheet {
         let head = row(&mut self.head.iter().map(|(text, _)| latex_text(text)));
         let _ = writeln!(out, "\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head} \\\\\n\\midrule");
         for line in &self.lines {
-            let cells = row(&mut line.cells.iter().map(|c| match c.bold {
-                true => format!("\\textbf{{{}}}", latex_text(&c.text)),
-                false => latex_text(&c.text),
+            let cells = row(&mut line.cells.iter().map(|c| {
+                if c.bold {
+                    format!("\\textbf{{{}}}", latex_text(&c.text))
+                } else {
+                    latex_text(&c.text)
+                }
             }));
             let _ = writeln!(out, "{cells} \\\\");
         }
@@ -146,10 +147,10 @@ impl Sheet {
             (0..heads.len()).map(|at| if self.is_text(at) { "---" } else { "---:" }).collect();
         let _ = writeln!(out, "| {} |\n|{}|", heads.join(" | "), rule.join("|"));
         for line in &self.lines {
-            let cells = line.cells.iter().map(|c| match c.bold {
-                true => format!("**{}**", plain(&c.text)),
-                false => plain(&c.text),
-            });
+            let cells = line
+                .cells
+                .iter()
+                .map(|c| if c.bold { format!("**{}**", plain(&c.text)) } else { plain(&c.text) });
             let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
         }
         if !self.note.is_empty() {

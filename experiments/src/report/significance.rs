@@ -90,10 +90,7 @@ fn of_metric(
     let score = |set: &str, method: &str| -> Option<f64> {
         let curve = of(set, method)?;
         let whole = curve.points.iter().all(|p| p.failed == 0);
-        let summary = match area {
-            true => curve.area.as_ref(),
-            false => curve.points.last()?.score.as_ref(),
-        };
+        let summary = if area { curve.area.as_ref() } else { curve.points.last()?.score.as_ref() };
         summary.filter(|_| whole).map(|s| sign * s.mean)
     };
     let methods: Vec<&str> = experiment.methods.iter().map(|m| m.id.as_str()).collect();
@@ -302,12 +299,10 @@ impl Significance {
              data sets where it is better and worse with mean margins, Wilcoxon's signed-rank test, and its \
              Bayesian form with differences up to {ROPE} as equal.",
             self.sets.len(),
-            match self.left_out.is_empty() {
-                true => String::new(),
-                false => format!(
-                    " (left out, as a method has no score there: {})",
-                    self.left_out.join(", ")
-                ),
+            if self.left_out.is_empty() {
+                String::new()
+            } else {
+                format!(" (left out, as a method has no score there: {})", self.left_out.join(", "))
             },
             self.friedman.chi_squared,
             shown_p(self.friedman.p),
@@ -330,10 +325,7 @@ impl Significance {
 
 /// A p value for readers.
 pub(super) fn shown_p(p: f64) -> String {
-    match p < 0.001 {
-        true => "< .001".into(),
-        false => format!("{p:.3}"),
-    }
+    if p < 0.001 { "< .001".into() } else { format!("{p:.3}") }
 }
 
 #[cfg(test)]

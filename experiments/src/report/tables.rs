@@ -55,15 +55,12 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
     let mine = made.curves.iter().filter(|c| c.metric == column.metric);
     let mut note = format!("{}; area: mean height of the curve.", legend(experiment, mine));
     if column.higher.is_some() && experiment.methods.len() > 1 {
-        note += match any_bold {
-            true => {
-                " Bold: the best mean where a paired t test against the next rejects at 5 %, with Holm's \
+        note += if any_bold {
+            " Bold: the best mean where a paired t test against the next rejects at 5 %, with Holm's \
                  adjustment over all other methods."
-            }
-            false => {
-                " Nothing is bold: on no data set the difference between the best and the next is \
+        } else {
+            " Nothing is bold: on no data set the difference between the best and the next is \
                  significant at 5 % (paired t tests, Holm's adjustment over all other methods)."
-            }
         };
     }
     note += &few_repeats(experiment);

@@ -159,10 +159,7 @@ fn exact_p(ranks: &[f64], least: f64) -> f64 {
     let least = (2.0 * least).round() as usize;
     let below: f64 = ways[..=least].iter().sum();
     let all: f64 = ways.iter().sum();
-    match 2 * least >= total {
-        true => 1.0,
-        false => 2.0 * below / all,
-    }
+    if 2 * least >= total { 1.0 } else { 2.0 * below / all }
 }
 
 #[cfg(test)]

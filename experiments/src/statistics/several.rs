@@ -47,12 +47,11 @@ pub fn friedman(rows: &[Vec<f64>]) -> Option<Friedman> {
     let chi_squared = if correction > 0.0 { (plain / correction).max(0.0) } else { 0.0 };
     let p = ChiSquared::new(kf - 1.0).ok()?.sf(chi_squared);
     let rest = nf * (kf - 1.0) - chi_squared;
-    let (f, f_p) = match rest > 1e-9 {
-        true => {
-            let f = (nf - 1.0) * chi_squared / rest;
-            (f, FisherSnedecor::new(kf - 1.0, (kf - 1.0) * (nf - 1.0)).ok()?.sf(f))
-        }
-        false => (f64::INFINITY, 0.0),
+    let (f, f_p) = if rest > 1e-9 {
+        let f = (nf - 1.0) * chi_squared / rest;
+        (f, FisherSnedecor::new(kf - 1.0, (kf - 1.0) * (nf - 1.0)).ok()?.sf(f))
+    } else {
+        (f64::INFINITY, 0.0)
     };
     Some(Friedman { ranks: mean, chi_squared, p, f, f_p, sets: n })
 }

@@ -24,9 +24,10 @@ impl Formula {
         check_names(&self.root, names)?;
         // A try on invented results finds values of the wrong kind.
         let invented = invented(names);
-        let scope = match self.is_about_sets() {
-            true => Scope { results: &invented, set: None },
-            false => Scope { results: &invented, set: Some(0) },
+        let scope = if self.is_about_sets() {
+            Scope { results: &invented, set: None }
+        } else {
+            Scope { results: &invented, set: Some(0) }
         };
         match (scope.value(&self.root, &mut Vec::new()), condition) {
             (Ok(Value::Truth(_)), true) | (Ok(Value::Number(_) | Value::Sample(_)), false) => {
@@ -41,9 +42,12 @@ impl Formula {
 }
 
 fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
-    let known = |what: &str, name: &str, list: &[&str]| match list.contains(&name) {
-        true => Ok(()),
-        false => Err(format!("no {what} '{name}'{}", suggestion(name, list.iter().copied()))),
+    let known = |what: &str, name: &str, list: &[&str]| {
+        if list.contains(&name) {
+            Ok(())
+        } else {
+            Err(format!("no {what} '{name}'{}", suggestion(name, list.iter().copied())))
+        }
     };
     match node {
         Expression::Number(_) | Expression::Text(_) => Ok(()),

@@ -418,10 +418,7 @@ fn part<T>(
         (_, [from, to]) => points.retain(|point| (*from..=*to).contains(&point.0)),
         _ => {}
     }
-    match points.is_empty() {
-        true => no_data("no such point of the curve"),
-        false => Ok(points),
-    }
+    if points.is_empty() { no_data("no such point of the curve") } else { Ok(points) }
 }
 
 /// What is left out of a difference because one side of it has no value, if anything is.

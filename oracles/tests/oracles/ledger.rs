@@ -502,12 +502,11 @@ fn replay_leaves_out_what_was_taken_back_and_asks_on() {
         let class = |o: u32| o % 3;
         let own = if class(q.i) == class(q.j) { Reply::MustLink } else { Reply::CannotLink };
         let (one, other) = (alone.ask(&q).unwrap(), helped.ask(&q).unwrap());
-        match r.retracted {
-            true => {
-                assert_eq!(one, Outcome::Refused(Refusal::OutOfScope));
-                assert_eq!(other, Outcome::Answered(Answer::of(own)));
-            }
-            false => assert_eq!((&one, &other), (&Outcome::Answered(r.answer), &one)),
+        if r.retracted {
+            assert_eq!(one, Outcome::Refused(Refusal::OutOfScope));
+            assert_eq!(other, Outcome::Answered(Answer::of(own)));
+        } else {
+            assert_eq!((&one, &other), (&Outcome::Answered(r.answer), &one))
         }
     }
     let nothing = Replay::default().open(&scene()).err().unwrap();

@@ -56,9 +56,10 @@ impl Fitted for Above {
         for mut row in x.rows_mut() {
             row.iter_mut().zip(&self.least).for_each(|(x, least)| *x -= least);
         }
-        match x.iter().all(|v| v.is_finite()) {
-            true => Data::dense(x),
-            false => Err(Error::NumericalFailure { place: "above_least: a difference".into() }),
+        if x.iter().all(|v| v.is_finite()) {
+            Data::dense(x)
+        } else {
+            Err(Error::NumericalFailure { place: "above_least: a difference".into() })
         }
     }
 

@@ -89,9 +89,12 @@ fn distances(data: &Data, labels: &[u32], k: usize) -> Vec<Vec<f64>> {
     for (mean, size) in means.iter_mut().zip(&sizes) {
         mean.iter_mut().for_each(|x| *x /= size);
     }
-    let distance = |i: usize, h: usize| match sizes[h] > 0.0 {
-        true => data.row(i).squared_distance(&Row::Dense(&means[h])),
-        false => f64::INFINITY,
+    let distance = |i: usize, h: usize| {
+        if sizes[h] > 0.0 {
+            data.row(i).squared_distance(&Row::Dense(&means[h]))
+        } else {
+            f64::INFINITY
+        }
     };
     (0..data.n()).map(|i| (0..k).map(|h| distance(i, h)).collect()).collect()
 }

@@ -221,9 +221,10 @@ fn scatter(
                         // Of both factors, so that the product is exactly symmetric.
                         row *= r.sqrt();
                     }
-                    match diagonal {
-                        true => z.mapv(|v| v * v).sum_axis(Axis(0)).insert_axis(Axis(0)),
-                        false => z.t().dot(&z),
+                    if diagonal {
+                        z.mapv(|v| v * v).sum_axis(Axis(0)).insert_axis(Axis(0))
+                    } else {
+                        z.t().dot(&z)
                     }
                 })
                 .collect::<Vec<_>>()

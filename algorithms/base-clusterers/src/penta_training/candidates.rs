@@ -106,9 +106,10 @@ impl Search<'_> {
                 Kind::MustLink if self.agree + 1 == self.views.len() => {
                     for group in self.groups() {
                         ctx.check()?;
-                        match group.len() > SCANNED {
-                            true => self.near_in(&group, &mut best),
-                            false => self.scan(kind, &group, &mut best),
+                        if group.len() > SCANNED {
+                            self.near_in(&group, &mut best)
+                        } else {
+                            self.scan(kind, &group, &mut best)
                         }
                     }
                 }

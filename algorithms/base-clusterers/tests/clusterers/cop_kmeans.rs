@@ -19,9 +19,12 @@ fn twenty_draws_succeed(name: &str, options: &OpenOptions) {
             let drawn: Vec<Constraint> = std::iter::from_fn(|| Some((s.below(n), s.below(n))))
                 .filter(|(i, j)| i != j)
                 .take(pairs)
-                .map(|(i, j)| match classes.labels[i] == classes.labels[j] {
-                    true => Constraint::must(i, j),
-                    false => Constraint::cannot(i, j),
+                .map(|(i, j)| {
+                    if classes.labels[i] == classes.labels[j] {
+                        Constraint::must(i, j)
+                    } else {
+                        Constraint::cannot(i, j)
+                    }
                 })
                 .collect();
             let constraints = Constraints::new(n, drawn).unwrap();

@@ -173,9 +173,10 @@ impl Units {
         let n = view.n;
         let constrained = (cutting.respect_must_link || cutting.respect_cannot_link)
             && !problem.constraints.is_empty();
-        let closure = match constrained {
-            true => Some(Closure::new(&problem.constraints, n, OnConflict::Keep)?),
-            false => None,
+        let closure = if constrained {
+            Some(Closure::new(&problem.constraints, n, OnConflict::Keep)?)
+        } else {
+            None
         };
         // Objects with constraints are units of their own: what binds one does not bind its like.
         let bound = |i: usize| {

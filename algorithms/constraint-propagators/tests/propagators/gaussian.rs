@@ -191,9 +191,10 @@ fn plugins() -> impl Strategy<Value = Gaussian> {
             mode: if flags[0] { Mode::Full } else { Mode::Reduced },
             scale_rule: if flags[1] { ScaleRule::Printed } else { ScaleRule::Calibrated },
             centrality: flags[2],
-            endpoint_rule: match flags[3] {
-                true => EndpointRule::Printed,
-                false => EndpointRule::SourcePairOnly,
+            endpoint_rule: if flags[3] {
+                EndpointRule::Printed
+            } else {
+                EndpointRule::SourcePairOnly
             },
             propagate_closure: flags[4],
             metric_source: [
@@ -342,10 +343,8 @@ fn many(d: usize) -> (Array2<f64>, Clustering, Constraints) {
     let clustering = Clustering::from_labels((0..n as u32).map(|i| i % 3).collect());
     let pairs = (0..3).filter_map(|_| {
         let (i, j) = (s.below(n), s.below(n));
-        (i != j).then(|| match i % 3 == j % 3 {
-            true => Constraint::must(i, j),
-            false => Constraint::cannot(i, j),
-        })
+        (i != j)
+            .then(|| if i % 3 == j % 3 { Constraint::must(i, j) } else { Constraint::cannot(i, j) })
     });
     (x, clustering, Constraints::new(n, pairs.collect::<Vec<_>>()).unwrap())
 }

@@ -45,9 +45,10 @@ pub enum Metric {
 impl Metric {
     /// The Euclidean metric in d dimensions.
     pub fn identity(full: bool, d: usize) -> Self {
-        match full {
-            true => Metric::Full { matrix: Array2::eye(d), factor: Array2::eye(d), log_det: 0.0 },
-            false => Metric::Diagonal(vec![1.0; d]),
+        if full {
+            Metric::Full { matrix: Array2::eye(d), factor: Array2::eye(d), log_det: 0.0 }
+        } else {
+            Metric::Diagonal(vec![1.0; d])
         }
     }
 

@@ -141,10 +141,8 @@ impl<'a> MustLinkUnits<'a> {
         let objects = few.iter().map(|&u| self.members(u as usize)[0]).collect();
         let all_apart =
             few.iter().all(|&u| few.iter().all(|v| u == *v || apart[u as usize].contains(v)));
-        let witness = match all_apart {
-            true => Infeasible::Clique(objects),
-            false => Infeasible::Exhausted(objects),
-        };
+        let witness =
+            if all_apart { Infeasible::Clique(objects) } else { Infeasible::Exhausted(objects) };
         Error::InfeasibleConstraints { k, witness }
     }
 

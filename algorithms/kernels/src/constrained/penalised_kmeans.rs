@@ -459,9 +459,6 @@ fn softened(given: &Constraints, n: usize, weight: Option<f64>) -> Result<Constr
     let Some(weight) = weight.filter(|_| given.pairs().iter().any(is_hard)) else {
         return Ok(given.clone());
     };
-    let soft = given.pairs().iter().map(|c| match is_hard(c) {
-        true => c.weighing(weight),
-        false => *c,
-    });
+    let soft = given.pairs().iter().map(|c| if is_hard(c) { c.weighing(weight) } else { *c });
     Ok(Constraints::new(n, soft)?.with_neighbourhoods(given.neighbourhoods().to_vec()))
 }

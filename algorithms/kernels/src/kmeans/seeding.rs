@@ -303,9 +303,10 @@ impl<'a> Draws<'a> {
         }
         let target = stream.unit() * total;
         let found = self.running.partition_point(|&sum| sum <= target);
-        match found < self.weights.len() {
-            true => found,
-            false => self.weights.iter().rposition(|&w| w > 0.0).unwrap_or(0),
+        if found < self.weights.len() {
+            found
+        } else {
+            self.weights.iter().rposition(|&w| w > 0.0).unwrap_or(0)
         }
     }
 }

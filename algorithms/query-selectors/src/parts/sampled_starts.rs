@@ -73,9 +73,10 @@ impl SampledStarts {
             lloyd_by(Algorithm::Auto, &points, centres, stop, Empty::Reseed, &ctx)
         };
         let products = seen.saturating_mul(k).saturating_mul(data.d());
-        let best = match (SHORT..LONG).contains(&products) {
-            true => best_of(self.starts(seen), run)?,
-            false => best_in_turn(self.starts(seen), run)?,
+        let best = if (SHORT..LONG).contains(&products) {
+            best_of(self.starts(seen), run)?
+        } else {
+            best_in_turn(self.starts(seen), run)?
         };
         if seen == n {
             return Ok(best.labels);

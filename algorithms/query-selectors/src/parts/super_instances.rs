@@ -73,9 +73,10 @@ impl Grouping<'_> {
     /// # Errors
     /// What the clusterer returns; `BadParam` for `queryable` when no object is eligible.
     pub fn groups(&self, objects: &[u32], k: usize, ctx: &Context) -> Result<Groups> {
-        let labels = match k < objects.len() {
-            true => self.labels(objects, k, ctx)?,
-            false => (0..objects.len() as u32).collect(),
+        let labels = if k < objects.len() {
+            self.labels(objects, k, ctx)?
+        } else {
+            (0..objects.len() as u32).collect()
         };
         self.represented(objects, &labels)
     }
@@ -86,9 +87,10 @@ impl Grouping<'_> {
         let Some(clusterer) = self.clusterer else {
             let made = SampledStarts { k, sample: self.sample };
             let data = &self.problem.data;
-            let labels = match whole {
-                true => made.labels(data, ctx),
-                false => made.labels(&data.subset(&rows()).contiguous(), ctx),
+            let labels = if whole {
+                made.labels(data, ctx)
+            } else {
+                made.labels(&data.subset(&rows()).contiguous(), ctx)
             };
             return labels.map(|labels| canonical(&labels)).map_err(|e| e.at("clusterer"));
         };
@@ -110,9 +112,10 @@ impl Grouping<'_> {
         members.iter_mut().for_each(|at| *at = objects[*at as usize]);
         let members = |s: usize| &members[offsets[s]..offsets[s + 1]];
         let alone = objects.len().saturating_mul(self.problem.d()) <= SHORT;
-        let found: Vec<Option<u32>> = match alone {
-            true => (0..count).map(|s| self.representative(members(s))).collect(),
-            false => (0..count).into_par_iter().map(|s| self.representative(members(s))).collect(),
+        let found: Vec<Option<u32>> = if alone {
+            (0..count).map(|s| self.representative(members(s))).collect()
+        } else {
+            (0..count).into_par_iter().map(|s| self.representative(members(s))).collect()
         };
         let mut place: Vec<u32> = vec![NONE; count];
         let mut representatives: Vec<u32> = Vec::new();
@@ -129,9 +132,10 @@ impl Grouping<'_> {
             NONE => self.nearest(&representatives, members(s)),
             own => own,
         };
-        let joined: Vec<u32> = match alone {
-            true => (0..count).map(nearest).collect(),
-            false => (0..count).into_par_iter().map(nearest).collect(),
+        let joined: Vec<u32> = if alone {
+            (0..count).map(nearest).collect()
+        } else {
+            (0..count).into_par_iter().map(nearest).collect()
         };
         let of = labels.iter().map(|&l| joined[l as usize]).collect();
         Ok(Groups { representatives, of })

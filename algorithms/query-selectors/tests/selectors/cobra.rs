@@ -232,10 +232,11 @@ proptest! {
         let x = case.problem.data.to_dense().mapv(f64::floor);
         let (n, d) = x.dim();
         let own = f64::from(shift);
-        let wide = ndarray::Array2::from_shape_fn((n, d + n), |(i, f)| match f < d {
-            true => x[[i, f]],
-            false => if f - d == i { own } else { 0.0 },
-        });
+        let wide = ndarray::Array2::from_shape_fn((n, d + n), |(i, f)| if f < d {
+x[[i, f]]
+} else {
+if f - d == i { own } else { 0.0 }
+});
         let with = |x| Problem { data: Data::dense(x).unwrap(), ..case.problem.clone() };
         let one = select(&every(), &with(x.clone()), truth(&case.classes), None, 1).unwrap();
         let two = select(&every(), &with(wide), truth(&case.classes), None, 1).unwrap();

@@ -72,12 +72,11 @@ impl<F: Fn(u32, u32) -> Reply> Literal<'_, F> {
 
     fn split(&self, whole: &[u32], k: usize) -> Vec<Part> {
         let rows: Vec<usize> = whole.iter().map(|&i| i as usize).collect();
-        let labels = match k < whole.len() {
-            true => {
-                let part = Problem::new(self.problem.data.subset(&rows)).with_k(k);
-                canonical(&Slices {}.cluster(&part, &Context::new(0)).unwrap().labels)
-            }
-            false => (0..whole.len() as u32).collect(),
+        let labels = if k < whole.len() {
+            let part = Problem::new(self.problem.data.subset(&rows)).with_k(k);
+            canonical(&Slices {}.cluster(&part, &Context::new(0)).unwrap().labels)
+        } else {
+            (0..whole.len() as u32).collect()
         };
         let mut parts: Vec<Vec<u32>> = vec![Vec::new(); *labels.iter().max().unwrap() as usize + 1];
         whole.iter().zip(&labels).for_each(|(&i, &l)| parts[l as usize].push(i));
@@ -317,9 +316,8 @@ proptest! {
 fn what_is_known_is_not_asked() {
     let classes = [0, 0, 1, 1, 0, 2, 2, 1];
     let all = (0..8).flat_map(|j| (0..j).map(move |i| (i, j)));
-    let given = all.map(|(i, j)| match classes[i] == classes[j] {
-        true => Constraint::must(i, j),
-        false => Constraint::cannot(i, j),
+    let given = all.map(|(i, j)| {
+        if classes[i] == classes[j] { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
     });
     let given = Constraints::new(8, given).unwrap();
     let problem = line(&[0.0, 1.0, 2.5, 4.5, 7.0, 7.2, 9.0, 13.0]).with_constraints(given);

@@ -230,9 +230,10 @@ fn options() -> impl Strategy<Value = ExploreConsolidate> {
                         Distortion::SquaredEuclidean
                     },
                     start,
-                    explore_order: match flags.0 {
-                        true => ExploreOrder::NearestCentroid,
-                        false => ExploreOrder::Creation,
+                    explore_order: if flags.0 {
+                        ExploreOrder::NearestCentroid
+                    } else {
+                        ExploreOrder::Creation
                     },
                     last_inference: flags.2,
                 },

@@ -223,14 +223,12 @@ fn options() -> impl Strategy<Value = MinMaxSelection> {
         MinMaxSelection {
             exploring: Exploring {
                 k: None,
-                distortion: match flags.0 {
-                    true => Distortion::Cosine,
-                    false => Distortion::SquaredEuclidean,
-                },
+                distortion: if flags.0 { Distortion::Cosine } else { Distortion::SquaredEuclidean },
                 start,
-                explore_order: match flags.1 {
-                    true => ExploreOrder::NearestCentroid,
-                    false => ExploreOrder::Creation,
+                explore_order: if flags.1 {
+                    ExploreOrder::NearestCentroid
+                } else {
+                    ExploreOrder::Creation
                 },
                 last_inference: flags.2,
             },

@@ -316,10 +316,7 @@ fn options() -> impl Strategy<Value = Npu> {
             trees: 4,
             features_per_split,
             recluster_every,
-            distortion: match flags.0 {
-                true => Distortion::Cosine,
-                false => Distortion::SquaredEuclidean,
-            },
+            distortion: if flags.0 { Distortion::Cosine } else { Distortion::SquaredEuclidean },
             member,
             asking: Asking {
                 skip_entailed: flags.1,

@@ -16,9 +16,8 @@ impl<F: FnMut(u32, u32) -> Reply + Send> Respondent for By<F> {
 
 /// Answers by class.
 pub fn truth(classes: &[u32]) -> impl Fn(u32, u32) -> Reply + Clone + Send + '_ {
-    |i, j| match classes[i as usize] == classes[j as usize] {
-        true => Reply::MustLink,
-        false => Reply::CannotLink,
+    |i, j| {
+        if classes[i as usize] == classes[j as usize] { Reply::MustLink } else { Reply::CannotLink }
     }
 }
 

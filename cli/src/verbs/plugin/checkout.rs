@@ -34,9 +34,10 @@ impl Source {
                 Failure::usage(format!("--path: must be a checkout of mustlink, {shown} {why}"))
             };
             let found = path.canonicalize().map_err(|_| wrong("is not there"))?;
-            return match is_checkout(&found) {
-                true => Ok(Source::Checkout(found)),
-                false => Err(wrong("holds no cli/Cargo.toml")),
+            return if is_checkout(&found) {
+                Ok(Source::Checkout(found))
+            } else {
+                Err(wrong("holds no cli/Cargo.toml"))
             };
         }
         let mut candidates = here.ancestors().chain([built]);

@@ -85,10 +85,7 @@ impl fmt::Display for ChildError {
                     Some(status) => write!(f, "`{command}` ended without a reply ({status})")?,
                     None => write!(f, "`{command}` closed its output without a reply")?,
                 }
-                match tail.is_empty() {
-                    true => Ok(()),
-                    false => write!(f, "; its last words: {tail}"),
-                }
+                if tail.is_empty() { Ok(()) } else { write!(f, "; its last words: {tail}") }
             }
             ChildError::Protocol { command, line, text, wrong } => {
                 write!(f, "`{command}`, line {line} of its output: {wrong}; the line reads {text}")

@@ -256,9 +256,10 @@ impl BaseClusterer for FlawedClusterer {
             }
             let before = labels.clone();
             for i in (0..n).filter(|&i| groups[i] as usize == i) {
-                let members: Vec<usize> = match self.hard {
-                    true => (0..n).filter(|&j| groups[j] as usize == i).collect(),
-                    false => vec![i],
+                let members: Vec<usize> = if self.hard {
+                    (0..n).filter(|&j| groups[j] as usize == i).collect()
+                } else {
+                    vec![i]
                 };
                 let mine = |o: u32| groups[o as usize] as usize == i;
                 let own: Vec<_> = constraints.iter().filter(|c| mine(c.i) || mine(c.j)).collect();

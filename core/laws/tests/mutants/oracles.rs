@@ -90,9 +90,10 @@ impl Oracle for FlawedOracle {
             None if self.has("opens without classes") => vec![None; scene.n].into(),
             labels => labels.clone().ok_or_else(missing)?,
         };
-        let seed = match self.has("seeds itself from the clock") {
-            true => SeedPath::new(clock()),
-            false => scene.ctx.path().child("errors"),
+        let seed = if self.has("seeds itself from the clock") {
+            SeedPath::new(clock())
+        } else {
+            scene.ctx.path().child("errors")
         };
         let errors = if self.has("seeds itself from the clock") { 0.3 } else { self.errors };
         let oracle = self.clone();
@@ -194,9 +195,10 @@ impl Oracle for FlawedWrapper {
         let source = mustlink_core::registry::slot::<dyn Oracle>(&self.source, "flawed_oracle")?;
         let inside = source.properties().layer > Layer::Noise;
         if !inside && !self.has("takes any source") {
-            let legal = match self.has("refuses without naming the order") {
-                true => "another oracle",
-                false => "inside: budget → cost → crowd → dont_know → noise → source",
+            let legal = if self.has("refuses without naming the order") {
+                "another oracle"
+            } else {
+                "inside: budget → cost → crowd → dont_know → noise → source"
             };
             return Err(Error::bad_param("source", source.typetag_name(), legal));
         }

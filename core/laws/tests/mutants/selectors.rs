@@ -117,9 +117,10 @@ impl QuerySelector for FlawedSelector {
         checked(self, &self.flaw)?;
         self.stumble(problem)?;
         let n = problem.n();
-        let objects = match self.has("asks about objects that are not eligible") {
-            true => (0..n as u32).collect(),
-            false => problem.eligible_objects(),
+        let objects = if self.has("asks about objects that are not eligible") {
+            (0..n as u32).collect()
+        } else {
+            problem.eligible_objects()
         };
         let mut pairs = Vec::new();
         for (at, &i) in objects.iter().enumerate() {

@@ -24,12 +24,13 @@ pub fn imputed_constraints(
         let c = Constraint::new(i as usize, j as usize, kind);
         c.from(mustlink_core::constraints::Origin::Imputed)
     };
-    let refuse_above = |wanted: u64| match wanted > max_pairs {
-        true => {
+    let refuse_above = |wanted: u64| {
+        if wanted > max_pairs {
             let legal = format!(">= {wanted}, the number of imputed pairs");
             Err(Error::bad_param("max_pairs", max_pairs, legal))
+        } else {
+            Ok(())
         }
-        false => Ok(()),
     };
     if let (Some(s), [Kind::MustLink]) = (co.signatures(), kinds)
         && let Some(found) = must_links_by_blocks(s, thresholds, max_pairs, ctx)?
