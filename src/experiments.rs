@@ -2,6 +2,16 @@
 
 #[doc(hidden)]
 pub use mustlink_experiments::*;
+#[doc(hidden)]
+pub use mustlink_report::*;
+
+/// Means and intervals of a sample, and tests of differences between methods.
+pub mod statistics {
+    #[doc(hidden)]
+    pub use mustlink_experiments::statistics::*;
+    #[doc(hidden)]
+    pub use mustlink_report::statistics::*;
+}
 
 /// ```
 /// use mustlink::experiments::{Experiment, Outcome, RunOptions, run};
@@ -46,24 +56,40 @@ pub use mustlink_experiments::{Experiment, Outcome, RunOptions, run};
 pub use mustlink_experiments::{Plan, Source, plan};
 
 /// ```
-/// use mustlink::experiments::{Experiment, Report, RunOptions, diff, report, run};
+/// use mustlink::experiments::{Diff, Experiment, RunOptions, diff, run};
 ///
 /// # fn main() -> mustlink::Result<()> {
 /// let text = "experiment.name = \"one\"\ndataset = [{ id = \"iris\" }]\n\
 ///             method = [{ id = \"plain\", clusterer = \"kmeans\" }]";
 /// let experiment = Experiment::parse("one.toml", text, ".".as_ref(), &[])?;
 /// let both = std::env::temp_dir().join(format!("diff-{}", std::process::id()));
-/// let folder = |name: &str| both.join(name);
 /// for name in ["first", "second"] {
-///     run(&experiment, &RunOptions::to(folder(name)))?;
+///     run(&experiment, &RunOptions::to(both.join(name)))?;
 /// }
-/// let made: Report = report(&folder("first"))?;
-/// assert_eq!((made.cells, made.finished), (1, 1));
 /// // The same file and the same seed gave the same rows.
-/// assert!(diff(&folder("first"), &folder("second"))?.is_same());
+/// let found: Diff = diff(&both.join("first"), &both.join("second"))?;
+/// assert!(found.is_same());
 /// std::fs::remove_dir_all(&both).expect("it is there");
 /// # Ok(())
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_experiments::{Diff, Report, diff, report};
+pub use mustlink_experiments::{Diff, diff};
+
+/// ```
+/// use mustlink::experiments::{Experiment, Report, RunOptions, report, run};
+///
+/// # fn main() -> mustlink::Result<()> {
+/// let text = "experiment.name = \"one\"\ndataset = [{ id = \"iris\" }]\n\
+///             method = [{ id = \"plain\", clusterer = \"kmeans\" }]";
+/// let experiment = Experiment::parse("one.toml", text, ".".as_ref(), &[])?;
+/// let out = std::env::temp_dir().join(format!("report-{}", std::process::id()));
+/// run(&experiment, &RunOptions::to(&out))?;
+/// let made: Report = report(&out)?;
+/// assert_eq!((made.cells, made.finished), (1, 1));
+/// std::fs::remove_dir_all(&out).expect("it is there");
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use mustlink_report::{Report, report};

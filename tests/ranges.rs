@@ -196,8 +196,10 @@ where
             let document = Document::parse("m.toml", &text).unwrap();
             in_files += 1;
             if legal {
-                let built = R::from_value(config).unwrap_or_else(|e| panic!("{place}: {e}"));
-                assert_eq!(options::check(&*built), Ok(()), "{place}");
+                // What else the plugin needs is of no interest: without it, only the file is tried.
+                if let Ok(built) = R::from_value(config) {
+                    assert_eq!(options::check(&*built), Ok(()), "{place}");
+                }
                 let said = complaint_about_range::<R>(&document, &path);
                 assert_eq!(said, None, "{place}");
                 continue;

@@ -1,6 +1,6 @@
 """Writes the cases by which the statistics of the reports are compared with SciPy, statsmodels and scikit-posthocs.
 
-    python3 benches/peers/significance.py > experiments/tests/statistics.json
+    python3 benches/peers/significance.py > experiments/report/tests/statistics.json
 
 Needs scipy, statsmodels, scikit-posthocs. `cargo test -p mustlink-experiments --test statistics` compares.
 """

@@ -7,11 +7,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use mustlink::prelude::*;
-use mustlink_experiments::svg::{self, COLOURS, Frame, Mark, Marks, number, ticks};
-use mustlink_experiments::{Format, save_figure};
+use mustlink_experiments::Format;
 use mustlink_kernels::agreement::contingency::nmi_geometric;
 use mustlink_kernels::ensemble::co_association::CoAssociation;
 use mustlink_kernels::ensemble::imputation::histogram;
+use mustlink_report::save_figure;
+use mustlink_report::svg::{self, COLOURS, Frame, Mark, Marks, number, ticks};
 use rayon::prelude::*;
 
 /// Rows and columns of a heat map at most; more objects are averaged.

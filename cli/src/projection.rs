@@ -9,8 +9,9 @@ use std::path::Path;
 use mustlink::constraints::{Constraint, Kind};
 use mustlink::prelude::*;
 use mustlink_datasets::{Classes, Dataset};
-use mustlink_experiments::svg::{self, COLOURS, Frame, Mark, Marks, escape, number, ticks};
-use mustlink_experiments::{Format, save_figure};
+use mustlink_experiments::Format;
+use mustlink_report::save_figure;
+use mustlink_report::svg::{self, COLOURS, Frame, Mark, Marks, escape, number, ticks};
 use serde_json::json;
 
 /// Objects drawn at most.

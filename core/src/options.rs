@@ -112,7 +112,10 @@ macro_rules! whole_numbers {
     ($($type:ty),*) => {$(
         impl Options for $type {
             fn look(&self, path: &str, declared: &Range, found: &mut Found) {
-                number(*self as f64, self.to_string(), path, declared, found);
+                // A type without a sign begins at 0.
+                let least = (<$type>::MIN == 0 && declared.above.is_none()).then_some(0.0);
+                let declared = Range { min: declared.min.or(least), ..*declared };
+                number(*self as f64, self.to_string(), path, &declared, found);
             }
         }
     )*};

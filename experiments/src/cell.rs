@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use mustlink::clustering::Status;
-use mustlink::constraints::{Constraint, Constraints, Kind, Origin};
-use mustlink::context::Context;
-use mustlink::features::{FeatureWeights, Lineage};
-use mustlink::method::Method;
-use mustlink::roles::{MetricInput, MetricProperties};
-use mustlink::run::{self, Run, Transformed, guarded};
-use mustlink::selection::Counts;
-use mustlink::{Error, Problem, Result};
+use mustlink_core::clustering::Status;
+use mustlink_core::constraints::{Constraint, Constraints, Kind, Origin};
+use mustlink_core::context::Context;
+use mustlink_core::features::{FeatureWeights, Lineage};
+use mustlink_core::method::Method;
+use mustlink_core::roles::{MetricInput, MetricProperties};
+use mustlink_core::run::{self, Run, Transformed, guarded};
+use mustlink_core::selection::Counts;
+use mustlink_core::{Error, Problem, Result};
 
 use crate::config::{Exclude, Scope};
 use crate::grid::GridMethod;

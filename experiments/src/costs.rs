@@ -4,11 +4,11 @@
 
 use std::time::Instant;
 
-use mustlink::Shape;
-use mustlink::registry::Role;
-use mustlink::roles::{BaseClusterer, EnsembleGenerator, Transform};
 use mustlink_config as config;
 use mustlink_config::tree::{plugin, visit_plugins};
+use mustlink_core::Shape;
+use mustlink_core::registry::Role;
+use mustlink_core::roles::{BaseClusterer, EnsembleGenerator, Transform};
 use serde_json::Value;
 
 use crate::config::ResolvedMethod;

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mustlink::constraints::Constraints;
-use mustlink::context::Context;
-use mustlink::{DataKind, Error, Result};
+use mustlink_core::constraints::Constraints;
+use mustlink_core::context::Context;
+use mustlink_core::{DataKind, Error, Result};
 use mustlink_datasets::{Dataset, OpenOptions};
 use serde::{Deserialize, Serialize};
 
@@ -39,11 +39,14 @@ pub(crate) struct Prepared {
 
 /// What is written down of a data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Facts {
+pub struct Facts {
+    /// Name of the data set.
     pub dataset: String,
     /// Objects and features after the steps under `[[dataset]]`.
     pub n: usize,
+    /// Features.
     pub d: usize,
+    /// Classes, where they are known.
     pub classes: Option<usize>,
     /// BLAKE3 of values, ids and classes before these steps.
     pub digest: String,

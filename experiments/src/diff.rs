@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-use mustlink::Result;
+use mustlink_core::Result;
 use serde::Serialize;
 
 use crate::config::{Experiment, stored};
-use crate::report::read_cells;
+use crate::results::{Finished, finished};
 use crate::row::{Row, RowStatus, differences};
 
 /// A column of one method on one data set in which rows differ.
@@ -94,8 +94,7 @@ pub fn diff(a: &Path, b: &Path) -> Result<Diff> {
 
 /// The experiment and the rows of a directory.
 fn side(dir: &Path) -> Result<(Experiment, BTreeMap<Place, Row>)> {
-    let experiment = Experiment::from_directory(dir)?;
-    let (.., cells) = read_cells(dir, &experiment)?;
+    let Finished { experiment, cells, .. } = finished(dir)?;
     let mut rows = BTreeMap::new();
     for cell in cells {
         for (at, row) in cell.rows.into_iter().enumerate() {

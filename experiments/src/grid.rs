@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use mustlink::error::Diagnostic;
-use mustlink::needs::check_size;
-use mustlink::registry::Role;
-use mustlink::roles::{ConsensusFunction, EnsembleGenerator};
-use mustlink::{Error, Result, Shape};
 use mustlink_config as config;
 use mustlink_config::tree::plugin;
+use mustlink_core::error::Diagnostic;
+use mustlink_core::needs::check_size;
+use mustlink_core::registry::Role;
+use mustlink_core::roles::{ConsensusFunction, EnsembleGenerator};
+use mustlink_core::{Error, Result, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};

@@ -12,9 +12,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mustlink::registry::{Catalogue, Descriptor};
-use mustlink::{Error, Result};
 use mustlink_config::tree::{plugin, visit_plugins, visit_tables_mut};
+use mustlink_core::registry::{Catalogue, Descriptor};
+use mustlink_core::{Error, Result};
 use mustlink_external::parts::programs;
 use serde_json::{Value, json};
 
@@ -175,7 +175,7 @@ pub(crate) type Build = BTreeMap<String, String>;
 const FRAMEWORK: &str = "mustlink";
 
 fn framework() -> String {
-    match [mustlink::SOURCES, mustlink::crate_sources!()] {
+    match [mustlink_core::SOURCES, mustlink_core::crate_sources!()] {
         ["", ""] => String::new(),
         sources => digest(sources.concat().as_bytes()),
     }

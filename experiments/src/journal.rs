@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use mustlink::{Error, Result};
+use mustlink_core::{Error, Result};
 use mustlink_ledger::lock::{Sharing, try_lock};
 use serde::Serialize;
 
@@ -53,12 +53,13 @@ pub(crate) struct Journal {
     _locks: Vec<File>,
 }
 
-pub(crate) fn io(place: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+/// What an error of reading or writing at `place` becomes.
+pub fn io(place: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
     move |e| Error::Data { place: place.display().to_string(), message: e.to_string() }
 }
 
 /// Writes a file so that it is either whole or not there.
-pub(crate) fn write_whole(path: &Path, part: &str, content: &[u8]) -> Result<()> {
+pub fn write_whole(path: &Path, part: &str, content: &[u8]) -> Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(part);
     let aside = PathBuf::from(aside);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mustlink::{Error, Result};
+use mustlink_core::{Error, Result};
 use serde_json::Value;
 
 use crate::cell_file::{CellFile, has_failed};
@@ -12,7 +12,7 @@ use crate::config::stored::{self, Stored};
 use crate::data::Facts;
 use crate::grid::PlanLine;
 use crate::journal::{self, Journal, Who};
-use crate::report::{self, Report};
+use crate::results::finished;
 use crate::row::differences;
 
 /// So many cells that differ are named.
@@ -27,8 +27,6 @@ pub struct Merged {
     pub shared: usize,
     /// Cells that failed in one directory and did not in another, whose rows were taken.
     pub mended: usize,
-    /// The report of the whole.
-    pub report: Report,
 }
 
 /// Puts the results of shards, or of parts of a study, into the new directory `out`.
@@ -159,7 +157,8 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
         }
     }
     journal.write_data(&data)?;
-    Ok(Merged { cells: cells.len(), shared, mended, report: report::report(out)? })
+    finished(out)?.write_csv(out)?;
+    Ok(Merged { cells: cells.len(), shared, mended })
 }
 
 /// Adds what another part has.

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use mustlink::Result;
+use mustlink_core::Result;
 
 use crate::cell_file::Wanted;
 use crate::config::stored;
 use crate::data::Source;
 use crate::grid::{Grid, PlanLine};
 use crate::journal;
-use crate::report::Report;
 use crate::row::{Row, RowStatus};
 use crate::shard::Shard;
 use crate::standing::{Keep, Standing};
@@ -148,10 +147,10 @@ pub struct Outcome {
     pub lost: Vec<FailedCell>,
     /// It was cancelled, or stopped at the first failure.
     pub stopped: bool,
+    /// It did the cells of a shard or of a task alone: the whole is reported when all are done.
+    pub part: bool,
     /// Seconds it took.
     pub seconds: f64,
-    /// The results; absent after a shard, which leaves that to `report`.
-    pub report: Option<Report>,
 }
 
 /// The cells of a results directory that came to an error or ran out of time.

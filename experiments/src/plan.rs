@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Instant;
 
-use mustlink::Result;
-use mustlink::error::bytes;
+use mustlink_core::Result;
+use mustlink_core::error::bytes;
 
 use crate::config::{EnsemblePer, Experiment};
 use crate::costs::seconds_per_operation;

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mustlink::features::FeatureWeights;
-use mustlink::{Error, Result};
+use mustlink_core::features::FeatureWeights;
+use mustlink_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -139,7 +139,7 @@ use Place::{After, Before, Journal, Last};
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A word or a sentence.
     Text,
     /// A whole number.
@@ -238,7 +238,7 @@ pub(crate) fn counted() -> impl Iterator<Item = &'static str> {
 
 impl Row {
     /// The number in a column: a score, one of [`counted`], or what the clusterer reports of itself.
-    pub(crate) fn number(&self, column: &str) -> Option<f64> {
+    pub fn number(&self, column: &str) -> Option<f64> {
         if let Some(score) = self.scores.get(column) {
             return *score;
         }
@@ -249,7 +249,7 @@ impl Row {
     }
 
     /// Every column of a table with what stands in it.
-    pub(crate) fn cells(&self) -> serde_json::Result<Value> {
+    pub fn cells(&self) -> serde_json::Result<Value> {
         let mut cells = serde_json::to_value(self)?;
         if let Value::Object(cells) = &mut cells {
             cells.extend(self.options.clone());
@@ -273,7 +273,7 @@ fn kind_of_option(name: &str, rows: &[Row]) -> Kind {
 
 /// The columns of a table of rows, with what they hold: scores in the middle, then the options that the
 /// experiment varies, times last.
-pub(crate) fn columns<'a>(rows: &'a [Row], metrics: &'a [String]) -> Vec<(&'a str, Kind)> {
+pub fn columns<'a>(rows: &'a [Row], metrics: &'a [String]) -> Vec<(&'a str, Kind)> {
     let at = |place| FIELDS.iter().filter(move |f| f.place == place).map(|f| (f.name, f.kind));
     let metrics = metrics.iter().map(|m| (m.as_str(), Real));
     let options: BTreeSet<&String> = rows.iter().flat_map(|row| row.options.keys()).collect();
@@ -282,7 +282,7 @@ pub(crate) fn columns<'a>(rows: &'a [Row], metrics: &'a [String]) -> Vec<(&'a st
 }
 
 /// Rows as CSV, in the order given.
-pub(crate) fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
+pub fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
     let fail = |e: &dyn std::fmt::Display| Error::Data {
         place: "results.csv".into(),
         message: e.to_string(),

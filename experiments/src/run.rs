@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use mustlink::context::EnsembleStore;
-use mustlink::{Error, Result};
+use mustlink_core::context::EnsembleStore;
+use mustlink_core::{Error, Result};
 
 use crate::cell;
 use crate::cell_file::has_failed;
@@ -19,7 +19,7 @@ use crate::costs::seconds_per_operation;
 use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
-use crate::report::report;
+use crate::results::finished;
 use crate::row::Row;
 use crate::run_env::{RunEnv, Selected, select};
 use crate::schedule::{Pools, Schedule, Task, TimeLeft, share};
@@ -228,7 +228,9 @@ fn carry_out(
         return Err(error);
     }
     let failed = failed_of(grid, cells, &options.out, &left.wanted)?;
-    let report = if options.shard.is_none() { Some(report(&options.out)?) } else { None };
+    if options.shard.is_none() {
+        finished(&options.out)?.write_csv(&options.out)?;
+    }
     Ok(Outcome {
         out: options.out.clone(),
         total: runner.total,
@@ -237,8 +239,8 @@ fn carry_out(
         failed,
         lost: Vec::new(),
         stopped: board.stopped,
+        part: options.shard.is_some(),
         seconds: start.elapsed().as_secs_f64(),
-        report,
     })
 }
 

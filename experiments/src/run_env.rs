@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use mustlink::constraints::{Constraints, Origin};
-use mustlink::context::{Context, EnsembleStore};
-use mustlink::method::Method;
-use mustlink::roles::Scene;
-use mustlink::run::{self, guarded};
-use mustlink::selection::{self, Selection};
-use mustlink::{Error, Problem, Result};
+use mustlink_core::constraints::{Constraints, Origin};
+use mustlink_core::context::{Context, EnsembleStore};
+use mustlink_core::method::Method;
+use mustlink_core::roles::Scene;
+use mustlink_core::run::{self, guarded};
+use mustlink_core::selection::{self, Selection};
+use mustlink_core::{Error, Problem, Result};
 
 use crate::config::{EnsemblePer, Experiment};
 use crate::data::Prepared;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use mustlink::{Error, Result};
+use mustlink_core::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::config::{EnsemblePer, Experiment};

@@ -3,8 +3,8 @@
 //! A split is a list of (repeat, fold) with a set of test objects each. The clusterer always gets
 //! all objects; only training objects may appear in queries and constraints.
 
-use mustlink::random::SeedPath;
-use mustlink::{Error, Result};
+use mustlink_core::random::SeedPath;
+use mustlink_core::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-use mustlink::Result;
+use mustlink_core::Result;
 
 use crate::cell_file::{CellFile, Wanted};
 use crate::config::{Experiment, stored};

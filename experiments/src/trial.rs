@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use mustlink::context::EnsembleStore;
-use mustlink::{Error, Result};
+use mustlink_core::context::EnsembleStore;
+use mustlink_core::{Error, Result};
 
 use crate::cell;
 use crate::config::Experiment;

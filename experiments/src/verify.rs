@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink::random::SeedPath;
-use mustlink::{Error, Result};
+use mustlink_core::random::SeedPath;
+use mustlink_core::{Error, Result};
 
 use crate::config::{Experiment, stored};
 use crate::grid::{Grid, PlanLine};

@@ -1,21 +1,22 @@
 //! After an edit exactly the cells that depend on it are made again: of a plugin in Rust, a script, and
 //! a file that a script imports.
 
-use every_plugin as _;
+use mustlink as _;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mustlink::declared::Declared;
-use mustlink::inventory;
-use mustlink::prelude::*;
-use mustlink::registry::{Descriptor, Role, schema_of};
+use mustlink_core::declared::Declared;
+use mustlink_core::inventory;
+use mustlink_core::prelude::*;
+use mustlink_core::registry::{Descriptor, Role, schema_of};
 use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::{
-    Experiment, FailedCell, Keep, Outcome, RunOptions, Source, plan, report, retry, run,
+    Experiment, FailedCell, Keep, Outcome, RunOptions, Source, plan, retry, run,
 };
+use mustlink_report::report;
 
 /// The build of the plugin below: what an edit of its constant and a new build change.
 static BUILD: AtomicUsize = AtomicUsize::new(0);
@@ -216,7 +217,7 @@ fn rows_of_another_build_can_be_kept_and_all_can_be_made_again() {
     let kept = study.run_keeping(Keep::Stale);
     assert_eq!((kept.total, kept.skipped, kept.done), (8, 8, 0));
     assert_eq!(study.rows("constant"), before);
-    let report = kept.report.unwrap();
+    let report = report(&kept.out).unwrap();
     assert_eq!((report.stale, report.finished), (4, 8));
     assert!(report.changed.iter().eq(["test_constant"]), "{:?}", report.changed);
     let page = fs::read_to_string(&report.page).unwrap();

@@ -1,11 +1,12 @@
 //! Files of results that are not as they were written are found before one row of them is used.
 
-use every_plugin as _;
+use mustlink as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink::prelude::*;
-use mustlink_experiments::{Experiment, RunOptions, diff, merge, plan, report, retry, run};
+use mustlink_core::prelude::*;
+use mustlink_experiments::{Experiment, RunOptions, diff, merge, plan, retry, run};
+use mustlink_report::report;
 use tempfile::TempDir;
 
 const TEXT: &str = "[experiment]\nname = \"damaged\"\n[[dataset]]\nid = \"iris\"\n[split]\ntype = \"all\"\n\
@@ -210,7 +211,7 @@ pub struct TestMachine {
     pub file: String,
 }
 
-mustlink::register!(BaseClusterer, TestMachine, "test_machine", references: []);
+mustlink_core::register!(BaseClusterer, TestMachine, "test_machine", references: []);
 
 #[typetag::serde(name = "test_machine")]
 impl BaseClusterer for TestMachine {
@@ -246,7 +247,7 @@ fn cells_that_two_parts_have_must_agree() {
     // What failed on one machine and not on the other.
     for (parts, name) in [(["broken", "two"], "first"), (["two", "broken"], "second")] {
         let merged = merge(&parts.map(at), &at(name)).unwrap();
-        assert_eq!((merged.mended, merged.report.failed), (3, 0));
+        assert_eq!((merged.mended, report(&at(name)).unwrap().failed), (3, 0));
     }
     let found = diff(&at("two"), &at("three")).unwrap();
     let ari = found.changed.iter().find(|c| c.column == "ari").unwrap();

@@ -1,14 +1,15 @@
 //! Experiment files: what they may say, and what is said about mistakes in them.
 
-use every_plugin as _;
+use mustlink as _;
 use std::path::Path;
 
-use mustlink_experiments::{Experiment, Points, Split, verdicts_page};
+use mustlink_experiments::{Experiment, Points, Split};
+use mustlink_report::verdicts_page;
 
 const HEAD: &str =
     "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[curve]\npoints = [0, 5]\n";
 
-fn parse(rest: &str) -> mustlink::Result<Experiment> {
+fn parse(rest: &str) -> mustlink_core::Result<Experiment> {
     Experiment::parse("t.toml", &format!("{HEAD}{rest}"), Path::new("."), &[])
 }
 

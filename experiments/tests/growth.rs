@@ -1,18 +1,19 @@
 //! A finished study takes data sets, methods, metrics, points and repeats without losing a row.
 
-use every_plugin as _;
+use mustlink as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mustlink::prelude::*;
+use mustlink_core::prelude::*;
 use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::{
-    Experiment, Outcome, RunOptions, Shard, Source, diff, merge, plan, report, run,
+    Experiment, Outcome, RunOptions, Shard, Source, diff, merge, plan, run,
 };
+use mustlink_report::report;
 
 /// Three groups along a line, small enough for a cell to take a moment.
 fn dataset(name: &str, n: usize) -> Dataset {
-    let mut stream = mustlink::random::SeedPath::new(n as u64).stream(name);
+    let mut stream = mustlink_core::random::SeedPath::new(n as u64).stream(name);
     let class: Vec<u32> = (0..n).map(|i| (i % 3) as u32).collect();
     let values: Vec<f64> = class.iter().map(|&c| f64::from(c) * 2.0 + stream.normal()).collect();
     let csr = Csr { indptr: (0..=n).collect(), indices: vec![0; n], values, columns: 1 };

@@ -1,18 +1,19 @@
 //! Runs from file to results: same bits whatever happens on the way, and no object that is scored
 //! is ever asked about.
 
-use every_plugin as _;
+use mustlink as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mustlink::prelude::*;
+use mustlink_core::prelude::*;
 use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::{
     Experiment, Outcome, ProgressSnapshot, RunOptions, RunProgress, Shard, Source, Timing, plan,
-    plan_timed, report, retry, run,
+    plan_timed, retry, run,
 };
+use mustlink_report::report;
 
 /// Fails where it is told to.
 #[options]
@@ -25,7 +26,7 @@ pub struct TestTrouble {
     pub file: Option<String>,
 }
 
-mustlink::register!(BaseClusterer, TestTrouble, "test_trouble", references: []);
+mustlink_core::register!(BaseClusterer, TestTrouble, "test_trouble", references: []);
 
 #[typetag::serde(name = "test_trouble")]
 impl BaseClusterer for TestTrouble {
@@ -58,7 +59,7 @@ impl BaseClusterer for TestTrouble {
 #[options]
 pub struct TestCurious {}
 
-mustlink::register!(QuerySelector, TestCurious, "test_curious", references: []);
+mustlink_core::register!(QuerySelector, TestCurious, "test_curious", references: []);
 
 struct Curious(u32);
 
@@ -91,7 +92,7 @@ pub struct TestCounted {
     pub dir: String,
 }
 
-mustlink::register!(EnsembleGenerator, TestCounted, "test_counted", references: []);
+mustlink_core::register!(EnsembleGenerator, TestCounted, "test_counted", references: []);
 
 #[typetag::serde(name = "test_counted")]
 impl EnsembleGenerator for TestCounted {
@@ -115,19 +116,19 @@ pub struct TestCommittee {
     pub generator: Option<Box<dyn EnsembleGenerator>>,
 }
 
-mustlink::register!(QuerySelector, TestCommittee, "test_committee", references: []);
+mustlink_core::register!(QuerySelector, TestCommittee, "test_committee", references: []);
 
 #[typetag::serde(name = "test_committee")]
 impl QuerySelector for TestCommittee {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         ctx.ensemble(&**self.generator.as_ref().unwrap(), problem)?;
-        let random = mustlink::registry::build_default::<dyn QuerySelector>("random_pairs")?;
+        let random = mustlink_core::registry::build_default::<dyn QuerySelector>("random_pairs")?;
         random.start(problem, ctx)
     }
 }
 
 fn dataset(name: &str, n: usize, groups: usize) -> Dataset {
-    let mut stream = mustlink::random::SeedPath::new(n as u64).stream(name);
+    let mut stream = mustlink_core::random::SeedPath::new(n as u64).stream(name);
     let class: Vec<u32> = (0..n).map(|i| (i % groups) as u32).collect();
     let values = class.iter().flat_map(|&c| [c as f64 * 2.0, (c * c) as f64]).collect::<Vec<_>>();
     let values: Vec<f64> = values.into_iter().map(|v| v + stream.normal()).collect();
@@ -309,7 +310,7 @@ fn shards_together_are_the_whole() {
         let shard = Some(Shard { number, of: 4 });
         let outcome =
             run(&experiment(&text()), &RunOptions { shard, ..options(dir.path()) }).unwrap();
-        assert!(outcome.report.is_none() && outcome.skipped == 0);
+        assert!(outcome.part && outcome.skipped == 0);
         assert_eq!(outcome.total, 12);
         total += outcome.done;
     }
@@ -412,7 +413,7 @@ fn trouble_stays_in_its_cell() {
         assert_eq!(status[i], wanted, "{} at {}", method[i], p[i]);
         assert!(message[i].contains(text), "{}", message[i]);
     }
-    let made = outcome.report.unwrap();
+    let made = report(&outcome.out).unwrap();
     assert!(made.table.contains("6 failed"), "{}", made.table);
     let page = std::fs::read_to_string(made.page).unwrap();
     assert!(page.contains("Failed cells") && page.contains("on purpose"));
@@ -430,7 +431,7 @@ fn survivors_do_not_win() {
     let lucky: Vec<&String> =
         (0..ari.len()).filter(|&i| method[i] == "lucky").map(|i| &ari[i]).collect();
     assert!(lucky.contains(&&"1.0".to_string()) && lucky.contains(&&String::new()));
-    let made = outcome.report.unwrap();
+    let made = report(&outcome.out).unwrap();
     assert!(made.table.contains("6 failed") && !made.table.contains("1.000"), "{}", made.table);
     let page = std::fs::read_to_string(made.page).unwrap();
     let scores = &page[page.find("<h2>Scores").unwrap()..page.find("<h2>Learning").unwrap()];
@@ -452,7 +453,7 @@ fn an_undefined_score_says_why() {
     let head =
         HEAD.replace(r#"metrics = ["ari", "nmi_arith"]"#, r#"metrics = ["ari", "violations"]"#);
     let outcome = done(&format!("{head}{}{}", SETS[0], METHODS[0]), dir.path());
-    let table = outcome.report.unwrap().table;
+    let table = report(&outcome.out).unwrap().table;
     assert!(table.contains("undefined  "), "{table}");
     assert!(
         table.contains("; undefined: score_violations has no value without constraints"),

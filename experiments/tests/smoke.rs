@@ -1,6 +1,6 @@
 //! Every clusterer with five selectors on two small sets: nothing breaks, and questions do no great harm.
 
-use every_plugin as _;
+use mustlink as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,13 +1,14 @@
 //! What an experiment varies stands in columns of its own.
 
-use every_plugin as _;
+use mustlink as _;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink::{Csr, Data};
+use mustlink_core::{Csr, Data};
 use mustlink_datasets::{Classes, Dataset};
-use mustlink_experiments::{Experiment, RunOptions, Shard, Source, diff, merge, report, run};
+use mustlink_experiments::{Experiment, RunOptions, Shard, Source, diff, merge, run};
+use mustlink_report::report;
 
 const HEAD: &str = "[experiment]\nname = \"varied\"\n[[dataset]]\nid = \"one\"\n\
                     [[dataset]]\nid = \"two\"\n[curve]\npoints = [3]\n";

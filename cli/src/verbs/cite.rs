@@ -6,7 +6,7 @@ use biblatex::Bibliography;
 use mustlink::Error;
 use mustlink::config;
 use mustlink_experiments::Experiment;
-use mustlink_experiments::citation::{REFERENCES, Used, own_entry};
+use mustlink_report::citation::{REFERENCES, Used, own_entry};
 use serde_json::Value;
 
 use crate::failure::Failure;

@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let merged = mustlink_experiments::merge(&args.parts, &args.out)?;
-    let report = &merged.report;
+    let report = mustlink_report::report(&args.out)?;
     term::print(&report.table)?;
     let mended = match merged.mended {
         0 => String::new(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mustlink_experiments::Report;
+use mustlink_report::Report;
 
 use crate::failure::Failure;
 use crate::term;
@@ -29,7 +29,7 @@ pub(crate) fn stale(report: &Report) {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let report = mustlink_experiments::report(&args.dir)?;
+    let report = mustlink_report::report(&args.dir)?;
     if report.unchecked {
         term::tell(&format!(
             "warning: {} holds results of an earlier form, whose files cannot be checked; mustlink run with \

@@ -225,6 +225,7 @@ pub(crate) fn carry_out(
     let outcome = work(&options);
     cells.finish();
     let outcome = outcome?;
+    let report = if outcome.part { None } else { Some(mustlink_report::report(out)?) };
     let finished = outcome.skipped + outcome.done;
     if outcome.stopped && cancel.load(Ordering::Relaxed) {
         term::tell(&format!(
@@ -234,7 +235,7 @@ pub(crate) fn carry_out(
         ));
         return Ok(130);
     }
-    if let Some(report) = &outcome.report {
+    if let Some(report) = &report {
         stale(report);
         term::print(&report.table)?;
     }
@@ -249,7 +250,7 @@ pub(crate) fn carry_out(
         ));
     }
     if !how.quiet {
-        match &outcome.report {
+        match &report {
             Some(report) => term::tell(&format!("report: {}", report.page.display())),
             None => term::tell(&format!(
                 "when all parts are finished: mustlink report {}",

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mustlink::Error;
-use mustlink_experiments::{self as experiments, Experiment, Judgement, RunOptions, Verdict};
+use mustlink_experiments::{Experiment, RunOptions};
+use mustlink_report::{Judgement, Verdict, kept_verdicts, report, verdicts_page};
 
 use crate::failure::Failure;
 use crate::file_kind;
@@ -81,7 +82,7 @@ fn cell(text: &str) -> String {
 
 /// The verdicts of a results directory.
 fn finished(dir: &Path, text: &mut String) -> Result<(), Failure> {
-    let report = experiments::report(dir)?;
+    let report = report(dir)?;
     let name = Experiment::from_directory(dir)?.head.name;
     for verdict in &report.verdicts {
         let numbers = verdict.findings.iter().map(|f| match f.dataset.as_str() {
@@ -109,11 +110,11 @@ fn save(results: &[PathBuf], dir: &Path) -> Result<(), Failure> {
     for from in results {
         let name = Experiment::from_directory(from)?.head.name;
         let to = folder.join(format!("{name}.csv"));
-        let kept = experiments::kept_verdicts(from, dir)?;
+        let kept = kept_verdicts(from, dir)?;
         std::fs::write(&to, kept).map_err(io(&to))?;
     }
     let page = dir.join("README.md");
-    std::fs::write(&page, experiments::verdicts_page(dir)?).map_err(io(&page))?;
+    std::fs::write(&page, verdicts_page(dir)?).map_err(io(&page))?;
     term::tell(&format!("written: {}", page.display()));
     Ok(())
 }
@@ -133,10 +134,10 @@ fn null(args: &Args, file: &Path, text: &mut String) -> Result<(usize, usize), F
         cancel: interrupt::flag(),
         ..RunOptions::to(args.out.join(&null.head.name))
     };
-    let outcome = experiments::run(&null, &options);
+    let outcome = mustlink_experiments::run(&null, &options);
     cells.finish();
-    let outcome = outcome?;
-    let Some(report) = &outcome.report else { return Err(Error::Cancelled.into()) };
+    outcome?;
+    let report = report(&args.out.join(&null.head.name))?;
     let holds = |v: &&Verdict| matches!(v.judgement, Judgement::Reproduced | Judgement::Partly);
     let held = report.verdicts.iter().filter(|v| about.contains(&v.criterion.id.as_str()));
     let held: Vec<&Verdict> = held.filter(holds).collect();

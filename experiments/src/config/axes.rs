@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mustlink::error::Diagnostic;
 use mustlink_config::{self as config, Node, NodeKind, axis_values};
+use mustlink_core::error::Diagnostic;
 use serde_json::Value;
 
 use super::file::MethodEntry;

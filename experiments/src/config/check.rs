@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use mustlink::error::Diagnostic;
-use mustlink::method::Method;
-use mustlink::registry;
 use mustlink_config::Node;
+use mustlink_core::error::Diagnostic;
+use mustlink_core::method::Method;
+use mustlink_core::registry;
 
 use super::criterion;
 use super::experiment::Experiment;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mustlink::error::Diagnostic;
-use mustlink::registry::suggestion;
+use mustlink_core::error::Diagnostic;
+use mustlink_core::registry::suggestion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ pub enum Tolerance {
 
 impl Tolerance {
     /// That of one data set.
-    pub(crate) fn on(&self, set: &str) -> Option<f64> {
+    pub fn on(&self, set: &str) -> Option<f64> {
         match self {
             Tolerance::Same(x) => Some(*x),
             Tolerance::Each(map) => map.get(set).copied(),

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use mustlink::method::Method;
-use mustlink::random::SeedPath;
-use mustlink::registry::Catalogue;
-use mustlink::roles::{Metric, Transform};
 use mustlink_config::tree::{plugin, visit_tables};
 use mustlink_config::{self as config, without_null};
+use mustlink_core::method::Method;
+use mustlink_core::random::SeedPath;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::roles::{Metric, Transform};
 use serde_json::Value;
 
 use super::criterion::Criterion;
@@ -91,7 +91,7 @@ impl Experiment {
     }
 
     /// Every column that a formula may name: those measured, and the counts of a row.
-    pub(crate) fn number_columns(&self) -> Vec<String> {
+    pub fn number_columns(&self) -> Vec<String> {
         self.measured().into_iter().chain(row::counted().map(str::to_string)).collect()
     }
 

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use mustlink::registry;
-use mustlink::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
-use mustlink::selection::ConstraintView;
+use mustlink_core::registry;
+use mustlink_core::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
+use mustlink_core::selection::ConstraintView;
 use mustlink_external::parts::scripts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

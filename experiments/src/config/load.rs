@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mustlink::error::Diagnostic;
-use mustlink::{Error, Result, registry};
 use mustlink_config::{self as config, Check, Document, Node, NodeKind, Origin};
+use mustlink_core::error::Diagnostic;
+use mustlink_core::{Error, Result, registry};
 use mustlink_external::parts::scripts;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink::{Error, Result};
+use mustlink_core::{Error, Result};
 use mustlink_external::parts::scripts;
 use serde_json::{Value, json};
 
+use super::experiment::Experiment;
 use crate::hash::{canonical, digest};
 
 /// Its name in a results directory.
@@ -194,6 +195,13 @@ pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
 
 fn take(value: &mut Value, key: &str) -> Value {
     value.as_object_mut().and_then(|map| map.remove(key)).unwrap_or_default()
+}
+
+impl Experiment {
+    /// The settings that alter the meaning of rows and are others in `there`.
+    pub fn differences(&self, there: &Experiment) -> Vec<String> {
+        differences(self.resolved(), there.resolved())
+    }
 }
 
 /// Leaves the first three.

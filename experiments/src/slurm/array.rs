@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink::{Error, Result};
+use mustlink_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::hash::digest;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink::{Error, Result};
+use mustlink_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::array::{FOLDER, PART};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use mustlink::{Error, Result};
+use mustlink_core::{Error, Result};
 
 pub use self::queue::{Request, time_limit};
 
@@ -27,7 +27,7 @@ use crate::config::Experiment;
 use crate::grid::Grid;
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, failed_of};
-use crate::report::report;
+use crate::results::finished;
 use crate::run::run_some;
 use crate::shard::Shard;
 use crate::standing::Left;
@@ -91,6 +91,7 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
     };
     follower.work()?;
     let Follower { missing, lost, stopped, .. } = follower;
+    finished(&options.out)?.write_csv(&options.out)?;
     let plan = grid.plan_lines();
     let lost = missing.iter().filter_map(|&c| {
         let loss = lost.of(&grid.cells[c].of_any_build)?;
@@ -105,8 +106,8 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
         failed: failed_of(&grid, &cells, &options.out, &left.wanted)?,
         lost: if stopped { Vec::new() } else { lost.collect() },
         stopped,
+        part: false,
         seconds: start.elapsed().as_secs_f64(),
-        report: Some(report(&options.out)?),
     })
 }
 

@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use mustlink::registry::suggestion;
-use mustlink::{Error, Result};
+use mustlink_core::registry::suggestion;
+use mustlink_core::{Error, Result};
 
 /// How many tasks an array has where the cluster does not say; Slurm's own default.
 const MAX_ARRAY: usize = 1001;

@@ -8,7 +8,7 @@ use super::sample::Summary;
 /// one-sided t test; 0 if there is none. `correction` (test objects per training object) is added to
 /// the variance factor 1/m: training sets that overlap make observations depend on each other
 /// (Nadeau and Bengio 2003).
-pub(crate) fn one_sided_confidence(values: &[f64], correction: f64) -> f64 {
+pub fn one_sided_confidence(values: &[f64], correction: f64) -> f64 {
     let Some(s) = Summary::of(values, 0.95) else { return 0.0 };
     let Some(sd) = s.sd else { return 0.0 };
     if sd == 0.0 {
@@ -22,7 +22,7 @@ pub(crate) fn one_sided_confidence(values: &[f64], correction: f64) -> f64 {
 
 /// Slope of the least-squares line through (ln x, ln y) of the points above 0; `None` without two
 /// different x.
-pub(crate) fn log_log_slope(points: &[(f64, f64)]) -> Option<f64> {
+pub fn log_log_slope(points: &[(f64, f64)]) -> Option<f64> {
     let logs: Vec<(f64, f64)> = points
         .iter()
         .filter(|(x, y)| *x > 0.0 && *y > 0.0)

@@ -1,12 +1,7 @@
-//! Summary statistics, and tests of differences between methods.
+//! Means, intervals and slopes of one sample.
 
-pub mod bayes;
 mod inference;
-pub mod multiple;
-pub mod paired;
-mod ranks;
 mod sample;
-pub mod several;
 
-pub(crate) use inference::{log_log_slope, one_sided_confidence};
+pub use inference::{log_log_slope, one_sided_confidence};
 pub use sample::{Summary, Unit, critical_t, mean_height};

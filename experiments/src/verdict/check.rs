@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use mustlink::registry::suggestion;
+use mustlink_core::registry::suggestion;
 
 use super::evaluate::{EvalError, Results, Scope, SetResults, Value};
 use super::parse::{Expression, FACTS, FUNCTIONS, Formula};
 
 /// What a formula may name.
-pub(crate) struct Names<'a> {
+pub struct Names<'a> {
     /// Metrics and other numbers of rows.
     pub columns: Vec<&'a str>,
     /// Methods.

@@ -10,16 +10,20 @@ use super::parse::{Expression, Formula, Operator};
 use crate::statistics::{Summary, log_log_slope, mean_height, one_sided_confidence};
 
 /// One value per cell (or repeat), by (repeat, fold).
-pub(crate) type Sample = BTreeMap<(usize, usize), f64>;
+pub type Sample = BTreeMap<(usize, usize), f64>;
 /// Curve points in order.
-pub(crate) type CurveValues = Vec<(f64, Sample)>;
+pub type CurveValues = Vec<(f64, Sample)>;
 
 /// The results of one data set.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SetResults {
+pub struct SetResults {
+    /// Its name.
     pub id: String,
+    /// Objects.
     pub n: usize,
+    /// Features.
     pub d: usize,
+    /// Classes, where they are known.
     pub classes: Option<usize>,
     /// Curves by column and method.
     pub curves: BTreeMap<(String, String), CurveValues>,
@@ -27,7 +31,8 @@ pub(crate) struct SetResults {
 
 /// The results a formula speaks about.
 #[derive(Debug, Clone)]
-pub(crate) struct Results {
+pub struct Results {
+    /// One for each data set.
     pub sets: Vec<SetResults>,
     /// Confidence of intervals.
     pub level: f64,
@@ -59,7 +64,7 @@ impl Value {
 
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum EvalError {
+pub enum EvalError {
     /// Results are missing.
     NoData(String),
     /// The formula makes no sense.
@@ -78,7 +83,7 @@ fn no_data<T>(what: impl Into<String>) -> Result<T, EvalError> {
 
 /// What a condition comes to, with the comparisons in it: `0.83 > 0.81`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Judged {
+pub struct Judged {
     pub holds: bool,
     pub numbers: Vec<String>,
 }
@@ -111,7 +116,7 @@ impl Formula {
 }
 
 /// A number as people read it.
-pub(crate) fn shown(x: f64) -> String {
+pub fn shown(x: f64) -> String {
     match x.abs() {
         a if x == x.round() && a < 1e15 => format!("{x:.0}"),
         a if a >= 100.0 => format!("{x:.1}"),

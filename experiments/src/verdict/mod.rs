@@ -9,6 +9,6 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use check::Names;
-pub(crate) use evaluate::{CurveValues, EvalError, Results, Sample, SetResults, shown};
-pub(crate) use parse::Formula;
+pub use check::Names;
+pub use evaluate::{CurveValues, EvalError, Results, Sample, SetResults, shown};
+pub use parse::Formula;

@@ -65,7 +65,7 @@ pub(super) const FACTS: [&str; 3] = ["n", "d", "classes"];
 
 /// A parsed formula.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Formula {
+pub struct Formula {
     pub(super) root: Expression,
 }
 

@@ -1,0 +1,213 @@
+//! Which numbers stand for a curve in a table?
+
+use std::fmt::Write;
+
+use crate::curves::{CurveSummary, PointSummary};
+use crate::learning_curve::{mean_text, point_text};
+use crate::samples;
+use crate::statistics::multiple::holm;
+use crate::statistics::paired::{Side, paired_t};
+use mustlink_experiments::Experiment;
+use mustlink_experiments::statistics::{Summary, Unit};
+use mustlink_experiments::verdict::{CurveValues, Results, Sample};
+
+/// Whether more is better, per metric; unknown for other numbers.
+pub(crate) fn directions(experiment: &Experiment) -> impl Iterator<Item = Option<bool>> + '_ {
+    let metrics = experiment.scoring.metrics.iter();
+    metrics.map(|m| Some(m.properties().higher_is_better)).chain(std::iter::repeat(None))
+}
+
+/// The values that a metric can have; other numbers can have any.
+pub(crate) fn range(experiment: &Experiment, metric: &str) -> (f64, f64) {
+    let at = experiment.columns().iter().position(|c| c == metric);
+    let facts = at.map(|at| experiment.scoring.metrics[at].properties());
+    facts.map_or((f64::NEG_INFINITY, f64::INFINITY), |f| (f.min, f.max))
+}
+
+/// A number that summarises a whole curve.
+pub(crate) struct Column {
+    /// Its heading.
+    pub head: String,
+    /// The column of the rows it summarises.
+    pub metric: String,
+    /// Whether more is better, where that is known.
+    pub higher: Option<bool>,
+    pick: Pick,
+}
+
+#[derive(Clone, Copy)]
+enum Pick {
+    /// The point with this number; the last for the largest.
+    Point(usize),
+    Area,
+}
+
+impl Column {
+    /// The number of one curve.
+    pub fn of<'a>(&self, curve: &'a CurveSummary) -> Option<&'a Summary> {
+        match self.pick {
+            Pick::Area => curve.area.as_ref(),
+            Pick::Point(at) => point(curve, at)?.score.as_ref(),
+        }
+    }
+
+    /// What a table shows of one curve: its number, and the cells that are not in it.
+    pub fn text(&self, curve: Option<&CurveSummary>) -> String {
+        let Some(curve) = curve else { return "–".into() };
+        let (cells, failed) = counts(curve);
+        let number = self.of(curve).map(|s| mean_text(s.mean, s.half_width));
+        let undefined = match self.pick {
+            Pick::Area => curve.points.iter().map(|p| p.undefined).max(),
+            Pick::Point(at) => point(curve, at).map(|p| p.undefined),
+        };
+        let undefined = undefined.unwrap_or(0);
+        match (number, failed, undefined) {
+            (None, 0, 0) => "–".into(),
+            (None, 0, _) => "undefined".into(),
+            (None, failed, _) if failed == cells => format!("{failed} failed"),
+            (None, failed, _) => format!("–, {failed} of {cells} failed"),
+            (Some(number), 0, 0) => number,
+            (Some(number), 0, n) => format!("{number}, {n} of {cells} undefined"),
+            (Some(number), failed, _) => format!("{number}, {failed} of {cells} failed"),
+        }
+    }
+
+    /// One value per unit of one curve.
+    pub fn sample(&self, curve: &CurveValues) -> Sample {
+        match self.pick {
+            Pick::Area => samples::areas(curve),
+            Pick::Point(at) => {
+                let at = at.min(curve.len().wrapping_sub(1));
+                curve.get(at).map_or_else(Sample::new, |(_, sample)| sample.clone())
+            }
+        }
+    }
+
+    /// Whether tests over all data sets compare this number.
+    pub fn is_compared(&self, curves: &[CurveSummary]) -> bool {
+        let area = curves.iter().any(|c| c.metric == self.metric && c.area.is_some());
+        matches!(self.pick, Pick::Area) == area
+    }
+
+    /// The method of the best mean on a data set, where the difference to the next is significant at 5 %:
+    /// paired t tests against all others, Holm's adjustment over them. A method whose cells failed, are
+    /// undefined or not all there does not take part.
+    pub fn best(&self, made: &Made<'_>, dataset: &str) -> Option<String> {
+        let sign = if self.higher? { 1.0 } else { -1.0 };
+        let mine = || {
+            let of = |c: &&CurveSummary| c.dataset == dataset && c.metric == self.metric;
+            made.curves.iter().filter(of)
+        };
+        let most = mine().map(|c| counts(c).0).max()?;
+        let whole = |p: &PointSummary| p.scored == most;
+        let mut rivals: Vec<(f64, &str, Sample)> = mine()
+            .filter(|c| c.points.iter().all(whole))
+            .filter_map(|c| {
+                let curve = samples::curve(made.results, dataset, &self.metric, &c.method)?;
+                Some((sign * self.of(c)?.mean, c.method.as_str(), self.sample(curve)))
+            })
+            .collect();
+        rivals.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let (best, others) = rivals.split_first()?;
+        let p: Vec<f64> = others
+            .iter()
+            .map(|o| {
+                let differences = samples::differences(&best.2, &o.2);
+                paired_t(&differences, Side::Two, made.correction).map_or(1.0, |t| t.p)
+            })
+            .collect();
+        // The next is the first of the others.
+        (*holm(&p).first()? < 0.05).then(|| best.1.to_string())
+    }
+}
+
+/// The point with this number, or the last.
+fn point(curve: &CurveSummary, at: usize) -> Option<&PointSummary> {
+    curve.points.get(at).or(curve.points.last())
+}
+
+/// What tables are made of.
+pub(crate) struct Made<'a> {
+    pub curves: &'a [CurveSummary],
+    pub results: &'a Results,
+    /// Added to the variance factor of paired tests, see [`samples::correction`].
+    pub correction: f64,
+}
+
+/// The numbers that stand for the curves; the first point among them only `with_start`.
+pub(crate) fn columns(
+    experiment: &Experiment,
+    curves: &[CurveSummary],
+    with_start: bool,
+) -> Vec<Column> {
+    let length = curves.iter().map(|c| c.points.len()).max().unwrap_or(0);
+    let longest = curves.iter().find(|c| c.points.len() == length);
+    let at = |i: usize| longest.and_then(|c| c.points.get(i)).map_or(0.0, |p| p.p);
+    let mut out = Vec::new();
+    for (metric, higher) in experiment.measured().iter().zip(directions(experiment)) {
+        let mut push = |head: String, pick| {
+            out.push(Column { head, metric: metric.clone(), higher, pick });
+        };
+        if length <= 1 {
+            push(metric.clone(), Pick::Point(0));
+            continue;
+        }
+        if with_start {
+            push(format!("{metric} at {}", point_text(at(0))), Pick::Point(0));
+        }
+        push(format!("{metric} at {}", point_text(at(length - 1))), Pick::Point(length - 1));
+        push(format!("{metric} area"), Pick::Area);
+    }
+    out
+}
+
+/// Cells behind a curve: how many ran, how many failed at any point.
+pub(crate) fn counts(curve: &CurveSummary) -> (usize, usize) {
+    let cells = curve.points.iter().map(|p| p.scored + p.undefined + p.failed).max().unwrap_or(0);
+    (cells, curve.points.iter().map(|p| p.failed).max().unwrap_or(0))
+}
+
+/// The curve of a method on a data set.
+pub(crate) fn find<'a>(
+    curves: &'a [CurveSummary],
+    dataset: &str,
+    method: &str,
+    metric: &str,
+) -> Option<&'a CurveSummary> {
+    curves.iter().find(|c| c.dataset == dataset && c.method == method && c.metric == metric)
+}
+
+/// What the intervals are, and why some scores have no value.
+pub(crate) fn legend<'a>(
+    experiment: &Experiment,
+    curves: impl Iterator<Item = &'a CurveSummary> + Clone,
+) -> String {
+    let unit = match experiment.stats.unit {
+        Unit::Repeat => "repeats",
+        Unit::Fold => "folds",
+    };
+    let level = experiment.stats.level * 100.0;
+    let mut text = format!("mean ± half width of the {level} % interval over {unit}");
+    let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
+    for (column, metric) in metrics {
+        let mine = curves.clone().filter(|c| c.metric == *column);
+        if mine.flat_map(|c| &c.points).all(|p| p.undefined == 0) {
+            continue;
+        }
+        let facts = metric.properties();
+        let why = [
+            (facts.needs_truth, "classes"),
+            (facts.needs_heldout, "given constraints that touch the test objects"),
+            (facts.needs_unconstrained, "constraints"),
+            (facts.needs_constraints, "constraints"),
+            (facts.needs_ensemble, "an ensemble"),
+        ];
+        let needs = why.iter().find(|(needs, _)| *needs);
+        let needs = needs
+            .map_or("has no value for some of these clusterings".into(), |(_, what)| {
+                format!("has no value without {what}")
+            });
+        let _ = write!(text, "; undefined: {column} {needs}");
+    }
+    text
+}

@@ -1,0 +1,55 @@
+//! What does a reader of results get to see?
+//!
+//! [`report`] makes tables, tests, figures and a page from a results directory; everything in it can be
+//! made again at any time.
+//!
+//! Each module uses only those above it:
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `statistics`, `svg` | tests of differences; axes, marks and colours of figures |
+//! | `render`, `parquet_file`, `citation` | figures as pictures; rows as Parquet; whom the methods cite |
+//! | `sheet`, `figure` | a table and a figure, however they are written |
+//! | `curves`, `samples`, `columns` | means; what is compared pair by pair; what tables show |
+//! | `significance`, `supervision`, `verdicts`, `moved` | what differs; where supervision hurt; claims; what changed |
+//! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures |
+//! | `table`, `tables`, `paragraph` | the terminal's table; those of the page; the words for a paper |
+//! | `page`, `report`, `kept` | the page; all of it; verdicts kept beside their files |
+
+pub mod citation;
+mod columns;
+mod curves;
+mod drawings;
+mod figure;
+mod heat_map;
+mod kept;
+mod learning_curve;
+mod moved;
+mod page;
+mod paragraph;
+#[cfg(feature = "parquet")]
+mod parquet_file;
+mod ranks;
+mod render;
+mod report;
+mod samples;
+mod scatter;
+mod sheet;
+mod significance;
+pub mod statistics;
+mod supervision;
+pub mod svg;
+mod table;
+mod tables;
+mod verdicts;
+
+pub use curves::{CurveSummary, PointSummary};
+pub use kept::{kept_verdicts, verdicts_page};
+pub use render::save_figure;
+pub use report::{Report, report};
+pub use significance::{Comparison, Significance};
+pub use verdicts::{Finding, Judgement, Verdict};
+
+// Tests build methods by name.
+#[cfg(test)]
+use mustlink as _;

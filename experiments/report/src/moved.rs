@@ -1,0 +1,205 @@
+//! What moved since the last report?
+//!
+//! The means and ranks of the files that are about to be overwritten, beside the new ones. What moved
+//! last is kept in a file, so that a report made again of the same results says the same.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use mustlink_core::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::sheet::{Cell, Line, Sheet};
+use mustlink_experiments::write_whole;
+
+const FILE: &str = "moved.csv";
+/// At most so many means are listed on the page.
+const LISTED: usize = 40;
+/// The level of tests.
+const LEVEL: f64 = 0.05;
+
+/// A number that is another now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Move {
+    /// `mean rank`, `p (Holm)` where it crossed 5 %, or `mean`.
+    what: String,
+    metric: String,
+    /// Empty where it is about all together.
+    dataset: String,
+    method: String,
+    before: Option<f64>,
+    after: Option<f64>,
+}
+
+/// Numbers by metric, data set and method.
+type Numbers = BTreeMap<(String, String, String), Option<f64>>;
+
+fn column(text: &[u8], name: &str) -> Numbers {
+    let mut reader = csv::Reader::from_reader(text);
+    let Ok(heads) = reader.headers().cloned() else { return Numbers::new() };
+    let at = |name: &str| heads.iter().position(|h| h == name);
+    let (Some(metric), Some(method), Some(value)) = (at("metric"), at("method"), at(name)) else {
+        return Numbers::new();
+    };
+    let dataset = at("dataset");
+    let line = |r: csv::StringRecord| {
+        let get = |at: usize| r.get(at).unwrap_or_default().to_string();
+        let key = (get(metric), dataset.map_or(String::new(), get), get(method));
+        (key, get(value).parse().ok())
+    };
+    // Points of a curve follow one another: the last one stays.
+    reader.records().flatten().map(line).collect()
+}
+
+/// The numbers that are not the same in both; those of time never are, and say nothing.
+fn moves(
+    what: &str,
+    before: &Numbers,
+    after: &Numbers,
+    matters: impl Fn(f64, f64) -> bool,
+) -> Vec<Move> {
+    let keys: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let moved = keys.into_iter().filter_map(|key| {
+        let get = |numbers: &Numbers| numbers.get(key).copied().flatten();
+        let (before, after) = (get(before), get(after));
+        let same = match (before, after) {
+            (Some(a), Some(b)) => !matters(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        let (metric, dataset, method) = key.clone();
+        (!same && !metric.starts_with("time_")).then(|| Move {
+            what: what.into(),
+            metric,
+            dataset,
+            method,
+            before,
+            after,
+        })
+    });
+    moved.collect()
+}
+
+/// Compares the files in `dir`, before they are overwritten, with their new contents. Nothing in a
+/// directory without a report; where nothing changed, what moved the last time something did.
+///
+/// # Errors
+/// `Data` when the list cannot be written.
+pub(crate) fn since_last(dir: &Path, summary: &[u8], statistics: &[u8]) -> Result<Vec<Move>> {
+    let path = dir.join(FILE);
+    let Ok(old) = fs::read(dir.join("summary.csv")) else { return Ok(Vec::new()) };
+    let old_statistics = fs::read(dir.join("statistics.csv")).unwrap_or_default();
+    if old == summary && (old_statistics == statistics || statistics.is_empty()) {
+        let reader = csv::Reader::from_path(&path);
+        return Ok(reader.map(|mut r| r.deserialize().flatten().collect()).unwrap_or_default());
+    }
+    let apart = |a: f64, b: f64| (a - b).abs() > 1e-12;
+    let mut out = Vec::new();
+    if !statistics.is_empty() {
+        let both = |name: &str| (column(&old_statistics, name), column(statistics, name));
+        let (before, after) = both("mean_rank");
+        out.extend(moves("mean rank", &before, &after, apart));
+        let (before, after) = both("p_holm");
+        out.extend(moves("p (Holm)", &before, &after, |a, b| (a < LEVEL) != (b < LEVEL)));
+    }
+    let mut means = moves("mean", &column(&old, "mean"), &column(summary, "mean"), apart);
+    let size = |m: &Move| (m.before.unwrap_or(0.0) - m.after.unwrap_or(0.0)).abs();
+    means.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    out.extend(means);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let fail = |e: &dyn std::fmt::Display| mustlink_core::Error::Data {
+        place: path.display().to_string(),
+        message: e.to_string(),
+    };
+    out.iter().try_for_each(|m| writer.serialize(m)).map_err(|e| fail(&e))?;
+    let content = writer.into_inner().map_err(|e| fail(&e))?;
+    write_whole(&path, ".part", &content)?;
+    Ok(out)
+}
+
+/// The section of the page.
+pub(crate) fn html(h: &mut String, moved: &[Move]) {
+    if moved.is_empty() {
+        return;
+    }
+    h.push_str("<h2 id=\"moved\">What moved since the last report</h2>\n");
+    let shown = |v: f64| format!("{v:.3}");
+    let mut line = |m: &Move| {
+        let change = m.before.zip(m.after).map(|(a, b)| b - a);
+        let cells = vec![
+            Cell::text(&m.method),
+            Cell::text(&m.metric),
+            Cell::text(&m.what),
+            Cell::text(if m.dataset.is_empty() { "all" } else { &m.dataset }),
+            Cell::number(m.before, shown),
+            Cell::number(m.after, shown),
+            Cell::number(change, |v| format!("{v:+.3}")),
+        ];
+        Line { method: None, cells }
+    };
+    let head = ["method", "metric", "what", "data set", "before", "after", "change"];
+    let means = moved.iter().filter(|m| m.what == "mean").count();
+    let ranks = moved.len() - means;
+    let sheet = Sheet {
+        caption: "Ranks, significance at 5 %, means at the last point".into(),
+        note: String::new(),
+        head: head.map(|h| (h.to_string(), None)).into(),
+        lines: moved.iter().take(ranks + LISTED).map(&mut line).collect(),
+        words: vec![1, 2, 3],
+    };
+    sheet.html(h);
+    if means > LISTED {
+        let _ = write!(h, "<p class=\"dim\">The {LISTED} means that moved most of {means}. ");
+    } else {
+        h.push_str("<p class=\"dim\">");
+    }
+    h.push_str("<a href=\"moved.csv\">moved.csv</a>: all of it</p>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moved_is_listed_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let summary = |last: &str| {
+            format!(
+                "dataset,metric,method,p,mean\niris,ari,a,0,0.1\niris,ari,a,10,{last}\n\
+                 iris,time_total_s,a,10,{last}\n"
+            )
+        };
+        let statistics = |rank: &str, p: &str| {
+            format!("metric,method,mean_rank,p_holm\nari,a,1,\nari,b,{rank},{p}\n")
+        };
+        let first = (summary("0.5"), statistics("2", "0.04"));
+        let report = |(s, t): &(String, String)| {
+            let moved = since_last(dir.path(), s.as_bytes(), t.as_bytes()).unwrap();
+            fs::write(dir.path().join("summary.csv"), s).unwrap();
+            fs::write(dir.path().join("statistics.csv"), t).unwrap();
+            moved
+        };
+        assert!(report(&first).is_empty());
+        assert!(report(&first).is_empty());
+        let second = (summary("0.7"), statistics("1.5", "0.06"));
+        let moved = report(&second);
+        let said: Vec<_> =
+            moved.iter().map(|m| (m.what.as_str(), m.method.as_str(), m.after)).collect();
+        let expected = [
+            ("mean rank", "b", Some(1.5)),
+            ("p (Holm)", "b", Some(0.06)),
+            ("mean", "a", Some(0.7)),
+        ];
+        assert_eq!(said, expected);
+        // Made again it says the same.
+        assert_eq!(report(&second), moved);
+        let mut h = String::new();
+        html(&mut h, &moved);
+        assert!(h.contains("<td class=\"l\">iris</td><td data-v=\"0.5\">0.500</td>"), "{h}");
+        // Significance that stays is no news.
+        let third = (summary("0.7"), statistics("1.5", "0.07"));
+        assert!(report(&third).is_empty());
+    }
+}

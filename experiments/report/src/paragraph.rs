@@ -1,0 +1,261 @@
+//! The methods paragraph of a paper, in plain English, from the resolved configuration.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use mustlink_core::registry::Catalogue;
+use serde_json::Value;
+
+use crate::significance::Significance;
+use mustlink_experiments::Facts;
+use mustlink_experiments::Split;
+use mustlink_experiments::statistics::Unit;
+use mustlink_experiments::{Exclude, Experiment, Points, Scope};
+
+/// `a, b and c`.
+fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+fn count(n: usize, word: &str) -> String {
+    if n == 1 { format!("one {word}") } else { format!("{n} {word}s") }
+}
+
+/// A plugin with what it cites.
+fn plugin(value: &Value) -> Option<String> {
+    let tag = value.get("type").and_then(Value::as_str)?;
+    let references = Catalogue::get().ok()?.find(tag).map_or(&[][..], |d| d.references);
+    Some(match references {
+        [] => tag.to_string(),
+        keys => format!("{tag} [{}]", keys.join(", ")),
+    })
+}
+
+fn split(split: &Split) -> String {
+    let times = |repeats: usize| match repeats {
+        1 => String::new(),
+        n => format!(", {n} times with other random numbers"),
+    };
+    let from_training = "Questions and constraints came from the training objects alone.";
+    match split {
+        Split::All { repeats } => {
+            format!("No objects were held back{}.", times(*repeats))
+        }
+        Split::Holdout { test_fraction, repeats, stratified } => format!(
+            "In each of {} a{} test set of {:.0} % of the objects was drawn at random. {from_training}",
+            count(*repeats, "repeat"),
+            if *stratified { " stratified" } else { "" },
+            100.0 * test_fraction
+        ),
+        Split::Kfold { folds, repeats, stratified } => format!(
+            "Methods were evaluated by {}{folds}-fold cross-validation{}. {from_training}",
+            if *stratified { "stratified " } else { "" },
+            times(*repeats)
+        ),
+    }
+}
+
+/// The paragraph; `data` are the data sets as they were read.
+pub(crate) fn paragraph(
+    experiment: &Experiment,
+    data: &[Facts],
+    significance: &[Significance],
+    cells: (usize, usize),
+) -> String {
+    let mut out = String::new();
+    let sets: Vec<String> = experiment
+        .datasets
+        .iter()
+        .filter(|d| data.is_empty() || data.iter().any(|f| f.dataset == d.id))
+        .map(|d| match data.iter().find(|f| f.dataset == d.id) {
+            Some(f) => {
+                let classes = f.classes.map_or(String::new(), |c| format!(", {c} classes"));
+                format!("{} ({} objects, {} features{classes})", d.id, f.n, f.d)
+            }
+            None => d.id.clone(),
+        })
+        .collect();
+    let _ = write!(
+        out,
+        "We compared {} on {}: {}. ",
+        count(experiment.methods.len(), "method"),
+        count(sets.len(), "data set"),
+        list(&sets)
+    );
+    let methods: Vec<String> = experiment
+        .methods
+        .iter()
+        .map(|m| {
+            let parts: Vec<String> =
+                [("clusterer", "clusterer"), ("selector", "questions chosen by")]
+                    .into_iter()
+                    .filter_map(|(key, word)| Some(format!("{word} {}", plugin(&m.config[key])?)))
+                    .collect();
+            format!("{} ({})", m.id, parts.join(", "))
+        })
+        .collect();
+    let _ = write!(out, "The methods were {}. ", list(&methods));
+    let ks: BTreeSet<String> = experiment
+        .methods
+        .iter()
+        .map(|m| match &m.config["k"] {
+            Value::String(s) if s == "classes" => "the number of classes".to_string(),
+            Value::String(s) if s == "unknown" => "left to the method".to_string(),
+            Value::String(s) => format!("the number of {s}"),
+            other => other.to_string(),
+        })
+        .collect();
+    let _ = write!(
+        out,
+        "The number of clusters was {}. ",
+        ks.into_iter().collect::<Vec<_>>().join(" or ")
+    );
+    out += &split(&experiment.split);
+    out.push(' ');
+    let asking: Vec<&Value> = experiment
+        .methods
+        .iter()
+        .map(|m| &m.config)
+        .filter(|c| c.get("selector").is_some_and(|s| !s.is_null()))
+        .collect();
+    if !asking.is_empty() {
+        let oracles: BTreeSet<String> = asking
+            .iter()
+            .filter_map(|c| match c["oracle"]["type"].as_str()? {
+                "truth" => Some("from the classes of the data".to_string()),
+                _ => Some(format!(
+                    "by the oracle {} with {}",
+                    plugin(&c["oracle"])?,
+                    options(&c["oracle"])
+                )),
+            })
+            .collect();
+        let points = match &experiment.points {
+            Points::FromRun(_) => "as many answered questions as one of them asked".to_string(),
+            Points::Range(r) => {
+                format!("{}, {}, …, {} answered questions", r.from, r.from + r.step, r.to)
+            }
+            Points::List(points) => {
+                let texts: Vec<String> = points.iter().map(usize::to_string).collect();
+                format!("{} answered questions", list(&texts))
+            }
+        };
+        let _ = write!(
+            out,
+            "Methods that ask were scored after {points}; questions were answered {}. ",
+            list(&oracles.into_iter().collect::<Vec<_>>())
+        );
+    }
+    let metrics: Vec<String> = experiment
+        .columns()
+        .iter()
+        .zip(&experiment.scoring.metrics)
+        .map(|(column, metric)| {
+            let config = serde_json::to_value(metric).unwrap_or_default();
+            let named = plugin(&config).unwrap_or_else(|| column.clone());
+            let better = if metric.properties().higher_is_better { "more" } else { "less" };
+            format!("{named} ({better} is better)")
+        })
+        .collect();
+    let scope = match (experiment.scoring.scope, experiment.split.has_test()) {
+        (Scope::Test, true) => "the test objects",
+        (Scope::Train, true) => "the training objects",
+        _ => "all objects",
+    };
+    let without = match experiment.scoring.exclude_constrained {
+        Exclude::Explicit => ", pairs that were given or asked left out of pair counts",
+        Exclude::None => "",
+    };
+    let _ = write!(out, "We report {} of {scope}{without}. ", list(&metrics));
+    let unit = match experiment.stats.unit {
+        Unit::Repeat if experiment.split.folds() > 1 => {
+            "repeats, the folds of a repeat averaged first"
+        }
+        Unit::Repeat => "repeats",
+        Unit::Fold => "folds",
+    };
+    let _ = write!(
+        out,
+        "Intervals are {} % t intervals over {unit}. A best mean is marked where a paired t test against \
+         the next best rejects at 5 % after Holm's adjustment over all other methods{}. ",
+        100.0 * experiment.stats.level,
+        match (&experiment.split, experiment.stats.unit) {
+            (Split::All { .. }, _) | (Split::Kfold { .. }, Unit::Repeat) => "",
+            _ =>
+                ", with the variance corrected for overlapping training sets (Nadeau and Bengio 2003)",
+        }
+    );
+    if let Some(first) = significance.first() {
+        let value =
+            if first.area { "the area under each curve" } else { "the score at the last point" };
+        let _ = write!(
+            out,
+            "Over the data sets, methods were compared by {value}, with Friedman's test, that of Iman and \
+             Davenport and that on aligned ranks with Holm's adjustment (García et al. 2010), Nemenyi's \
+             critical difference (Demšar 2006), Wilcoxon's signed-rank test with Holm's adjustment over all \
+             pairs, and its Bayesian form (Benavoli et al. 2017). "
+        );
+    }
+    let _ = write!(
+        out,
+        "All random numbers derive from the seed {}. Results were made with mustlink {} [mustlink]",
+        experiment.head.seed,
+        env!("CARGO_PKG_VERSION")
+    );
+    let (finished, all) = cells;
+    if finished < all {
+        let _ = write!(out, "; {finished} of {all} cells are finished.");
+    } else {
+        out.push('.')
+    }
+    out
+}
+
+/// Options of a plugin as `a = 1, b = 2`.
+fn options(value: &Value) -> String {
+    let map = value.as_object().into_iter().flatten();
+    let parts: Vec<String> = map
+        .filter(|(key, v)| *key != "type" && !v.is_null())
+        .map(|(k, v)| format!("{k} = {v}"))
+        .collect();
+    if parts.is_empty() { "no options".into() } else { parts.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn the_paragraph_says_what_was_done() {
+        let text = "[experiment]\nname = \"t\"\nseed = 7\n[[dataset]]\nid = \"iris\"\n[curve]\npoints = [0, 10, 20]\n\
+                    [split]\ntype = \"kfold\"\nfolds = 5\nrepeats = 3\nstratified = true\n\
+                    [scoring]\nmetrics = [\"ari\", \"vi\"]\n\
+                    [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n\
+                    [[method]]\nid = \"asked\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n\
+                    oracle = { type = \"noisy\", flip = 0.1 }\n";
+        let text = text.replace(", flip = 0.1", "");
+        let experiment = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap();
+        let facts =
+            Facts { dataset: "iris".into(), n: 150, d: 4, classes: Some(3), digest: String::new() };
+        let said = paragraph(&experiment, &[facts], &[], (6, 30));
+        for part in [
+            "We compared 2 methods on one data set: iris (150 objects, 4 features, 3 classes).",
+            "asked (clusterer pck_means [Basu2004",
+            "stratified 5-fold cross-validation, 3 times with other random numbers.",
+            "after 0, 10 and 20 answered questions",
+            "by the oracle noisy",
+            "ari [HubertArabie1985",
+            "(less is better) of the test objects",
+            "95 % t intervals over repeats, the folds of a repeat averaged first.",
+            "derive from the seed 7.",
+            "6 of 30 cells are finished.",
+        ] {
+            assert!(said.contains(part), "{part:?} is not in: {said}");
+        }
+    }
+}

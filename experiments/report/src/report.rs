@@ -1,0 +1,151 @@
+//! What does a reader get to see?
+//!
+//! Everything here is derived from the journal and can be made again at any time: `results.csv`
+//! with every row, `summary.csv` with every mean, the tables for a paper, the figures with their
+//! numbers, a page that holds all of it, and a table for the terminal.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use mustlink_core::Result;
+use mustlink_experiments::results::{Finished, finished};
+use mustlink_experiments::row::{Row, RowStatus};
+use mustlink_experiments::write_whole;
+
+use crate::citation::{self, Used};
+use crate::columns::Made;
+use crate::curves::CurveSummary;
+#[cfg(feature = "parquet")]
+use crate::parquet_file;
+use crate::sheet::Sheet;
+use crate::significance::Significance;
+use crate::verdicts::Verdict;
+use crate::{curves, drawings, figure, moved, page, paragraph, samples, sheet, significance};
+use crate::{supervision, table, tables, verdicts};
+
+/// What a report is made of.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The results directory.
+    pub dir: PathBuf,
+    /// Cells of the experiment.
+    pub cells: usize,
+    /// Cells that are finished.
+    pub finished: usize,
+    /// Cells with an error or out of time.
+    pub failed: usize,
+    /// The files are of an earlier form, which has nothing to check them by.
+    pub unchecked: bool,
+    /// Cells whose rows another build made.
+    pub stale: usize,
+    /// The code of these cells that is another now: plugins by tag, files by path, `mustlink` for the
+    /// framework.
+    pub changed: BTreeSet<String>,
+    /// The table for the terminal.
+    pub table: String,
+    /// Every summarised curve, in config order.
+    pub curves: Vec<CurveSummary>,
+    /// What became of the criteria, in config order.
+    pub verdicts: Vec<Verdict>,
+    /// What differs over all data sets, metric by metric.
+    pub significance: Vec<Significance>,
+    /// The page.
+    pub page: PathBuf,
+}
+
+/// Makes tables, figures and the page of a results directory anew.
+///
+/// # Errors
+/// `Data` when it is no results directory, a cell file is damaged, or nothing can be written.
+pub fn report(dir: &Path) -> Result<Report> {
+    let finished = finished(dir)?;
+    let write = |name: &str, content: &[u8]| write_whole(&dir.join(name), ".part", content);
+    finished.write_csv(dir)?;
+    #[cfg(feature = "parquet")]
+    parquet_file::write(dir, &finished)?;
+    let Finished { experiment, planned, cells, data, unchecked } = finished;
+    let curves = curves::summarise(&experiment, &cells);
+    let results = samples::results(&experiment, &cells);
+    let correction = samples::correction(&experiment, &results);
+    let verdicts = verdicts::judge(&experiment, &results);
+    if !verdicts.is_empty() {
+        write("verdicts.csv", &verdicts::to_csv(&verdicts)?)?;
+    }
+    let significance = significance::of(&experiment, &curves);
+    let summary = curves::to_csv(&curves)?;
+    let statistics =
+        if significance.is_empty() { Vec::new() } else { significance::to_csv(&significance)? };
+    // Before what it compares with is overwritten.
+    let moved = moved::since_last(dir, &summary, &statistics)?;
+    write("summary.csv", &summary)?;
+    if !significance.is_empty() {
+        write("statistics.csv", &statistics)?;
+    }
+    let supervision = supervision::compare(&experiment, &results, correction);
+    if !supervision.benefits.is_empty() {
+        write("supervision.csv", &supervision.to_csv())?;
+    }
+    let made = Made { curves: &curves, results: &results, correction };
+    let scores = tables::scores(&experiment, &made);
+    let across: Vec<Sheet> = significance.iter().map(|s| s.sheet(&experiment)).collect();
+    let costs = tables::costs(&experiment, &made);
+    let hurt = supervision.sheet(&experiment);
+    let sheets = || {
+        let scores = scores.iter().flat_map(|s| &s.sheets);
+        scores.chain(&across).chain(&costs).chain(&hurt)
+    };
+    let (latex, markdown) = (sheet::latex(sheets()), sheet::markdown(sheets()));
+    write("tables.tex", latex.as_bytes())?;
+    write("tables.md", markdown.as_bytes())?;
+    let mut figures = drawings::draw(&experiment, &made, &significance, &cells)?;
+    figure::save(dir, &mut figures.all_mut(), &experiment.plot.formats)?;
+    let stale = cells.iter().filter(|c| !c.changed.is_empty()).count();
+    let changed: BTreeSet<String> = cells.iter().flat_map(|c| c.changed.iter().cloned()).collect();
+    let failed: Vec<(&str, &Row)> = cells
+        .iter()
+        .filter_map(|c| {
+            let row = c.rows.iter().find(|r| r.status != RowStatus::Ok)?;
+            Some((c.identity.as_str(), row))
+        })
+        .collect();
+    let (bibtex, without_entry) = citation::bibtex(&Used::of(&experiment)?);
+    let page = page::Contents {
+        dir,
+        finished: cells.len(),
+        cells: planned,
+        stale,
+        changed: &changed,
+        scores: &scores,
+        across: &across,
+        costs: &costs,
+        moved: &moved,
+        supervision: &supervision,
+        verdicts: &verdicts,
+        figures: &figures,
+        failed: &failed,
+        data: &data,
+        paragraph: &paragraph::paragraph(&experiment, &data, &significance, (cells.len(), planned)),
+        bibtex: &bibtex,
+        without_entry: &without_entry,
+        latex: &latex,
+        markdown: &markdown,
+        summary: &summary,
+    };
+    let page = page::page(&experiment, &page);
+    let report = Report {
+        dir: dir.to_path_buf(),
+        cells: planned,
+        finished: cells.len(),
+        failed: failed.len(),
+        unchecked,
+        stale,
+        changed,
+        table: table::table(&experiment, &curves, &verdicts),
+        verdicts,
+        significance,
+        page: dir.join("report.html"),
+        curves,
+    };
+    write_whole(&report.page, ".part", page.as_bytes())?;
+    Ok(report)
+}

@@ -1,0 +1,347 @@
+//! What does a method take against another, against a bound, against what it was given?
+
+use std::fmt::Write;
+
+use crate::figure::{Figure, csv};
+use crate::samples;
+use crate::svg::{self, Frame, Mark, Marks, escape, marker, number, stroke, ticks};
+use mustlink_experiments::Experiment;
+use mustlink_experiments::verdict::Results;
+
+const PLOT: f64 = 200.0;
+const LEFT: f64 = 66.0;
+const WIDTH: f64 = LEFT + PLOT + 24.0;
+const HEIGHT: f64 = PLOT + 84.0;
+
+/// A point: where it is, which series it belongs to, what it is.
+struct Point {
+    x: f64,
+    y: f64,
+    series: usize,
+    name: String,
+}
+
+/// One panel.
+struct Panel {
+    title: String,
+    points: Vec<Point>,
+}
+
+/// Panels that share their axes; those of joined points have heights of their own.
+struct Scatter<'a> {
+    title: &'a str,
+    x_name: &'a str,
+    y_name: &'a str,
+    /// Both axes logarithmic, from the same least to the same largest number.
+    logarithmic: bool,
+    /// A line where both numbers are the same.
+    identity: bool,
+    /// Points of one series are joined.
+    joined: bool,
+    /// Series in the legend.
+    legend: Vec<(usize, &'a str)>,
+    panels: Vec<Panel>,
+}
+
+/// Powers of ten between two numbers, both ends enclosed.
+fn decades(low: f64, high: f64) -> Vec<f64> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    (first..=last.max(first + 1)).map(|e| 10f64.powi(e)).collect()
+}
+
+impl Scatter<'_> {
+    fn svg(&self) -> String {
+        let span = |panels: &[Panel], pick: fn(&Point) -> f64| {
+            let ends = (f64::INFINITY, f64::NEG_INFINITY);
+            let all = panels.iter().flat_map(|p| &p.points);
+            all.map(pick).fold(ends, |(l, h), v| (l.min(v), h.max(v)))
+        };
+        let mut x_span = span(&self.panels, |p| p.x);
+        let mut y_span = span(&self.panels, |p| p.y);
+        if self.identity {
+            x_span = (x_span.0.min(y_span.0), x_span.1.max(y_span.1));
+            y_span = x_span;
+        }
+        let scale = |(low, high): (f64, f64)| {
+            if self.logarithmic { decades(low, high) } else { ticks(low.min(0.0), high, 4) }
+        };
+        let x_ticks = scale(x_span);
+        let share = |v: f64, ticks: &[f64]| {
+            let by = |v: f64| if self.logarithmic { v.log10() } else { v };
+            let (low, high) = (by(ticks[0]), by(ticks[ticks.len() - 1]));
+            (by(v) - low) / (high - low)
+        };
+        let columns = self.panels.len().min(4);
+        let width = (WIDTH * columns as f64).max(40.0 + svg::width_of(self.title) * 1.25);
+        let mut legend = String::new();
+        let above = 36.0
+            + match self.legend.len() {
+                0 | 1 => 0.0,
+                _ => svg::legend(&mut legend, &self.legend, 20.0, 44.0, width - 20.0),
+            };
+        let height = above + HEIGHT * self.panels.len().div_ceil(columns) as f64;
+        let description = format!(
+            "{} panels: {} upwards, {} to the right{}.",
+            self.panels.len(),
+            self.y_name,
+            self.x_name,
+            if self.logarithmic { ", both logarithmic" } else { "" }
+        );
+        let mut s = svg::head(self.title, &description, width, height, 20.0) + &legend;
+        for (at, panel) in self.panels.iter().enumerate() {
+            let left = WIDTH * (at % columns) as f64 + LEFT;
+            let top = above + HEIGHT * (at / columns) as f64 + 26.0;
+            let (right, bottom) = (left + PLOT, top + PLOT);
+            let y_ticks = if self.joined {
+                scale(span(std::slice::from_ref(panel), |p| p.y))
+            } else {
+                scale(y_span)
+            };
+            let x = |v: f64| left + PLOT * share(v, &x_ticks);
+            let y = |v: f64| bottom - PLOT * share(v, &y_ticks);
+            let frame = Frame { left, top, right, bottom, marks: Marks::Across };
+            let text = |t: f64, all: &[f64]| match self.logarithmic {
+                false => number(t, all),
+                true if (0.001..10000.0).contains(&t) => format!("{t}"),
+                true => format!("{t:e}"),
+            };
+            // Names of powers of ten stand side by side only as long as there is room.
+            let every = x_ticks.len().div_ceil(6);
+            let marks = |ticks: &[f64], at: &dyn Fn(f64) -> f64, every: usize| -> Vec<Mark> {
+                ticks.iter().step_by(every).map(|t| (at(*t), text(*t, ticks))).collect()
+            };
+            frame.y_marks(&mut s, &marks(&y_ticks, &y, 1));
+            frame.x_marks(&mut s, &marks(&x_ticks, &x, every));
+            let _ = writeln!(
+                s,
+                "<path d=\"M{left} {top}V{bottom}H{right}\" fill=\"none\" stroke=\"#555\"/>\n\
+                 <text x=\"{left}\" y=\"{:.1}\" font-weight=\"600\">{}</text>\n\
+                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+                 <text transform=\"translate({:.1} {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+                top - 8.0,
+                escape(&panel.title),
+                (left + right) / 2.0,
+                bottom + 38.0,
+                escape(self.x_name),
+                left - 50.0,
+                (top + bottom) / 2.0,
+                escape(self.y_name)
+            );
+            if self.identity {
+                let _ = writeln!(
+                    s,
+                    "<path d=\"M{left} {bottom}L{right} {top}\" stroke=\"#555\" stroke-dasharray=\"4 4\"/>"
+                );
+            }
+            let mut series: Vec<usize> = panel.points.iter().map(|p| p.series).collect();
+            series.sort_unstable();
+            series.dedup();
+            for number in series {
+                let mine: Vec<&Point> =
+                    panel.points.iter().filter(|p| p.series == number).collect();
+                let _ = write!(s, "<g data-m=\"{number}\">");
+                if self.joined && mine.len() > 1 {
+                    let path: Vec<String> =
+                        mine.iter().map(|p| format!("{:.1} {:.1}", x(p.x), y(p.y))).collect();
+                    let _ = write!(s, "<path d=\"M{}\" {}/>", path.join("L"), stroke(number));
+                }
+                for p in mine {
+                    let _ = write!(
+                        s,
+                        "<g>{}<title>{}</title></g>",
+                        marker(number, x(p.x), y(p.y)),
+                        escape(&p.name)
+                    );
+                }
+                s.push_str("</g>\n");
+            }
+        }
+        s.push_str("</svg>\n");
+        s
+    }
+
+    fn numbers(&self, x: &str, y: &str) -> Vec<u8> {
+        let lines = self.panels.iter().flat_map(|panel| {
+            panel.points.iter().map(|p| {
+                vec![panel.title.clone(), p.name.clone(), p.x.to_string(), p.y.to_string()]
+            })
+        });
+        csv(&["panel", "point", x, y], lines)
+    }
+}
+
+/// The mean at the last point.
+fn last(results: &Results, dataset: &str, column: &str, method: &str) -> Option<f64> {
+    samples::mean(&samples::curve(results, dataset, column, method)?.last()?.1)
+}
+
+/// Seconds of every other method against those of the reference, data set by data set; `None` without
+/// two methods that have times.
+pub(crate) fn times(experiment: &Experiment, results: &Results) -> Option<Figure> {
+    const COLUMN: &str = "time_total_s";
+    let named = experiment.plot.baseline.as_deref();
+    let reference = named.unwrap_or(experiment.methods.first()?.id.as_str());
+    // Clocks do not count below a microsecond.
+    let seconds = |set: &str, method: &str| Some(last(results, set, COLUMN, method)?.max(1e-6));
+    let others = experiment.methods.iter().enumerate().filter(|(_, m)| m.id != reference);
+    let panels = others.filter_map(|(series, m)| {
+        let points = experiment.datasets.iter().filter_map(|d| {
+            let (x, y) = (seconds(&d.id, reference)?, seconds(&d.id, &m.id)?);
+            Some(Point { x, y, series, name: d.id.clone() })
+        });
+        let points: Vec<Point> = points.collect();
+        (!points.is_empty()).then(|| Panel { title: m.id.clone(), points })
+    });
+    let panels: Vec<Panel> = panels.collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let scatter = Scatter {
+        title: "Time",
+        x_name: &format!("seconds, {reference}"),
+        y_name: "seconds",
+        logarithmic: true,
+        identity: true,
+        joined: false,
+        legend: Vec::new(),
+        panels,
+    };
+    let caption = format!(
+        "Mean seconds of a cell at its last point, selection included; a point for each data set. Above the \
+         dashed line: slower than {reference}."
+    );
+    Some(Figure::new("times", caption, scatter.svg(), scatter.numbers("reference_s", "method_s")))
+}
+
+/// Questions asked against the fewest that lead to the same clusters, for methods that report this bound;
+/// a point for each unit of each data set.
+pub(crate) fn bounds(experiment: &Experiment, results: &Results) -> Option<Figure> {
+    let mut points = Vec::new();
+    let mut legend = Vec::new();
+    for (series, method) in experiment.methods.iter().enumerate() {
+        for dataset in &experiment.datasets {
+            let curve = |column| samples::curve(results, &dataset.id, column, &method.id);
+            let (Some(bound), Some(asked)) = (curve("lower_bound"), curve("queries")) else {
+                continue;
+            };
+            let (Some((_, bound)), Some((_, asked))) = (bound.last(), asked.last()) else {
+                continue;
+            };
+            for (key, x) in bound {
+                let Some(y) = asked.get(key) else { continue };
+                let name = format!("{}, {}, repeat {}", method.id, dataset.id, key.0);
+                points.push(Point { x: *x, y: *y, series, name });
+                if !legend.contains(&(series, method.id.as_str())) {
+                    legend.push((series, method.id.as_str()));
+                }
+            }
+        }
+    }
+    if points.is_empty() {
+        return None;
+    }
+    let panel = Panel { title: legend.iter().map(|l| l.1).collect::<Vec<_>>().join(", "), points };
+    let scatter = Scatter {
+        title: "Queries and their lower bound",
+        x_name: "lower bound",
+        y_name: "queries used",
+        logarithmic: false,
+        identity: true,
+        joined: false,
+        legend,
+        panels: vec![panel],
+    };
+    let caption = "Queries used against the fewest that lead to the same clusters (super-instances less \
+                   clusters, and one for each pair of clusters); dashed: as many as needed.";
+    let numbers = scatter.numbers("lower_bound", "queries");
+    Some(Figure::new("query-bounds", caption, scatter.svg(), numbers))
+}
+
+/// Constraints that propagation inferred against those it started from, a line per method; `None` where
+/// no method propagates.
+pub(crate) fn propagated(experiment: &Experiment, results: &Results) -> Option<Figure> {
+    let mut legend = Vec::new();
+    let panels = experiment.datasets.iter().filter_map(|dataset| {
+        let mut points = Vec::new();
+        for (series, method) in experiment.methods.iter().enumerate() {
+            let curve = |column| samples::curve(results, &dataset.id, column, &method.id);
+            let (Some(made), Some(must), Some(cannot)) =
+                (curve("propagated"), curve("constraints_must"), curve("constraints_cannot"))
+            else {
+                continue;
+            };
+            for (((p, made), (_, must)), (_, cannot)) in made.iter().zip(must).zip(cannot) {
+                let means = (samples::mean(made), samples::mean(must), samples::mean(cannot));
+                let (Some(y), Some(must), Some(cannot)) = means else { continue };
+                let name = format!("{} at {p}", method.id);
+                points.push(Point { x: must + cannot, y, series, name });
+                if !legend.contains(&(series, method.id.as_str())) {
+                    legend.push((series, method.id.as_str()));
+                }
+            }
+        }
+        (!points.is_empty()).then(|| Panel { title: dataset.id.clone(), points })
+    });
+    let panels: Vec<Panel> = panels.collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let scatter = Scatter {
+        title: "Propagated constraints",
+        x_name: "source constraints",
+        y_name: "propagated",
+        logarithmic: false,
+        identity: false,
+        joined: true,
+        legend,
+        panels,
+    };
+    let caption = "Mean number of constraints that propagation inferred against the number it started from. Each panel \
+         has heights of its own.";
+    Some(Figure::new(
+        "propagated",
+        caption,
+        scatter.svg(),
+        scatter.numbers("source_constraints", "propagated"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_lie_where_their_numbers_say() {
+        let point = |x, y| Point { x, y, series: 0, name: "a<b".into() };
+        let scatter = Scatter {
+            title: "t",
+            x_name: "x",
+            y_name: "y",
+            logarithmic: true,
+            identity: true,
+            joined: false,
+            legend: Vec::new(),
+            panels: vec![Panel {
+                title: "p".into(),
+                points: vec![point(0.01, 0.1), point(0.1, 1.0)],
+            }],
+        };
+        let svg = scatter.svg();
+        let circles: Vec<(f64, f64)> = svg
+            .split("<circle cx=\"")
+            .skip(1)
+            .map(|c| {
+                let parts: Vec<&str> = c.split('"').collect();
+                (parts[0].parse().unwrap(), parts[2].parse().unwrap())
+            })
+            .collect();
+        // From .01 to 1 over 200 pixels: a decade is 100, upwards as to the right.
+        assert!((circles[1].0 - circles[0].0 - 100.0).abs() < 0.2, "{circles:?}");
+        assert!((circles[0].1 - circles[1].1 - 100.0).abs() < 0.2, "{circles:?}");
+        assert!(svg.contains("a&lt;b") && !svg.contains("NaN"));
+        let numbers = String::from_utf8(scatter.numbers("x", "y")).unwrap();
+        assert_eq!(numbers, "panel,point,x,y\np,a<b,0.01,0.1\np,a<b,0.1,1\n");
+        assert_eq!(decades(0.02, 5.0), [0.01, 0.1, 1.0, 10.0]);
+        assert_eq!(decades(1.0, 1.0), [1.0, 10.0]);
+    }
+}

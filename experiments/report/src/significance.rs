@@ -1,0 +1,379 @@
+//! Which differences between methods hold over the data sets?
+//!
+//! Methods are ranked on every data set by their mean score; the tests are those of Demšar (2006), García et
+//! al. (2010) and Benavoli et al. (2017). Data sets on which a method has no score are left out, and named.
+
+use mustlink_core::{Error, Result};
+use serde::Serialize;
+
+use crate::columns::find;
+use crate::curves::CurveSummary;
+use crate::learning_curve::mean_text;
+use crate::sheet::{Cell, Line, Sheet};
+use crate::statistics::bayes::{self, Probabilities};
+use crate::statistics::multiple::{critical_difference, holm};
+use crate::statistics::paired::{Null, SignedRank, Zeros, signed_rank};
+use crate::statistics::several::{Aligned, AlignedError, Friedman, aligned, friedman};
+use mustlink_experiments::Experiment;
+
+/// Difference of scores up to which two methods count as equal.
+const ROPE: f64 = 0.01;
+/// Differences beyond this are wins and losses.
+const TIE: f64 = 1e-9;
+
+/// How a method compares with the one of best mean rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The method.
+    pub method: String,
+    /// Its mean rank; 1 is the best.
+    pub rank: f64,
+    /// Its mean aligned rank.
+    pub aligned_rank: f64,
+    /// z and p of its aligned rank against the best method's, and p after Holm's adjustment; absent for
+    /// that method itself.
+    pub against_best: Option<(f64, f64, f64)>,
+    /// Data sets where it is better, equal and worse than the best method.
+    pub record: (usize, usize, usize),
+    /// Mean margin where it is better, and where it is worse.
+    pub margins: (Option<f64>, Option<f64>),
+    /// The signed-rank test of these differences.
+    pub signed_rank: SignedRank,
+    /// The Bayesian one: it is better, no practical difference, it is worse.
+    pub bayes: Option<Probabilities>,
+}
+
+/// The methods on all data sets, under one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Significance {
+    /// Column of the metric.
+    pub metric: String,
+    /// Whether the areas of curves were compared, not scores at the last point.
+    pub area: bool,
+    /// The data sets that count.
+    pub sets: Vec<String>,
+    /// Those left out because a method has no score there.
+    pub left_out: Vec<String>,
+    /// Friedman's test.
+    pub friedman: Friedman,
+    /// That on aligned ranks.
+    pub aligned: Aligned,
+    /// Mean ranks farther apart than this differ at 5 % (Nemenyi).
+    pub critical_difference: f64,
+    /// The methods, best mean rank first.
+    pub methods: Vec<Comparison>,
+    /// Whether a larger score is the better one.
+    pub higher_is_better: bool,
+    /// The score of each of these methods on each of `sets`.
+    pub scores: Vec<Vec<f64>>,
+}
+
+/// Every metric of which two methods have scores on two data sets.
+pub(crate) fn of(experiment: &Experiment, curves: &[CurveSummary]) -> Vec<Significance> {
+    let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
+    metrics
+        .filter_map(|(column, metric)| {
+            let sign = if metric.properties().higher_is_better { 1.0 } else { -1.0 };
+            of_metric(experiment, curves, column, sign)
+        })
+        .collect()
+}
+
+fn of_metric(
+    experiment: &Experiment,
+    curves: &[CurveSummary],
+    metric: &str,
+    sign: f64,
+) -> Option<Significance> {
+    let of = |set: &str, method: &str| find(curves, set, method, metric);
+    let area = curves.iter().any(|c| c.metric == metric && c.area.is_some());
+    let score = |set: &str, method: &str| -> Option<f64> {
+        let curve = of(set, method)?;
+        let whole = curve.points.iter().all(|p| p.failed == 0);
+        let summary = if area { curve.area.as_ref() } else { curve.points.last()?.score.as_ref() };
+        summary.filter(|_| whole).map(|s| sign * s.mean)
+    };
+    let methods: Vec<&str> = experiment.methods.iter().map(|m| m.id.as_str()).collect();
+    let (mut sets, mut left_out, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    for set in &experiment.datasets {
+        let row: Option<Vec<f64>> = methods.iter().map(|m| score(&set.id, m)).collect();
+        match row {
+            Some(row) => {
+                sets.push(set.id.clone());
+                rows.push(row);
+            }
+            None => left_out.push(set.id.clone()),
+        }
+    }
+    let (friedman, aligned) = (friedman(&rows)?, aligned(&rows)?);
+    let mut order: Vec<usize> = (0..methods.len()).collect();
+    order.sort_by(|&a, &b| friedman.ranks[a].total_cmp(&friedman.ranks[b]));
+    let best = order[0];
+    let z = aligned.against(best, AlignedError::Permutation);
+    let others: Vec<usize> = order[1..].to_vec();
+    let adjusted = holm(&others.iter().map(|&j| z[j].1).collect::<Vec<_>>());
+    let compare = |&j: &usize| {
+        let differences: Vec<f64> = rows.iter().map(|row| row[j] - row[best]).collect();
+        let mean = |keep: &dyn Fn(f64) -> bool| {
+            let kept: Vec<f64> = differences.iter().copied().filter(|d| keep(*d)).collect();
+            let mean = kept.iter().sum::<f64>().abs() / kept.len() as f64;
+            (kept.len(), (!kept.is_empty()).then_some(mean))
+        };
+        let (better, worse) = (mean(&|d| d > TIE), mean(&|d| d < -TIE));
+        let at = others.iter().position(|&o| o == j);
+        Comparison {
+            method: methods[j].to_string(),
+            rank: friedman.ranks[j],
+            aligned_rank: aligned.totals[j] / aligned.sets as f64,
+            against_best: at.map(|at| (z[j].0, z[j].1, adjusted[at])),
+            record: (better.0, differences.len() - better.0 - worse.0, worse.0),
+            margins: (better.1, worse.1),
+            signed_rank: signed_rank(&differences, Zeros::Drop, Null::Auto),
+            bayes: at.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
+        }
+    };
+    let methods: Vec<Comparison> = order.iter().map(compare).collect();
+    let scores = order.iter().map(|&j| rows.iter().map(|row| sign * row[j]).collect()).collect();
+    Some(Significance {
+        higher_is_better: sign > 0.0,
+        scores,
+        metric: metric.to_string(),
+        area,
+        critical_difference: critical_difference(methods.len(), sets.len(), 0.05),
+        sets,
+        left_out,
+        friedman,
+        aligned,
+        methods,
+    })
+}
+
+#[derive(Serialize)]
+struct Numbers<'a> {
+    metric: &'a str,
+    value: &'a str,
+    data_sets: usize,
+    method: &'a str,
+    mean_rank: f64,
+    aligned_rank: f64,
+    z: Option<f64>,
+    p: Option<f64>,
+    p_holm: Option<f64>,
+    better: usize,
+    equal: usize,
+    worse: usize,
+    margin_better: Option<f64>,
+    margin_worse: Option<f64>,
+    p_signed_rank: f64,
+    probability_better: Option<f64>,
+    probability_equal: Option<f64>,
+    probability_worse: Option<f64>,
+    friedman_chi_squared: f64,
+    friedman_p: f64,
+    iman_davenport_f: Option<f64>,
+    iman_davenport_p: f64,
+    aligned_t: f64,
+    aligned_p: f64,
+    aligned_p_printed: f64,
+    nemenyi_critical_difference: f64,
+}
+
+/// A line per metric and method.
+pub(crate) fn to_csv(all: &[Significance]) -> Result<Vec<u8>> {
+    let fail = |e: &dyn std::fmt::Display| Error::Data {
+        place: "statistics.csv".into(),
+        message: e.to_string(),
+    };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for s in all {
+        for m in &s.methods {
+            let line = Numbers {
+                metric: &s.metric,
+                value: if s.area { "area" } else { "last point" },
+                data_sets: s.sets.len(),
+                method: &m.method,
+                mean_rank: m.rank,
+                aligned_rank: m.aligned_rank,
+                z: m.against_best.map(|a| a.0),
+                p: m.against_best.map(|a| a.1),
+                p_holm: m.against_best.map(|a| a.2),
+                better: m.record.0,
+                equal: m.record.1,
+                worse: m.record.2,
+                margin_better: m.margins.0,
+                margin_worse: m.margins.1,
+                p_signed_rank: m.signed_rank.p,
+                probability_better: m.bayes.map(|b| b.first),
+                probability_equal: m.bayes.map(|b| b.equal),
+                probability_worse: m.bayes.map(|b| b.second),
+                friedman_chi_squared: s.friedman.chi_squared,
+                friedman_p: s.friedman.p,
+                iman_davenport_f: Some(s.friedman.f).filter(|f| f.is_finite()),
+                iman_davenport_p: s.friedman.f_p,
+                aligned_t: s.aligned.t,
+                aligned_p: s.aligned.p,
+                aligned_p_printed: s.aligned.p_printed,
+                nemenyi_critical_difference: s.critical_difference,
+            };
+            writer.serialize(line).map_err(|e| fail(&e))?;
+        }
+    }
+    writer.into_inner().map_err(|e| fail(&e))
+}
+
+impl Significance {
+    /// What was compared, in words.
+    pub(crate) fn title(&self) -> String {
+        format!("{}, {}", self.metric, if self.area { "area" } else { "last point" })
+    }
+
+    /// Data sets where method number `a` of [`methods`](Self::methods) is better than, equal to and worse
+    /// than number `b`.
+    pub(crate) fn record(&self, a: usize, b: usize) -> (usize, usize, usize) {
+        let sign = if self.higher_is_better { 1.0 } else { -1.0 };
+        let pairs = self.scores[a].iter().zip(&self.scores[b]);
+        let differences: Vec<f64> = pairs.map(|(x, y)| sign * (x - y)).collect();
+        let better = differences.iter().filter(|d| **d > TIE).count();
+        let worse = differences.iter().filter(|d| **d < -TIE).count();
+        (better, differences.len() - better - worse, worse)
+    }
+
+    /// A row per method: mean, mean rank, data sets won and lost, tests.
+    pub(crate) fn sheet(&self, experiment: &Experiment) -> Sheet {
+        let heads = [
+            "method",
+            "mean",
+            "mean rank",
+            "wins / ties / losses",
+            "p (Holm)",
+            "better (by)",
+            "equal",
+            "worse (by)",
+            "signed rank p",
+            "P(better)",
+            "P(equal)",
+            "P(worse)",
+        ];
+        let k = self.methods.len();
+        let lines = self.methods.iter().enumerate().map(|(at, m)| {
+            let best = m.against_best.is_none();
+            let cell = |cell: Cell| if best { Cell::text("–") } else { cell };
+            let by = |count: usize, margin: Option<f64>| Cell {
+                value: Some(count as f64),
+                ..Cell::text(match margin {
+                    Some(margin) => format!("{count} ({margin:.3})"),
+                    None => count.to_string(),
+                })
+            };
+            let probability = |of: fn(&Probabilities) -> f64| {
+                Cell::number(m.bayes.as_ref().map(of), |p| format!("{p:.2}"))
+            };
+            let all = (0..k).filter(|b| *b != at).map(|b| self.record(at, b));
+            let record = all.fold((0, 0, 0), |s, r| (s.0 + r.0, s.1 + r.1, s.2 + r.2));
+            let scores = &self.scores[at];
+            let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+            let cells = vec![
+                Cell::text(&m.method),
+                Cell::number(Some(mean), |v| mean_text(v, None)),
+                Cell::number(Some(m.rank), |v| format!("{v:.2}")),
+                Cell {
+                    value: Some(record.0 as f64),
+                    ..Cell::text(format!("{} / {} / {}", record.0, record.1, record.2))
+                },
+                Cell::number(m.against_best.map(|a| a.2), shown_p),
+                cell(by(m.record.0, m.margins.0)),
+                cell(by(m.record.1, None)),
+                cell(by(m.record.2, m.margins.1)),
+                cell(Cell::number(Some(m.signed_rank.p), shown_p)),
+                probability(|b| b.first),
+                probability(|b| b.equal),
+                probability(|b| b.second),
+            ];
+            let method = experiment.methods.iter().position(|e| e.id == m.method);
+            Line { method, cells }
+        });
+        let mut note = format!(
+            "{} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
+             {:.2} apart differ at 5 % (Nemenyi). Wins, ties and losses: against all other methods on all data \
+             sets. The rest against the method of best mean rank: z of aligned ranks with Holm's adjustment, \
+             data sets where it is better and worse with mean margins, Wilcoxon's signed-rank test, and its \
+             Bayesian form with differences up to {ROPE} as equal.",
+            self.sets.len(),
+            if self.left_out.is_empty() {
+                String::new()
+            } else {
+                format!(" (left out, as a method has no score there: {})", self.left_out.join(", "))
+            },
+            self.friedman.chi_squared,
+            shown_p(self.friedman.p),
+            shown_p(self.friedman.f_p),
+            shown_p(self.aligned.p),
+            self.critical_difference
+        );
+        if self.sets.len() < 5 {
+            note += " With so few data sets these tests see only large differences.";
+        }
+        Sheet {
+            caption: format!("{} over all data sets", self.title()),
+            note,
+            head: heads.map(|h| (h.to_string(), None)).into(),
+            lines: lines.collect(),
+            words: Vec::new(),
+        }
+    }
+}
+
+/// A p value for readers.
+pub(crate) fn shown_p(p: f64) -> String {
+    if p < 0.001 { "< .001".into() } else { format!("{p:.3}") }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::curves::PointSummary;
+    use mustlink_experiments::statistics::Summary;
+    use std::path::Path;
+
+    /// Methods with these scores on six data sets, a little more on each next one.
+    pub(crate) fn significance(metric: &str, methods: &[&str], scores: &[f64]) -> Significance {
+        let mut text = format!("[experiment]\nname = \"t\"\n[scoring]\nmetrics = [\"{metric}\"]\n");
+        let sets: Vec<String> = (0..6).map(|at| format!("set{at}")).collect();
+        sets.iter().for_each(|s| text += &format!("[[dataset]]\nid = \"{s}\"\n"));
+        methods
+            .iter()
+            .for_each(|m| text += &format!("[[method]]\nid = \"{m}\"\nclusterer = \"kmeans\"\n"));
+        let experiment = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap();
+        let mut curves = Vec::new();
+        for (number, dataset) in sets.iter().enumerate() {
+            for (method, score) in methods.iter().zip(scores) {
+                let score = Summary::of(&[score + 0.01 * number as f64], 0.95);
+                curves.push(CurveSummary {
+                    dataset: dataset.clone(),
+                    method: method.to_string(),
+                    metric: metric.into(),
+                    points: vec![PointSummary {
+                        p: 0.0,
+                        score,
+                        scored: 1,
+                        undefined: 0,
+                        failed: 0,
+                    }],
+                    area: None,
+                    end: None,
+                });
+            }
+        }
+        of(&experiment, &curves).remove(0)
+    }
+
+    #[test]
+    fn wins_and_losses_know_the_direction() {
+        for (metric, expected) in [("ari", (0, 0, 6)), ("vi", (6, 0, 0))] {
+            let found = significance(metric, &["low", "high"], &[0.1, 0.2]);
+            let at = |m: &str| found.methods.iter().position(|c| c.method == m).unwrap();
+            assert_eq!(found.record(at("low"), at("high")), expected, "{metric}");
+            assert_eq!(found.scores[at("low")][0], 0.1);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Are two methods different, by pairs of scores?
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use super::ranks::{average_ranks, ties};
+use mustlink_experiments::statistics::Summary;
+
+/// Which difference counts against the null hypothesis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Side {
+    /// Either.
+    #[default]
+    Two,
+    /// The first is larger.
+    Greater,
+    /// The first is smaller.
+    Less,
+}
+
+/// A paired t test.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedT {
+    /// Mean difference over its standard error; infinite where all differences are the same.
+    pub t: f64,
+    /// Probability of a t at least as far out.
+    pub p: f64,
+    /// Number of pairs.
+    pub pairs: usize,
+    /// All differences are the same.
+    pub degenerate: bool,
+}
+
+/// Student's t test of the mean of paired `differences`; `None` for fewer than two.
+///
+/// `correction` (test objects per training object, else 0) is added to the variance factor 1/m: training
+/// sets that overlap make differences depend on each other (Nadeau and Bengio 2003).
+pub fn paired_t(differences: &[f64], side: Side, correction: f64) -> Option<PairedT> {
+    let pairs = differences.len();
+    let summary = Summary::of(differences, 0.95).filter(|_| pairs >= 2)?;
+    let sd = summary.sd?;
+    if sd == 0.0 {
+        let t = if summary.mean == 0.0 { 0.0 } else { f64::INFINITY.copysign(summary.mean) };
+        let p = match side {
+            Side::Two => f64::from(summary.mean == 0.0),
+            Side::Greater => f64::from(summary.mean <= 0.0),
+            Side::Less => f64::from(summary.mean >= 0.0),
+        };
+        return Some(PairedT { t, p, pairs, degenerate: true });
+    }
+    let t = summary.mean / (sd * (1.0 / pairs as f64 + correction).sqrt());
+    let student = StudentsT::new(0.0, 1.0, (pairs - 1) as f64).ok()?;
+    let p = match side {
+        Side::Two => 2.0 * student.sf(t.abs()),
+        Side::Greater => student.sf(t),
+        Side::Less => student.cdf(t),
+    };
+    Some(PairedT { t, p, pairs, degenerate: false })
+}
+
+/// What becomes of differences of 0 in the signed-rank test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Zeros {
+    /// They are dropped (Wilcoxon).
+    #[default]
+    Drop,
+    /// They are ranked, then dropped (Pratt).
+    Pratt,
+}
+
+/// How the null distribution of the signed-rank test is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Null {
+    /// Exactly up to 50 pairs, else by the normal distribution.
+    #[default]
+    Auto,
+    /// By the normal distribution, with or without continuity correction.
+    Normal {
+        /// Move the statistic by ½ towards its mean.
+        continuity: bool,
+    },
+}
+
+/// A Wilcoxon signed-rank test, two-sided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SignedRank {
+    /// Sum of the ranks of positive differences.
+    pub plus: f64,
+    /// Sum of the ranks of negative differences.
+    pub minus: f64,
+    /// Differences that are not 0.
+    pub pairs: usize,
+    /// P(min(W⁺, W⁻) ≤ the one observed).
+    pub p: f64,
+    /// Whether p is exact.
+    pub exact: bool,
+}
+
+/// Most pairs of which the exact distribution is made.
+const EXACT: usize = 50;
+
+/// Wilcoxon's signed-rank test of paired `differences`, two-sided, ties by average ranks. Differences are
+/// rounded to 1e-12 first: decimals that tie must not be told apart by rounding errors. Without a
+/// difference p is 1.
+pub fn signed_rank(differences: &[f64], zeros: Zeros, null: Null) -> SignedRank {
+    let rounded: Vec<f64> = differences.iter().map(|d| (d * 1e12).round() / 1e12).collect();
+    let ranked: Vec<f64> = match zeros {
+        Zeros::Drop => rounded.into_iter().filter(|d| *d != 0.0).collect(),
+        Zeros::Pratt => rounded,
+    };
+    let sizes: Vec<f64> = ranked.iter().map(|d| d.abs()).collect();
+    let ranks = average_ranks(&sizes);
+    let sum = |positive: bool| -> f64 {
+        let mine = ranked.iter().zip(&ranks).filter(|(d, _)| **d != 0.0 && (**d > 0.0) == positive);
+        mine.map(|(_, r)| r).sum()
+    };
+    let (plus, minus) = (sum(true), sum(false));
+    let kept: Vec<f64> =
+        ranked.iter().zip(&ranks).filter(|(d, _)| **d != 0.0).map(|(_, r)| *r).collect();
+    let pairs = kept.len();
+    let exact = null == Null::Auto && pairs <= EXACT;
+    let p = match (pairs, null) {
+        (0, _) => 1.0,
+        _ if exact => exact_p(&kept, plus.min(minus)),
+        (_, null) => {
+            let m = ranked.len() as f64;
+            let z = m - pairs as f64;
+            // Of all ranks without those of the zeros, which stand first.
+            let mean = (m * (m + 1.0) - z * (z + 1.0)) / 4.0;
+            let squares = |m: f64| m * (m + 1.0) * (2.0 * m + 1.0);
+            let nonzero: Vec<f64> = sizes.iter().copied().filter(|s| *s != 0.0).collect();
+            let variance = (squares(m) - squares(z)) / 24.0 - ties(&nonzero) / 48.0;
+            let shift = if null == (Null::Normal { continuity: true }) { 0.5 } else { 0.0 };
+            let distance = ((plus - mean).abs() - shift).max(0.0);
+            2.0 * standard().sf(distance / variance.sqrt())
+        }
+    };
+    SignedRank { plus, minus, pairs, p: p.min(1.0), exact }
+}
+
+/// The standard normal distribution.
+pub(super) fn standard() -> Normal {
+    Normal::new(0.0, 1.0).expect("a deviation above 0")
+}
+
+/// P(min(W⁺, W⁻) ≤ least) when every rank is positive with probability ½. Twice a rank is an integer, so
+/// that ties are exact too.
+fn exact_p(ranks: &[f64], least: f64) -> f64 {
+    let doubled: Vec<usize> = ranks.iter().map(|r| (2.0 * r).round() as usize).collect();
+    let total: usize = doubled.iter().sum();
+    let mut ways = vec![0.0f64; total + 1];
+    ways[0] = 1.0;
+    let mut reached = 0;
+    for r in doubled {
+        reached += r;
+        for sum in (r..=reached).rev() {
+            ways[sum] += ways[sum - r];
+        }
+    }
+    let least = (2.0 * least).round() as usize;
+    let below: f64 = ways[..=least].iter().sum();
+    let all: f64 = ways.iter().sum();
+    if 2 * least >= total { 1.0 } else { 2.0 * below / all }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const A: [f64; 10] = [0.71, 0.65, 0.80, 0.55, 0.90, 0.62, 0.77, 0.58, 0.69, 0.84];
+    const B: [f64; 10] = [0.68, 0.66, 0.74, 0.55, 0.85, 0.60, 0.70, 0.61, 0.60, 0.80];
+
+    fn differences() -> Vec<f64> {
+        A.iter().zip(&B).map(|(a, b)| a - b).collect()
+    }
+
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+    }
+
+    #[test]
+    fn published_values_of_the_t_test() {
+        let t = paired_t(&differences(), Side::Two, 0.0).unwrap();
+        near(t.t, 2.687484052588);
+        near(t.p, 0.024898920007);
+        let resampled = paired_t(&differences(), Side::Two, 1.0 / 9.0).unwrap();
+        near(resampled.t, 1.849653378570);
+        near(resampled.p, 0.097404674203);
+        near(paired_t(&differences(), Side::Greater, 0.0).unwrap().p, t.p / 2.0);
+        near(paired_t(&differences(), Side::Less, 0.0).unwrap().p, 1.0 - t.p / 2.0);
+        assert_eq!(paired_t(&[1.0], Side::Two, 0.0), None);
+        let same = paired_t(&[0.5; 4], Side::Two, 0.0).unwrap();
+        assert!(same.degenerate && same.p == 0.0 && same.t == f64::INFINITY);
+        assert_eq!(paired_t(&[0.0; 4], Side::Two, 0.0).unwrap().p, 1.0);
+    }
+
+    #[test]
+    fn published_values_of_the_signed_rank_test() {
+        let exact = signed_rank(&differences(), Zeros::Drop, Null::Auto);
+        assert_eq!((exact.plus, exact.minus, exact.pairs, exact.exact), (40.5, 4.5, 9, true));
+        near(exact.p, 0.03125);
+        let normal =
+            |continuity, zeros| signed_rank(&differences(), zeros, Null::Normal { continuity }).p;
+        near(normal(false, Zeros::Drop), 0.032815858973);
+        near(normal(true, Zeros::Drop), 0.037982634643);
+        near(normal(false, Zeros::Pratt), 0.036292420152);
+        assert_eq!(signed_rank(&[0.0, 0.0], Zeros::Drop, Null::Auto).p, 1.0);
+    }
+
+    proptest! {
+        /// All 2^m signs, ties included.
+        #[test]
+        fn the_exact_distribution_is_that_of_all_signs(
+            sizes in prop::collection::vec((1i32..6, prop::bool::ANY), 1..=12),
+        ) {
+            let signed: Vec<f64> = sizes.iter().map(|&(d, up)| f64::from(if up { d } else { -d })).collect();
+            let found = signed_rank(&signed, Zeros::Drop, Null::Auto);
+            let ranks = average_ranks(&signed.iter().map(|d| d.abs()).collect::<Vec<_>>());
+            let total: f64 = ranks.iter().sum();
+            let least = found.plus.min(found.minus);
+            let out = (0u32..1 << signed.len()).filter(|signs| {
+                let plus: f64 = ranks.iter().enumerate().filter(|(i, _)| signs >> i & 1 == 1).map(|(_, r)| r).sum();
+                plus.min(total - plus) <= least + 1e-9
+            });
+            prop_assert!((found.p - out.count() as f64 / f64::from(1u32 << signed.len())).abs() < 1e-12);
+        }
+
+        #[test]
+        fn swapping_the_methods_changes_the_sign_alone(d in prop::collection::vec(-1.0f64..1.0, 2..20)) {
+            let swapped: Vec<f64> = d.iter().map(|v| -v).collect();
+            let (a, b) = (paired_t(&d, Side::Two, 0.1).unwrap(), paired_t(&swapped, Side::Two, 0.1).unwrap());
+            prop_assert!((a.t + b.t).abs() < 1e-9 && (a.p - b.p).abs() < 1e-12);
+            let (a, b) = (signed_rank(&d, Zeros::Drop, Null::Auto), signed_rank(&swapped, Zeros::Drop, Null::Auto));
+            prop_assert!(a.plus == b.minus && a.p == b.p && (0.0..=1.0).contains(&a.p));
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Where did supervision hurt?
+//!
+//! Every method that asks is compared with its unconstrained twin: itself before the first question, or
+//! another method with the same clusterer that asks nothing. Davidson, Wagstaff and Basu (2006) show that
+//! constraint sets can lower the score on average, and measure two properties that explain it:
+//! informativeness and coherence.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::figure::{cell, csv};
+use crate::samples;
+use crate::sheet::{Cell, Line, Sheet};
+use crate::significance::shown_p;
+use crate::statistics::multiple::holm;
+use crate::statistics::paired::{Side, paired_t};
+use crate::svg::escape;
+use mustlink_experiments::verdict::{Results, Sample};
+use mustlink_experiments::{Experiment, MethodSpec};
+
+/// Differences this small are none.
+const TIE: f64 = 1e-9;
+
+/// A method against its twin on one data set under one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Benefit {
+    pub metric: String,
+    pub dataset: String,
+    pub method: String,
+    pub twin: String,
+    /// Mean of method less twin, above 0 where supervision helped, whatever the direction of the metric.
+    pub mean: f64,
+    /// Pairs of units, and p of the paired t test after Holm's adjustment over all pairs of the metric.
+    pub pairs: usize,
+    pub p: Option<f64>,
+    pub informativeness: Option<f64>,
+    pub coherence: Option<f64>,
+}
+
+impl Benefit {
+    fn is_significant(&self) -> bool {
+        self.p.is_some_and(|p| p < 0.05)
+    }
+}
+
+/// What became of the comparison.
+#[derive(Debug, Default)]
+pub(crate) struct Supervision {
+    pub benefits: Vec<Benefit>,
+    /// Methods that ask and have no twin.
+    pub alone: Vec<String>,
+    /// Whether informativeness and coherence are scored.
+    pub informativeness: bool,
+    pub coherence: bool,
+}
+
+fn asks(method: &MethodSpec) -> bool {
+    method.config.get("selector").is_some_and(|s| !s.is_null())
+}
+
+/// What a method does apart from asking.
+fn without_questions(method: &MethodSpec) -> Option<[&Value; 3]> {
+    let clusterer = method.config.get("clusterer").filter(|c| !c.is_null())?;
+    Some([clusterer, &method.config["k"], &method.config["transforms"]])
+}
+
+/// Compares every method that asks with its twin.
+pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f64) -> Supervision {
+    let starts_at_0 =
+        experiment.points.numbers().is_ok_and(|p| p.first() == Some(&0) && p.len() > 1);
+    let scored = || experiment.columns().iter().zip(&experiment.scoring.metrics);
+    let column = |tag: &str| {
+        let mut found = scored().filter(|(_, m)| m.typetag_name() == tag);
+        found.next().map(|(column, _)| column.as_str())
+    };
+    let (informativeness, coherence) = (column("informativeness"), column("coherence"));
+    let mut out = Supervision {
+        informativeness: informativeness.is_some(),
+        coherence: coherence.is_some(),
+        ..Supervision::default()
+    };
+    let asking: Vec<&MethodSpec> = experiment.methods.iter().filter(|m| asks(m)).collect();
+    let twin_of = |method: &MethodSpec| {
+        let mut others = experiment.methods.iter().filter(|m| !asks(m));
+        others.find(|m| {
+            let own = without_questions(method);
+            own.is_some() && own == without_questions(m)
+        })
+    };
+    for method in &asking {
+        if !starts_at_0 && twin_of(method).is_none() {
+            out.alone.push(method.id.clone());
+        }
+    }
+    for (metric, plugin) in scored() {
+        let facts = plugin.properties();
+        // Scores of the constraints themselves say nothing about the clusters.
+        if facts.needs_constraints || facts.needs_unconstrained || facts.needs_ensemble {
+            continue;
+        }
+        let sign = if facts.higher_is_better { 1.0 } else { -1.0 };
+        let mut mine = Vec::new();
+        for dataset in &experiment.datasets {
+            // With constraints of its own a data set has no unconstrained point.
+            let own = starts_at_0 && dataset.constraints.is_none();
+            for method in &asking {
+                let curve = |method: &str| samples::curve(results, &dataset.id, metric, method);
+                let Some((_, with)) = curve(&method.id).and_then(|c| c.last()) else { continue };
+                let (twin, without): (String, &Sample) = match (own, twin_of(method)) {
+                    (true, _) => match curve(&method.id).and_then(|c| c.first()) {
+                        Some((_, without)) => ("itself without questions".into(), without),
+                        None => continue,
+                    },
+                    (false, Some(twin)) if dataset.constraints.is_none() => {
+                        match curve(&twin.id).and_then(|c| c.last()) {
+                            Some((_, without)) => (twin.id.clone(), without),
+                            None => continue,
+                        }
+                    }
+                    _ => continue,
+                };
+                let differences = samples::differences(with, without);
+                let differences: Vec<f64> = differences.iter().map(|d| sign * d).collect();
+                if differences.is_empty() {
+                    continue;
+                }
+                let of_set = |column: Option<&str>| {
+                    let curve = samples::curve(results, &dataset.id, column?, &method.id)?;
+                    samples::mean(&curve.last()?.1)
+                };
+                mine.push(Benefit {
+                    metric: metric.clone(),
+                    dataset: dataset.id.clone(),
+                    method: method.id.clone(),
+                    twin,
+                    mean: differences.iter().sum::<f64>() / differences.len() as f64,
+                    pairs: differences.len(),
+                    p: paired_t(&differences, Side::Two, correction).map(|t| t.p),
+                    informativeness: of_set(informativeness),
+                    coherence: of_set(coherence),
+                });
+            }
+        }
+        let tested: Vec<f64> = mine.iter().filter_map(|b| b.p).collect();
+        let mut adjusted = holm(&tested).into_iter();
+        for benefit in mine.iter_mut().filter(|b| b.p.is_some()) {
+            benefit.p = adjusted.next();
+        }
+        out.benefits.extend(mine);
+    }
+    out
+}
+
+impl Supervision {
+    /// Whether there is anything to say.
+    pub fn is_empty(&self) -> bool {
+        self.benefits.is_empty() && self.alone.is_empty()
+    }
+
+    /// Every comparison, one per line.
+    pub fn to_csv(&self) -> Vec<u8> {
+        let head = [
+            "metric",
+            "dataset",
+            "method",
+            "twin",
+            "mean_benefit",
+            "pairs",
+            "p_holm",
+            "informativeness",
+            "coherence",
+        ];
+        let lines = self.benefits.iter().map(|b| {
+            vec![
+                b.metric.clone(),
+                b.dataset.clone(),
+                b.method.clone(),
+                b.twin.clone(),
+                b.mean.to_string(),
+                b.pairs.to_string(),
+                cell(b.p),
+                cell(b.informativeness),
+                cell(b.coherence),
+            ]
+        });
+        csv(&head, lines)
+    }
+
+    /// Where the mean is below 0, the worst first; `None` where it is nowhere.
+    pub fn sheet(&self, experiment: &Experiment) -> Option<Sheet> {
+        let mut hurt: Vec<&Benefit> = self.benefits.iter().filter(|b| b.mean < -TIE).collect();
+        hurt.sort_by(|a, b| {
+            b.is_significant().cmp(&a.is_significant()).then(a.mean.total_cmp(&b.mean))
+        });
+        let three = |v: f64| format!("{v:.3}");
+        let line = |b: &&Benefit| {
+            let lower = Cell { bold: b.is_significant(), ..Cell::number(Some(-b.mean), three) };
+            let mut cells = vec![
+                Cell::text(&b.dataset),
+                Cell::text(&b.method),
+                Cell::text(&b.metric),
+                lower,
+                Cell::number(b.p, shown_p),
+                Cell::text(&b.twin),
+            ];
+            if self.informativeness {
+                cells.push(Cell::number(b.informativeness, three));
+            }
+            if self.coherence {
+                cells.push(Cell::number(b.coherence, three));
+            }
+            let method = experiment.methods.iter().position(|m| m.id == b.method);
+            Line { method, cells }
+        };
+        let mut head = vec!["data set", "method", "metric", "worse by", "p (Holm)", "twin"];
+        head.extend(self.informativeness.then_some("informativeness"));
+        head.extend(self.coherence.then_some("coherence"));
+        let sheet = Sheet {
+            caption: "Where supervision hurt".into(),
+            note: "Mean at the last point against the unconstrained twin; bold where the paired t test \
+                   rejects at 5 % with Holm's adjustment over all pairs of the metric."
+                .into(),
+            head: head.into_iter().map(|h| (h.to_string(), None)).collect(),
+            lines: hurt.iter().map(line).collect(),
+            words: vec![1, 2, 5],
+        };
+        (!hurt.is_empty()).then_some(sheet)
+    }
+
+    /// The section of the page.
+    pub fn html(&self, h: &mut String, experiment: &Experiment) {
+        if self.is_empty() {
+            return;
+        }
+        h.push_str("<h2 id=\"supervision\">Where supervision hurt</h2>\n");
+        let below = self.benefits.iter().filter(|b| b.mean < -TIE).count();
+        let surely = self.benefits.iter().filter(|b| b.mean < -TIE && b.is_significant()).count();
+        if !self.benefits.is_empty() {
+            let _ = writeln!(
+                h,
+                "<p>Each method that asks was compared with its unconstrained twin. In {below} of {} \
+                 comparisons (data set, method, metric) it is worse with constraints{}.</p>",
+                self.benefits.len(),
+                match surely {
+                    0 => ", in none significantly so".to_string(),
+                    n => format!(", in <b>{n} significantly so</b>"),
+                }
+            );
+        }
+        if let Some(sheet) = self.sheet(experiment) {
+            sheet.html(h);
+        }
+        if !self.alone.is_empty() {
+            let _ = writeln!(
+                h,
+                "<p><b>No twin:</b> {}. Put 0 first among the points under <code>[curve]</code>, or add a \
+                 <code>[[method]]</code> with <code>clusterer = \"same:{}\"</code> and no selector.</p>",
+                escape(&self.alone.join(", ")),
+                escape(&self.alone[0])
+            );
+        }
+        let absent: Vec<&str> = [
+            (!self.informativeness).then_some("informativeness"),
+            (!self.coherence).then_some("coherence"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if !absent.is_empty() {
+            let _ = writeln!(
+                h,
+                "<p class=\"dim\">Why constraints hurt is not shown: {} of the constraint sets (Davidson, \
+                 Wagstaff and Basu 2006) {} not scored. Add {} to <code>metrics</code> under \
+                 <code>[scoring]</code>, with <code>scope = \"train\"</code> or <code>\"all\"</code>.</p>",
+                absent.join(" and "),
+                if absent.len() == 1 { "is" } else { "are" },
+                absent
+                    .iter()
+                    .map(|a| format!("<code>\"{a}\"</code>"))
+                    .collect::<Vec<_>>()
+                    .join(" and "),
+            );
+        } else {
+            h.push_str(
+                "<p class=\"dim\">Informativeness: share of the constraints that the clustering without \
+                 them breaks. Coherence: share of must-link and cannot-link pairs that do not contradict \
+                 each other in their directions. Low values of either go with constraints that hurt \
+                 (Davidson, Wagstaff and Basu 2006).</p>\n",
+            );
+        }
+        if !self.benefits.is_empty() {
+            h.push_str(
+                "<p><a href=\"supervision.csv\">supervision.csv</a>: every comparison</p>\n",
+            );
+        }
+    }
+}

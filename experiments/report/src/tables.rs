@@ -1,0 +1,134 @@
+//! The tables of a report: scores data set by data set, and what they cost.
+
+use crate::columns::{Column, Made, columns, counts, find, legend};
+use crate::samples;
+use crate::sheet::{Cell, Line, Sheet};
+use mustlink_experiments::Experiment;
+
+/// A metric's tables.
+pub(crate) struct OfMetric {
+    pub metric: String,
+    /// The number that tests over data sets compare comes first.
+    pub sheets: Vec<Sheet>,
+}
+
+/// Data sets × methods for every number that stands for a curve, metric by metric.
+pub(crate) fn scores(experiment: &Experiment, made: &Made<'_>) -> Vec<OfMetric> {
+    let mut columns = columns(experiment, made.curves, true);
+    columns.sort_by_key(|c| !c.is_compared(made.curves));
+    // What has no value anywhere, as informativeness without constraints, is no table where another is.
+    let known = |c: &Column| made.curves.iter().any(|m| m.metric == c.metric && c.of(m).is_some());
+    let has: Vec<String> = columns.iter().filter(|c| known(c)).map(|c| c.metric.clone()).collect();
+    columns.retain(|c| known(c) || !has.contains(&c.metric));
+    let of = |metric: &String| {
+        let mine = columns.iter().filter(|c| c.metric == *metric);
+        let sheets = mine.map(|c| score_sheet(experiment, made, c)).collect();
+        OfMetric { metric: metric.clone(), sheets }
+    };
+    experiment.measured().iter().map(of).collect()
+}
+
+fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> Sheet {
+    let mut any_bold = false;
+    let line = |dataset: &str| {
+        let best = column.best(made, dataset);
+        let mut cells = vec![Cell::text(dataset)];
+        for method in &experiment.methods {
+            let curve = find(made.curves, dataset, &method.id, &column.metric);
+            let bold = best.as_deref() == Some(method.id.as_str());
+            any_bold |= bold;
+            cells.push(Cell {
+                text: column.text(curve),
+                value: curve.and_then(|c| column.of(c)).map(|s| s.mean),
+                bold,
+                bad: curve.is_some_and(|c| counts(c).1 > 0),
+            });
+        }
+        Line { method: None, cells }
+    };
+    let lines = experiment.datasets.iter().map(|d| d.id.as_str()).map(line).collect();
+    let better = match column.higher {
+        Some(true) => " ↑",
+        Some(false) => " ↓",
+        None => "",
+    };
+    let mine = made.curves.iter().filter(|c| c.metric == column.metric);
+    let mut note = format!("{}; area: mean height of the curve.", legend(experiment, mine));
+    if column.higher.is_some() && experiment.methods.len() > 1 {
+        note += if any_bold {
+            " Bold: the best mean where a paired t test against the next rejects at 5 %, with Holm's \
+                 adjustment over all other methods."
+        } else {
+            " Nothing is bold: on no data set the difference between the best and the next is \
+                 significant at 5 % (paired t tests, Holm's adjustment over all other methods)."
+        };
+    }
+    note += &few_repeats(experiment);
+    Sheet {
+        caption: format!("{}{better}", column.head),
+        note,
+        head: heads(experiment),
+        lines,
+        words: Vec::new(),
+    }
+}
+
+/// A word of caution where intervals rest on few repeats.
+pub(crate) fn few_repeats(experiment: &Experiment) -> String {
+    match experiment.split.repeats() {
+        1 => " One repeat: no interval shows how far another would lie.".into(),
+        n @ 2..5 => format!(" Only {n} repeats: intervals are wide, and tests see little."),
+        _ => String::new(),
+    }
+}
+
+fn heads(experiment: &Experiment) -> Vec<(String, Option<usize>)> {
+    let methods = experiment.methods.iter().enumerate().map(|(at, m)| (m.id.clone(), Some(at)));
+    std::iter::once(("data set".to_string(), None)).chain(methods).collect()
+}
+
+/// Data sets × methods for what the last point takes: time, questions, constraints broken.
+pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
+    let columns = [
+        (
+            "time_total_s",
+            "seconds",
+            "Mean seconds of a cell at its last point, selection included.",
+        ),
+        ("queries", "queries", "Mean number of answered questions at the last point."),
+        (
+            "violations",
+            "constraints violated",
+            "Mean number of the constraints handed to the clusterer that its result breaks, at the last point.",
+        ),
+    ];
+    let sheets = columns.into_iter().filter_map(|(column, caption, note)| {
+        let mut any = false;
+        let mut line = |dataset: &str| {
+            let mut cells = vec![Cell::text(dataset)];
+            for method in &experiment.methods {
+                let curve = samples::curve(made.results, dataset, column, &method.id);
+                let mean = curve.and_then(|c| samples::mean(&c.last()?.1));
+                any |= mean.is_some_and(|m| m > 0.0);
+                cells.push(Cell::number(mean, shown));
+            }
+            Line { method: None, cells }
+        };
+        let lines = experiment.datasets.iter().map(|d| line(&d.id)).collect();
+        let (caption, note) = (caption.to_string(), note.to_string());
+        any.then(|| Sheet { caption, note, head: heads(experiment), lines, words: Vec::new() })
+    });
+    sheets.collect()
+}
+
+/// About three digits.
+fn shown(v: f64) -> String {
+    match v.abs() {
+        0.0 => "0".into(),
+        a if a >= 100.0 => format!("{v:.0}"),
+        a if a >= 10.0 => format!("{v:.1}"),
+        a if a >= 1.0 => format!("{v:.2}"),
+        a if a >= 0.001 => format!("{v:.4}"),
+        _ => format!("{v:.1e}"),
+    }
+}

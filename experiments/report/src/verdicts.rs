@@ -1,0 +1,319 @@
+//! Does a claim hold on our results?
+//!
+//! Criteria are judged data set by data set, and the numbers that decided are written down. A
+//! missing data set is reported as missing and never replaced.
+
+use std::fmt::Write;
+
+use mustlink_core::{Error, Result};
+use serde::Serialize;
+
+use crate::svg::escape;
+use mustlink_experiments::verdict::{EvalError, Formula, Results, shown};
+use mustlink_experiments::{Criterion, Experiment};
+
+/// What a criterion came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgement {
+    /// It holds wherever it was to hold.
+    Reproduced,
+    /// It holds on some data sets, or on all that are there while others are missing.
+    Partly,
+    /// It does not hold.
+    NotReproduced,
+    /// Nothing it speaks about is there.
+    NoData,
+}
+
+impl Judgement {
+    /// The words used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Judgement::Reproduced => "reproduced",
+            Judgement::Partly => "partly",
+            Judgement::NotReproduced => "not reproduced",
+            Judgement::NoData => "no data",
+        }
+    }
+}
+
+/// One data set of a verdict.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The data set; empty where the claim is about all together.
+    pub dataset: String,
+    /// Whether it holds; absent without results.
+    pub holds: Option<bool>,
+    /// The numbers that decided, or what is missing.
+    pub numbers: String,
+}
+
+/// A criterion, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The criterion.
+    pub criterion: Criterion,
+    /// What it came to.
+    pub judgement: Judgement,
+    /// Data set by data set.
+    pub findings: Vec<Finding>,
+}
+
+impl Verdict {
+    /// Why it does not hold, where it does not and somebody has said so.
+    pub fn why(&self) -> Option<&str> {
+        let why = self.criterion.why.as_deref();
+        why.filter(|_| self.judgement == Judgement::NotReproduced)
+    }
+
+    /// Where it holds, where not, and where nothing is known, in a few words.
+    pub fn note(&self) -> String {
+        let list = |holds: Option<bool>| {
+            let mine = self.findings.iter().filter(|f| f.holds == holds);
+            mine.map(|f| f.dataset.as_str())
+                .filter(|d| !d.is_empty())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let mut parts = Vec::new();
+        let (yes, no, absent) = (list(Some(true)), list(Some(false)), list(None));
+        if !yes.is_empty() && (!no.is_empty() || !absent.is_empty()) {
+            parts.push(format!("holds on {yes}"));
+        }
+        if !no.is_empty() {
+            parts.push(format!("not on {no}"));
+        }
+        if !absent.is_empty() {
+            parts.push(format!("no data: {absent}"));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Judges the criteria of an experiment on its results.
+pub(crate) fn judge(experiment: &Experiment, results: &Results) -> Vec<Verdict> {
+    experiment.criteria.iter().map(|c| verdict(c, experiment, results)).collect()
+}
+
+fn verdict(criterion: &Criterion, experiment: &Experiment, results: &Results) -> Verdict {
+    let text = criterion.check.as_ref().or(criterion.value.as_ref());
+    // The file was checked when it was read.
+    let formula = text.ok_or_else(String::new).and_then(|t| Formula::parse(t));
+    let named: Vec<&str> = match (&criterion.datasets, &criterion.printed) {
+        (Some(list), _) => list.iter().map(String::as_str).collect(),
+        (None, Some(printed)) => {
+            let all = experiment.datasets.iter().map(|d| d.id.as_str());
+            all.filter(|id| printed.contains_key(*id)).collect()
+        }
+        (None, None) => experiment.datasets.iter().map(|d| d.id.as_str()).collect(),
+    };
+    let findings = match formula {
+        Err(message) => vec![Finding { dataset: String::new(), holds: None, numbers: message }],
+        Ok(formula) if formula.is_about_sets() => {
+            let sets = results.sets.iter().filter(|s| named.contains(&s.id.as_str()));
+            let some = Results { sets: sets.cloned().collect(), ..results.clone() };
+            vec![finding("", formula.judge(&some, None).map(|j| (j.holds, j.numbers.join("; "))))]
+        }
+        Ok(formula) => named
+            .iter()
+            .map(|id| {
+                let at = results.sets.iter().position(|s| s.id == *id);
+                let judged = match at {
+                    None => Err(EvalError::NoData("not here".into())),
+                    Some(_) if criterion.check.is_some() => {
+                        formula.judge(results, at).map(|j| (j.holds, j.numbers.join("; ")))
+                    }
+                    Some(_) => formula.number(results, at).and_then(|n| compare(criterion, id, n)),
+                };
+                finding(id, judged)
+            })
+            .collect(),
+    };
+    let count = |holds: Option<bool>| findings.iter().filter(|f| f.holds == holds).count();
+    let (yes, no, absent) = (count(Some(true)), count(Some(false)), count(None));
+    let needed = criterion.at_least.unwrap_or(findings.len());
+    // "At least 4" is not half true of 2; "on all" is, of some.
+    let open = criterion.at_least.is_none() || yes + absent >= needed;
+    let judgement = match yes + no {
+        0 => Judgement::NoData,
+        _ if yes >= needed => Judgement::Reproduced,
+        _ if yes > 0 && open => Judgement::Partly,
+        _ => Judgement::NotReproduced,
+    };
+    Verdict { criterion: criterion.clone(), judgement, findings }
+}
+
+fn finding(dataset: &str, judged: Result<(bool, String), EvalError>) -> Finding {
+    let (holds, numbers) = match judged {
+        Ok((holds, numbers)) => (Some(holds), numbers),
+        Err(EvalError::NoData(what) | EvalError::Wrong(what)) => (None, what),
+    };
+    Finding { dataset: dataset.into(), holds, numbers }
+}
+
+/// Ours beside the printed number.
+fn compare(
+    criterion: &Criterion,
+    set: &str,
+    (ours, interval): (f64, Option<(f64, f64)>),
+) -> Result<(bool, String), EvalError> {
+    let printed = criterion.printed.as_ref().and_then(|p| p.get(set)).copied();
+    let Some(printed) = printed else { return Err(EvalError::NoData("nothing printed".into())) };
+    let inside = interval.is_some_and(|(low, high)| (low..=high).contains(&printed));
+    let (holds, rule) = match (criterion.factor, &criterion.tolerance) {
+        (Some(factor), _) => {
+            let near = ours <= printed * factor && ours >= printed / factor;
+            (near, format!("within a factor {}", shown(factor)))
+        }
+        (None, tolerance) => match tolerance.as_ref().and_then(|t| t.on(set)) {
+            // Decimals as printed: 0.85 is within 0.05 of 0.8.
+            Some(x) => ((ours - printed).abs() <= x * (1.0 + 1e-12), format!("± {}", shown(x))),
+            None => (false, "in our interval".into()),
+        },
+    };
+    let range = interval.map_or(String::new(), |(a, b)| format!(" [{}, {}]", shown(a), shown(b)));
+    Ok((holds || inside, format!("ours {}{range}, printed {} {rule}", shown(ours), shown(printed))))
+}
+
+/// A line per criterion and data set.
+pub(crate) fn to_csv(verdicts: &[Verdict]) -> Result<Vec<u8>> {
+    let fail = |e: &dyn std::fmt::Display| Error::Data {
+        place: "verdicts.csv".into(),
+        message: e.to_string(),
+    };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let head = ["criterion", "verdict", "dataset", "holds", "numbers", "formula", "statement"];
+    writer.write_record(head).map_err(|e| fail(&e))?;
+    for verdict in verdicts {
+        let c = &verdict.criterion;
+        let formula = c.check.as_ref().or(c.value.as_ref()).map_or("", String::as_str);
+        for f in &verdict.findings {
+            let holds = f.holds.map_or("", |h| if h { "yes" } else { "no" });
+            let line = [
+                &c.id,
+                verdict.judgement.name(),
+                &f.dataset,
+                holds,
+                &f.numbers,
+                formula,
+                &c.statement,
+            ];
+            writer.write_record(line).map_err(|e| fail(&e))?;
+        }
+    }
+    writer.into_inner().map_err(|e| fail(&e))
+}
+
+/// The verdicts for the terminal, one line each.
+pub(crate) fn text(verdicts: &[Verdict]) -> String {
+    let mut out = String::new();
+    let widest = verdicts.iter().map(|v| v.criterion.id.chars().count()).max().unwrap_or(0);
+    for v in verdicts {
+        let _ = write!(
+            out,
+            "{:widest$}  {:14}  {}",
+            v.criterion.id,
+            v.judgement.name(),
+            v.criterion.statement
+        );
+        let note = v.note();
+        let _ = if note.is_empty() { writeln!(out) } else { writeln!(out, " ({note})") };
+    }
+    if !verdicts.is_empty() {
+        let count = |s: Judgement| verdicts.iter().filter(|v| v.judgement == s).count();
+        let _ = writeln!(
+            out,
+            "{} criteria: {} reproduced, {} partly, {} not reproduced, {} without data",
+            verdicts.len(),
+            count(Judgement::Reproduced),
+            count(Judgement::Partly),
+            count(Judgement::NotReproduced),
+            count(Judgement::NoData)
+        );
+    }
+    out
+}
+
+/// The section of the page.
+pub(crate) fn html(h: &mut String, verdicts: &[Verdict]) {
+    if verdicts.is_empty() {
+        return;
+    }
+    h.push_str(
+        "<h2>Criteria</h2>\n<div class=\"scroll\"><table><caption>Claims, judged</caption>\n<tr><th scope=\"col\" class=\"l\">criterion</th>\
+         <th scope=\"col\" class=\"l\">claim</th><th scope=\"col\" class=\"l\">verdict</th><th scope=\"col\" class=\"l\">data set</th>\
+         <th scope=\"col\" class=\"l\">holds</th><th scope=\"col\" class=\"l\">numbers</th></tr>\n",
+    );
+    for v in verdicts {
+        let c = &v.criterion;
+        let formula = c.check.as_ref().or(c.value.as_ref()).map_or("", String::as_str);
+        let rows = v.findings.len().max(1);
+        for (at, f) in v.findings.iter().enumerate() {
+            let _ = write!(h, "<tr{}>", if at == 0 { " class=\"first\"" } else { "" });
+            if at == 0 {
+                let _ = write!(
+                    h,
+                    "<td class=\"l\" rowspan=\"{rows}\">{}</td><td class=\"w\" rowspan=\"{rows}\">{}<br><code>{}</code>{}</td>\
+                     <td class=\"l{}\" rowspan=\"{rows}\"><b>{}</b></td>",
+                    escape(&c.id),
+                    escape(&c.statement),
+                    escape(formula),
+                    v.why().map_or(String::new(), |why| format!("<br>Why not: {}", escape(why))),
+                    if v.judgement == Judgement::NotReproduced { " bad" } else { "" },
+                    v.judgement.name()
+                );
+            }
+            let holds = f.holds.map_or("–", |holds| if holds { "yes" } else { "no" });
+            let _ = writeln!(
+                h,
+                "<td class=\"l\">{}</td><td class=\"l\">{holds}</td><td class=\"w\">{}</td></tr>",
+                escape(&f.dataset),
+                escape(&f.numbers)
+            );
+        }
+    }
+    h.push_str(
+        "</table></div>\n<p><a href=\"verdicts.csv\">verdicts.csv</a>: the same as a table</p>\n",
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_experiments::Tolerance;
+    use std::collections::BTreeMap;
+
+    fn criterion(printed: f64, tolerance: Option<f64>, factor: Option<f64>) -> Criterion {
+        Criterion {
+            id: "1".into(),
+            statement: "s".into(),
+            null: None,
+            why: None,
+            datasets: None,
+            check: None,
+            at_least: None,
+            value: Some("last(ari('a'))".into()),
+            printed: Some(BTreeMap::from([("iris".to_string(), printed)])),
+            tolerance: tolerance.map(Tolerance::Same),
+            factor,
+        }
+    }
+
+    #[test]
+    fn a_printed_number_agrees_within_its_tolerance_or_our_interval() {
+        let near =
+            |c: Criterion, ours: f64, interval| compare(&c, "iris", (ours, interval)).unwrap().0;
+        assert!(near(criterion(0.8, Some(0.05), None), 0.85, None));
+        assert!(!near(criterion(0.8, Some(0.05), None), 0.8501, None));
+        assert!(near(criterion(0.8, Some(0.01), None), 0.9, Some((0.79, 1.01))));
+        assert!(!near(criterion(0.8, None, None), 0.9, Some((0.81, 1.0))));
+        assert!(near(criterion(10731.0, Some(0.0), None), 10731.0, None));
+        assert!(!near(criterion(10731.0, Some(0.0), None), 10732.0, None));
+        assert!(near(criterion(3000.0, None, Some(1.5)), 2000.0, None));
+        assert!(!near(criterion(3000.0, None, Some(1.5)), 1999.0, None));
+        let (_, said) =
+            compare(&criterion(0.8, Some(0.05), None), "iris", (0.84, Some((0.8, 0.88)))).unwrap();
+        assert_eq!(said, "ours 0.8400 [0.8000, 0.8800], printed 0.8000 ± 0.0500");
+    }
+}

@@ -1,0 +1,194 @@
+//! What a reader of a report gets.
+
+use mustlink as _;
+use std::path::Path;
+
+use mustlink_experiments::{Experiment, RunOptions, failures, retry_cell, run};
+use mustlink_report::report;
+
+const STUDY: &str = r#"
+[experiment]
+name = "a study"
+seed = 3
+
+[[dataset]]
+id = "iris"
+[[dataset]]
+id = "wine"
+optional = true
+[[dataset]]
+id = "digits"
+class_sizes = { 0 = 20, 1 = 20, 2 = 20, 3 = 1, 4 = 1, 5 = 1, 6 = 1, 7 = 1, 8 = 1, 9 = 1 }
+
+[split]
+type = "kfold"
+folds = 2
+repeats = 3
+
+[curve]
+points = [0, 10, 20]
+
+[scoring]
+metrics = ["ari", "vi"]
+scope = "all"
+
+[plot]
+baseline = "plain"
+
+[[method]]
+id = "plain"
+clusterer = "kmeans"
+
+[[method]]
+id = "asked"
+clusterer = "pck_means"
+selector = "random_pairs"
+
+[[method]]
+id = "merged"
+k = "unknown"
+selector = { type = "cobra", super_instances = 4 }
+"#;
+
+fn parse(text: &str) -> Experiment {
+    Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn page_of(text: &str, dir: &Path) -> String {
+    run(&parse(text), &RunOptions::to(dir)).unwrap_or_else(|e| panic!("{e}"));
+    std::fs::read_to_string(dir.join("report.html")).unwrap()
+}
+
+#[test]
+fn a_mailed_report_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(STUDY, dir.path());
+    // Nothing comes from elsewhere.
+    for outside in ["src=", "<link", "@import", "url(", "https://"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let figures = page.matches("<figure").count();
+    assert!(figures > 10, "{figures}");
+    assert!(page.matches("href=\"data:text/csv").count() >= figures);
+    assert_eq!(page.matches("<desc>").count(), page.matches("<svg xmlns").count());
+    // Tables say what they are.
+    assert_eq!(page.matches("<caption>").count(), page.matches("<table").count());
+    assert!(page.contains("<th scope=\"row\" class=\"l\">iris</th>"));
+    assert!(page.contains("data-toggle=\"2\"") && page.contains("id=\"filter\""));
+    for part in [
+        "We compared 3 methods on",
+        "2-fold cross-validation, 3 times",
+        "@misc{mustlink,",
+        "\\toprule",
+        "Only 3 repeats: intervals are wide",
+        "seed = 3",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // The hash of iris is there, and files for a paper lie beside the page.
+    let data = std::fs::read_to_string(dir.path().join("data.csv")).unwrap();
+    let hash = data.lines().nth(1).unwrap().rsplit(',').next().unwrap();
+    assert!(hash.len() == 64 && page.contains(hash), "{data}");
+    let file = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    assert!(file("tables.tex").contains("\\begin{tabular}{lrrr}"));
+    assert!(file("tables.md").contains("| data set | plain | asked | merged |"));
+    let figure = |name: &str| dir.path().join("figures").join(name);
+    for name in ["all-ari", "iris-vi", "ranks-ari", "pairs-vi", "times", "query-bounds"] {
+        assert!(figure(&format!("{name}.svg")).is_file(), "{name}");
+        assert!(figure(&format!("{name}.csv")).is_file(), "{name}");
+    }
+    assert!(!figure("iris-vi.png").exists());
+    assert!(file("figures/iris-ari.svg").contains("above 0: higher than plain"));
+    // COBRA with few super-instances has few questions.
+    assert!(file("figures/iris-ari.svg").contains("merged: no further question after"));
+}
+
+#[test]
+fn constraints_that_hurt_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(STUDY, dir.path());
+    assert!(page.contains("<h2 id=\"supervision\">Where supervision hurt</h2>"), "{page}");
+    assert!(page.contains("<code>\"informativeness\"</code>"));
+    let all = std::fs::read_to_string(dir.path().join("supervision.csv")).unwrap();
+    let of_iris =
+        |method: &str| all.lines().filter(|l| l.contains(&format!("iris,{method},"))).count();
+    assert_eq!((of_iris("plain"), of_iris("asked")), (0, 2), "{all}");
+    // Without a point before the first question the twin is a method; or there is none.
+    let later = STUDY.replace("points = [0, 10, 20]", "points = [10, 20]");
+    let twin = "[[method]]\nid = \"twin\"\nclusterer = \"same:asked\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&format!("{later}{twin}"), dir.path());
+    assert!(page.contains("<b>No twin:</b> merged."), "{page}");
+    let all = std::fs::read_to_string(dir.path().join("supervision.csv")).unwrap();
+    assert!(all.contains("ari,iris,asked,twin,") && !all.contains(",merged,"), "{all}");
+    // Scored, what explains it stands beside.
+    let scored =
+        STUDY.replace("[\"ari\", \"vi\"]", "[\"ari\", \"informativeness\", \"coherence\"]");
+    let dir = tempfile::tempdir().unwrap();
+    page_of(&scored, dir.path());
+    let all = std::fs::read_to_string(dir.path().join("supervision.csv")).unwrap();
+    let line = all.lines().find(|l| l.starts_with("ari,iris,asked,")).unwrap();
+    let numbers: Vec<f64> = line.split(',').skip(7).map(|n| n.parse().unwrap()).collect();
+    assert!(numbers.iter().all(|n| (0.0..=1.0).contains(n)) && numbers[1] > 0.0, "{line}");
+}
+
+#[test]
+fn a_failed_cell_has_its_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = STUDY.replace("id = \"plain\"\nclusterer", "id = \"plain\"\nk = 151\nclusterer");
+    let page = page_of(&text, dir.path());
+    let failed = failures(dir.path()).unwrap();
+    assert!(failed.len() >= 12, "{}", failed.len());
+    let command = format!("mustlink retry {} --cell ", dir.path().display());
+    let identity = page.split(&command).nth(1).unwrap().split('<').next().unwrap();
+    let lines = std::fs::read_to_string(dir.path().join("cells.csv")).unwrap();
+    assert!(lines.contains(&format!("iris,plain,0,0,{identity}")), "{identity}");
+    let outcome = retry_cell(dir.path(), identity, &RunOptions::to(dir.path())).unwrap();
+    assert_eq!((outcome.done, outcome.failed.len()), (1, 1));
+    let good =
+        lines.lines().find(|l| l.starts_with("iris,asked")).unwrap().rsplit(',').next().unwrap();
+    let refused = |identity: &str| {
+        let options = RunOptions::to(dir.path());
+        retry_cell(dir.path(), identity, &options).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused(good).contains(&format!("has no failure in cell {good}")));
+    assert!(refused("0123456789abcdef").contains("has no cell 0123456789abcdef"));
+}
+
+#[test]
+fn what_moved_is_said_and_stays_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = page_of(STUDY, dir.path());
+    assert!(!first.contains("What moved since the last report"));
+    let second = page_of(&STUDY.replace("repeats = 3", "repeats = 4"), dir.path());
+    assert!(second.contains("What moved since the last report"));
+    report(dir.path()).unwrap();
+    assert_eq!(std::fs::read_to_string(dir.path().join("report.html")).unwrap(), second);
+}
+
+#[test]
+fn pictures_come_with_the_feature() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = STUDY.replace("baseline = \"plain\"", "formats = [\"png\", \"pdf\"]");
+    let made = run(&parse(&text), &RunOptions::to(dir.path()));
+    let file = |end: &str| std::fs::read(dir.path().join(format!("figures/iris-ari.{end}")));
+    if cfg!(feature = "figures") {
+        made.unwrap();
+        assert!(file("png").unwrap().starts_with(b"\x89PNG"));
+        assert!(file("pdf").unwrap().starts_with(b"%PDF"));
+    } else {
+        let said = made.map(|_| ()).unwrap_err().to_string();
+        assert!(said.contains("build with the feature \"figures\""), "{said}");
+    }
+    assert!(file("svg").is_ok());
+}
+
+#[test]
+fn a_baseline_is_a_method() {
+    let text = STUDY.replace("baseline = \"plain\"", "baseline = \"plane\"");
+    let said = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap_err().to_string();
+    assert!(
+        said.contains("plot.baseline: no method has the id \"plane\"; did you mean \"plain\"?"),
+        "{said}"
+    );
+}
