@@ -88,13 +88,14 @@ fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
 fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
     match format {
         Format::Svg => Ok(svg.as_bytes().to_vec()),
-        _ => Err(format!(
-            "this build makes no {}; build with the feature \"figures\" of mustlink-experiments, or ask \
-             for svg alone under [plot] formats",
-            format.ending()
-        )),
+        _ => Err(format!("this build makes no {}; {BUILD}", format.ending())),
     }
 }
+
+/// Which command builds what makes every format.
+#[cfg(not(feature = "figures"))]
+const BUILD: &str = "cargo build --release --package mustlink-cli --features figures makes them, or ask for \
+                     svg alone";
 
 #[cfg(test)]
 mod tests {
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!(render(SVG, Format::Svg).unwrap(), SVG.as_bytes());
         let (png, pdf) = (render(SVG, Format::Png), render(SVG, Format::Pdf));
         if !cfg!(feature = "figures") {
-            assert!(png.unwrap_err().contains("feature \"figures\""));
+            assert!(png.unwrap_err().contains("--features figures"));
             return;
         }
         let (png, pdf) = (png.unwrap(), pdf.unwrap());

@@ -56,7 +56,7 @@ fn parse(text: &str) -> Experiment {
 
 fn page_of(text: &str, dir: &Path) -> String {
     run(&parse(text), &RunOptions::to(dir)).unwrap_or_else(|e| panic!("{e}"));
-    std::fs::read_to_string(dir.join("report.html")).unwrap()
+    std::fs::read_to_string(report(dir).unwrap().page).unwrap()
 }
 
 #[test]
@@ -170,7 +170,8 @@ fn what_moved_is_said_and_stays_said() {
 fn pictures_come_with_the_feature() {
     let dir = tempfile::tempdir().unwrap();
     let text = STUDY.replace("baseline = \"plain\"", "formats = [\"png\", \"pdf\"]");
-    let made = run(&parse(&text), &RunOptions::to(dir.path()));
+    let outcome = run(&parse(&text), &RunOptions::to(dir.path())).unwrap();
+    let made = report(&outcome.out);
     let file = |end: &str| std::fs::read(dir.path().join(format!("figures/iris-ari.{end}")));
     if cfg!(feature = "figures") {
         made.unwrap();
@@ -178,7 +179,7 @@ fn pictures_come_with_the_feature() {
         assert!(file("pdf").unwrap().starts_with(b"%PDF"));
     } else {
         let said = made.map(|_| ()).unwrap_err().to_string();
-        assert!(said.contains("build with the feature \"figures\""), "{said}");
+        assert!(said.contains("--features figures makes them"), "{said}");
     }
     assert!(file("svg").is_ok());
 }
