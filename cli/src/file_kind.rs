@@ -5,6 +5,7 @@ use std::path::Path;
 use mustlink::config::{self, Document};
 use mustlink::{Error, scripts};
 use mustlink_experiments::Experiment;
+use mustlink_report::check_formats;
 
 use crate::failure::Failure;
 use crate::method_file::MethodFile;
@@ -73,5 +74,7 @@ pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Fai
              experiment takes it as [[method]] id = \"mine\", file = \"{file}\""
         )));
     }
-    Ok(Experiment::load(file, sets)?)
+    let experiment = Experiment::load(file, sets)?;
+    check_formats(&experiment.plot.formats).map_err(|e| e.at("plot.formats"))?;
+    Ok(experiment)
 }

@@ -11,19 +11,24 @@ use mustlink_experiments::{Format as FigureFormat, Source};
 /// In which formats figures are written.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlotFormats {
-    /// Formats of the figures beside SVG: png, pdf
+    /// Formats of the figures beside SVG: png, pdf (in builds with the feature figures)
     #[arg(
         long = "plot-format",
         value_name = "FORMATS",
         value_delimiter = ',',
         requires = "plot",
-        value_parser = PossibleValuesParser::new(["svg", "png", "pdf"]).map(|f| match &*f {
-            "png" => FigureFormat::Png,
-            "pdf" => FigureFormat::Pdf,
-            _ => FigureFormat::Svg,
-        })
+        value_parser = PossibleValuesParser::new(["svg", "png", "pdf"]).try_map(|f| figure_format(&f))
     )]
     pub plot_formats: Vec<FigureFormat>,
+}
+
+fn figure_format(word: &str) -> Result<FigureFormat, Error> {
+    let format = match word {
+        "png" => FigureFormat::Png,
+        "pdf" => FigureFormat::Pdf,
+        _ => FigureFormat::Svg,
+    };
+    mustlink_report::check_formats(&[format]).map(|()| format)
 }
 
 /// Where named data sets are.

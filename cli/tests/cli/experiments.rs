@@ -129,6 +129,24 @@ fn nothing_to_retry_is_said_so() {
     assert!(!retry.err.contains("0 of 0"), "{}", retry.err);
 }
 
+/// Before anything runs, with the command that builds what is missing.
+#[test]
+fn pictures_that_this_build_does_not_make_are_refused() {
+    let bench = Bench::with("e.toml", format!("{SMALL}[plot]\nformats = [\"svg\", \"pdf\"]\n"));
+    let plan = bench.run("plan e.toml");
+    if cfg!(feature = "figures") {
+        assert_eq!(plan.status, 0, "{}", plan.err);
+        return;
+    }
+    for line in ["plan e.toml", "run e.toml"] {
+        let refused = bench.run(line);
+        assert_eq!(refused.status, 2, "{}", refused.err);
+        assert!(refused.err.contains("plot.formats: this build makes no pdf"), "{}", refused.err);
+        assert!(refused.err.contains("--features figures makes them"), "{}", refused.err);
+    }
+    assert!(!bench.path("mustlink-results").exists());
+}
+
 #[test]
 fn a_method_file_is_no_experiment() {
     let bench = Bench::with("m.toml", "clusterer = \"kmeans\"\nk = 3\n");

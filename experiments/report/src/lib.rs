@@ -45,7 +45,7 @@ mod verdicts;
 
 pub use curves::{CurveSummary, PointSummary};
 pub use kept::{kept_verdicts, verdicts_page};
-pub use render::save_figure;
+pub use render::{check_formats, save_figure};
 pub use report::{Report, report};
 pub use significance::{Comparison, Significance};
 pub use verdicts::{Finding, Judgement, Verdict};

@@ -34,6 +34,20 @@ pub fn save_figure(
     Ok(())
 }
 
+/// Which command builds what makes every format.
+const BUILD: &str = "cargo build --release --package mustlink-cli --features figures makes them, or ask for \
+                     svg alone";
+
+/// Whether this build makes figures in these formats.
+///
+/// # Errors
+/// `Usage` with the command that builds what makes them.
+pub fn check_formats(formats: &[Format]) -> Result<()> {
+    let refused = |format: &&Format| !cfg!(feature = "figures") && **format != Format::Svg;
+    let Some(format) = formats.iter().find(refused) else { return Ok(()) };
+    Err(Error::Usage(format!("this build makes no {}; {BUILD}", format.ending())))
+}
+
 /// Pixels of a PNG per pixel of the SVG: 288 per inch.
 #[cfg(feature = "figures")]
 const SCALE: f32 = 3.0;
@@ -86,16 +100,9 @@ fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
 /// That this build has no such format.
 #[cfg(not(feature = "figures"))]
 fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
-    match format {
-        Format::Svg => Ok(svg.as_bytes().to_vec()),
-        _ => Err(format!("this build makes no {}; {BUILD}", format.ending())),
-    }
+    check_formats(&[format]).map_err(|e| e.to_string())?;
+    Ok(svg.as_bytes().to_vec())
 }
-
-/// Which command builds what makes every format.
-#[cfg(not(feature = "figures"))]
-const BUILD: &str = "cargo build --release --package mustlink-cli --features figures makes them, or ask for \
-                     svg alone";
 
 #[cfg(test)]
 mod tests {
