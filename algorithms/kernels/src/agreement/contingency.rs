@@ -4,6 +4,8 @@
 //! every score of agreement are sums over it. Classes are rows, clusters are columns; both are
 //! numbered by first appearance, so that the names of labels change no bit of a result. Only cells
 //! that are not empty are kept: memory is O(N), whatever the number of groups.
+//!
+//! Sources: [HubertArabie1985] (adjusted Rand index); [VinhEppsBailey2010] §2–3 (mutual information and its mean).
 
 use std::collections::{BTreeMap, HashMap};
 

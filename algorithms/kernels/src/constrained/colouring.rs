@@ -2,6 +2,8 @@
 //!
 //! Vertices are must-link components, edges the cannot-links between them, colours clusters. A graph is
 //! the list of neighbours of each vertex; an edge stands at both of its ends.
+//!
+//! Sources: Brélaz 1979 (DSATUR); Kempe chains as in textbooks of graph colouring.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -2,6 +2,8 @@
 //!
 //! Where the constraints of a kind have one weight, must-link components and which of them are apart
 //! are enough. Other weights, and contradicting cannot-links, use lists of partners.
+//!
+//! Source: [Basu2004] §3 (transitive must-links, entailed cannot-links).
 
 use std::collections::{HashMap, HashSet};
 

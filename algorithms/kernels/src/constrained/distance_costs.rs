@@ -8,6 +8,8 @@
 //! sums and no loop over pairs. Other weights, and contradicting cannot-links, use lists of
 //! partners. Positions are taken relative to the mean of the coupled objects, so that large
 //! offsets of features do not cancel digits.
+//!
+//! Sources: [Bilenko2004] eq. 3–6; [Eaton2005] §2.6, which has all formulas.
 
 use std::sync::Arc;
 

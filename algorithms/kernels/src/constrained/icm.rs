@@ -1,4 +1,6 @@
 //! Iterated conditional modes: constrained objects choose clusters one after the other.
+//!
+//! Sources: Besag 1986; as the assignment step of [Basu2004] §4 and [BasuBilenkoMooney2004].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,6 +3,8 @@
 //! A metric is a positive definite A with ‖x‖² = xᵀAx, diagonal or full. The A that minimises
 //! tr(AB) − c·log det A for a scatter B is c·B⁻¹; where B is not safely positive, [`Floors`] say
 //! what happens.
+//!
+//! Sources: [Bilenko2004] eq. 3–6; [Eaton2005] §2.6 (the metric that minimises the objective).
 
 use linfa_linalg::eigh::Eigh;
 use ndarray::{Array2, Axis};

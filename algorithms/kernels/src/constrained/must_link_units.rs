@@ -1,4 +1,6 @@
 //! How are whole must-link components placed so that no constraint is broken?
+//!
+//! Source: [Wagstaff2001] Table 1, its step 2 by whole components.
 
 use ndarray::{Array2, ArrayView1};
 

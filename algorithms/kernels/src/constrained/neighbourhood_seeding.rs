@@ -1,7 +1,8 @@
 //! How do constraints determine where clusters start?
 //!
 //! Source: [Basu2004] §4 (centroids of the neighbourhoods), [Greene2007] and the weighted
-//! farthest-first rule of MPCK-means where there are more neighbourhoods than clusters.
+//! farthest-first rule of [Bilenko2004] where there are more neighbourhoods than clusters;
+//! [DomeniconiAlRazgan2008] §3 for starts from chunklets.
 
 use std::collections::BTreeMap;
 

@@ -3,6 +3,8 @@
 //! [`SoftOptions`] are their options; [`PenalisedKMeans`] is what those make of one problem: closed
 //! constraints, neighbourhoods, starts, weights; [`PenalisedKMeans::descend`] is penalised k-means
 //! itself.
+//!
+//! Sources: [Basu2004] §3–4; [Greene2007] Eq. 1.
 
 use std::sync::Arc;
 

@@ -6,6 +6,8 @@
 //! components in h. A move costs O(1 + separated components). Other weights, and contradicting
 //! cannot-links, use lists of partners. Counts (or sums of multipliers) are multiplied by the weight
 //! last, so that the implicit and the expanded form give the same bits.
+//!
+//! Sources: [Basu2004] §3, the two sums of penalties; [Greene2007] Eq. 1.
 
 use std::sync::Arc;
 

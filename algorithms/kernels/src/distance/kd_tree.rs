@@ -4,6 +4,8 @@
 //! that the caller rules out and yields the objects of the others. A lower bound that
 //! the caller computes from the gaps to a box, with the same operations in the same order as its
 //! distance, never rules out a wanted object: rounding is monotone.
+//!
+//! Source: Bentley 1975.
 
 use ndarray::Array2;
 

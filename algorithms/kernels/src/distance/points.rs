@@ -3,6 +3,8 @@
 //! Every assignment in the project is decided by the functions here: squared differences summed in
 //! eight fixed lanes without fused operations for dense rows, cached norms with a fall-back to
 //! differences for sparse ones. Fast kernels only pre-select.
+//!
+//! Sources: [Lloyd1982]; for cosine [DhillonModha2001] (spherical k-means).
 
 use std::sync::OnceLock;
 

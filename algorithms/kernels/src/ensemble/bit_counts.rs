@@ -5,6 +5,8 @@
 //! held bit by bit, all lowest bits in one vector, all second ones in the next: sixteen vectors are
 //! added by fifteen full adders of a few logical instructions each, so that one instruction looks at
 //! as many pairs as a vector has bits, whatever the number of clusters.
+//!
+//! Source: carry-save adders, Warren, Hacker's Delight, §5–1.
 
 use std::ops::Range;
 

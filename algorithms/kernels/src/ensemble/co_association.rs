@@ -8,6 +8,8 @@
 //!
 //! Whatever looks at all pairs (histograms, imputed constraints) streams over them with
 //! [`CoAssociation::fold`], which needs no matrix.
+//!
+//! Sources: [FredJain2005] (the matrix); [Greene2007] Fig. 3.
 #![allow(clippy::unnecessary_cast)] // cells have one of three widths, the widest is u32
 
 use std::ops::Range;

@@ -4,6 +4,8 @@
 //! from the caller's stream, preconditioned by a polynomial of the matrix itself, restarted until the
 //! residuals are small. Laplacians know their null space (one vector per connected component), which
 //! is given exactly and never iterated.
+//!
+//! Source: LOBPCG, Knyazev 2001.
 
 use linfa_linalg::Order;
 use linfa_linalg::lobpcg::lobpcg;

@@ -3,6 +3,8 @@
 //! Blocks of inner products give rounded distances; whatever lies within the rounding bound of the
 //! farthest neighbour so far is measured exactly by [`Points::between`]. So the lists are those of
 //! the plain loop over all pairs, with ties broken by index, for any number of threads.
+//!
+//! Sources of local scaling: [ZelnikManorPerona2004]; [RangapuramHein2012], whose form it has.
 
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 use rayon::prelude::*;

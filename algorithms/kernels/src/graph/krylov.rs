@@ -3,6 +3,8 @@
 //! Partitioners need these; the vectors of Laplacians come from [`crate::graph::eigen`]. The two solvers
 //! round differently and stop at different residuals, so neither can stand in for the other without a
 //! change of labels.
+//!
+//! Source: Golub and Van Loan, Matrix Computations, ch. 10 (block Krylov spaces, restarted).
 
 use linfa_linalg::eigh::Eigh;
 use ndarray::{Array2, Axis};

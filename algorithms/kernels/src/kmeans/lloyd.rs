@@ -1,4 +1,6 @@
 //! Lloyd's algorithm: assign, take means, until nothing moves.
+//!
+//! Sources: [Lloyd1982]; for cosine [DhillonModha2001].
 
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;

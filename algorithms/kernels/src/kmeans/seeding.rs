@@ -1,4 +1,6 @@
 //! Where do centres start?
+//!
+//! Sources: [ArthurVassilvitskii2007] (k-means++); [Bahmani2012] (k-means||); [Basu2004] §4 (perturbed means).
 
 use ndarray::{Array2, ArrayView1};
 use schemars::JsonSchema;

@@ -3,6 +3,8 @@
 //! Lloyd's algorithm stops where no object is nearer to another centre. Moving one object also moves
 //! two centres, and taking that into account finds better partitions from there: each move lowers the
 //! objective, and objects are visited in order until a whole sweep moves none.
+//!
+//! Source: Hartigan 1975, Clustering Algorithms, ch. 4.
 
 use ndarray::Array2;
 

@@ -9,6 +9,8 @@
 //! Bounds are Euclidean distances, for cosine those between unit vectors, in single precision and
 //! rounded towards the safe side. They are stored with all that their group had moved until then, so
 //! that nothing is written when centres move.
+//!
+//! Sources: [Ding2015]; with one group [Hamerly2010].
 
 use ndarray::Array2;
 use rayon::prelude::*;

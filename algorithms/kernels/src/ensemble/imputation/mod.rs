@@ -4,6 +4,8 @@
 //! imputed cannot-links. The pairs themselves are usually too many to list: they are counted, scored
 //! against classes, and united to neighbourhoods as they go by. They are knowledge about the ensemble,
 //! not supervision.
+//!
+//! Source: [Greene2007] Fig. 3, Eq. 2.
 
 mod blocks;
 mod constraints;

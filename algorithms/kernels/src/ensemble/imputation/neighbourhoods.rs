@@ -1,4 +1,6 @@
 //! Which sets of objects do imputed must-links hold together?
+//!
+//! Source: [Greene2007] Fig. 3 (the components of M′).
 
 use mustlink_core::closure::UnionFind;
 use mustlink_core::{Context, Error, Kind, Result};

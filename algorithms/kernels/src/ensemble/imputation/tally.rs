@@ -1,4 +1,6 @@
 //! How many pairs are imputed, how many of them do classes confirm, and how do counts spread?
+//!
+//! Source: [Greene2007] Eqs. 2 and 6, Table 1.
 
 use mustlink_core::{Context, Kind, Result};
 

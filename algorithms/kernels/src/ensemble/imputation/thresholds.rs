@@ -1,6 +1,8 @@
 //! From how many members on does a pair count as decided?
 //!
 //! Thresholds are integers, so a pair that sits exactly on one is never misplaced by rounding.
+//!
+//! Source: [Greene2007] Eq. 2 (κ_m and κ_c).
 
 use mustlink_core::{Error, Kind, Result};
 

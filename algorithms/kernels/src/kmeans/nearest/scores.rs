@@ -3,6 +3,8 @@
 //! Scores order the centres of an object: ‖µ‖²/2 − x·µ, for cosine −x·µ. They are rounded, by at
 //! most what is bounded here, in double and in single precision. Of many objects at a time, single
 //! precision is tried first, double precision where it could be wrong, exact distances last.
+//!
+//! Source of the bounds: Higham, Accuracy and Stability of Numerical Algorithms, ch. 3.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -5,6 +5,8 @@
 //! centres shifted to the mean of the centres. Where scores are closer than their rounding error, the
 //! exact sum of differences decides.
 //! A sweep also sums, block by block, while the rows are in the cache, what means and variances need.
+//!
+//! Source of the distance: [Domeniconi2007].
 
 use std::cell::RefCell;
 
