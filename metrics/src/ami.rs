@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::{Average, Contingency};
 
-use crate::agreement::{score, within};
+use crate::parts::agreement::{score, within};
 
 /// Mutual information, adjusted for chance: 0 on average for unrelated partitions, 1 for one partition.
 ///

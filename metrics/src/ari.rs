@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::agreement::{score, within};
+use crate::parts::agreement::{score, within};
 
 /// Adjusted Rand index: pairs placed alike, 0 on average for unrelated partitions, 1 for one partition.
 ///

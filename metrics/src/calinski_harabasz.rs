@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, squared_distance};
 
-use crate::geometry::{Clusters, finite};
+use crate::parts::geometry::{Clusters, finite};
 
 /// Calinski–Harabasz index: scatter between clusters over scatter within, each per degree of freedom.
 ///

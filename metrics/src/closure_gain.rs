@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::constraint_set::{closure, facts};
+use crate::parts::constraint_set::{closure, facts};
 
 /// Pairs that follow from the constraints, those stated included, per constraint stated.
 ///

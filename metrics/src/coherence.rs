@@ -4,8 +4,8 @@ use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
 use mustlink_core::reduce;
 
-use crate::constraint_set::{facts, inside};
-use crate::geometry::{COORDINATES, data};
+use crate::parts::constraint_set::{facts, inside};
+use crate::parts::geometry::{COORDINATES, data};
 
 /// An overlap up to this share of 1 + the length projected on is rounding.
 const ROUNDING: f64 = 1e-12;

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::constraint_set::{closure, facts};
+use crate::parts::constraint_set::{closure, facts};
 
 /// Number of cannot-links whose ends are joined by must-links; 0 = the constraints are consistent.
 ///

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::Distortion;
 
-use crate::geometry::{Clusters, finite};
+use crate::parts::geometry::{Clusters, finite};
 
 /// Davies–Bouldin index: spread of each cluster and its worst neighbour over the distance of their means.
 ///

@@ -11,7 +11,7 @@ use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 use mustlink_kernels::ensemble::imputation::{Imputed, Tally, Thresholds, impute};
 use rayon::prelude::*;
 
-use crate::agreement::{check_scope, in_scope, within};
+use crate::parts::agreement::{check_scope, in_scope, within};
 
 /// Members up to which all pairs of them are compared.
 const ALL_PAIRS_UP_TO: usize = 500;

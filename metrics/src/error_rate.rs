@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::agreement::score;
+use crate::parts::agreement::score;
 
 /// Share of objects outside their class under the best one-to-one matching of clusters and classes.
 ///

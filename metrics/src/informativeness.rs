@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::constraint_set::facts;
+use crate::parts::constraint_set::facts;
 use crate::violations::tally;
 
 /// Informativeness: share of the constraints that the clusterer breaks when it is given none.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use mustlink_core::prelude::*;
 
-use crate::agreement::{check_scope, in_scope, score};
+use crate::parts::agreement::{check_scope, in_scope, score};
 
 /// Number of clusters with an object in the scope.
 ///

@@ -4,8 +4,8 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::Distortion;
 
-use crate::agreement::within;
-use crate::geometry::{Clusters, finite};
+use crate::parts::agreement::within;
+use crate::parts::geometry::{Clusters, finite};
 
 /// Mean cosine between an object and the centre of its cluster.
 ///

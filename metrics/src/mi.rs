@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::agreement::{score, within};
+use crate::parts::agreement::{score, within};
 
 /// Mutual information of clusters and classes, in nats.
 ///

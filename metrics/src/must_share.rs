@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::constraint_set::{facts, inside};
+use crate::parts::constraint_set::{facts, inside};
 
 /// Share of must-links among the constraints.
 ///

@@ -6,7 +6,7 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::Average;
 
-use crate::agreement::{score, within};
+use crate::parts::agreement::{score, within};
 
 /// Mutual information over the mean of the two entropies.
 ///

@@ -5,7 +5,7 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::PairCounts;
 
-use crate::agreement::pairs;
+use crate::parts::agreement::pairs;
 
 /// True positives among `pairs`; 1 when there is nothing to find on either side, undefined when
 /// only `pairs` is empty.

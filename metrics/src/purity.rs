@@ -11,6 +11,6 @@ pub struct Purity {}
 #[plugin("purity", cites = ["ZhaoKarypis2004"])]
 impl Metric for Purity {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        crate::agreement::score("purity", input, |t| t.majority() as f64 / t.n() as f64)
+        crate::parts::agreement::score("purity", input, |t| t.majority() as f64 / t.n() as f64)
     }
 }

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::agreement::pairs;
+use crate::parts::agreement::pairs;
 
 /// Rand index: the share of pairs that clusters and classes place alike.
 ///

@@ -10,8 +10,8 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, Axis, Slice};
 use rayon::prelude::*;
 
-use crate::agreement::within;
-use crate::geometry::{Groups, data, finite, rows};
+use crate::parts::agreement::within;
+use crate::parts::geometry::{Groups, data, finite, rows};
 
 /// A cosine distance below this is rounding: the rows are parallel.
 const PARALLEL: f64 = 1e-14;

@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 
-use crate::geometry::{Clusters, finite};
+use crate::parts::geometry::{Clusters, finite};
 
 /// Mean squared distance of the objects to the mean of their cluster: Σ‖x − µ‖² / N.
 ///

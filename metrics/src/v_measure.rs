@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::Contingency;
 
-use crate::agreement::{score, within};
+use crate::parts::agreement::{score, within};
 
 /// 1 − H(Y|C)/H(Y): what the clusters say about the class, of what there is to say.
 fn homogeneity(t: &Contingency) -> f64 {

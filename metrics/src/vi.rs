@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::agreement::score;
+use crate::parts::agreement::score;
 
 /// Variation of information: what clusters and classes leave open about each other.
 ///

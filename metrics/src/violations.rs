@@ -4,7 +4,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::constraint_set::inside;
+use crate::parts::constraint_set::inside;
 
 /// (violated, all) of the constraints `given` inside the scope, counted or weighed; `None` without any.
 pub(crate) fn tally(

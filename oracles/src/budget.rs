@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::wrapping::{open_source, properties_of};
+use crate::parts::wrapping::{open_source, properties_of};
 
 /// Passes questions on until a number of answers or their cost is reached, then refuses.
 ///

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use mustlink_core::prelude::*;
 
-use crate::table::Table;
-use crate::wrapping::{objects, open_source, properties_of};
+use crate::parts::table::Table;
+use crate::parts::wrapping::{objects, open_source, properties_of};
 
 /// Puts a price on each question: one for all, by object, or from a table.
 ///

@@ -6,8 +6,8 @@ use mustlink_core::prelude::*;
 
 use crate::dont_know::DontKnow;
 use crate::noisy::Noisy;
-use crate::pair_hash::PairHash;
-use crate::wrapping::{objects, open_source, properties_of};
+use crate::parts::pair_hash::PairHash;
+use crate::parts::wrapping::{objects, open_source, properties_of};
 
 /// Asks several annotators, each with errors and doubts of their own, and makes one reply of theirs.
 ///

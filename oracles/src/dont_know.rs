@@ -2,8 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::pair_hash::PairHash;
-use crate::wrapping::{objects, open_source, properties_of};
+use crate::parts::pair_hash::PairHash;
+use crate::parts::wrapping::{objects, open_source, properties_of};
 
 /// Leaves some pairs unanswered and passes the others on.
 ///

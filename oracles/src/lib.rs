@@ -1,6 +1,8 @@
 //! Who answers "same cluster or not?" One file per oracle.
 //!
-//! Oracles are built by wrapping, in one fixed order ([`wrapping`]); simulated ones draw what is
-//! random from a hash of the pair ([`pair_hash`]), so that no reply depends on what was asked before.
+//! Oracles are built by wrapping, in one fixed order (`parts/wrapping.rs`); simulated ones draw what is
+//! random from a hash of the pair (`parts/pair_hash.rs`), so that no reply depends on what was asked before.
+
+mod parts;
 
 automod::dir!(pub "src");

@@ -2,8 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::pair_hash::PairHash;
-use crate::wrapping::{flipping, open_source, properties_of};
+use crate::parts::pair_hash::PairHash;
+use crate::parts::wrapping::{flipping, open_source, properties_of};
 
 /// Gives the opposite of some replies and passes the others on.
 ///

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use mustlink_core::prelude::*;
 
-use crate::pair_hash::PairHash;
-use crate::wrapping::{classes, classes_reply};
+use crate::parts::pair_hash::PairHash;
+use crate::parts::wrapping::{classes, classes_reply};
 
 /// Answers from classes of which some are wrong, so that its replies never contradict each other.
 ///

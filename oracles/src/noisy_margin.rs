@@ -2,8 +2,8 @@
 
 use mustlink_core::prelude::*;
 
-use crate::pair_hash::PairHash;
-use crate::wrapping::{flipping, open_source, properties_of};
+use crate::parts::pair_hash::PairHash;
+use crate::parts::wrapping::{flipping, open_source, properties_of};
 
 /// More objects than this have more than half a million pairs; then a sample stands for all.
 const ALL_PAIRS: usize = 1000;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mustlink_core::prelude::*;
 
-use crate::wrapping::objects;
+use crate::parts::wrapping::objects;
 
 /// Answers from the ledger of an earlier selection, whatever was asked in which order there.
 ///

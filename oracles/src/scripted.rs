@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use mustlink_core::prelude::*;
 use mustlink_core::registry::suggestion;
 
-use crate::table::Table;
-use crate::wrapping::objects;
+use crate::parts::table::Table;
+use crate::parts::wrapping::objects;
 
 /// Answers from a list of pairs, in the configuration or in a file.
 ///

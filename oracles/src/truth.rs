@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mustlink_core::prelude::*;
 
-use crate::wrapping::{classes, classes_reply};
+use crate::parts::wrapping::{classes, classes_reply};
 
 /// Answers from the classes: must-link exactly where two objects are of one class.
 ///

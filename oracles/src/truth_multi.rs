@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use mustlink_core::prelude::*;
 
-use crate::table::Table;
-use crate::wrapping::{classes, classes_reply};
+use crate::parts::table::Table;
+use crate::parts::wrapping::{classes, classes_reply};
 
 /// Answers from one of several classifications of the objects (by person, by pose …).
 ///

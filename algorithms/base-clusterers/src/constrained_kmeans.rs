@@ -12,7 +12,7 @@ use mustlink_kernels::kmeans::nearest::assign::assign;
 use mustlink_kernels::kmeans::seeding::Perturb;
 use ndarray::Array2;
 
-use crate::seeds::{SeedRules, Unseeded, seeds};
+use crate::parts::seeds::{SeedRules, Unseeded, seeds};
 
 /// Constrained k-means: neighbourhoods of the constraints start the clusters, and stay in them.
 ///

@@ -6,7 +6,7 @@ use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
 use mustlink_kernels::kmeans::seeding::Perturb;
 
-use crate::seeds::{SeedRules, Unseeded, seeds};
+use crate::parts::seeds::{SeedRules, Unseeded, seeds};
 
 /// Seeded k-means: neighbourhoods of the constraints start the clusters, and may move.
 ///

@@ -1,12 +1,16 @@
 //! Which pairs lie so close to a constrained pair that the constraint should hold for them too?
 
+mod cluster_metrics;
+
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::constraints::{Duplicates, Origin};
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::kd_tree::KdTree;
 use rayon::prelude::*;
 
-use crate::cluster_metrics::{ClusterMetrics, MetricSource, ScaleRule};
+use cluster_metrics::ClusterMetrics;
+
+pub use cluster_metrics::{MetricSource, ScaleRule};
 
 /// What becomes of several constraints on one pair.
 #[options]

@@ -7,7 +7,7 @@ use linfa_nn::{CommonNearestNeighbour, NearestNeighbour};
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 
-use crate::adapting::{self, Noise};
+use crate::parts::adapting::{self, Noise};
 
 /// DBSCAN, from linfa: clusters are chains of objects that have enough neighbours within a radius.
 ///

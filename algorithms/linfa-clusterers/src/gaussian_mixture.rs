@@ -7,7 +7,7 @@ use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis};
 use rand08::RngCore;
 
-use crate::adapting;
+use crate::parts::adapting;
 
 /// A Gaussian mixture with full covariances, from linfa, fitted by expectation–maximisation.
 ///

@@ -8,7 +8,7 @@ use mustlink_core::prelude::*;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::adapting;
+use crate::parts::adapting;
 
 /// Agglomerative clustering, from linfa: the two nearest clusters are merged until k are left.
 ///

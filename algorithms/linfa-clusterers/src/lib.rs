@@ -4,4 +4,8 @@
 //! over is therefore brought into the range of magnitudes where squares neither overflow nor vanish,
 //! and what linfa cannot answer is looked for first.
 
+mod parts;
+
+pub use parts::adapting::Noise;
+
 automod::dir!(pub "src");

@@ -4,7 +4,7 @@ use linfa::ParamGuard;
 use linfa::traits::Transformer;
 use mustlink_core::prelude::*;
 
-use crate::adapting::{self, Noise};
+use crate::parts::adapting::{self, Noise};
 
 /// OPTICS, from linfa: objects in the order in which density reaches them, cut into clusters.
 ///

@@ -4,7 +4,7 @@ use linfa_linalg::cholesky::CholeskyInplace;
 use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
-use crate::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose, too_large};
+use crate::parts::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose, too_large};
 
 /// The metric that the learned one stays close to.
 #[options]

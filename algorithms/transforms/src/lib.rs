@@ -3,4 +3,6 @@
 //! A step is fitted to all rows of a data set and then applied to them. Nothing is scaled unless a
 //! configuration names the step.
 
+mod parts;
+
 automod::dir!(pub "src");

@@ -5,8 +5,8 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use ndarray::{Array2, Axis, Slice};
 
-use crate::linear_map::{eigen, fix_signs, rank};
-use crate::projection::{Projection, dense_rows, onto};
+use crate::parts::linear_map::{eigen, fix_signs, rank};
+use crate::parts::projection::{Projection, dense_rows, onto};
 
 /// Components kept where none are asked for: as many as the literature on COBRA keeps of text.
 const COMPONENTS: usize = 10;

@@ -5,7 +5,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use ndarray::{Array1, Array2, Axis, Zip};
 
-use crate::linear_map::{LinearMap, eigen, recompose, too_large, values};
+use crate::parts::linear_map::{LinearMap, eigen, recompose, too_large, values};
 
 /// What to do where no cannot-link is given.
 #[options]

@@ -3,8 +3,8 @@
 use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis, Slice};
 
-use crate::linear_map::{covariance, eigen, fix_signs, mean, rank, too_large};
-use crate::projection::{Projection, dense_rows};
+use crate::parts::linear_map::{covariance, eigen, fix_signs, mean, rank, too_large};
+use crate::parts::projection::{Projection, dense_rows};
 
 /// How many principal components: a count, or a share of the variance to explain.
 #[options]

@@ -4,7 +4,7 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
 use ndarray::{Array2, Axis, Slice};
 
-use crate::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose};
+use crate::parts::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose};
 use crate::pca::{Components, spread};
 
 /// Which objects give the total spread that `dim` weighs against the spread inside chunklets.

@@ -1,7 +1,8 @@
 //! Does Gaussian propagation keep its promises, and is the fast way the published one?
 
-use mustlink_constraint_propagators::cluster_metrics::{MetricSource, ScaleRule};
-use mustlink_constraint_propagators::gaussian::{EndpointRule, Gaussian, Mode, Search};
+use mustlink_constraint_propagators::gaussian::{
+    EndpointRule, Gaussian, MetricSource, Mode, ScaleRule, Search,
+};
 use mustlink_core::constraints::Origin;
 use mustlink_core::prelude::*;
 use ndarray::{Array2, array};

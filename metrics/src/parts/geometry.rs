@@ -9,7 +9,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points, inner_product, squared_distance};
 
-use crate::agreement::{check_scope, in_scope};
+use crate::parts::agreement::{check_scope, in_scope};
 
 /// A squared length below this share of the squared lengths it came from is rounding: it is 0.
 const ROUNDING: f64 = 1e-24;

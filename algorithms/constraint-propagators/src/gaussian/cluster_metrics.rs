@@ -1,7 +1,7 @@
 //! How far does a constraint reach around an object of a cluster?
 //!
 //! The metrics of a clustering, the size of each cluster under its own, and the exponent q of the
-//! Gaussian around an object. Not a plugin: what [`gaussian`](crate::gaussian) computes with.
+//! Gaussian around an object.
 
 use linfa_linalg::cholesky::Cholesky;
 use linfa_linalg::eigh::Eigh;

@@ -5,7 +5,7 @@
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
 
-use crate::agreement::{check_scope, in_scope};
+use crate::parts::agreement::{check_scope, in_scope};
 
 /// The constraints of `given` inside the scope, in their order; none where nothing is given.
 ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mustlink_core::prelude::*;
 
-use crate::pair_hash::PairHash;
+use crate::parts::pair_hash::PairHash;
 
 /// The order, outermost first.
 pub const ORDER: &str = "budget → cost → crowd → dont_know → noise → source";

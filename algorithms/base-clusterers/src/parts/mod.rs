@@ -1,0 +1,3 @@
+//! What do several base clusterers need?
+
+pub mod seeds;

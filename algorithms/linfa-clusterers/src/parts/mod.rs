@@ -1,0 +1,3 @@
+//! What do several adapters need?
+
+pub mod adapting;

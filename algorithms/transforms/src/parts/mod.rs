@@ -1,0 +1,4 @@
+//! What do several transforms need?
+
+pub mod linear_map;
+pub mod projection;

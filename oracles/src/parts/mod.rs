@@ -1,0 +1,5 @@
+//! What do several oracles need?
+
+pub mod pair_hash;
+pub mod table;
+pub mod wrapping;
