@@ -84,6 +84,29 @@ fn a_file_is_named_like_its_tag() {
     }
 }
 
+/// Whoever opens the `src` of a crate of plugins sees which there are: what several of them share is in
+/// `parts`, what one alone needs in a folder named after it.
+#[test]
+fn a_file_in_a_folder_of_plugins_is_a_plugin() {
+    let plugins: BTreeSet<&Path> =
+        Catalogue::get().unwrap().all().iter().map(|d| Path::new(d.file)).collect();
+    let folders: BTreeSet<&Path> = plugins.iter().filter_map(|p| p.parent()).collect();
+    assert!(folders.len() > 8, "only {} crates of plugins were found", folders.len());
+    let mut others = Vec::new();
+    for path in rust_files() {
+        let Some(folder) = folders.iter().find(|f| path.starts_with(f)) else { continue };
+        assert!(folder.ends_with("src"), "{} is no plugin's place", folder.display());
+        let inside = path.strip_prefix(folder).expect("inside");
+        let first = Path::new(inside.iter().next().expect("a name"));
+        let of_plugin = plugins.contains(folder.join(first.with_extension("rs")).as_path());
+        let root = inside == Path::new("lib.rs");
+        if !root && !of_plugin && first != Path::new("parts") {
+            others.push(path.display().to_string());
+        }
+    }
+    assert!(others.is_empty(), "no plugins; move them to src/parts/:\n{}", others.join("\n"));
+}
+
 #[test]
 fn every_plugin_of_the_library_is_documented_and_versioned() {
     for d in Catalogue::get().unwrap().all() {
