@@ -28,12 +28,10 @@ pub(crate) fn tally(
     Ok((all > 0.0).then_some((violated, all)))
 }
 
-/// Constraints that the clustering breaks.
-///
-/// Must-links with ends in two clusters and cannot-links with ends in one. Undefined without
-/// constraints.
+/// The options of all three.
 #[options]
-pub struct Violations {
+#[derive(Copy)]
+pub struct Counting {
     /// Look at `must_link` or `cannot_link` alone; absent: at both.
     #[option(default = None)]
     pub kind: Option<Kind>,
@@ -41,22 +39,46 @@ pub struct Violations {
     pub weighted: bool,
 }
 
+impl Counting {
+    fn tally(
+        &self,
+        input: &MetricInput,
+        given: Option<&Constraints>,
+    ) -> Result<Option<(f64, f64)>> {
+        tally(input, given, input.labels, self.kind, self.weighted)
+    }
+}
+
+/// What all three say of themselves: the best clustering breaks nothing.
+fn facts() -> MetricProperties {
+    MetricProperties {
+        higher_is_better: false,
+        needs_truth: false,
+        perfect: Some(0.0),
+        ..MetricProperties::default()
+    }
+}
+
+/// Constraints that the clustering breaks.
+///
+/// Must-links with ends in two clusters and cannot-links with ends in one. Undefined without
+/// constraints.
+#[options]
+pub struct Violations {
+    /// What counts, and how much.
+    #[option(flatten)]
+    pub counting: Counting,
+}
+
 #[plugin("violations")]
 impl Metric for Violations {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        let tally = tally(input, input.constraints, input.labels, self.kind, self.weighted)?;
+        let tally = self.counting.tally(input, input.constraints)?;
         Ok(tally.map(|(violated, _)| violated))
     }
 
     fn properties(&self) -> MetricProperties {
-        MetricProperties {
-            max: f64::INFINITY,
-            higher_is_better: false,
-            needs_truth: false,
-            needs_constraints: true,
-            perfect: Some(0.0),
-            ..MetricProperties::default()
-        }
+        MetricProperties { max: f64::INFINITY, needs_constraints: true, ..facts() }
     }
 }
 
@@ -65,28 +87,20 @@ impl Metric for Violations {
 /// Weighted: the weight of the broken ones over the weight of all. Undefined without constraints.
 #[options]
 pub struct ViolationRate {
-    /// Look at `must_link` or `cannot_link` alone; absent: at both.
-    #[option(default = None)]
-    pub kind: Option<Kind>,
-    /// Sum weights in place of counting.
-    pub weighted: bool,
+    /// What counts, and how much.
+    #[option(flatten)]
+    pub counting: Counting,
 }
 
 #[plugin("violation_rate")]
 impl Metric for ViolationRate {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        let tally = tally(input, input.constraints, input.labels, self.kind, self.weighted)?;
+        let tally = self.counting.tally(input, input.constraints)?;
         Ok(tally.map(|(violated, all)| violated / all))
     }
 
     fn properties(&self) -> MetricProperties {
-        MetricProperties {
-            higher_is_better: false,
-            needs_truth: false,
-            needs_constraints: true,
-            perfect: Some(0.0),
-            ..MetricProperties::default()
-        }
+        MetricProperties { needs_constraints: true, ..facts() }
     }
 }
 
@@ -97,28 +111,20 @@ impl Metric for ViolationRate {
 /// it is meant for people's constraints where no classes are known. Undefined without any.
 #[options]
 pub struct ViolationRateHeldout {
-    /// Look at `must_link` or `cannot_link` alone; absent: at both.
-    #[option(default = None)]
-    pub kind: Option<Kind>,
-    /// Sum weights in place of counting.
-    pub weighted: bool,
+    /// What counts, and how much.
+    #[option(flatten)]
+    pub counting: Counting,
 }
 
 #[plugin("violation_rate_heldout")]
 impl Metric for ViolationRateHeldout {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        let tally = tally(input, input.heldout, input.labels, self.kind, self.weighted)?;
+        let tally = self.counting.tally(input, input.heldout)?;
         Ok(tally.map(|(violated, all)| violated / all))
     }
 
     fn properties(&self) -> MetricProperties {
-        MetricProperties {
-            higher_is_better: false,
-            needs_truth: false,
-            needs_heldout: true,
-            perfect: Some(0.0),
-            ..MetricProperties::default()
-        }
+        MetricProperties { needs_heldout: true, ..facts() }
     }
 }
 
@@ -141,9 +147,10 @@ mod tests {
             scope: Some(scope),
             ..MetricInput::default()
         };
+        let counting = Counting { kind, weighted };
         [
-            Violations { kind, weighted }.score(&input).unwrap(),
-            ViolationRate { kind, weighted }.score(&input).unwrap(),
+            Violations { counting }.score(&input).unwrap(),
+            ViolationRate { counting }.score(&input).unwrap(),
         ]
     }
 

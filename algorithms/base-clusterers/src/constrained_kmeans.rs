@@ -1,18 +1,14 @@
 //! Which k centres explain the objects best, with objects of known cluster held there?
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::constrained::penalised_kmeans::clustering;
-use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::{
-    Empty, PenaltyTerm, Stop, ToleranceKind, best_of, lloyd, refill, total_distortion,
-};
+use mustlink_kernels::distance::points::Points;
+use mustlink_kernels::kmeans::lloyd::{PenaltyTerm, lloyd, refill, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
-use mustlink_kernels::kmeans::seeding::Perturb;
 use ndarray::Array2;
 
-use crate::parts::seeds::{SeedRules, Unseeded, seeds};
+use crate::parts::seeds::{SeedOptions, seeds};
 
 /// Constrained k-means: neighbourhoods of the constraints start the clusters, and stay in them.
 ///
@@ -30,68 +26,29 @@ use crate::parts::seeds::{SeedRules, Unseeded, seeds};
 /// [Basu2002] figure 2; [Basu2004] feeds it neighbourhoods.
 #[options]
 pub struct ConstrainedKMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
-    #[option(min = 1)]
-    pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
-    /// Where clusters without a seed start.
-    pub unseeded: Unseeded,
-    /// How a global mean is perturbed.
-    pub perturb: Perturb,
-    /// By how much a global mean is perturbed (ρ).
-    #[option(default = 0.7, above = 0.0)]
-    pub perturb_rho: f64,
-    /// Starts, of which the best result is kept; absent: 1 with seeds, 10 without.
-    #[option(min = 1)]
-    pub restarts: Option<usize>,
-    /// Sweeps of one start.
-    #[option(default = 100, min = 1)]
-    pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
-    #[option(default = 1e-6, min = 0.0)]
-    pub tolerance: f64,
-    /// How the change is compared with the tolerance.
-    pub tolerance_kind: ToleranceKind,
-    /// What happens to a cluster without objects.
-    #[option(default = Empty::Reseed)]
-    pub empty: Empty,
+    /// What methods share that start from objects of known cluster.
+    #[option(flatten)]
+    pub options: SeedOptions,
 }
 
 #[plugin("constrained_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["cannot_links_change_something" => "seeds are groups that must-links join"])]
 impl BaseClusterer for ConstrainedKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let k = problem.require_k(self.k, "constrained_kmeans")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
-        let points = Points::new(&problem.data, self.distortion)?;
-        let rules = SeedRules {
-            unseeded: self.unseeded,
-            perturb: self.perturb,
-            rho: self.perturb_rho,
-            restarts: self.restarts,
-        };
+        let o = &self.options;
+        let k = problem.require_k(o.k, "constrained_kmeans")?;
+        let points = Points::new(&problem.data, o.distortion)?;
         let seeds = seeds(problem, k)?;
-        best_of(rules.restarts(&seeds), |r| {
-            let ctx = ctx.index(r);
-            let centres = rules.centres(&points, k, &seeds, problem, &ctx)?;
-            self.run(&points, &seeds, centres, stop, &ctx)
+        o.best(&points, k, &seeds, problem, ctx, |centres, ctx| {
+            self.run(&points, &seeds, centres, ctx)
         })
     }
 
     fn properties(&self) -> Properties {
-        Properties {
-            accepts: vec![DataKind::Dense, DataKind::Csr],
-            needs_k: self.k.is_none(),
-            reads_constraints: true,
-            gives_centers: true,
-            ..Properties::default()
-        }
+        self.options.properties()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
-        let restarts = self.restarts.unwrap_or(10).min(reduce::WAVE);
-        (copy + 40 * shape.n + restarts * (8 * shape.n + 24 * shape.k * shape.d)) as u64
+        self.options.memory(shape)
     }
 }
 
@@ -111,12 +68,12 @@ impl ConstrainedKMeans {
         points: &Points,
         seeds: &[u32],
         mut centres: Array2<f64>,
-        stop: Stop,
         ctx: &Context,
     ) -> Result<Clustering> {
         let held: Vec<bool> = seeds.iter().map(|&l| l != NONE).collect();
+        let (stop, empty) = (self.options.stop(), self.options.empty);
         if !held.contains(&true) {
-            return lloyd(points, centres, stop, self.empty, ctx);
+            return lloyd(points, centres, stop, empty, ctx);
         }
         let mut labels = seeds.to_vec();
         let mut history: Vec<IterStat> = Vec::new();
@@ -127,7 +84,6 @@ impl ConstrainedKMeans {
             let sizes;
             (centres, sizes) = means(points, &labels, centres);
             if sizes.contains(&0) {
-                let empty = self.empty;
                 moved += refill(points, &mut labels, &mut centres, empty, &mut Held(seeds))?;
             }
             let objective = total_distortion(points, &labels, &centres);
@@ -138,7 +94,7 @@ impl ConstrainedKMeans {
                 break;
             }
         }
-        Ok(clustering(labels, centres, history, status, self.distortion))
+        Ok(clustering(labels, centres, history, status, points.distortion()))
     }
 }
 
@@ -146,6 +102,7 @@ impl ConstrainedKMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
+    use mustlink_kernels::distance::points::Distortion;
     use mustlink_kernels::kmeans::seeding::Init;
     use mustlink_laws::fixtures;
     use ndarray::array;
@@ -177,7 +134,7 @@ mod tests {
             let labels: Vec<u32> =
                 classes.iter().enumerate().map(|(i, &c)| if i < known { c } else { NONE }).collect();
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
-            let method = ConstrainedKMeans { distortion, ..ConstrainedKMeans::default() };
+            let method = ConstrainedKMeans { options: SeedOptions { distortion, ..SeedOptions::default() } };
             let c = run(&method, &p.with_start(Start::Labels(labels)), seed);
             prop_assert_eq!(&c.labels[..known], &classes[..known]);
             for w in c.history.windows(2) {

@@ -11,16 +11,16 @@ use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::constrained::icm::cheapest;
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, UnitOrder, best_attempt};
-use mustlink_kernels::constrained::neighbourhood_seeding::{MoreThanK, chunklet_start};
 use mustlink_kernels::constrained::penalised_kmeans::{ConstrainedInit, clustering, distances};
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, lloyd, total_distortion};
+use mustlink_kernels::kmeans::lloyd::{Empty, Stop, lloyd, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
-use mustlink_kernels::kmeans::seeding::{Init, start};
+use mustlink_kernels::kmeans::seeding::Init;
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use crate::parts::attempts::Attempts;
 use complete_search::{CompleteSearch, total_distances};
 
 /// What is placed at once.
@@ -89,20 +89,9 @@ pub struct CopKMeans {
     /// with cannot-links (seeded COP-KMeans).
     #[option(default = ConstrainedInit::Plain(Init::default()))]
     pub init: ConstrainedInit,
-    /// Which of those when there are more than k.
-    #[option(alias = "lambda_gt_k")]
-    pub when_more_neighbourhoods: MoreThanK,
-    /// Attempts, of which the best result is kept.
-    #[option(default = 10, min = 1)]
-    pub restarts: usize,
-    /// Sweeps of one attempt.
-    #[option(default = 100, min = 1)]
-    pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
-    #[option(default = 1e-6, min = 0.0)]
-    pub tolerance: f64,
-    /// How the change is compared with the tolerance.
-    pub tolerance_kind: ToleranceKind,
+    /// Starts from neighbourhoods, attempts and their end.
+    #[option(flatten)]
+    pub attempts: Attempts,
     /// What happens to a cluster without objects; `reseed` moves whole components.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
@@ -112,7 +101,7 @@ pub struct CopKMeans {
 impl BaseClusterer for CopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cop_kmeans")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
+        let stop = self.attempts.stop();
         let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Error)?;
         let units = MustLinkUnits::new(&closure);
         let complete = match self.search {
@@ -132,14 +121,7 @@ impl BaseClusterer for CopKMeans {
         let points = Points::new(&problem.data, self.distortion)?;
         let attempt = |r: usize| {
             let ctx = ctx.index(r);
-            let centres = match self.init {
-                ConstrainedInit::Plain(init) => start(&points, k, init, problem, &ctx)?,
-                ConstrainedInit::Neighbourhood => {
-                    ctx.check()?;
-                    let mut stream = ctx.stream("start");
-                    chunklet_start(&points, k, &closure, self.when_more_neighbourhoods, &mut stream)
-                }
-            };
+            let centres = self.attempts.centres(self.init, &points, k, &closure, problem, &ctx)?;
             if units.is_empty() {
                 return lloyd(&points, centres, stop, self.empty, &ctx);
             }
@@ -156,7 +138,7 @@ impl BaseClusterer for CopKMeans {
         // One start with one order is one attempt, however often it is made.
         let random = self.order == UnitOrder::Random && !units.is_empty();
         let given = self.init == ConstrainedInit::Plain(Init::Given);
-        let restarts = if given && !random { 1 } else { self.restarts };
+        let restarts = if given && !random { 1 } else { self.attempts.restarts };
         best_attempt(restarts, attempt)
     }
 
@@ -180,8 +162,10 @@ impl BaseClusterer for CopKMeans {
             // Distances of whole components; neighbours by colour, for at most 2 · constraints.
             attempt += 8 * constrained * shape.k + 80 * constrained + 32 * shape.constraints;
         }
-        (copy + 60 * shape.n + 140 * shape.constraints + self.restarts.min(reduce::WAVE) * attempt)
-            as u64
+        (copy
+            + 60 * shape.n
+            + 140 * shape.constraints
+            + self.attempts.restarts.min(reduce::WAVE) * attempt) as u64
     }
 }
 
@@ -301,6 +285,10 @@ mod tests {
     use proptest::prelude::*;
     use proptest::test_runner::{Config, TestRunner};
 
+    fn few(restarts: usize, max_iterations: usize) -> Attempts {
+        Attempts { restarts, max_iterations, ..Attempts::default() }
+    }
+
     fn run(method: &CopKMeans, problem: &Problem, seed: u64) -> Clustering {
         method.cluster(problem, &Context::new(seed)).unwrap()
     }
@@ -335,7 +323,7 @@ mod tests {
             unit,
             init,
             order: UnitOrder::Index,
-            max_iterations: 1,
+            attempts: few(10, 1),
             empty: Empty::Keep,
             ..CopKMeans::default()
         };
@@ -430,7 +418,7 @@ mod tests {
                 pairs.iter().map(|&(i, j)| Constraint::cannot(i, j)).collect();
             for k in [least, least + 1] {
                 let p = line(&x, k, &pairs);
-                let c = run(&CopKMeans { restarts: 2, ..CopKMeans::default() }, &p, 1);
+                let c = run(&CopKMeans { attempts: few(2, 100), ..CopKMeans::default() }, &p, 1);
                 assert_eq!(p.constraints.violations(&c.labels).total(), 0);
             }
             let p = line(&x, least - 1, &pairs);
@@ -494,7 +482,7 @@ mod tests {
         let x: Vec<f64> = (0..n).map(|i| f64::from(i % 7)).collect();
         let chain: Vec<Constraint> = (1..n as usize).map(|i| Constraint::must(i - 1, i)).collect();
         let p = line(&x, 3, &chain);
-        let method = CopKMeans { restarts: 1, max_iterations: 3, ..CopKMeans::default() };
+        let method = CopKMeans { attempts: few(1, 3), ..CopKMeans::default() };
         let c = run(&method, &p, 1);
         assert_eq!(c.sizes().iter().filter(|&&s| s > 0).count(), 1);
     }
@@ -558,8 +546,7 @@ mod tests {
                     empty,
                     unit,
                     search,
-                    restarts: 3,
-                    max_iterations: 10,
+                    attempts: few(3, 10),
                     ..CopKMeans::default()
                 };
                 match method.cluster(&p, &Context::new(seed)) {
@@ -624,8 +611,7 @@ mod tests {
                 order: UnitOrder::Index,
                 search: Search::Greedy,
                 empty: Empty::Keep,
-                restarts: 1,
-                max_iterations: 1,
+                attempts: few(1, 1),
                 ..CopKMeans::default()
             };
             let made = method.cluster(&p, &Context::new(seed)).map(|c| c.labels).ok();

@@ -10,12 +10,10 @@ use mustlink_core::reduce;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
 use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, clustering,
+    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, SoftRules, clustering,
 };
 use mustlink_kernels::distance::points::{Distortion, Points, row};
 use mustlink_kernels::distance::rows_by_label::by_label;
-use mustlink_kernels::kmeans::lloyd::Empty;
-use mustlink_kernels::kmeans::seeding::Perturb;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -108,11 +106,7 @@ impl HmrfKMeans {
         SoftOptions {
             weight: AutoOr::Value(self.weight),
             weight_cannot: self.weight_cannot.map(AutoOr::Value),
-            entail: Entail::Full,
-            init: Some(self.init),
-            perturb: Perturb::Additive,
-            perturb_rho: 0.7,
-            empty: Empty::Keep,
+            rules: SoftRules { init: Some(self.init), ..SoftRules::default() },
             shared: self.shared,
         }
     }
@@ -404,6 +398,7 @@ impl PairwiseCosts for Pairs<'_> {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
+    use mustlink_kernels::kmeans::lloyd::Empty;
     use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;

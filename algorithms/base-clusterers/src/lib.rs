@@ -2,6 +2,7 @@
 
 mod parts;
 
-pub use parts::seeds::Unseeded;
+pub use parts::attempts::Attempts;
+pub use parts::seeds::{SeedOptions, Unseeded};
 
 automod::dir!(pub "src");

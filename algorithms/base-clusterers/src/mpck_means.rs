@@ -3,14 +3,13 @@
 mod learner;
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::constrained::constraint_groups::Entail;
 use mustlink_kernels::constrained::mahalanobis::{Metric, Singular};
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, auto_weight, fitted_weight,
+    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, SoftRules, auto_weight, fitted_weight,
 };
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::{Empty, lloyd};
-use mustlink_kernels::kmeans::seeding::{Init, Perturb};
+use mustlink_kernels::kmeans::lloyd::lloyd;
+use mustlink_kernels::kmeans::seeding::Init;
 
 use learner::{Learner, MetricOptions};
 
@@ -90,19 +89,9 @@ pub struct MpckMeans {
     /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
     #[option(min = 0.0)]
     pub weight_cannot: Option<AutoOr<f64>>,
-    /// How far constraints are extended before they cost anything.
-    pub entail: Entail,
-    /// How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
-    /// `constrained_objects`.
-    pub init: Option<SoftInit>,
-    /// How a global mean is perturbed.
-    pub perturb: Perturb,
-    /// By how much a global mean is perturbed (ρ).
-    #[option(default = 0.7, above = 0.0)]
-    pub perturb_rho: f64,
-    /// What happens to a cluster without objects.
-    #[option(default = Empty::Keep)]
-    pub empty: Empty,
+    /// How constraints count, and how clusters start.
+    #[option(flatten)]
+    pub rules: SoftRules,
     /// What all methods share in which a broken constraint costs something.
     #[option(flatten)]
     pub shared: PenaltyOptions,
@@ -124,7 +113,7 @@ impl BaseClusterer for MpckMeans {
         let free = links.objects().is_empty();
         let learn = self.learn_metric && (self.learn_without_constraints || !free);
         if free && !learn {
-            let (stop, empty) = (self.shared.stop(), self.empty);
+            let (stop, empty) = (self.shared.stop(), self.rules.empty);
             return soft.best(|ctx| lloyd(&points, start(ctx)?.0, stop, empty, ctx), ctx);
         }
         let learner = Learner::new(self.metric_options(learn), &points, &soft, links);
@@ -199,7 +188,7 @@ impl MpckMeans {
         let count = if self.is_multi() { k } else { 1 };
         let euclidean = || vec![Metric::identity(full, d); count];
         let extras = match problem.start.as_deref() {
-            Some(Start::Clustering(c)) if self.init == Some(SoftInit::Plain(Init::Given)) => {
+            Some(Start::Clustering(c)) if self.rules.init == Some(SoftInit::Plain(Init::Given)) => {
                 &c.extras
             }
             _ => return euclidean(),
@@ -245,11 +234,7 @@ impl MpckMeans {
         SoftOptions {
             weight: self.weight,
             weight_cannot: self.weight_cannot,
-            entail: self.entail,
-            init: self.init,
-            perturb: self.perturb,
-            perturb_rho: self.perturb_rho,
-            empty: self.empty,
+            rules: self.rules,
             shared: self.shared,
         }
     }
@@ -263,12 +248,18 @@ mod tests {
     use crate::pck_means::PckMeans;
     use mustlink_core::closure::OnConflict;
     use mustlink_core::closure::{Closure, EntailedWeight};
+    use mustlink_kernels::constrained::constraint_groups::Entail;
     use mustlink_kernels::constrained::icm::Order;
+    use mustlink_kernels::kmeans::lloyd::Empty;
     use mustlink_laws::fixtures;
     use ndarray::{Array2, Axis, array};
     use proptest::prelude::*;
 
     /// With the weight of the papers' examples, 1.
+    fn from(init: Init) -> SoftRules {
+        SoftRules { init: Some(SoftInit::Plain(init)), ..SoftRules::default() }
+    }
+
     fn plain() -> MpckMeans {
         MpckMeans { weight: AutoOr::Value(1.0), ..MpckMeans::default() }
     }
@@ -340,8 +331,8 @@ mod tests {
         let x = array![[0.0, 0.0], [0.2, 4.0], [5.0, 4.0], [5.2, 0.0]];
         let p = Problem::new(Data::dense(x).unwrap()).with_k(2);
         let p = p.with_start(Start::Labels(vec![0, 0, 1, 1]));
-        let init = Some(SoftInit::Plain(Init::Given));
-        let c = run(&MpckMeans { init, ..plain() }, &p, 1);
+        let rules = from(Init::Given);
+        let c = run(&MpckMeans { rules, ..plain() }, &p, 1);
         assert_eq!(c.labels, [0, 0, 1, 1]);
         // Scatter: 4 · 0.1² and 4 · 2².
         let a = c.extras.weights.unwrap();
@@ -410,9 +401,9 @@ mod tests {
     fn clusters_of_one_object_keep_their_metric() {
         let (p, _) = fixtures::dense(5);
         let p = p.with_k(45).with_constraints(Constraints::default());
-        let init = Some(SoftInit::Plain(Init::FarthestFirst));
+        let rules = from(Init::FarthestFirst);
         for metric in [MetricForm::MultiDiag, MetricForm::MultiFull] {
-            let c = run(&MpckMeans { metric, init, ..plain() }, &p, 1);
+            let c = run(&MpckMeans { metric, rules, ..plain() }, &p, 1);
             assert!(c.objective.unwrap().abs() < 1e-9, "{:?}", c.objective);
             assert!(matrices(&c).iter().all(|a| a == Array2::<f64>::eye(4)));
         }
@@ -444,9 +435,9 @@ mod tests {
         let scale = array![1.0, 2.0, 0.5, 1.0];
         let scaled = Data::dense(p.data.to_dense() * &scale).unwrap();
         let scaled = Problem { data: scaled, ..p.clone() };
-        let init = Some(SoftInit::Plain(Init::Given));
+        let rules = from(Init::Given);
         for metric in [MetricForm::SingleDiag, MetricForm::MultiDiag] {
-            let method = MpckMeans { metric, init, ..plain() };
+            let method = MpckMeans { metric, rules, ..plain() };
             let (a, b) = (run(&method, &p, 1), run(&method, &scaled, 1));
             assert_eq!(a.labels, b.labels);
             let (a, b) = (a.extras.weights.unwrap(), b.extras.weights.unwrap() * &scale * &scale);
@@ -473,7 +464,7 @@ mod tests {
                 metric,
                 weight: AutoOr::Value(w),
                 log_weight,
-                empty,
+                rules: SoftRules { empty, ..SoftRules::default() },
                 shared: PenaltyOptions { order, tolerance: 0.0, ..PenaltyOptions::default() },
                 ..plain()
             })
@@ -499,7 +490,8 @@ mod tests {
             let max_pair = [None, Some(MaxPair::Exact)][max];
             // The high floor keeps rounding from being magnified through nearly singular matrices.
             let fast = MpckMeans { metric: FORMS[which], max_pair, floor_relative: 0.01, shared: PenaltyOptions { max_iterations: 4, ..PenaltyOptions::default() }, ..plain() };
-            let slow = MpckMeans { entail: Entail::Off, ..fast.clone() };
+            let rules = SoftRules { entail: Entail::Off, ..fast.rules };
+            let slow = MpckMeans { rules, ..fast.clone() };
             // The farthest cannot-link is looked for among those given.
             let full = expanded(&p);
             let fast_on = if max == 0 && which >= 2 { full.clone() } else { p };

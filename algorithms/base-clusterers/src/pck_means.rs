@@ -1,13 +1,10 @@
 //! Which k centres explain the objects best when breaking a constraint costs something?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::constrained::constraint_groups::Entail;
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, fitted_weight,
+    PenalisedKMeans, PenaltyOptions, SoftOptions, SoftRules, fitted_weight,
 };
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::Empty;
-use mustlink_kernels::kmeans::seeding::Perturb;
 
 /// Pairwise-constrained k-means: broken constraints cost their weight, neighbourhoods start clusters.
 ///
@@ -45,19 +42,9 @@ pub struct PckMeans {
     pub weight_cannot: Option<AutoOr<f64>>,
     /// Halve the squared Euclidean distortion, as the SDM paper's objective does.
     pub half_distortion: bool,
-    /// How far constraints are extended before they cost anything.
-    pub entail: Entail,
-    /// How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
-    /// `constrained_objects`.
-    pub init: Option<SoftInit>,
-    /// How a global mean is perturbed.
-    pub perturb: Perturb,
-    /// By how much a global mean is perturbed (ρ).
-    #[option(default = 0.7, above = 0.0)]
-    pub perturb_rho: f64,
-    /// What happens to a cluster without objects.
-    #[option(default = Empty::Keep)]
-    pub empty: Empty,
+    /// How constraints count, and how clusters start.
+    #[option(flatten)]
+    pub rules: SoftRules,
     /// What all methods share in which a broken constraint costs something.
     #[option(flatten)]
     pub shared: PenaltyOptions,
@@ -106,11 +93,7 @@ impl PckMeans {
         SoftOptions {
             weight: self.weight,
             weight_cannot: self.weight_cannot,
-            entail: self.entail,
-            init: self.init,
-            perturb: self.perturb,
-            perturb_rho: self.perturb_rho,
-            empty: self.empty,
+            rules: self.rules,
             shared: self.shared,
         }
     }
@@ -132,9 +115,12 @@ mod tests {
     use mustlink_core::closure::OnConflict;
     use mustlink_core::closure::{Closure, EntailedWeight};
     use mustlink_core::constraints::Strength;
+    use mustlink_kernels::constrained::constraint_groups::Entail;
     use mustlink_kernels::constrained::icm::Order;
     use mustlink_kernels::constrained::neighbourhood_seeding::{FewerThanK, MoreThanK};
+    use mustlink_kernels::constrained::penalised_kmeans::SoftInit;
     use mustlink_kernels::distance::points::squared_distance;
+    use mustlink_kernels::kmeans::lloyd::Empty;
     use mustlink_kernels::kmeans::seeding::Init;
     use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
@@ -150,6 +136,10 @@ mod tests {
     }
 
     /// The same problem with every entailed pair written out.
+    fn from(init: SoftInit) -> SoftRules {
+        SoftRules { init: Some(init), ..SoftRules::default() }
+    }
+
     fn expanded(problem: &Problem, entail: Entail) -> Problem {
         let n = problem.n();
         let closure = Closure::new(&problem.constraints, n, OnConflict::Keep).unwrap();
@@ -179,7 +169,7 @@ mod tests {
                 squared_distance(x.row(i).as_slice().unwrap(), &m.to_vec())
             })
             .sum();
-        let v = expanded(problem, method.entail).constraints.violations(&c.labels);
+        let v = expanded(problem, method.rules.entail).constraints.violations(&c.labels);
         scale * distortion + w * (v.must_weight + v.cannot_weight)
     }
 
@@ -197,7 +187,7 @@ mod tests {
         assert_eq!(strong.objective, Some(50.0));
         let weak = PckMeans {
             weight: AutoOr::Value(0.1),
-            init: Some(SoftInit::Plain(Init::FarthestFirst)),
+            rules: from(SoftInit::Plain(Init::FarthestFirst)),
             ..plain()
         };
         let weak = run(&weak, &p, 1);
@@ -346,8 +336,7 @@ mod tests {
                     half_distortion,
                 )| PckMeans {
                     weight: AutoOr::Value(w),
-                    entail,
-                    empty,
+                    rules: SoftRules { entail, empty, ..SoftRules::default() },
                     half_distortion,
                     shared: PenaltyOptions {
                         order,
@@ -370,7 +359,7 @@ mod tests {
             .with_k(2)
             .with_constraints(Constraints::new(7, links).unwrap());
         let start = |init, p: &Problem| {
-            let pck = PckMeans { init, ..plain() };
+            let pck = PckMeans { rules: SoftRules { init, ..SoftRules::default() }, ..plain() };
             let soft = PenalisedKMeans::new(pck.soft(), p).unwrap();
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
             let (centres, labels) = soft.start(&points, 2, p, &Context::new(1)).unwrap();
@@ -400,9 +389,10 @@ mod tests {
             let p = random_problem(seed, pairs, wrong);
             let weighted = p.constraints.pairs().iter().map(|c| c.weighing(weight));
             let p = p.clone().with_constraints(Constraints::new(45, weighted).unwrap());
-            let slow = PckMeans { entail: Entail::Off, ..method.clone() };
+            let rules = SoftRules { entail: Entail::Off, ..method.rules };
+            let slow = PckMeans { rules, ..method.clone() };
             let a = run(&method, &p, seed);
-            let b = run(&slow, &expanded(&p, method.entail), seed);
+            let b = run(&slow, &expanded(&p, method.rules.entail), seed);
             prop_assert_eq!(a.labels, b.labels);
             prop_assert_eq!(a.objective.unwrap().to_bits(), b.objective.unwrap().to_bits());
         }
@@ -436,7 +426,7 @@ mod tests {
             let centres = p.data.to_dense().select(ndarray::Axis(0), &[0, 1, 2]);
             let p = p.with_start(Start::Centroids(centres));
             let init = Init::Given;
-            let pck = PckMeans { weight: AutoOr::Value(0.0), init: Some(SoftInit::Plain(init)), ..plain() };
+            let pck = PckMeans { weight: AutoOr::Value(0.0), rules: from(SoftInit::Plain(init)), ..plain() };
             let kmeans = KMeans { init, max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
             let (a, b) = (run(&pck, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
             prop_assert_eq!(a.labels, b.labels);

@@ -9,15 +9,16 @@ use mustlink_core::reduce;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
 use mustlink_kernels::constrained::icm::{Order, PairwiseTerm, visit_groups};
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, best_attempt};
-use mustlink_kernels::constrained::neighbourhood_seeding::{MoreThanK, chunklet_start};
 use mustlink_kernels::constrained::penalised_kmeans::{ConstrainedInit, clustering, distances};
 use mustlink_kernels::constrained::violation_costs::Penalties;
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, lloyd, total_distortion};
+use mustlink_kernels::kmeans::lloyd::{Empty, Stop, lloyd, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
-use mustlink_kernels::kmeans::seeding::{Init, start};
+use mustlink_kernels::kmeans::seeding::Init;
 use ndarray::Array2;
+
+use crate::parts::attempts::Attempts;
 
 /// K-means with soft constraints: variance and violations are weighed on one scale.
 ///
@@ -52,20 +53,9 @@ pub struct ScopKMeans {
     /// with cannot-links.
     #[option(default = ConstrainedInit::Plain(Init::default()))]
     pub init: ConstrainedInit,
-    /// Which of those when there are more than k.
-    #[option(alias = "lambda_gt_k")]
-    pub when_more_neighbourhoods: MoreThanK,
-    /// Attempts, of which the best result is kept.
-    #[option(default = 10, min = 1)]
-    pub restarts: usize,
-    /// Sweeps of one attempt.
-    #[option(default = 100, min = 1)]
-    pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
-    #[option(default = 1e-6, min = 0.0)]
-    pub tolerance: f64,
-    /// How the change is compared with the tolerance.
-    pub tolerance_kind: ToleranceKind,
+    /// Starts from neighbourhoods, attempts and their end.
+    #[option(flatten)]
+    pub attempts: Attempts,
     /// What happens to a cluster without objects.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
@@ -75,9 +65,10 @@ pub struct ScopKMeans {
 impl BaseClusterer for ScopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "scop_kmeans")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
+        let stop = self.attempts.stop();
         let points = Points::new(&problem.data, self.distortion)?;
         let split = Split::new(problem, k)?;
+        let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Keep)?;
         let units = MustLinkUnits::new(&split.hard);
         let scales = self.scales(&points, &split);
         let links = Arc::new(ConstraintGroups::new(
@@ -87,18 +78,9 @@ impl BaseClusterer for ScopKMeans {
             Entail::Off,
             k,
         )?);
-        best_attempt(self.restarts, |r| {
+        best_attempt(self.attempts.restarts, |r| {
             let ctx = ctx.index(r);
-            let centres = match self.init {
-                ConstrainedInit::Plain(init) => start(&points, k, init, problem, &ctx)?,
-                ConstrainedInit::Neighbourhood => {
-                    ctx.check()?;
-                    let closure =
-                        Closure::new(&problem.constraints, problem.n(), OnConflict::Keep)?;
-                    let mut stream = ctx.stream("start");
-                    chunklet_start(&points, k, &closure, self.when_more_neighbourhoods, &mut stream)
-                }
-            };
+            let centres = self.attempts.centres(self.init, &points, k, &closure, problem, &ctx)?;
             let idle = links.objects().is_empty() || self.omega == 0.0;
             if units.is_empty() && idle && scales.distortion > 0.0 {
                 return self.lloyd(&points, centres, &scales, stop, &ctx);
@@ -123,8 +105,10 @@ impl BaseClusterer for ScopKMeans {
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         let constrained = (2 * shape.constraints).min(shape.n);
         let attempt = 28 * shape.n + 16 * constrained * shape.k + 24 * shape.k * shape.d;
-        (copy + 60 * shape.n + 200 * shape.constraints + self.restarts.min(reduce::WAVE) * attempt)
-            as u64
+        (copy
+            + 60 * shape.n
+            + 200 * shape.constraints
+            + self.attempts.restarts.min(reduce::WAVE) * attempt) as u64
     }
 }
 
@@ -360,7 +344,8 @@ mod tests {
         #[test]
         fn objective_falls_and_is_what_it_says(seed in 0u64..500, pairs in 0usize..50, count in 0usize..12, omega in 0.0f64..1.0) {
             let p = random_problem(seed, pairs, count);
-            let method = ScopKMeans { omega, tolerance: 0.0, ..ScopKMeans::default() };
+            let attempts = Attempts { tolerance: 0.0, ..Attempts::default() };
+            let method = ScopKMeans { omega, attempts, ..ScopKMeans::default() };
             let Ok(c) = method.cluster(&p, &Context::new(seed)) else { return Ok(()) };
             for w in c.history.windows(2) {
                 prop_assert!(w[1].objective <= w[0].objective + 1e-12, "{:?}", c.history);

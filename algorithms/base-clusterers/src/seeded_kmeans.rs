@@ -1,12 +1,10 @@
 //! Which k centres explain the objects best, starting from objects known to belong together?
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
-use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
-use mustlink_kernels::kmeans::seeding::Perturb;
+use mustlink_kernels::distance::points::Points;
+use mustlink_kernels::kmeans::lloyd::lloyd;
 
-use crate::parts::seeds::{SeedRules, Unseeded, seeds};
+use crate::parts::seeds::{SeedOptions, seeds};
 
 /// Seeded k-means: neighbourhoods of the constraints start the clusters, and may move.
 ///
@@ -23,68 +21,29 @@ use crate::parts::seeds::{SeedRules, Unseeded, seeds};
 /// [Basu2002] figure 1; [Basu2004] feeds it neighbourhoods.
 #[options]
 pub struct SeededKMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
-    #[option(min = 1)]
-    pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
-    /// Where clusters without a seed start.
-    pub unseeded: Unseeded,
-    /// How a global mean is perturbed.
-    pub perturb: Perturb,
-    /// By how much a global mean is perturbed (ρ).
-    #[option(default = 0.7, above = 0.0)]
-    pub perturb_rho: f64,
-    /// Starts, of which the best result is kept; absent: 1 with seeds, 10 without.
-    #[option(min = 1)]
-    pub restarts: Option<usize>,
-    /// Sweeps of one start.
-    #[option(default = 100, min = 1)]
-    pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
-    #[option(default = 1e-6, min = 0.0)]
-    pub tolerance: f64,
-    /// How the change is compared with the tolerance.
-    pub tolerance_kind: ToleranceKind,
-    /// What happens to a cluster without objects.
-    #[option(default = Empty::Reseed)]
-    pub empty: Empty,
+    /// What methods share that start from objects of known cluster.
+    #[option(flatten)]
+    pub options: SeedOptions,
 }
 
 #[plugin("seeded_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["cannot_links_change_something" => "seeds are groups that must-links join"])]
 impl BaseClusterer for SeededKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let k = problem.require_k(self.k, "seeded_kmeans")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
-        let points = Points::new(&problem.data, self.distortion)?;
-        let rules = SeedRules {
-            unseeded: self.unseeded,
-            perturb: self.perturb,
-            rho: self.perturb_rho,
-            restarts: self.restarts,
-        };
+        let o = &self.options;
+        let k = problem.require_k(o.k, "seeded_kmeans")?;
+        let points = Points::new(&problem.data, o.distortion)?;
         let seeds = seeds(problem, k)?;
-        best_of(rules.restarts(&seeds), |r| {
-            let ctx = ctx.index(r);
-            let centres = rules.centres(&points, k, &seeds, problem, &ctx)?;
-            lloyd(&points, centres, stop, self.empty, &ctx)
+        o.best(&points, k, &seeds, problem, ctx, |centres, ctx| {
+            lloyd(&points, centres, o.stop(), o.empty, ctx)
         })
     }
 
     fn properties(&self) -> Properties {
-        Properties {
-            accepts: vec![DataKind::Dense, DataKind::Csr],
-            needs_k: self.k.is_none(),
-            reads_constraints: true,
-            gives_centers: true,
-            ..Properties::default()
-        }
+        self.options.properties()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
-        let restarts = self.restarts.unwrap_or(10).min(reduce::WAVE);
-        (copy + 40 * shape.n + restarts * (8 * shape.n + 24 * shape.k * shape.d)) as u64
+        self.options.memory(shape)
     }
 }
 
@@ -92,10 +51,15 @@ impl BaseClusterer for SeededKMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
+    use crate::parts::seeds::Unseeded;
     use mustlink_kernels::kmeans::seeding::Init;
     use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
+
+    fn with(unseeded: Unseeded) -> SeededKMeans {
+        SeededKMeans { options: SeedOptions { unseeded, ..SeedOptions::default() } }
+    }
 
     fn run(method: &SeededKMeans, problem: &Problem, seed: u64) -> Clustering {
         method.cluster(problem, &Context::new(seed)).unwrap()
@@ -130,14 +94,14 @@ mod tests {
     fn a_cluster_without_a_seed_may_be_refused() {
         let (p, _) = fixtures::dense(1);
         let p = p.with_constraints(Constraints::new(45, [Constraint::must(0, 3)]).unwrap());
-        let strict = SeededKMeans { unseeded: Unseeded::Error, ..SeededKMeans::default() };
+        let strict = with(Unseeded::Error);
         assert_eq!(
             strict.cluster(&p, &Context::new(1)).unwrap_err().to_string(),
             "unseeded: must be \"perturb\" or \"farthest_first\" where a cluster has no seed, got \
              \"error\" with 2 of 3 clusters without a seed"
         );
         for unseeded in [Unseeded::Perturb, Unseeded::FarthestFirst] {
-            assert_eq!(run(&SeededKMeans { unseeded, ..SeededKMeans::default() }, &p, 1).k, 3);
+            assert_eq!(run(&with(unseeded), &p, 1).k, 3);
         }
         let p = p.with_start(Start::Labels(vec![7; 45]));
         let wrong = SeededKMeans::default().cluster(&p, &Context::new(1)).unwrap_err().to_string();
@@ -153,8 +117,7 @@ mod tests {
                 false => (Unseeded::Perturb, Init::Perturb),
             };
             let kmeans = KMeans { init, max_iterations: 100, ..KMeans::default() };
-            let seeded = SeededKMeans { unseeded, ..SeededKMeans::default() };
-            let (a, b) = (run(&seeded, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
+            let (a, b) = (run(&with(unseeded), &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
             prop_assert_eq!(a.labels, b.labels);
             prop_assert_eq!(a.objective, b.objective);
         }

@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 
 use crate::parts::member_input::{MemberInput, OutOfSample, Space};
-use crate::parts::recipe::Recipe;
+use crate::parts::recipe::{Recipe, by_recipe};
 use crate::parts::view::{View, subset};
 
 /// Many runs of one clusterer, each on n objects drawn with replacement; the others are classified.
@@ -30,20 +30,7 @@ pub struct Bootstrap {
     pub out_of_sample: OutOfSample,
 }
 
-#[plugin("bootstrap", cites = ["DudoitFridlyand2003"])]
-impl EnsembleGenerator for Bootstrap {
-    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe.generate(Some(self), problem, ctx)
-    }
-
-    fn properties(&self) -> GeneratorProperties {
-        self.recipe.properties(Some(self))
-    }
-
-    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe.memory(Some(self), shape, labels_only)
-    }
-}
+by_recipe!(Bootstrap, "bootstrap", cites = ["DudoitFridlyand2003"]);
 
 impl View for Bootstrap {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use ndarray::Array2;
 
 use crate::parts::member_input::{MemberInput, OutOfSample, Space};
-use crate::parts::recipe::Recipe;
+use crate::parts::recipe::{Recipe, by_recipe};
 use crate::parts::view::{View, rows_only};
 
 /// Many runs of one clusterer, each on a random share of the features.
@@ -32,20 +32,7 @@ pub struct FeatureSubspace {
     pub fraction: f64,
 }
 
-#[plugin("feature_subspace", cites = ["StrehlGhosh2002"])]
-impl EnsembleGenerator for FeatureSubspace {
-    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe.generate(Some(self), problem, ctx)
-    }
-
-    fn properties(&self) -> GeneratorProperties {
-        self.recipe.properties(Some(self))
-    }
-
-    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe.memory(Some(self), shape, labels_only)
-    }
-}
+by_recipe!(FeatureSubspace, "feature_subspace", cites = ["StrehlGhosh2002"]);
 
 impl View for FeatureSubspace {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {

@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 
 use crate::parts::member_input::MemberInput;
-use crate::parts::runs::{in_parallel, properties, runs_memory};
+use crate::parts::runs::{in_parallel, most_memory, properties};
 
 /// Some members of a heterogeneous ensemble.
 #[options]
@@ -87,9 +87,8 @@ impl EnsembleGenerator for Heterogeneous {
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        let Ok(parts) = self.clusterers() else { return 0 };
-        let of = |c: &dyn BaseClusterer| runs_memory(self.members(), c, shape, labels_only);
-        parts.iter().map(|c| of(&**c)).max().unwrap_or(0)
+        let all = self.clusterers();
+        all.map_or(0, |all| most_memory(self.members(), &all, shape, labels_only))
     }
 }
 

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use ndarray::Array2;
 
 use crate::parts::member_input::{MemberInput, OutOfSample, Space};
-use crate::parts::recipe::Recipe;
+use crate::parts::recipe::{Recipe, by_recipe};
 use crate::parts::view::{View, rows_only};
 
 /// Many runs of one clusterer, each on random mixtures of the features.
@@ -42,20 +42,7 @@ pub enum Projection {
     Sparse,
 }
 
-#[plugin("random_projection", cites = ["FernBrodley2003", "Achlioptas2003"])]
-impl EnsembleGenerator for RandomProjection {
-    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe.generate(Some(self), problem, ctx)
-    }
-
-    fn properties(&self) -> GeneratorProperties {
-        self.recipe.properties(Some(self))
-    }
-
-    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe.memory(Some(self), shape, labels_only)
-    }
-}
+by_recipe!(RandomProjection, "random_projection", cites = ["FernBrodley2003", "Achlioptas2003"]);
 
 impl View for RandomProjection {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {

@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 
 use crate::parts::member_input::{MemberInput, OutOfSample, Space};
-use crate::parts::recipe::Recipe;
+use crate::parts::recipe::{Recipe, by_recipe};
 use crate::parts::view::{View, subset};
 
 /// Many runs of one clusterer, each on a random share of the objects; the others are classified.
@@ -34,20 +34,7 @@ pub struct Subsample {
     pub out_of_sample: OutOfSample,
 }
 
-#[plugin("subsample", cites = ["Greene2007"])]
-impl EnsembleGenerator for Subsample {
-    fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
-        self.recipe.generate(Some(self), problem, ctx)
-    }
-
-    fn properties(&self) -> GeneratorProperties {
-        self.recipe.properties(Some(self))
-    }
-
-    fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        self.recipe.memory(Some(self), shape, labels_only)
-    }
-}
+by_recipe!(Subsample, "subsample", cites = ["Greene2007"]);
 
 impl View for Subsample {
     fn draw(&self, problem: &Problem, k: usize, ctx: &Context) -> Result<MemberInput> {

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use serde_json::Value;
 
 use crate::parts::member_input::MemberInput;
-use crate::parts::runs::{in_parallel, properties, runs_memory};
+use crate::parts::runs::{in_parallel, most_memory, properties};
 
 /// One run of a clusterer for each value of one of its options.
 ///
@@ -90,9 +90,8 @@ impl EnsembleGenerator for Sweep {
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
-        let Ok(clusterers) = self.clusterers() else { return 0 };
-        let of = |c: &dyn BaseClusterer| runs_memory(clusterers.len(), c, shape, labels_only);
-        clusterers.iter().map(|c| of(&**c)).max().unwrap_or(0)
+        let all = self.clusterers();
+        all.map_or(0, |all| most_memory(all.len(), &all, shape, labels_only))
     }
 }
 

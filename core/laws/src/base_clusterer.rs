@@ -1,12 +1,11 @@
 //! The laws of [`BaseClusterer`](mustlink_core::roles::BaseClusterer).
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use ndarray::Array2;
 
-use super::law::{Law, MISSING_SETUP, Verdict, in_threads};
-use super::{ceilings, choices, fixtures, hard, looks, magnitudes, numbers};
+use super::law::{Law, MISSING_SETUP, Runs, Verdict};
+use super::{choices, fixtures, hard, looks, magnitudes, runs};
 use crate::ensure;
 use mustlink_core::clustering::Clustering;
 use mustlink_core::constraints::{Constraint, Constraints, Kind};
@@ -21,130 +20,101 @@ use mustlink_core::run;
 type Plugin = dyn BaseClusterer;
 
 pub(super) fn laws() -> Vec<Law<Plugin>> {
-    fn always(_: &Plugin) -> bool {
-        true
-    }
     fn hard(p: &Plugin) -> bool {
         p.properties().hard_must || p.properties().hard_cannot
     }
     fn soft(p: &Plugin) -> bool {
         !hard(p)
     }
-    vec![
-        Law {
-            name: MISSING_SETUP,
-            applies: |p| p.properties().needs_setup,
-            check: missing_setup_is_named,
-        },
-        Law { name: "ends_in_time", applies: always, check: ends_in_time },
-        Law { name: "one_label_per_object", applies: always, check: one_label_per_object },
-        Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
-        Law {
-            name: "same_bits_on_several_blocks",
-            applies: |p| {
+    let mut laws = vec![
+        Law::when(MISSING_SETUP, |p| p.properties().needs_setup, missing_setup_is_named),
+        Law::always("ends_in_time", ends_in_time),
+        Law::always("one_label_per_object", one_label_per_object),
+        Law::always("same_seed_same_bits", same_seed_same_bits),
+        Law::when(
+            "same_bits_on_several_blocks",
+            |p| {
                 let rows = [DataKind::Dense, DataKind::Csr];
                 p.properties().accepts.first().is_none_or(|kind| rows.contains(kind))
                     && fixtures::is_linear(|shape| p.memory(shape))
             },
-            check: same_bits_on_several_blocks,
-        },
-        Law {
-            name: "every_declared_kind_is_taken",
-            applies: always,
-            check: every_declared_kind_is_taken,
-        },
-        Law { name: "illegal_k_is_named", applies: always, check: illegal_k_is_named },
-        Law { name: "extreme_k_is_legal", applies: always, check: extreme_k_is_legal },
-        Law { name: "equal_rows_are_legal", applies: always, check: equal_rows_are_legal },
-        Law { name: "one_feature_is_legal", applies: always, check: one_feature_is_legal },
-        Law { name: "objective_is_the_last_of_its_history", applies: always, check: objective },
-        Law {
-            name: "order_of_constraints_is_nothing",
-            applies: always,
-            check: order_of_constraints,
-        },
-        Law {
-            name: "constraints_are_read_only_if_declared",
-            applies: |p| !p.properties().reads_constraints,
-            check: constraints_are_not_read,
-        },
-        Law { name: "hard_promises_hold", applies: hard, check: hard_promises_hold },
-        Law { name: "contradictions_are_named", applies: hard, check: contradictions_are_named },
-        Law {
-            name: "contradictions_are_survived",
-            applies: soft,
-            check: |p| labels(p, &contradictory(problem(p, 1).0), 1).map(drop),
-        },
-        Law {
-            name: "centres_have_the_declared_shape",
-            applies: |p| p.properties().gives_centers,
-            check: centres_have_the_declared_shape,
-        },
-        Law {
-            name: "sparse_equals_dense",
-            applies: |p| {
+            same_bits_on_several_blocks,
+        ),
+        Law::always("every_declared_kind_is_taken", every_declared_kind_is_taken),
+        Law::always("illegal_k_is_named", illegal_k_is_named),
+        Law::always("extreme_k_is_legal", extreme_k_is_legal),
+        Law::always("equal_rows_are_legal", equal_rows_are_legal),
+        Law::always("one_feature_is_legal", one_feature_is_legal),
+        Law::always("objective_is_the_last_of_its_history", objective),
+        Law::always("order_of_constraints_is_nothing", order_of_constraints),
+        Law::when(
+            "constraints_are_read_only_if_declared",
+            |p| !p.properties().reads_constraints,
+            constraints_are_not_read,
+        ),
+        Law::when("hard_promises_hold", hard, hard_promises_hold),
+        Law::when("contradictions_are_named", hard, contradictions_are_named),
+        Law::when("contradictions_are_survived", soft, |p| {
+            labels(p, &contradictory(problem(p, 1).0), 1).map(drop)
+        }),
+        Law::when(
+            "centres_have_the_declared_shape",
+            |p| p.properties().gives_centers,
+            centres_have_the_declared_shape,
+        ),
+        Law::when(
+            "sparse_equals_dense",
+            |p| {
                 let accepts = p.properties().accepts;
                 accepts.contains(&DataKind::Csr) && accepts.contains(&DataKind::Dense)
             },
-            check: sparse_equals_dense,
-        },
-        Law { name: "any_unit", applies: always, check: magnitudes::any_unit },
-        Law {
-            name: "any_origin",
-            applies: |p| p.properties().accepts.contains(&DataKind::Dense),
-            check: magnitudes::any_origin,
-        },
-        Law {
-            name: "equal_rows_are_near",
-            applies: |p| p.properties().accepts.contains(&DataKind::Dense),
-            check: magnitudes::equal_rows_are_near,
-        },
-        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
-        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
-        Law { name: "cancelling_is_never_late", applies: always, check: cancelling_is_never_late },
-        Law {
-            name: "looks_every_sweep",
-            applies: always,
-            check: |p| {
-                let problem = noise(p, 1);
-                looks::cover_the_history(p, |p, ctx| {
-                    attempt(p, &problem, ctx).map(|run| run.clustering)
-                })?;
-                looks::grow_with_the_work(p, |p, ctx| {
-                    attempt(p, &problem, ctx).map(|run| run.clustering)
-                })
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_errors",
-            applies: always,
-            check: |p| {
-                let (problem, _) = constrained(p, 1, 20);
-                numbers::are_errors(p, |p, ctx| attempt(p, &problem, ctx))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_named_at_once",
-            applies: always,
-            check: |p| {
-                let (problem, _) = constrained(p, 1, 20);
-                numbers::are_named_at_once(p, |p, ctx| attempt(p, &problem, ctx))
-            },
-        },
-        Law { name: choices::LAW, applies: always, check: options_count },
-        Law {
-            name: "must_links_change_something",
-            applies: |p| p.properties().reads_constraints,
-            check: |p| changes_something(p, Kind::MustLink),
-        },
-        Law {
-            name: "cannot_links_change_something",
-            applies: |p| p.properties().reads_constraints,
-            check: |p| changes_something(p, Kind::CannotLink),
-        },
-        Law { name: "hard_problems_have_an_outcome", applies: always, check: hard_problems },
-        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
-    ]
+            sparse_equals_dense,
+        ),
+        Law::always("any_unit", magnitudes::any_unit),
+        Law::when(
+            "any_origin",
+            |p| p.properties().accepts.contains(&DataKind::Dense),
+            magnitudes::any_origin,
+        ),
+        Law::when(
+            "equal_rows_are_near",
+            |p| p.properties().accepts.contains(&DataKind::Dense),
+            magnitudes::equal_rows_are_near,
+        ),
+        Law::always("cancelling_is_never_late", cancelling_is_never_late),
+        Law::always("looks_every_sweep", |p| {
+            let problem = noise(p, 1);
+            looks::cover_the_history(p, |p, ctx| {
+                attempt(p, &problem, ctx).map(|run| run.clustering)
+            })?;
+            looks::grow_with_the_work(p, |p, ctx| {
+                attempt(p, &problem, ctx).map(|run| run.clustering)
+            })
+        }),
+        Law::always(choices::LAW, options_count),
+        Law::when(
+            "must_links_change_something",
+            |p| p.properties().reads_constraints,
+            |p| changes_something(p, Kind::MustLink),
+        ),
+        Law::when(
+            "cannot_links_change_something",
+            |p| p.properties().reads_constraints,
+            |p| changes_something(p, Kind::CannotLink),
+        ),
+        Law::always("hard_problems_have_an_outcome", hard_problems),
+        Law::always("memory_covers_the_result", memory_covers),
+    ];
+    laws.extend(runs::laws());
+    laws
+}
+
+impl Runs for Plugin {
+    type Made = run::Run;
+
+    fn run_small(&self, ctx: &Context) -> Result<run::Run, Error> {
+        attempt(self, &constrained(self, 1, 20).0, ctx)
+    }
 }
 
 /// A problem of a kind the plugin takes, with its classes.
@@ -205,12 +175,7 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
     labels(p, &constrained(p, 1, 30).0, 7)?;
     let noise = of_its_kind(p, hard::unstructured_constrained(1).0);
     for problem in [constrained(p, 1, 30).0, noise] {
-        let first = labels(p, &problem, 7);
-        ensure!(labels(p, &problem, 7) == first, "two runs with one seed differ");
-        for threads in [1, 2, 7] {
-            let again = in_threads(threads, || labels(p, &problem, 7));
-            ensure!(again == first, "{threads} threads give another result");
-        }
+        runs::same_every_time(|| Ok(labels(p, &problem, 7)))?;
     }
     Ok(())
 }
@@ -222,14 +187,7 @@ fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
         _ => problem,
     };
     let problem = problem.with_constraints(fixtures::true_constraints(&classes, 30, 1));
-    let alone = in_threads(1, || attempt(p, &problem, &fixtures::short_context(7)));
-    let alone = match alone.map_err(|e| e.root().clone()) {
-        Err(Error::TimedOut { .. }) => return Ok(()),
-        result => result.map_err(|e| e.to_string())?.clustering,
-    };
-    let together = in_threads(3, || labels(p, &problem, 7))?;
-    ensure!(together == alone, "1 and 3 threads give different results");
-    Ok(())
+    runs::same_on_threads(7, |ctx| attempt(p, &problem, ctx).map(|run| run.clustering))
 }
 
 /// Of whatever kind the data are: what is not declared is refused by the framework.
@@ -383,19 +341,6 @@ fn sparse_equals_dense(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-fn cancelling_is_heard(p: &Plugin) -> Verdict {
-    let (problem, _) = problem(p, 1);
-    let flag = Arc::new(AtomicBool::new(true));
-    let ctx = Context::builder(SeedPath::new(1)).cancel(flag).build();
-    match attempt(p, &problem, &ctx).map_err(|e| e.root().clone()) {
-        Err(Error::Cancelled) => Ok(()),
-        other => Err(format!(
-            "a cancelled run gave {:?}; call ctx.check() every sweep",
-            other.map(|r| r.seconds)
-        )),
-    }
-}
-
 /// Whenever the flag is raised, the run ends with it: no attempt is passed over, no sweep goes on.
 fn cancelling_is_never_late(p: &Plugin) -> Verdict {
     let (problem, _) = constrained(p, 1, 20);
@@ -488,10 +433,4 @@ fn memory_covers(p: &Plugin) -> Verdict {
     let problem = noise(p, 1);
     let returned = hard::bytes(&labels(p, &problem, 1)?);
     hard::memory_covers(&problem, |shape| p.memory(shape), returned)
-}
-
-/// See [`ceilings`].
-fn largest_numbers(p: &Plugin) -> Verdict {
-    let (problem, _) = constrained(p, 1, 20);
-    ceilings::are_harmless(p, |p, ctx| attempt(p, &problem, ctx))
 }

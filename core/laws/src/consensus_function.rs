@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, Axis};
 
-use super::law::{Law, Verdict, in_threads};
-use super::{ceilings, choices, fixtures, hard, looks, numbers};
+use super::law::{Law, Runs, Verdict};
+use super::{choices, fixtures, hard, looks, runs};
 use crate::ensure;
 use mustlink_core::clustering::NONE;
 use mustlink_core::clustering::{Clustering, Extras, canonical};
@@ -18,85 +18,54 @@ use mustlink_core::run::{check_and_count, guarded};
 type Plugin = dyn ConsensusFunction;
 
 pub(super) fn laws() -> Vec<Law<Plugin>> {
-    fn always(_: &Plugin) -> bool {
-        true
-    }
-    vec![
-        Law { name: "one_label_per_object", applies: always, check: one_label_per_object },
-        Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
-        Law {
-            name: "same_bits_on_several_blocks",
-            applies: |p| fixtures::is_linear(|shape| p.memory(shape, MEMBERS)),
-            check: same_bits_on_several_blocks,
-        },
-        Law { name: "names_of_labels_are_nothing", applies: always, check: names_of_labels },
-        Law { name: "order_of_members_is_nothing", applies: always, check: order_of_members },
-        Law { name: "a_unanimous_ensemble_is_returned", applies: always, check: unanimous },
-        Law { name: "extreme_k_is_legal", applies: always, check: extreme_k_is_legal },
-        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
-        Law {
-            name: "missing_labels_are_legal",
-            applies: |p| !p.needs().complete,
-            check: missing_labels_are_legal,
-        },
-        Law { name: "needs_are_declared", applies: always, check: needs_are_declared },
-        Law {
-            name: "labels_alone_are_read",
-            applies: |p| p.needs().labels_only,
-            check: labels_alone_are_read,
-        },
-        Law {
-            name: "size_is_refused_in_time",
-            applies: |p| p.needs().max_n.is_some(),
-            check: size_is_refused_in_time,
-        },
-        Law {
-            name: "illegal_numbers_are_errors",
-            applies: always,
-            check: |p| {
-                let (e, problem) = noisy(1);
-                numbers::are_errors(p, |p, ctx| combine_within(p, &e, &problem, ctx))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_named_at_once",
-            applies: always,
-            check: |p| {
-                let (e, problem) = noisy(1);
-                numbers::are_named_at_once(p, |p, ctx| combine_within(p, &e, &problem, ctx))
-            },
-        },
-        Law {
-            name: "looks_every_sweep",
-            applies: always,
-            check: |p| {
-                let (e, problem) = chance(1);
-                let run = |p: &Plugin, ctx: &Context| combine_within(p, &e, &problem, ctx);
-                looks::cover_the_history(p, run)?;
-                looks::grow_with_the_work(p, run)
-            },
-        },
-        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
-        Law { name: choices::LAW, applies: always, check: options_count },
-        Law {
-            name: "constraints_are_read_only_if_declared",
-            applies: |p| !p.needs().reads_constraints,
-            check: |p| {
+    let mut laws = vec![
+        Law::always("one_label_per_object", one_label_per_object),
+        Law::always("same_seed_same_bits", same_seed_same_bits),
+        Law::when(
+            "same_bits_on_several_blocks",
+            |p| fixtures::is_linear(|shape| p.memory(shape, MEMBERS)),
+            same_bits_on_several_blocks,
+        ),
+        Law::always("names_of_labels_are_nothing", names_of_labels),
+        Law::always("order_of_members_is_nothing", order_of_members),
+        Law::always("a_unanimous_ensemble_is_returned", unanimous),
+        Law::always("extreme_k_is_legal", extreme_k_is_legal),
+        Law::when("missing_labels_are_legal", |p| !p.needs().complete, missing_labels_are_legal),
+        Law::always("needs_are_declared", needs_are_declared),
+        Law::when("labels_alone_are_read", |p| p.needs().labels_only, labels_alone_are_read),
+        Law::when(
+            "size_is_refused_in_time",
+            |p| p.needs().max_n.is_some(),
+            size_is_refused_in_time,
+        ),
+        Law::always("looks_every_sweep", |p| {
+            let (e, problem) = chance(1);
+            let run = |p: &Plugin, ctx: &Context| combine_within(p, &e, &problem, ctx);
+            looks::cover_the_history(p, run)?;
+            looks::grow_with_the_work(p, run)
+        }),
+        Law::always(choices::LAW, options_count),
+        Law::when(
+            "constraints_are_read_only_if_declared",
+            |p| !p.needs().reads_constraints,
+            |p| {
                 ensure!(!reads(p)?, "constraints change the result; declare reads_constraints");
                 Ok(())
             },
-        },
-        Law {
-            name: "constraints_change_something",
-            applies: |p| p.needs().reads_constraints,
-            check: |p| {
+        ),
+        Law::when(
+            "constraints_change_something",
+            |p| p.needs().reads_constraints,
+            |p| {
                 ensure!(reads(p)?, "declares reads_constraints, and constraints change nothing");
                 Ok(())
             },
-        },
-        Law { name: "hard_ensembles_have_an_outcome", applies: always, check: hard_ensembles },
-        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
-    ]
+        ),
+        Law::always("hard_ensembles_have_an_outcome", hard_ensembles),
+        Law::always("memory_covers_the_result", memory_covers),
+    ];
+    laws.extend(runs::laws());
+    laws
 }
 
 /// A member with everything a consensus function may need: weights of the features, distances and
@@ -180,6 +149,15 @@ fn combine_within(
         .map(|r| r.clustering)
 }
 
+impl Runs for Plugin {
+    type Made = Clustering;
+
+    fn run_small(&self, ctx: &Context) -> Result<Clustering, Error> {
+        let (e, problem) = noisy(1);
+        combine_within(self, &e, &problem, ctx)
+    }
+}
+
 fn combine(p: &Plugin, e: &Ensemble, problem: &Problem) -> Result<Clustering, String> {
     combine_within(p, e, problem, &Context::new(5)).map_err(|e| e.to_string())
 }
@@ -195,26 +173,14 @@ fn one_label_per_object(p: &Plugin) -> Verdict {
 fn same_seed_same_bits(p: &Plugin) -> Verdict {
     // Members that nearly agree look the same whatever the start.
     for (e, problem) in [noisy(1), chance(1)] {
-        let first = combine(p, &e, &problem)?;
-        ensure!(combine(p, &e, &problem)? == first, "two runs with one seed differ");
-        for threads in [1, 2, 7] {
-            let again = in_threads(threads, || combine(p, &e, &problem))?;
-            ensure!(again == first, "{threads} threads give another result");
-        }
+        runs::same_every_time(|| combine(p, &e, &problem))?;
     }
     Ok(())
 }
 
 fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
     let (e, problem) = noisy_members(fixtures::several_blocks(1), 1);
-    let alone = in_threads(1, || combine_within(p, &e, &problem, &fixtures::short_context(5)));
-    let alone = match alone.map_err(|e| e.root().clone()) {
-        Err(Error::TimedOut { .. }) => return Ok(()),
-        result => result.map_err(|e| e.to_string())?,
-    };
-    let together = in_threads(3, || combine(p, &e, &problem))?;
-    ensure!(together == alone, "1 and 3 threads give different results");
-    Ok(())
+    runs::same_on_threads(5, |ctx| combine_within(p, &e, &problem, ctx))
 }
 
 fn names_of_labels(p: &Plugin) -> Verdict {
@@ -323,15 +289,6 @@ fn needs_are_declared(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-fn cancelling_is_heard(p: &Plugin) -> Verdict {
-    let (e, problem) = noisy(1);
-    let ctx = Context::builder(SeedPath::new(1)).cancel_after(0).build();
-    match combine_within(p, &e, &problem, &ctx).map_err(|e| e.root().clone()) {
-        Err(Error::Cancelled) => Ok(()),
-        other => Err(format!("a cancelled run gave {:?}; call ctx.check()", other.map(|c| c.k))),
-    }
-}
-
 fn options_count(p: &Plugin) -> Verdict {
     let gaps = |seed| (with_gaps(&noisy(seed).0), noisy(seed).1);
     let constrained = |seed| {
@@ -390,10 +347,4 @@ fn memory_covers(p: &Plugin) -> Verdict {
     let (e, problem) = chance(1);
     let returned = hard::bytes(&combine(p, &e, &problem)?);
     hard::memory_covers(&problem, |shape| p.memory(shape, MEMBERS), returned)
-}
-
-/// See [`ceilings`].
-fn largest_numbers(p: &Plugin) -> Verdict {
-    let (e, problem) = noisy(1);
-    ceilings::are_harmless(p, |p, ctx| combine_within(p, &e, &problem, ctx))
 }

@@ -1,16 +1,13 @@
 //! The laws of [`ConstraintPropagator`](mustlink_core::roles::ConstraintPropagator).
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use super::law::{Law, Verdict, in_threads};
-use super::{ceilings, choices, fixtures, hard, looks, numbers};
+use super::law::{Law, Runs, Verdict};
+use super::{choices, fixtures, hard, looks, runs};
 use crate::ensure;
 use mustlink_core::clustering::Clustering;
 use mustlink_core::constraints::{Constraint, Constraints, Kind};
 use mustlink_core::context::Context;
 use mustlink_core::data::DataKind;
-use mustlink_core::error::{Error, Result};
+use mustlink_core::error::Result;
 use mustlink_core::problem::Problem;
 use mustlink_core::random::SeedPath;
 use mustlink_core::roles::{ConstraintPropagator, Propagated};
@@ -19,58 +16,31 @@ use mustlink_core::run;
 type Plugin = dyn ConstraintPropagator;
 
 pub(super) fn laws() -> Vec<Law<Plugin>> {
-    fn always(_: &Plugin) -> bool {
-        true
-    }
-    vec![
-        Law { name: "given_constraints_are_kept", applies: always, check: given_are_kept },
-        Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
-        Law {
-            name: "same_bits_on_several_blocks",
-            applies: |p| fixtures::is_linear(|shape| p.memory(shape)),
-            check: same_bits_on_several_blocks,
-        },
-        Law { name: "pairwise_results_are_symmetric", applies: always, check: symmetric },
-        Law { name: "declared_results_are_given", applies: always, check: as_declared },
-        Law { name: "weights_are_legal", applies: always, check: weights_are_legal },
-        Law { name: "nothing_given_nothing_made", applies: always, check: nothing_from_nothing },
-        Law { name: "every_declared_kind_is_taken", applies: always, check: kinds_are_taken },
-        Law {
-            name: "order_of_constraints_is_irrelevant",
-            applies: always,
-            check: order_is_irrelevant,
-        },
-        Law { name: "degenerate_data_is_legal", applies: always, check: degenerate_is_legal },
-        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
-        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
-        Law {
-            name: "illegal_numbers_are_errors",
-            applies: always,
-            check: |p| {
-                let (problem, classes, given) = setting(p, 1);
-                numbers::are_errors(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_named_at_once",
-            applies: always,
-            check: |p| {
-                let (problem, classes, given) = setting(p, 1);
-                numbers::are_named_at_once(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
-            },
-        },
-        Law {
-            name: "looks_every_sweep",
-            applies: always,
-            check: |p| {
-                let (problem, classes, given) = setting(p, 1);
-                looks::grow_with_the_work(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
-            },
-        },
-        Law { name: choices::LAW, applies: always, check: options_count },
-        Law { name: "every_constraint_counts", applies: always, check: every_constraint_counts },
-        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
-    ]
+    let mut laws = vec![
+        Law::always("given_constraints_are_kept", given_are_kept),
+        Law::always("same_seed_same_bits", same_seed_same_bits),
+        Law::when(
+            "same_bits_on_several_blocks",
+            |p| fixtures::is_linear(|shape| p.memory(shape)),
+            same_bits_on_several_blocks,
+        ),
+        Law::always("pairwise_results_are_symmetric", symmetric),
+        Law::always("declared_results_are_given", as_declared),
+        Law::always("weights_are_legal", weights_are_legal),
+        Law::always("nothing_given_nothing_made", nothing_from_nothing),
+        Law::always("every_declared_kind_is_taken", kinds_are_taken),
+        Law::always("order_of_constraints_is_irrelevant", order_is_irrelevant),
+        Law::always("degenerate_data_is_legal", degenerate_is_legal),
+        Law::always("looks_every_sweep", |p| {
+            let (problem, classes, given) = setting(p, 1);
+            looks::grow_with_the_work(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
+        }),
+        Law::always(choices::LAW, options_count),
+        Law::always("every_constraint_counts", every_constraint_counts),
+        Law::always("memory_covers_the_result", memory_covers),
+    ];
+    laws.extend(runs::laws());
+    laws
 }
 
 /// What the plugin makes of constraints on a problem with this partition of its objects.
@@ -86,6 +56,15 @@ fn made(
     let clustering = Clustering::from_labels(classes.to_vec());
     let clustering = p.properties().needs_clustering.then_some(&clustering);
     run::propagate(p, given, clustering, &problem, ctx)
+}
+
+impl Runs for Plugin {
+    type Made = Propagated;
+
+    fn run_small(&self, ctx: &Context) -> Result<Propagated> {
+        let (problem, classes, given) = setting(self, 1);
+        made(self, &problem, &given, &classes, ctx)
+    }
 }
 
 /// A problem of a kind the plugin takes, its classes, and true constraints.
@@ -121,26 +100,12 @@ fn given_are_kept(p: &Plugin) -> Verdict {
 }
 
 fn same_seed_same_bits(p: &Plugin) -> Verdict {
-    let first = propagate(p, 2)?;
-    ensure!(propagate(p, 2)? == first, "two runs with one seed differ");
-    for threads in [1, 2, 7] {
-        let again = in_threads(threads, || propagate(p, 2))?;
-        ensure!(again == first, "{threads} threads give another result");
-    }
-    Ok(())
+    runs::same_every_time(|| propagate(p, 2))
 }
 
 fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
     let (problem, classes, given) = of_its_kind(p, fixtures::several_blocks(2), 2);
-    let alone = in_threads(1, || made(p, &problem, &given, &classes, &fixtures::short_context(2)));
-    let alone = match alone.map_err(|e| e.root().clone()) {
-        Err(Error::TimedOut { .. }) => return Ok(()),
-        result => result.map_err(|e| e.to_string())?,
-    };
-    let together = in_threads(3, || made(p, &problem, &given, &classes, &Context::new(2)));
-    let same = together.map_err(|e| e.to_string())? == alone;
-    ensure!(same, "1 and 3 threads give different results");
-    Ok(())
+    runs::same_on_threads(2, |ctx| made(p, &problem, &given, &classes, ctx))
 }
 
 fn symmetric(p: &Plugin) -> Verdict {
@@ -276,15 +241,6 @@ fn degenerate_is_legal(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-fn cancelling_is_heard(p: &Plugin) -> Verdict {
-    let (problem, classes, given) = setting(p, 1);
-    let ctx = Context::builder(SeedPath::new(1)).cancel(Arc::new(AtomicBool::new(true))).build();
-    match made(p, &problem, &given, &classes, &ctx).map_err(|e| e.root().clone()) {
-        Err(Error::Cancelled) => Ok(()),
-        other => Err(format!("a cancelled run gave {other:?}; call ctx.check()")),
-    }
-}
-
 fn options_count(p: &Plugin) -> Verdict {
     let noise = of_its_kind(p, hard::noise(60, 4, 4, 1), 1);
     let contested = of_its_kind(p, hard::noise(30, 2, 2, 2), 2);
@@ -321,10 +277,4 @@ fn memory_covers(p: &Plugin) -> Verdict {
     };
     let problem = problem.with_constraints(given);
     hard::memory_covers(&problem, |shape| p.memory(shape), returned)
-}
-
-/// See [`ceilings`].
-fn largest_numbers(p: &Plugin) -> Verdict {
-    let (problem, classes, given) = setting(p, 1);
-    ceilings::are_harmless(p, |p, ctx| made(p, &problem, &given, &classes, ctx))
 }

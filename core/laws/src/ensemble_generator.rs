@@ -1,10 +1,7 @@
 //! The laws of [`EnsembleGenerator`](mustlink_core::roles::EnsembleGenerator).
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use super::law::{Law, Verdict, in_threads};
-use super::{ceilings, choices, fixtures, hard, looks, numbers};
+use super::law::{Law, Runs, Verdict};
+use super::{choices, fixtures, hard, looks, runs};
 use crate::ensure;
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::Constraints;
@@ -12,65 +9,41 @@ use mustlink_core::context::Context;
 use mustlink_core::ensemble::{Ensemble, Member};
 use mustlink_core::error::Error;
 use mustlink_core::problem::Problem;
-use mustlink_core::random::SeedPath;
 use mustlink_core::roles::{EnsembleGenerator, RoleObject};
 use mustlink_core::run::guarded;
 
 type Plugin = dyn EnsembleGenerator;
 
 pub(super) fn laws() -> Vec<Law<Plugin>> {
-    fn always(_: &Plugin) -> bool {
-        true
-    }
-    vec![
-        Law { name: "members_are_compact", applies: always, check: members_are_compact },
-        Law { name: "same_seed_same_bits", applies: always, check: same_seed_same_bits },
-        Law {
-            name: "same_bits_on_several_blocks",
-            applies: |p| fixtures::is_linear(|shape| p.memory(shape, false)),
-            check: same_bits_on_several_blocks,
-        },
-        Law { name: "a_shorter_ensemble_begins_a_longer_one", applies: always, check: prefix },
-        Law {
-            name: "constraints_are_read_only_if_declared",
-            applies: |p| !p.properties().reads_constraints,
-            check: constraints_are_not_read,
-        },
-        Law { name: "cancelling_is_heard", applies: always, check: cancelling_is_heard },
-        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
-        Law {
-            name: "looks_at_every_member",
-            applies: always,
-            check: |p| {
-                let (problem, _) = hard::noise(60, 4, 4, 1);
-                looks::grow_with_the_work(p, |p, ctx| attempt(p, &problem, ctx))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_errors",
-            applies: always,
-            check: |p| {
-                let (problem, _) = fixtures::dense(1);
-                numbers::are_errors(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_named_at_once",
-            applies: always,
-            check: |p| {
-                let (problem, _) = fixtures::dense(1);
-                numbers::are_named_at_once(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
-            },
-        },
-        Law { name: choices::LAW, applies: always, check: options_count },
-        Law {
-            name: "constraints_change_something",
-            applies: |p| p.properties().reads_constraints,
-            check: constraints_count,
-        },
-        Law { name: "hard_problems_have_an_outcome", applies: always, check: hard_problems },
-        Law { name: "memory_covers_the_result", applies: always, check: memory_covers },
-    ]
+    let mut laws = vec![
+        Law::always("members_are_compact", members_are_compact),
+        Law::always("same_seed_same_bits", same_seed_same_bits),
+        Law::when(
+            "same_bits_on_several_blocks",
+            |p| fixtures::is_linear(|shape| p.memory(shape, false)),
+            same_bits_on_several_blocks,
+        ),
+        Law::always("a_shorter_ensemble_begins_a_longer_one", prefix),
+        Law::when(
+            "constraints_are_read_only_if_declared",
+            |p| !p.properties().reads_constraints,
+            constraints_are_not_read,
+        ),
+        Law::always("looks_at_every_member", |p| {
+            let (problem, _) = hard::noise(60, 4, 4, 1);
+            looks::grow_with_the_work(p, |p, ctx| attempt(p, &problem, ctx))
+        }),
+        Law::always(choices::LAW, options_count),
+        Law::when(
+            "constraints_change_something",
+            |p| p.properties().reads_constraints,
+            constraints_count,
+        ),
+        Law::always("hard_problems_have_an_outcome", hard_problems),
+        Law::always("memory_covers_the_result", memory_covers),
+    ];
+    laws.extend(runs::laws());
+    laws
 }
 
 /// A small copy of the plugin: its default may make hundreds of members.
@@ -80,6 +53,18 @@ fn small(p: &Plugin, members: usize) -> Result<Box<Plugin>, String> {
         config["members"] = members.into();
     }
     <Plugin as RoleObject>::from_value(config)
+}
+
+impl Runs for Plugin {
+    type Made = Ensemble;
+
+    fn run_small(&self, ctx: &Context) -> Result<Ensemble, Error> {
+        attempt(self, &fixtures::dense(1).0, ctx)
+    }
+
+    fn smaller(&self) -> Result<Option<Box<Plugin>>, String> {
+        small(self, 4).map(Some)
+    }
 }
 
 /// A run on a problem that is remembered.
@@ -116,12 +101,7 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
     let p = small(p, 5)?;
     // Groups that are easily told apart look the same whatever the start.
     for problem in [fixtures::dense(2).0, hard::unstructured(2).0] {
-        let first = make(&*p, &problem, 3)?;
-        ensure!(make(&*p, &problem, 3)? == first, "two runs with one seed differ");
-        for threads in [1, 2, 7] {
-            let again = in_threads(threads, || make(&*p, &problem, 3))?;
-            ensure!(again == first, "{threads} threads give another ensemble");
-        }
+        runs::same_every_time(|| make(&*p, &problem, 3))?;
     }
     Ok(())
 }
@@ -129,15 +109,7 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
 fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
     let (problem, _) = fixtures::several_blocks(2);
     let p = small(p, 3)?;
-    let alone =
-        in_threads(1, || guarded(p.tag(), || p.generate(&problem, &fixtures::short_context(3))));
-    let alone = match alone.map_err(|e| e.root().clone()) {
-        Err(Error::TimedOut { .. }) => return Ok(()),
-        result => result.map_err(|e| e.to_string())?,
-    };
-    let together = in_threads(3, || make(&*p, &problem, 3))?;
-    ensure!(together == alone, "1 and 3 threads give different ensembles");
-    Ok(())
+    runs::same_on_threads(3, |ctx| attempt(&*p, &problem, ctx))
 }
 
 fn prefix(p: &Plugin) -> Verdict {
@@ -163,16 +135,6 @@ fn constraints_are_not_read(p: &Plugin) -> Verdict {
     let same = made(&with)? == made(&without)?;
     ensure!(same, "constraints change the ensemble; declare reads_constraints");
     Ok(())
-}
-
-fn cancelling_is_heard(p: &Plugin) -> Verdict {
-    let (problem, _) = fixtures::dense(1);
-    let flag = Arc::new(AtomicBool::new(true));
-    let ctx = Context::builder(SeedPath::new(1)).cancel(flag).build();
-    match attempt(&*small(p, 4)?, &problem, &ctx).map_err(|e| e.root().clone()) {
-        Err(Error::Cancelled) => Ok(()),
-        other => Err(format!("a cancelled run gave {:?}", other.map(|e| e.len()))),
-    }
 }
 
 /// What is made, without who made it.
@@ -219,10 +181,4 @@ fn memory_covers(p: &Plugin) -> Verdict {
     let p = small(p, 5)?;
     let returned = hard::ensemble_bytes(&make(&*p, &problem, 1)?);
     hard::memory_covers(&problem, |shape| p.memory(shape, false), returned)
-}
-
-/// See [`ceilings`].
-fn largest_numbers(p: &Plugin) -> Verdict {
-    let (problem, _) = fixtures::dense(1);
-    ceilings::are_harmless(&*small(p, 4)?, |p, ctx| attempt(p, &problem, ctx))
 }

@@ -1,7 +1,7 @@
 //! The laws of [`QuerySelector`] on options, other kinds of data and problems that are not easy.
 
 use super::asking::{Replies, begin, check_pairs, drive, nearest_of_three, some_eligible, text};
-use super::law::{Law, Verdict};
+use super::law::{Law, Runs, Verdict};
 use super::{choices, fixtures, hard, looks, numbers};
 use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::constraints::{Constraints, Kind};
@@ -16,46 +16,31 @@ use mustlink_core::union_find::UnionFind;
 type Plugin = dyn QuerySelector;
 
 pub(super) fn laws() -> Vec<Law<Plugin>> {
-    let always = |_: &Plugin| true;
-    vec![
-        Law {
-            name: "looks_every_sweep",
-            applies: always,
-            check: |s| {
-                let (problem, truth) = some_eligible(1);
-                looks::grow_with_the_work(s, |s, ctx| asked(s, &problem, &truth, ctx))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_errors",
-            applies: always,
-            check: |s| {
-                let (problem, _) = some_eligible(1);
-                numbers::are_errors(s, |s, ctx| begin(s, &problem, ctx).map(drop))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_named_at_once",
-            applies: always,
-            check: |s| {
-                let (problem, _) = some_eligible(1);
-                numbers::are_named_at_once(s, |s, ctx| begin(s, &problem, ctx).map(drop))
-            },
-        },
-        Law { name: choices::LAW, applies: always, check: options_count },
-        Law { name: "other_kinds_are_refused", applies: always, check: other_kinds_are_refused },
-        Law { name: "hard_problems_are_asked_about", applies: always, check: hard_problems },
-        Law {
-            name: "memory_covers_the_objects",
-            applies: always,
-            check: |s| {
-                // An inquiry knows each object by a number at least.
-                let (problem, _) = hard::unstructured(1);
-                let least = 4 * problem.n() as u64;
-                hard::memory_covers(&problem, |shape| s.memory(shape), least)
-            },
-        },
-    ]
+    let mut laws = vec![
+        Law::always("looks_every_sweep", |s| {
+            let (problem, truth) = some_eligible(1);
+            looks::grow_with_the_work(s, |s, ctx| asked(s, &problem, &truth, ctx))
+        }),
+        Law::always(choices::LAW, options_count),
+        Law::always("other_kinds_are_refused", other_kinds_are_refused),
+        Law::always("hard_problems_are_asked_about", hard_problems),
+        Law::always("memory_covers_the_objects", |s| {
+            // An inquiry knows each object by a number at least.
+            let (problem, _) = hard::unstructured(1);
+            let least = 4 * problem.n() as u64;
+            hard::memory_covers(&problem, |shape| s.memory(shape), least)
+        }),
+    ];
+    laws.extend(numbers::laws(|_| true));
+    laws
+}
+
+impl Runs for Plugin {
+    type Made = ();
+
+    fn run_small(&self, ctx: &Context) -> Result<(), Error> {
+        begin(self, &some_eligible(1).0, ctx).map(drop)
+    }
 }
 
 /// All that happens in 40 queries, and what the selector stands at on the way.

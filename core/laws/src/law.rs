@@ -1,6 +1,8 @@
 //! What is a law, and what do the laws of all roles share?
 
 use super::fixtures;
+use mustlink_core::context::Context;
+use mustlink_core::error::Error;
 use mustlink_core::roles::RoleObject;
 
 /// What a broken law says.
@@ -34,6 +36,23 @@ pub trait Lawful: RoleObject + 'static {
     }
 }
 
+/// A role whose plugins run on a small setting of the laws.
+pub(crate) trait Runs: Lawful {
+    /// What comes out.
+    type Made;
+
+    /// Runs the plugin on it.
+    fn run_small(&self, ctx: &Context) -> Result<Self::Made, Error>;
+
+    /// The same plugin doing less, where as it stands it takes long.
+    ///
+    /// # Errors
+    /// The message of the deserialiser.
+    fn smaller(&self) -> Result<Option<Box<Self>>, String> {
+        Ok(None)
+    }
+}
+
 /// The law of plugins that cannot run as they stand.
 pub(crate) const MISSING_SETUP: &str = "missing_setup_is_named";
 
@@ -41,6 +60,22 @@ pub(crate) const MISSING_SETUP: &str = "missing_setup_is_named";
 pub fn laws_for<R: Lawful + ?Sized>(plugin: &R) -> Vec<Law<R>> {
     let stands = |law: &Law<R>| !plugin.needs_setup() || law.name == MISSING_SETUP;
     R::laws().into_iter().filter(|law| (law.applies)(plugin) && stands(law)).collect()
+}
+
+impl<R: ?Sized> Law<R> {
+    /// A law about every plugin of the role.
+    pub(crate) fn always(name: &'static str, check: fn(&R) -> Verdict) -> Self {
+        Law { name, applies: |_| true, check }
+    }
+
+    /// A law about the plugins that `applies` picks.
+    pub(crate) fn when(
+        name: &'static str,
+        applies: fn(&R) -> bool,
+        check: fn(&R) -> Verdict,
+    ) -> Self {
+        Law { name, applies, check }
+    }
 }
 
 impl<R: Lawful + ?Sized> Law<R> {

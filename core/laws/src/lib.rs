@@ -42,6 +42,7 @@ mod metric;
 mod numbers;
 mod oracle;
 mod query_selector;
+mod runs;
 mod shrink;
 pub mod strategies;
 mod transform;

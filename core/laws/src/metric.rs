@@ -2,57 +2,55 @@
 
 use ndarray::Array2;
 
-use super::law::{Law, Verdict};
+use super::law::{Law, Runs, Verdict};
 use super::{choices, fixtures, numbers};
 use crate::ensure;
 use mustlink_core::constraints::{Constraint, Constraints};
+use mustlink_core::context::Context;
 use mustlink_core::data::Data;
 use mustlink_core::ensemble::{Ensemble, Member};
+use mustlink_core::error::Error;
 use mustlink_core::random::SeedPath;
 use mustlink_core::roles::{Metric, MetricInput};
 
 pub(super) fn laws() -> Vec<Law<dyn Metric>> {
-    let always = |_: &dyn Metric| true;
-    vec![
-        Law { name: "score_is_in_range", applies: always, check: score_is_in_range },
-        Law { name: "nothing_has_no_score", applies: always, check: nothing_has_no_score },
-        Law { name: "one_object_is_defined", applies: always, check: one_object_is_defined },
-        Law { name: "label_names_do_not_matter", applies: always, check: names_do_not_matter },
-        Law { name: "object_order_does_not_matter", applies: always, check: order_does_not_matter },
-        Law {
-            name: "sides_may_be_exchanged",
-            applies: |m| m.properties().symmetric && m.properties().needs_truth,
-            check: sides_may_be_exchanged,
-        },
-        Law {
-            name: "the_truth_is_perfect",
-            applies: |m| m.properties().perfect.is_some(),
-            check: the_truth_is_perfect,
-        },
-        Law { name: "scope_of_all_is_no_scope", applies: always, check: scope_of_all_is_no_scope },
-        Law { name: "scope_is_all_that_counts", applies: always, check: scope_is_all_that_counts },
-        Law {
-            name: "unknown_class_leaves_the_scope",
-            applies: |m| m.properties().needs_truth,
-            check: unknown_class_leaves_the_scope,
-        },
-        Law { name: "needs_are_declared", applies: always, check: needs_are_declared },
-        Law { name: "lengths_must_fit", applies: always, check: lengths_must_fit },
-        Law {
-            name: "illegal_numbers_are_errors",
-            applies: always,
-            check: |m| numbers::are_errors(m, |m, _| m.score(&World::random(40, 4, 3, 9).input())),
-        },
-        Law {
-            name: "illegal_numbers_are_named_at_once",
-            applies: always,
-            check: |m| {
-                let world = World::random(40, 4, 3, 9);
-                numbers::are_named_at_once(m, |m, _| m.score(&world.input()))
-            },
-        },
-        Law { name: choices::LAW, applies: always, check: options_count },
-    ]
+    let mut laws = vec![
+        Law::always("score_is_in_range", score_is_in_range),
+        Law::always("nothing_has_no_score", nothing_has_no_score),
+        Law::always("one_object_is_defined", one_object_is_defined),
+        Law::always("label_names_do_not_matter", names_do_not_matter),
+        Law::always("object_order_does_not_matter", order_does_not_matter),
+        Law::when(
+            "sides_may_be_exchanged",
+            |m| m.properties().symmetric && m.properties().needs_truth,
+            sides_may_be_exchanged,
+        ),
+        Law::when(
+            "the_truth_is_perfect",
+            |m| m.properties().perfect.is_some(),
+            the_truth_is_perfect,
+        ),
+        Law::always("scope_of_all_is_no_scope", scope_of_all_is_no_scope),
+        Law::always("scope_is_all_that_counts", scope_is_all_that_counts),
+        Law::when(
+            "unknown_class_leaves_the_scope",
+            |m| m.properties().needs_truth,
+            unknown_class_leaves_the_scope,
+        ),
+        Law::always("needs_are_declared", needs_are_declared),
+        Law::always("lengths_must_fit", lengths_must_fit),
+        Law::always(choices::LAW, options_count),
+    ];
+    laws.extend(numbers::laws(|_| true));
+    laws
+}
+
+impl Runs for dyn Metric {
+    type Made = Option<f64>;
+
+    fn run_small(&self, _: &Context) -> Result<Option<f64>, Error> {
+        self.score(&World::random(40, 4, 3, 9).input())
+    }
 }
 
 /// Everything a metric may look at.

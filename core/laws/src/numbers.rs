@@ -3,10 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::fixtures;
-use super::law::{Lawful, Verdict};
+use super::law::{Law, Lawful, Runs, Verdict};
 use crate::ensure;
 use mustlink_config as config;
-use mustlink_core::context::Context;
 use mustlink_core::error::Error;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::run::guarded;
@@ -115,19 +114,26 @@ fn every_wrong<R: Lawful + ?Sized>(p: &R) -> Result<Vec<Wrong>, String> {
     Ok(out)
 }
 
+/// The laws about them, for the plugins that `applies` picks.
+pub(super) fn laws<R: Runs + ?Sized>(applies: fn(&R) -> bool) -> [Law<R>; 2] {
+    [
+        Law::when("illegal_numbers_are_errors", applies, are_errors),
+        Law::when("illegal_numbers_are_named_at_once", applies, are_named_at_once),
+    ]
+}
+
 /// A number outside its range is an error and neither a panic nor a result; all that are not are
 /// listed.
-pub(super) fn are_errors<R: Lawful + ?Sized, T>(
-    p: &R,
-    run: impl Fn(&R, &Context) -> Result<T, Error>,
-) -> Verdict {
+fn are_errors<R: Runs + ?Sized>(p: &R) -> Verdict {
+    let small = p.smaller()?;
+    let p = small.as_deref().unwrap_or(p);
     let mut complaints = Vec::new();
     for wrong in every_wrong(p)? {
         let Some(plugin) = with(p, &wrong.options).filter(|p| holds(&**p, &wrong.options)) else {
             continue;
         };
         let place = format!("{} = {}", wrong.path, wrong.shown);
-        match guarded(p.tag(), || run(&plugin, &fixtures::short_context(1))) {
+        match guarded(p.tag(), || plugin.run_small(&fixtures::short_context(1))) {
             Err(Error::Contract { broken, .. }) => complaints.push(format!("{place}: {broken}")),
             Err(_) => {}
             Ok(_) => complaints.push(format!("{place} was accepted")),
@@ -140,10 +146,9 @@ pub(super) fn are_errors<R: Lawful + ?Sized, T>(
 }
 
 /// Of several options out of range each is named in the one error.
-pub(super) fn are_named_at_once<R: Lawful + ?Sized, T>(
-    p: &R,
-    run: impl Fn(&R, &Context) -> Result<T, Error>,
-) -> Verdict {
+fn are_named_at_once<R: Runs + ?Sized>(p: &R) -> Verdict {
+    let small = p.smaller()?;
+    let p = small.as_deref().unwrap_or(p);
     let (mut options, mut names) = (toml::Table::new(), Vec::new());
     for wrong in every_wrong(p)? {
         let mut more = options.clone();
@@ -155,7 +160,7 @@ pub(super) fn are_named_at_once<R: Lawful + ?Sized, T>(
         }
     }
     let Some(plugin) = with(p, &options).filter(|_| names.len() > 1) else { return Ok(()) };
-    let error = guarded(p.tag(), || run(&plugin, &fixtures::short_context(1)));
+    let error = guarded(p.tag(), || plugin.run_small(&fixtures::short_context(1)));
     let text = error.err().map(|e| e.to_string()).unwrap_or_default();
     fixtures::forget();
     let silent: Vec<&String> = names.iter().filter(|name| !text.contains(*name)).collect();

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::law::{Law, Verdict};
+use super::law::{Law, Runs, Verdict};
 use super::{choices, fixtures, numbers};
 use crate::ensure;
 use mustlink_core::closure::UnionFind;
+use mustlink_core::context::Context;
 use mustlink_core::data::Data;
 use mustlink_core::error::Error;
 use mustlink_core::registry::{Catalogue, Role};
@@ -14,62 +15,42 @@ use mustlink_core::roles::{
 };
 
 pub(super) fn laws() -> Vec<Law<dyn Oracle>> {
-    vec![
-        Law {
-            name: "both_orders_one_reply",
-            applies: deterministic,
-            check: |o| each(o, deterministic, both_orders_one_reply),
-        },
-        Law {
-            name: "reply_depends_on_the_pair_alone",
-            applies: deterministic,
-            check: |o| each(o, deterministic, reply_depends_on_the_pair_alone),
-        },
-        Law {
-            name: "noiseless_replies_are_consistent",
-            applies: noiseless,
-            check: |o| each(o, noiseless, noiseless_replies_are_consistent),
-        },
-        Law {
-            name: "costs_are_announced",
-            applies: simulated,
-            check: |o| each(o, simulated, costs_are_announced),
-        },
-        Law { name: "refusal_is_final", applies: simulated, check: refusal_is_final },
-        Law { name: "limit_is_kept", applies: takes_queries, check: limit_is_kept },
-        Law { name: "recalled_answers_count", applies: simulated, check: recalled_answers_count },
-        Law {
-            name: "missing_classes_are_said",
-            applies: |o| o.properties().needs_labels,
-            check: missing_classes_are_said,
-        },
-        Law {
-            name: "wrapping_order_is_kept",
-            applies: takes_source,
-            check: wrapping_order_is_kept,
-        },
-        Law {
-            name: "wrappers_pass_facts_on",
-            applies: takes_source,
-            check: wrappers_pass_facts_on,
-        },
-        Law {
-            name: "same_seed_same_replies",
-            applies: simulated,
-            check: |o| each(o, simulated, same_seed_same_replies),
-        },
-        Law {
-            name: "illegal_numbers_are_errors",
-            applies: simulated,
-            check: |o| numbers::are_errors(o, |o, _| outcomes(o, &scene())),
-        },
-        Law {
-            name: "illegal_numbers_are_named_at_once",
-            applies: simulated,
-            check: |o| numbers::are_named_at_once(o, |o, _| outcomes(o, &scene())),
-        },
-        Law { name: choices::LAW, applies: simulated, check: options_count },
-    ]
+    let mut laws = vec![
+        Law::when("both_orders_one_reply", deterministic, |o| {
+            each(o, deterministic, both_orders_one_reply)
+        }),
+        Law::when("reply_depends_on_the_pair_alone", deterministic, |o| {
+            each(o, deterministic, reply_depends_on_the_pair_alone)
+        }),
+        Law::when("noiseless_replies_are_consistent", noiseless, |o| {
+            each(o, noiseless, noiseless_replies_are_consistent)
+        }),
+        Law::when("costs_are_announced", simulated, |o| each(o, simulated, costs_are_announced)),
+        Law::when("refusal_is_final", simulated, refusal_is_final),
+        Law::when("limit_is_kept", takes_queries, limit_is_kept),
+        Law::when("recalled_answers_count", simulated, recalled_answers_count),
+        Law::when(
+            "missing_classes_are_said",
+            |o| o.properties().needs_labels,
+            missing_classes_are_said,
+        ),
+        Law::when("wrapping_order_is_kept", takes_source, wrapping_order_is_kept),
+        Law::when("wrappers_pass_facts_on", takes_source, wrappers_pass_facts_on),
+        Law::when("same_seed_same_replies", simulated, |o| {
+            each(o, simulated, same_seed_same_replies)
+        }),
+        Law::when(choices::LAW, simulated, options_count),
+    ];
+    laws.extend(numbers::laws(simulated));
+    laws
+}
+
+impl Runs for dyn Oracle {
+    type Made = Vec<(f64, Outcome)>;
+
+    fn run_small(&self, _: &Context) -> Result<Self::Made, Error> {
+        outcomes(self, &scene())
+    }
 }
 
 type Pair = (u32, u32);

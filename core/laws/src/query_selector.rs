@@ -18,42 +18,33 @@ use mustlink_core::roles::{QuerySelector, Reply, Step};
 use mustlink_core::selection::{self, ConstraintView, Selection};
 
 pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
-    let always = |_: &dyn QuerySelector| true;
     let clusters = |s: &dyn QuerySelector| s.properties().self_clustering;
     let skips = |s: &dyn QuerySelector| s.properties().skips_entailed;
     let sparse = |s: &dyn QuerySelector| s.properties().accepts_sparse;
     let mut laws: Vec<Law<dyn QuerySelector>> = vec![
-        Law {
-            name: MISSING_SETUP,
-            applies: |s| s.properties().needs_setup,
-            check: missing_setup_is_named,
-        },
-        Law { name: "ends_in_time", applies: always, check: ends_in_time },
-        Law { name: "asks_eligible_pairs_once", applies: always, check: asks_eligible_pairs_once },
-        Law { name: "never_asks_what_is_entailed", applies: skips, check: never_asks_entailed },
-        Law { name: "step_is_idempotent", applies: always, check: step_is_idempotent },
-        Law { name: "same_seed_same_questions", applies: always, check: same_seed },
-        Law { name: "same_questions_on_any_threads", applies: always, check: any_threads },
-        Law {
-            name: "same_questions_on_several_blocks",
-            applies: |s| fixtures::is_linear(|shape| s.memory(shape)),
-            check: same_questions_on_several_blocks,
-        },
-        Law { name: "resumes_where_it_stopped", applies: always, check: resumes },
-        Law { name: "smaller_budget_is_a_prefix", applies: always, check: budget_prefix },
-        Law {
-            name: "true_replies_give_true_constraints",
-            applies: always,
-            check: true_constraints,
-        },
-        Law { name: "queried_view_grows", applies: always, check: queried_view_grows },
-        Law { name: "dont_know_yields_nothing", applies: always, check: dont_know_yields_nothing },
-        Law { name: "too_few_eligible_is_done", applies: always, check: too_few_eligible },
-        Law { name: "budget_zero_is_empty", applies: always, check: budget_zero },
-        Law { name: "wrong_id_is_an_error", applies: always, check: wrong_id },
-        Law { name: "clustering_is_always_valid", applies: clusters, check: always_clustered },
-        Law { name: "takes_sparse_rows", applies: sparse, check: takes_sparse },
-        Law { name: "largest_numbers_are_harmless", applies: always, check: largest_numbers },
+        Law::when(MISSING_SETUP, |s| s.properties().needs_setup, missing_setup_is_named),
+        Law::always("ends_in_time", ends_in_time),
+        Law::always("asks_eligible_pairs_once", asks_eligible_pairs_once),
+        Law::when("never_asks_what_is_entailed", skips, never_asks_entailed),
+        Law::always("step_is_idempotent", step_is_idempotent),
+        Law::always("same_seed_same_questions", same_seed),
+        Law::always("same_questions_on_any_threads", any_threads),
+        Law::when(
+            "same_questions_on_several_blocks",
+            |s| fixtures::is_linear(|shape| s.memory(shape)),
+            same_questions_on_several_blocks,
+        ),
+        Law::always("resumes_where_it_stopped", resumes),
+        Law::always("smaller_budget_is_a_prefix", budget_prefix),
+        Law::always("true_replies_give_true_constraints", true_constraints),
+        Law::always("queried_view_grows", queried_view_grows),
+        Law::always("dont_know_yields_nothing", dont_know_yields_nothing),
+        Law::always("too_few_eligible_is_done", too_few_eligible),
+        Law::always("budget_zero_is_empty", budget_zero),
+        Law::always("wrong_id_is_an_error", wrong_id),
+        Law::when("clustering_is_always_valid", clusters, always_clustered),
+        Law::when("takes_sparse_rows", sparse, takes_sparse),
+        Law::always("largest_numbers_are_harmless", largest_numbers),
     ];
     laws.extend(hard_questions::laws());
     laws
@@ -173,11 +164,7 @@ fn same_seed(selector: &dyn QuerySelector) -> Verdict {
 
 fn any_threads(selector: &dyn QuerySelector) -> Verdict {
     let (problem, truth) = some_eligible(3);
-    let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|e| e.to_string())?;
-        pool.install(|| drive(selector, &problem, &truth, 7, 100))
-    };
+    let with = |threads| in_threads(threads, || drive(selector, &problem, &truth, 7, 100));
     ensure!(with(1)? == with(3)?, "1 and 3 threads asked other questions");
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 
-use super::law::{Law, Verdict};
+use super::law::{Law, Runs, Verdict, in_threads};
 use super::{choices, fixtures, hard, looks, numbers};
 use crate::ensure;
 use mustlink_core::constraints::{Constraint, Constraints, Kind};
@@ -16,60 +16,37 @@ use mustlink_core::run;
 type Plugin = dyn Transform;
 
 pub(super) fn laws() -> Vec<Law<dyn Transform>> {
-    let any = |_: &Plugin| true;
-    vec![
-        Law { name: "same_input_same_bits", applies: any, check: same_input_same_bits },
-        Law { name: "any_number_of_threads", applies: any, check: any_number_of_threads },
-        Law { name: "applies_the_same_twice", applies: any, check: applies_the_same_twice },
-        Law { name: "saved_is_restored", applies: any, check: saved_is_restored },
-        Law { name: "a_list_of_rows_is_a_copy", applies: any, check: a_list_of_rows_is_a_copy },
-        Law { name: "accepts_what_it_says", applies: any, check: accepts_what_it_says },
-        Law { name: "awkward_data_has_an_outcome", applies: any, check: awkward_data },
-        Law { name: "other_data_never_panics", applies: any, check: other_data_never_panics },
-        Law { name: "keeps_rows", applies: |t| !t.properties().changes_rows, check: keeps_rows },
-        Law { name: "row_map_fits", applies: |t| t.properties().changes_rows, check: row_map_fits },
-        Law {
-            name: "ignores_constraints",
-            applies: |t| !t.properties().reads_constraints,
-            check: ignores_constraints,
-        },
-        Law {
-            name: "reads_constraints",
-            applies: |t| t.properties().reads_constraints,
-            check: reads_constraints,
-        },
-        Law {
-            name: "sparse_as_dense",
-            applies: |t| accepts(t, DataKind::Dense) && accepts(t, DataKind::Csr),
-            check: sparse_as_dense,
-        },
-        Law {
-            name: "looks_every_sweep",
-            applies: any,
-            check: |t| {
-                let world = first_kind(t, 1);
-                looks::grow_with_the_work(t, |t, ctx| values(t, &world, ctx))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_errors",
-            applies: any,
-            check: |t| {
-                let world = first_kind(t, 1);
-                numbers::are_errors(t, |t, ctx| values(t, &world, ctx))
-            },
-        },
-        Law {
-            name: "illegal_numbers_are_named_at_once",
-            applies: any,
-            check: |t| {
-                let world = first_kind(t, 1);
-                numbers::are_named_at_once(t, |t, ctx| values(t, &world, ctx))
-            },
-        },
-        Law { name: choices::LAW, applies: any, check: options_count },
-        Law { name: "memory_covers_the_result", applies: any, check: memory_covers },
-    ]
+    let mut laws = vec![
+        Law::always("same_input_same_bits", same_input_same_bits),
+        Law::always("any_number_of_threads", any_number_of_threads),
+        Law::always("applies_the_same_twice", applies_the_same_twice),
+        Law::always("saved_is_restored", saved_is_restored),
+        Law::always("a_list_of_rows_is_a_copy", a_list_of_rows_is_a_copy),
+        Law::always("accepts_what_it_says", accepts_what_it_says),
+        Law::always("awkward_data_has_an_outcome", awkward_data),
+        Law::always("other_data_never_panics", other_data_never_panics),
+        Law::when("keeps_rows", |t| !t.properties().changes_rows, keeps_rows),
+        Law::when("row_map_fits", |t| t.properties().changes_rows, row_map_fits),
+        Law::when(
+            "ignores_constraints",
+            |t| !t.properties().reads_constraints,
+            ignores_constraints,
+        ),
+        Law::when("reads_constraints", |t| t.properties().reads_constraints, reads_constraints),
+        Law::when(
+            "sparse_as_dense",
+            |t| accepts(t, DataKind::Dense) && accepts(t, DataKind::Csr),
+            sparse_as_dense,
+        ),
+        Law::always("looks_every_sweep", |t| {
+            let world = first_kind(t, 1);
+            looks::grow_with_the_work(t, |t, ctx| values(t, &world, ctx))
+        }),
+        Law::always(choices::LAW, options_count),
+        Law::always("memory_covers_the_result", memory_covers),
+    ];
+    laws.extend(numbers::laws(|_| true));
+    laws
 }
 
 fn accepts(t: &Plugin, kind: DataKind) -> bool {
@@ -145,6 +122,14 @@ fn values(t: &Plugin, problem: &Problem, ctx: &Context) -> Result<Vec<u64>, Erro
     Ok(bits(&made.problem.data).into_iter().chain(weights.map(f64::to_bits)).collect())
 }
 
+impl Runs for Plugin {
+    type Made = Vec<u64>;
+
+    fn run_small(&self, ctx: &Context) -> Result<Vec<u64>, Error> {
+        values(self, &first_kind(self, 1), ctx)
+    }
+}
+
 fn options_count(t: &Plugin) -> Verdict {
     let musts = first_kind(t, 3);
     let only = musts.constraints.pairs().iter().copied().filter(|c| c.kind == Kind::MustLink);
@@ -183,12 +168,8 @@ fn any_number_of_threads(t: &Plugin) -> Verdict {
     let problem = Problem::new(as_kind(&x, kind))
         .with_constraints(fixtures::true_constraints(&classes, 1500, 3));
     let at = |threads: usize| -> Result<Vec<u64>, String> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|e| e.to_string())?;
-        let after = pool.install(|| transformed(t, &problem, 7)).map_err(|e| e.to_string())?;
-        Ok(bits(&after.data))
+        let after = in_threads(threads, || transformed(t, &problem, 7));
+        Ok(bits(&after.map_err(|e| e.to_string())?.data))
     };
     let one = at(1)?;
     for threads in [2, 7] {

@@ -111,7 +111,8 @@ impl<'a> Learner<'a> {
         mut metrics: Vec<Metric>,
         ctx: &Context,
     ) -> Result<Clustering> {
-        let SoftOptions { empty, shared, .. } = self.soft.options;
+        let SoftOptions { rules, shared, .. } = self.soft.options;
+        let empty = rules.empty;
         let (stop, order) = (shared.stop(), shared.order);
         let (mut centres, mut labels) = start;
         let k = centres.nrows();
@@ -282,7 +283,7 @@ impl<'a> Learner<'a> {
             if sizes[h] > 0 {
                 continue;
             }
-            if self.soft.options.empty == Empty::Error {
+            if self.soft.options.rules.empty == Empty::Error {
                 let place = format!("cluster {h} is empty (empty = \"error\")");
                 return Err(Error::NumericalFailure { place });
             }

@@ -1,3 +1,4 @@
 //! What do several base clusterers need?
 
+pub mod attempts;
 pub mod seeds;

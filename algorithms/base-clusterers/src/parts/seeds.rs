@@ -2,11 +2,13 @@
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
+use mustlink_core::reduce;
 use mustlink_kernels::constrained::neighbourhood_seeding::{
     FewerThanK, MoreThanK, Rules, complete,
 };
-use mustlink_kernels::distance::points::Points;
+use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::distance::rows_by_label::by_label;
+use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::seeding::{self, Init, Perturb};
 use ndarray::Array2;
@@ -23,13 +25,36 @@ pub enum Unseeded {
     Error,
 }
 
-/// How seeds become centres.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SeedRules {
+/// The options of k-means that starts from objects whose cluster is known.
+#[options]
+#[derive(Copy)]
+pub struct SeedOptions {
+    /// Number of clusters, at most n; absent: that of the problem.
+    #[option(min = 1)]
+    pub k: Option<usize>,
+    /// How far an object is from a centre.
+    pub distortion: Distortion,
+    /// Where clusters without a seed start.
     pub unseeded: Unseeded,
+    /// How a global mean is perturbed.
     pub perturb: Perturb,
-    pub rho: f64,
+    /// By how much a global mean is perturbed (ρ).
+    #[option(default = 0.7, above = 0.0)]
+    pub perturb_rho: f64,
+    /// Starts, of which the best result is kept; absent: 1 with seeds, 10 without.
+    #[option(min = 1)]
     pub restarts: Option<usize>,
+    /// Sweeps of one start.
+    #[option(default = 100, min = 1)]
+    pub max_iterations: usize,
+    /// Smallest change of the objective worth another sweep.
+    #[option(default = 1e-6, min = 0.0)]
+    pub tolerance: f64,
+    /// How the change is compared with the tolerance.
+    pub tolerance_kind: ToleranceKind,
+    /// What happens to a cluster without objects.
+    #[option(default = Empty::Reseed)]
+    pub empty: Empty,
 }
 
 /// The known cluster of each object ([`NONE`] = unknown): the labels of a given start, else the
@@ -63,9 +88,51 @@ pub(crate) fn seeds(problem: &Problem, k: usize) -> Result<Vec<u32>> {
     Ok(labels)
 }
 
-impl SeedRules {
+impl SeedOptions {
+    /// When to stop.
+    pub(crate) fn stop(&self) -> Stop {
+        Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)
+    }
+
+    /// What a method with these options declares about itself.
+    pub(crate) fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr],
+            needs_k: self.k.is_none(),
+            reads_constraints: true,
+            gives_centers: true,
+            ..Properties::default()
+        }
+    }
+
+    /// Bytes for the copy of a cosine distortion, for seeds, and for starts that run side by side.
+    pub(crate) fn memory(&self, shape: &Shape) -> u64 {
+        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let restarts = self.restarts.unwrap_or(10).min(reduce::WAVE);
+        (copy + 40 * shape.n + restarts * (8 * shape.n + 24 * shape.k * shape.d)) as u64
+    }
+
+    /// The best of the starts: `run` makes one from its centres.
+    ///
+    /// # Errors
+    /// As [`SeedOptions::centres`] and `run`.
+    pub(crate) fn best(
+        &self,
+        points: &Points,
+        k: usize,
+        seeds: &[u32],
+        problem: &Problem,
+        ctx: &Context,
+        run: impl Fn(Array2<f64>, &Context) -> Result<Clustering> + Sync,
+    ) -> Result<Clustering> {
+        best_of(self.starts(seeds), |r| {
+            let ctx = ctx.index(r);
+            run(self.centres(points, k, seeds, problem, &ctx)?, &ctx)
+        })
+    }
+
     /// Starts worth trying: 10 without a seed, else 1.
-    pub fn restarts(&self, seeds: &[u32]) -> usize {
+    fn starts(&self, seeds: &[u32]) -> usize {
         let seeded = seeds.iter().any(|&l| l != NONE);
         self.restarts.unwrap_or(if seeded { 1 } else { 10 })
     }
@@ -74,7 +141,7 @@ impl SeedRules {
     ///
     /// # Errors
     /// `BadParam` where the rule refuses; as [`seeding::start`].
-    pub fn centres(
+    fn centres(
         &self,
         points: &Points,
         k: usize,
@@ -99,7 +166,8 @@ impl SeedRules {
             Unseeded::FarthestFirst => FewerThanK::FarthestFirst,
             Unseeded::Perturb | Unseeded::Error => FewerThanK::Perturb,
         };
-        let rules = Rules { more: MoreThanK::Largest, fewer, perturb: self.perturb, rho: self.rho };
+        let rules =
+            Rules { more: MoreThanK::Largest, fewer, perturb: self.perturb, rho: self.perturb_rho };
         let mut centres = means(points, seeds, Array2::zeros((k, points.d()))).0;
         complete(points, &mut centres, &have, rules, &mut ctx.stream("start"));
         Ok(centres)

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use mustlink_base_clusterers::attempts::Attempts;
 use mustlink_base_clusterers::cop_kmeans::CopKMeans;
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
@@ -29,7 +30,8 @@ fn twenty_draws_succeed(name: &str, options: &OpenOptions) {
                 .collect();
             let constraints = Constraints::new(n, drawn).unwrap();
             let problem = Problem::new(set.data.clone()).with_k(k).with_constraints(constraints);
-            let method = CopKMeans { restarts: 3, max_iterations: 20, ..CopKMeans::default() };
+            let attempts = Attempts { restarts: 3, max_iterations: 20, ..Attempts::default() };
+            let method = CopKMeans { attempts, ..CopKMeans::default() };
             let made = method.cluster(&problem, &Context::new(seed));
             let made = made.unwrap_or_else(|e| panic!("{name}, {pairs} pairs, seed {seed}: {e}"));
             assert_eq!(problem.constraints.violations(&made.labels).total(), 0);

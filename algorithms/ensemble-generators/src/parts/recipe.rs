@@ -23,6 +23,27 @@ pub struct Recipe {
     pub max_failures: usize,
 }
 
+/// Registers a generator whose members its recipe makes, each shown what it draws as a [`View`].
+macro_rules! by_recipe {
+    ($type:ident, $($plugin:tt)*) => {
+        #[plugin($($plugin)*)]
+        impl EnsembleGenerator for $type {
+            fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
+                self.recipe.generate(Some(self), problem, ctx)
+            }
+
+            fn properties(&self) -> GeneratorProperties {
+                self.recipe.properties(Some(self))
+            }
+
+            fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
+                self.recipe.memory(Some(self), shape, labels_only)
+            }
+        }
+    };
+}
+pub(crate) use by_recipe;
+
 impl Recipe {
     /// Makes the members in parallel, each shown what it draws of `view`; absent: everything.
     ///

@@ -102,6 +102,17 @@ pub(crate) fn runs_memory(
     members_memory(members, shape, labels_only) + threads(members) * clusterer.memory(shape)
 }
 
+/// The same where members are made by several clusterers: that of the one that takes most.
+pub(crate) fn most_memory(
+    members: usize,
+    clusterers: &[Box<dyn BaseClusterer>],
+    shape: &Shape,
+    labels_only: bool,
+) -> u64 {
+    let of = |c: &Box<dyn BaseClusterer>| runs_memory(members, &**c, shape, labels_only);
+    clusterers.iter().map(of).max().unwrap_or(0)
+}
+
 /// How many of so many members are made at once.
 pub(crate) fn threads(members: usize) -> u64 {
     rayon::current_num_threads().min(members) as u64

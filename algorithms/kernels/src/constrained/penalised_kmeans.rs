@@ -100,14 +100,33 @@ impl PenaltyOptions {
     }
 
     /// The rules of a start from neighbourhoods.
-    fn rules(&self, perturb: Perturb, rho: f64) -> Rules {
+    fn rules(&self, soft: SoftRules) -> Rules {
         Rules {
             more: self.when_more_neighbourhoods,
             fewer: self.when_fewer_neighbourhoods,
-            perturb,
-            rho,
+            perturb: soft.perturb,
+            rho: soft.perturb_rho,
         }
     }
+}
+
+/// How constraints with a weight count, and how clusters start.
+#[options]
+#[derive(Copy)]
+pub struct SoftRules {
+    /// How far constraints are extended before they cost anything.
+    pub entail: Entail,
+    /// How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
+    /// `constrained_objects`.
+    pub init: Option<SoftInit>,
+    /// How a global mean is perturbed.
+    pub perturb: Perturb,
+    /// By how much a global mean is perturbed (ρ).
+    #[option(default = 0.7, above = 0.0)]
+    pub perturb_rho: f64,
+    /// What happens to a cluster without objects.
+    #[option(default = Empty::Keep)]
+    pub empty: Empty,
 }
 
 /// What a method makes of its options.
@@ -117,17 +136,8 @@ pub struct SoftOptions {
     pub weight: AutoOr<f64>,
     /// Cost of a broken cannot-link of weight 1; absent: as `weight`.
     pub weight_cannot: Option<AutoOr<f64>>,
-    /// How far constraints are extended before they cost anything.
-    pub entail: Entail,
-    /// How the first centres are chosen; absent: from the neighbourhoods, or from the constrained
-    /// objects where the weight is found from the data.
-    pub init: Option<SoftInit>,
-    /// How a global mean is perturbed.
-    pub perturb: Perturb,
-    /// By how much, > 0.
-    pub perturb_rho: f64,
-    /// What happens to a cluster without objects.
-    pub empty: Empty,
+    /// How constraints count, and how clusters start.
+    pub rules: SoftRules,
     /// The rest.
     pub shared: PenaltyOptions,
 }
@@ -173,7 +183,7 @@ impl PenalisedKMeans {
         let constraints = softened(&problem.constraints, problem.n(), options.shared.hard_as_soft)?;
         let closure = Closure::new(&constraints, problem.n(), options.shared.on_conflict)?;
         let mut neighbourhoods = closure.neighbourhoods();
-        let init = match (options.init, options.weight) {
+        let init = match (options.rules.init, options.weight) {
             (Some(init), _) => init,
             (None, AutoOr::Auto) => SoftInit::ConstrainedObjects,
             (None, AutoOr::Value(_)) => SoftInit::Neighbourhood,
@@ -212,7 +222,7 @@ impl PenalisedKMeans {
                 (must.unwrap_or(found.0), cannot.unwrap_or(found.1))
             }
         };
-        let entail = self.options.entail;
+        let entail = self.options.rules.entail;
         Ok(Arc::new(ConstraintGroups::new(&self.closure, must, cannot, entail, k)?))
     }
 
@@ -227,7 +237,7 @@ impl PenalisedKMeans {
         problem: &Problem,
         ctx: &Context,
     ) -> Result<(Array2<f64>, Vec<u32>)> {
-        let SoftOptions { perturb, perturb_rho: rho, .. } = self.options;
+        let SoftRules { perturb, perturb_rho: rho, .. } = self.options.rules;
         let labels = || vec![NONE; points.n()];
         match self.init {
             SoftInit::Plain(Init::Perturb) => {
@@ -272,7 +282,7 @@ impl PenalisedKMeans {
     ) -> (Array2<f64>, Vec<u32>) {
         let mut stream = ctx.stream("start");
         let sets = &self.neighbourhoods;
-        let rules = self.options.shared.rules(self.options.perturb, self.options.perturb_rho);
+        let rules = self.options.shared.rules(self.options.rules);
         neighbourhood_start(points, k, &self.closure, sets, rules, &mut stream)
     }
 
@@ -298,14 +308,16 @@ impl PenalisedKMeans {
         let options = SoftOptions {
             weight: AutoOr::Auto,
             weight_cannot: None,
-            init: Some(SoftInit::Plain(Init::KmeansPlusPlus)),
-            empty: Empty::Keep,
+            rules: SoftRules {
+                init: Some(SoftInit::Plain(Init::KmeansPlusPlus)),
+                empty: Empty::Keep,
+                ..self.options.rules
+            },
             shared: PenaltyOptions {
                 on_conflict: OnConflict::Keep,
                 restarts: Some(starts(rows.len())),
                 ..self.options.shared
             },
-            ..self.options
         };
         let soft = PenalisedKMeans::new(options, &part)?;
         let of_part = Points::new(&part.data, points.distortion())?;
@@ -351,7 +363,7 @@ impl PenalisedKMeans {
         start: (Array2<f64>, Vec<u32>),
         ctx: &Context,
     ) -> Result<Clustering> {
-        let SoftOptions { empty, shared, .. } = self.options;
+        let SoftOptions { rules: SoftRules { empty, .. }, shared, .. } = self.options;
         let (stop, order) = (shared.stop(), shared.order);
         let (mut centres, mut labels) = start;
         if links.objects().is_empty() && scale == 1.0 {
