@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use mustlink_base_clusterers::attempts::Attempts;
+use mustlink_base_clusterers::Attempts;
 use mustlink_base_clusterers::cop_kmeans::CopKMeans;
 use mustlink_core::prelude::*;
 use mustlink_core::random::SeedPath;
