@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::options::{Found, Options, Range};
 
@@ -18,13 +20,6 @@ pub enum AutoOr<T> {
     Auto,
     /// This value.
     Value(T),
-}
-
-/// The word.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Word {
-    Auto,
 }
 
 impl<T> AutoOr<T> {
@@ -59,24 +54,19 @@ impl<T> From<T> for AutoOr<T> {
 impl<T: Serialize> Serialize for AutoOr<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
-            AutoOr::Auto => Word::Auto.serialize(to),
+            AutoOr::Auto => to.serialize_str("auto"),
             AutoOr::Value(value) => value.serialize(to),
         }
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for AutoOr<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for AutoOr<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Either<T> {
-            Word(Word),
-            Value(T),
+        let given = Value::deserialize(from)?;
+        if given == "auto" {
+            return Ok(AutoOr::Auto);
         }
-        Ok(match Either::deserialize(from)? {
-            Either::Word(Word::Auto) => AutoOr::Auto,
-            Either::Value(value) => AutoOr::Value(value),
-        })
+        T::deserialize(given).map(AutoOr::Value).map_err(D::Error::custom)
     }
 }
 

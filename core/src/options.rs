@@ -4,6 +4,8 @@
 //! it stands in; [`check`] checks the same declaration of a plugin built in Rust, before it runs.
 //! Both give one message.
 
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::error::{Diagnostic, Error, Result};
@@ -140,6 +142,57 @@ impl<T: Options + ?Sized> Options for Box<T> {
     fn look(&self, path: &str, declared: &Range, found: &mut Found) {
         (**self).look(path, declared, found);
     }
+}
+
+/// A struct of options as a table: `#[options]` implements it. Reading and writing go through this one
+/// kind of value, whatever the format, so that little of serde is compiled anew for each plugin.
+#[doc(hidden)]
+pub trait Table: Sized {
+    /// Takes the options out of `table`; those that are absent have their defaults.
+    fn take(table: &mut Map) -> Fits<Self>;
+    fn put(&self, table: &mut Map) -> Fits<()>;
+    fn names(names: &mut Vec<&'static str>);
+}
+
+#[doc(hidden)]
+pub use serde_json::Error as Unfit;
+#[doc(hidden)]
+pub type Map = serde_json::Map<String, Value>;
+type Fits<T> = std::result::Result<T, Unfit>;
+
+/// The option of the first of these names, which the others are aliases of.
+#[doc(hidden)]
+pub fn take<T: DeserializeOwned>(table: &mut Map, names: &[&str]) -> Fits<Option<T>> {
+    let mut given = names.iter().filter_map(|name| table.remove(*name)).collect::<Vec<_>>();
+    if given.len() > 1 {
+        return Err(Unfit::custom(format!("duplicate field `{}`", names[0])));
+    }
+    given.pop().map(T::deserialize).transpose()
+}
+
+#[doc(hidden)]
+pub fn put(table: &mut Map, name: &str, value: &impl Serialize) -> Fits<()> {
+    table.insert(name.into(), serde_json::to_value(value)?);
+    Ok(())
+}
+
+/// Options out of any format; one that is not known is an error.
+#[doc(hidden)]
+pub fn read<'de, T: Table, D: Deserializer<'de>>(from: D) -> std::result::Result<T, D::Error> {
+    let mut table = Map::deserialize(from)?;
+    let made = T::take(&mut table).map_err(D::Error::custom)?;
+    let Some(unknown) = table.keys().next() else { return Ok(made) };
+    let mut names = Vec::new();
+    T::names(&mut names);
+    let names = names.join("`, `");
+    Err(D::Error::custom(format!("unknown field `{unknown}`, accepted: `{names}`")))
+}
+
+#[doc(hidden)]
+pub fn write<S: Serializer>(options: &impl Table, to: S) -> std::result::Result<S::Ok, S::Error> {
+    let mut table = Map::new();
+    options.put(&mut table).map_err(serde::ser::Error::custom)?;
+    table.serialize(to)
 }
 
 /// The value of an option, of any type. `(&&Look(&value)).look(…)` goes through those that are

@@ -157,6 +157,7 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
     let mut defaults = Vec::new();
     let mut slots = Vec::new();
     let mut looks = Vec::new();
+    let (mut takes, mut puts, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for field in &mut fields.named {
         let declared = Declared::take(&mut field.attrs)?.with_ceiling(&field.ty);
         let name = field.ident.clone().expect("a named field");
@@ -171,21 +172,40 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
             },
         });
         let default = declared.value("default");
+        // Absent in a configuration means the default: where that is something, nothing is written out.
+        let unwritten = option_of(&field.ty).is_some() && default.is_none();
+        let alias = declared.text("alias")?;
+        let (ty, also) = (&field.ty, alias.iter());
+        if declared.find("flatten").is_some() {
+            takes.push(quote!(made.#name = __mustlink::options::Table::take(table)?;));
+            puts.push(quote!(__mustlink::options::Table::put(&self.#name, table)?;));
+            names.push(quote!(<#ty as __mustlink::options::Table>::names(names);));
+        } else {
+            takes.push(quote! {
+                if let ::std::option::Option::Some(value) =
+                    __mustlink::options::take(table, &[#text, #(#also)*])?
+                {
+                    made.#name = value;
+                }
+            });
+            let put = quote!(__mustlink::options::put(table, #text, &self.#name)?;);
+            puts.push(if unwritten { quote!(if self.#name.is_some() { #put }) } else { put });
+            names.push(quote!(names.push(#text);));
+        }
         defaults.push(match default {
             Some(value) => quote!(#name: #value),
             None => quote!(#name: ::std::default::Default::default()),
         });
         let mut serde = Vec::new();
         let mut schema: Vec<TokenStream> = declared.bounds().into_iter().collect();
-        // Absent in a configuration means the default: where that is something, nothing is written out.
-        if option_of(&field.ty).is_some() && default.is_none() {
+        if unwritten {
             serde.push(quote!(skip_serializing_if = "::std::option::Option::is_none"));
         }
         if let Some(tag) = declared.text("slot")? {
             schema.push(quote!(#[schemars(extend("x-default" = #tag))]));
             slots.push(slot(field, &tag)?);
         }
-        if let Some(alias) = declared.text("alias")? {
+        if let Some(alias) = alias {
             serde.push(quote!(alias = #alias));
             schema.push(quote!(#[schemars(extend("x-alias" = #alias))]));
         }
@@ -202,14 +222,50 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
     let name = &item.ident;
     let accessors = (!slots.is_empty()).then(|| quote!(impl #name { #(#slots)* }));
     Ok(quote! {
-        #[derive(
-            Debug, Clone,
-            __mustlink::serde::Serialize, __mustlink::serde::Deserialize,
-            __mustlink::schemars::JsonSchema,
-        )]
-        #[serde(crate = "__mustlink::serde", default, deny_unknown_fields)]
+        // The attributes of serde are read by schemars; serde itself goes through one kind of table.
+        #[derive(Debug, Clone, __mustlink::schemars::JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
         #[schemars(crate = "__mustlink::schemars")]
         #item
+
+        impl __mustlink::options::Table for #name {
+            fn take(
+                table: &mut __mustlink::options::Map,
+            ) -> ::std::result::Result<Self, __mustlink::options::Unfit> {
+                let mut made = <Self as ::std::default::Default>::default();
+                #(#takes)*
+                ::std::result::Result::Ok(made)
+            }
+
+            fn put(
+                &self,
+                table: &mut __mustlink::options::Map,
+            ) -> ::std::result::Result<(), __mustlink::options::Unfit> {
+                #(#puts)*
+                ::std::result::Result::Ok(())
+            }
+
+            fn names(names: &mut ::std::vec::Vec<&'static str>) {
+                #(#names)*
+            }
+        }
+
+        impl<'de> __mustlink::serde::Deserialize<'de> for #name {
+            fn deserialize<D: __mustlink::serde::Deserializer<'de>>(
+                from: D,
+            ) -> ::std::result::Result<Self, D::Error> {
+                __mustlink::options::read(from)
+            }
+        }
+
+        impl __mustlink::serde::Serialize for #name {
+            fn serialize<S: __mustlink::serde::Serializer>(
+                &self,
+                to: S,
+            ) -> ::std::result::Result<S::Ok, S::Error> {
+                __mustlink::options::write(self, to)
+            }
+        }
 
         impl ::std::default::Default for #name {
             fn default() -> Self {
