@@ -76,6 +76,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
         }
     };
+    interrupt::watch_termination();
     quiet_panics();
     // Programs that take one request after another go on until everything is done.
     let _keep = Keep::start();

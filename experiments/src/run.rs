@@ -219,8 +219,16 @@ fn carry_out(
     };
     runner.show_progress(&runner.lock());
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(todo.len()) {
-            scope.spawn(|| runner.run_tasks());
+        for at in 0..threads.min(todo.len()) {
+            // Fewer threads than asked for are no reason to give up.
+            let worker = std::thread::Builder::new();
+            if let Err(e) = worker.spawn_scoped(scope, || runner.run_tasks()) {
+                if at == 0 {
+                    let message = format!("cannot start a thread: {e}");
+                    runner.lock().fatal.get_or_insert(Error::Usage(message));
+                }
+                break;
+            }
         }
     });
     let board = runner.board.into_inner().unwrap_or_else(|e| e.into_inner());

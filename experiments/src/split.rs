@@ -16,7 +16,7 @@ pub enum Split {
     All {
         /// How often everything is done, each time with other random numbers.
         #[serde(default = "one")]
-        #[schemars(range(min = 1))]
+        #[schemars(range(min = 1, max = 1_000_000))]
         repeats: usize,
     },
     /// Each repeat draws a fresh random test set.
@@ -27,7 +27,7 @@ pub enum Split {
         test_fraction: f64,
         /// Number of test sets.
         #[serde(default = "one")]
-        #[schemars(range(min = 1))]
+        #[schemars(range(min = 1, max = 1_000_000))]
         repeats: usize,
         /// Draw from each class in proportion to its size.
         #[serde(default)]
@@ -37,11 +37,11 @@ pub enum Split {
     Kfold {
         /// Number of folds; their sizes differ by at most one.
         #[serde(default = "five")]
-        #[schemars(range(min = 2))]
+        #[schemars(range(min = 2, max = 1_000_000))]
         folds: usize,
         /// Number of shuffles.
         #[serde(default = "one")]
-        #[schemars(range(min = 1))]
+        #[schemars(range(min = 1, max = 1_000_000))]
         repeats: usize,
         /// Deal class by class, so that each fold has about the same classes.
         #[serde(default)]

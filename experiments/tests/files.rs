@@ -193,6 +193,7 @@ fn what_no_schema_says() {
         ("[]", "curve.points: needs at least one point"),
         ("\"from_run(m)\"", "from_run(m): that method asks nothing"),
         ("\"from_run(x)\"", "got \"x\""),
+        ("{ to = 2000000000, step = 1 }", "curve.points: a curve has at most 10000 points"),
     ] {
         let error = curve(points).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(part), "{part} is not in\n{error}");
@@ -200,6 +201,27 @@ fn what_no_schema_says() {
     let no_curve = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";
     let error = Experiment::parse("t.toml", no_curve, Path::new("."), &[]).unwrap_err().to_string();
     assert!(error.contains("curve.points: missing, but methods ask"), "{error}");
+}
+
+/// Numbers that would fill the memory or start threads without end are refused before anything begins.
+#[test]
+fn every_number_has_a_ceiling() {
+    let method = "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n";
+    for (section, part) in [
+        ("[run]\nthreads = 100000\n", "run.threads: must be in 1..=4096, got 100000"),
+        ("[run]\ncell_timeout_s = 1e300\n", "run.cell_timeout_s: must be in (0, 1000000000]"),
+        (
+            "[split]\ntype = \"all\"\nrepeats = 1000000000\n",
+            "split.repeats: must be in 1..=1000000, got 1000000000",
+        ),
+        (
+            "[split]\ntype = \"kfold\"\nfolds = 1000\nrepeats = 1000000\n",
+            "1 methods × 1000000 repeats × 1000 folds are more than 1000000 cells",
+        ),
+    ] {
+        let error = bad(&format!("{method}{section}"));
+        assert!(error.contains(part), "{part} is not in\n{error}");
+    }
 }
 
 #[test]

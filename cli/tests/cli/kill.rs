@@ -86,6 +86,29 @@ fn ends_as_the_whole(folder: &Path, out: &str) {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// METIS has a handler of its own for SIGTERM while it works.
+#[cfg(unix)]
+#[test]
+fn a_termination_within_metis_ends_in_order() {
+    for round in 0..4 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mustlink"))
+            .args(["cluster", "--data", "digits", "--k", "10", "--threads", "2", "--clusterer"])
+            .arg(
+                "{ type = \"ensemble\", generator = { type = \"random_init\", members = 4 }, \
+                 consensus = { type = \"hbgf\", trials = 20000 } }",
+            )
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("starts");
+        std::thread::sleep(Duration::from_millis(1500 + 300 * round));
+        assert_eq!(child.try_wait().expect("a state"), None, "it is over too soon");
+        let id = child.id().to_string();
+        Command::new("kill").args(["-TERM", &id]).status().expect("kill starts");
+        assert_eq!(child.wait().expect("ends").code(), Some(130));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn interrupts_of_each_kind_change_nothing() {

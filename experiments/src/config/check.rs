@@ -9,7 +9,11 @@ use mustlink_core::registry;
 
 use super::criterion;
 use super::experiment::Experiment;
+use super::file::MAX_POINTS;
 use crate::verdict::Names;
+
+/// More cells than this are refused before they are laid out.
+const MAX_CELLS: usize = 1_000_000;
 
 /// Every complaint, each with its place; `methods` are the entries of `experiment.methods` with the
 /// number of the `[[method]]` they come from.
@@ -86,9 +90,23 @@ pub(super) fn complaints(
         let path = format!("criterion[{at}].{key}");
         node.get(key).unwrap_or(node).diagnostic(&path, message)
     }));
+    let split = &experiment.split;
+    let counts =
+        [experiment.datasets.len(), experiment.methods.len(), split.repeats(), split.folds()];
+    if counts.iter().map(|c| *c as f64).product::<f64>() > MAX_CELLS as f64 {
+        let [sets, methods, repeats, folds] = counts;
+        let message = format!(
+            "{sets} data sets × {methods} methods × {repeats} repeats × {folds} folds are more than \
+             {MAX_CELLS} cells; make a study of each part"
+        );
+        out.push(root.get("split").unwrap_or(root).diagnostic("split", message));
+    }
     let curve = root.get("curve").unwrap_or(root);
     let complain = |message: String| curve.diagnostic("curve.points", message);
     match experiment.points.numbers() {
+        Ok(points) if points.len() > MAX_POINTS => {
+            out.push(complain(format!("a curve has at most {MAX_POINTS} points")));
+        }
         Ok(points) if points.is_empty() => out.push(complain("needs at least one point".into())),
         Ok(points) if points.windows(2).any(|w| w[0] >= w[1]) => {
             out.push(complain("must ascend, each point once".into()));

@@ -226,12 +226,17 @@ impl Default for Points {
     }
 }
 
+/// A curve of more points is taken for a slip, and refused before it is laid out.
+pub(super) const MAX_POINTS: usize = 10_000;
+
 impl Points {
     /// The numbers, or the id of the method that decides.
     pub fn numbers(&self) -> Result<Vec<usize>, &str> {
         match self {
             Points::List(list) => Ok(list.clone()),
-            Points::Range(r) => Ok((r.from..=r.to).step_by(r.step.max(1)).collect()),
+            Points::Range(r) => {
+                Ok((r.from..=r.to).step_by(r.step.max(1)).take(MAX_POINTS + 1).collect())
+            }
             Points::FromRun(text) => {
                 let id = text.strip_prefix("from_run(").and_then(|t| t.strip_suffix(')'));
                 Err(id.unwrap_or(text).trim())
@@ -312,11 +317,11 @@ impl Default for Stats {
 pub struct RunSection {
     /// Threads; absent: one per core.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4096))]
     pub threads: Option<usize>,
     /// Seconds after which a cell is stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1e9))]
     pub cell_timeout_s: Option<f64>,
     /// Bytes that one cell may take by what its data and its method declare; one that needs more fails
     /// before it begins.
