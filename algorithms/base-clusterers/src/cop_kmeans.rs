@@ -169,11 +169,28 @@ impl BaseClusterer for CopKMeans {
     }
 }
 
-/// One labelling on the way.
-struct Sweep {
+/// The best labelling on the way.
+#[derive(Default)]
+struct Best {
     labels: Vec<u32>,
     centres: Array2<f64>,
-    objective: f64,
+    objective: Option<f64>,
+}
+
+impl Best {
+    fn keep(&mut self, labels: &[u32], centres: &Array2<f64>, objective: f64) {
+        if self.objective.is_none_or(|best| objective < best) {
+            let (labels, centres) = (labels.to_vec(), centres.clone());
+            *self = Best { labels, centres, objective: Some(objective) };
+        }
+    }
+
+    /// It ends the history.
+    fn end(self, history: &mut Vec<IterStat>) -> (Vec<u32>, Array2<f64>) {
+        let at = history.iter().position(|s| Some(s.objective) == self.objective);
+        history.truncate(at.map_or(history.len(), |at| at + 1));
+        (self.labels, self.centres)
+    }
 }
 
 /// One attempt.
@@ -188,18 +205,23 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// COP-KMeans from first centres, [Wagstaff2001] Table 1.
     fn sweeps(mut self, mut centres: Array2<f64>, stop: Stop) -> Result<Clustering> {
         let (points, units) = (self.points, self.units);
         let mut labels = vec![NONE; points.n()];
         let mut history: Vec<IterStat> = Vec::new();
         let mut seen = HashSet::new();
-        let mut best: Option<Sweep> = None;
+        let mut best = Best::default();
         let mut status = Status::MaxIter;
+        // 4: until convergence.
         for sweep in 0..stop.max_iterations {
             self.ctx.check()?;
             let before = labels.clone();
+            // 2: objects in no constraint, then the others in turn.
             assign(points, &centres, &mut labels, Some(units.held()));
-            self.place(&centres, sweep, &before, &mut labels)?;
+            self.place(&centres, sweep, &mut labels)?;
+            self.search(&centres, &before, &mut labels)?;
+            // 3: each centre to the mean of its objects.
             let sizes;
             (centres, sizes) = means(points, &labels, centres);
             if sizes.contains(&0) {
@@ -209,9 +231,7 @@ impl Run<'_> {
             let moved = labels.iter().zip(&before).filter(|(a, b)| a != b).count();
             let last = history.last().map(|s| s.objective);
             history.push(IterStat { objective, moved, violations: Some(0) });
-            if best.as_ref().is_none_or(|b| objective < b.objective) {
-                best = Some(Sweep { labels: labels.clone(), centres: centres.clone(), objective });
-            }
+            best.keep(&labels, &centres, objective);
             if moved == 0 || last.is_some_and(|b| stop.is_over(b, objective)) {
                 status = Status::Converged;
                 break;
@@ -221,39 +241,23 @@ impl Run<'_> {
                 break;
             }
         }
-        let best = best.expect("at least one sweep");
         if status != Status::Converged {
             // Greedy placing does not always lower the objective: the best labelling counts.
-            (labels, centres) = (best.labels, best.centres);
-            let at = history.iter().position(|s| s.objective == best.objective);
-            history.truncate(at.map_or(history.len(), |at| at + 1));
+            (labels, centres) = best.end(&mut history);
         }
         Ok(clustering(labels, centres, history, status, points.distortion()))
     }
 
-    /// Places every unit anew; `before` are the labels of the sweep before.
-    fn place(
-        &mut self,
-        centres: &Array2<f64>,
-        sweep: usize,
-        before: &[u32],
-        labels: &mut [u32],
-    ) -> Result<()> {
-        let (units, points, k) = (self.units, self.points, centres.nrows());
-        let mut order = units.order(self.method.order, sweep, self.ctx);
-        order.retain(|&(u, _)| !self.is_stuck(u));
-        let costs: Vec<Vec<f64>> = order
-            .par_iter()
-            .map(|&(u, first)| match self.method.unit {
-                Unit::Object => distances(points, centres, &[first], 1.0),
-                Unit::Component => total_distances(points, centres, units.members(u)),
-            })
-            .collect();
+    /// Places every unit anew.
+    fn place(&mut self, centres: &Array2<f64>, sweep: usize, labels: &mut [u32]) -> Result<()> {
+        let (units, k) = (self.units, centres.nrows());
+        let order = self.order(centres, sweep);
         (0..units.len()).for_each(|u| units.put(u, NONE, labels));
-        for (&(u, _), mut cost) in order.iter().zip(costs) {
+        for (u, mut cost) in order {
             if self.is_stuck(u) {
                 continue;
             }
+            // 2: to the nearest cluster in which no constraint breaks; where there is none, fail, or search.
             units.forbid(u, labels, &mut cost);
             match (cheapest(&cost, NONE), self.complete) {
                 (NONE, None) => return Err(units.blocked(u, k, labels)),
@@ -261,10 +265,28 @@ impl Run<'_> {
                 (h, _) => units.put(u, h, labels),
             }
         }
+        Ok(())
+    }
+
+    /// The units that are placed one by one, in order, with what each cluster costs them.
+    fn order(&self, centres: &Array2<f64>, sweep: usize) -> Vec<(usize, Vec<f64>)> {
+        let (units, points) = (self.units, self.points);
+        let mut order = units.order(self.method.order, sweep, self.ctx);
+        order.retain(|&(u, _)| !self.is_stuck(u));
+        let costs = |(u, first)| match self.method.unit {
+            Unit::Object => distances(points, centres, &[first], 1.0),
+            Unit::Component => total_distances(points, centres, units.members(u)),
+        };
+        order.into_par_iter().map(|(u, first)| (u, costs((u, first)))).collect()
+    }
+
+    /// Places, all together, the parts in which a unit found every cluster taken; `before` are the labels
+    /// of the sweep before.
+    fn search(&self, centres: &Array2<f64>, before: &[u32], labels: &mut [u32]) -> Result<()> {
         let Some(search) = self.complete else { return Ok(()) };
         (0..self.stuck.len())
             .filter(|&part| self.stuck[part])
-            .try_for_each(|part| search.place(part, points, centres, before, labels, self.ctx))
+            .try_for_each(|part| search.place(part, self.points, centres, before, labels, self.ctx))
     }
 
     /// Whether the complete search places unit `u`.

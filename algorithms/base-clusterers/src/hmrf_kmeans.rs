@@ -4,6 +4,7 @@ mod measure;
 
 use std::sync::Arc;
 
+use crate::pck_means::sweeps;
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
@@ -68,7 +69,7 @@ pub struct HmrfKMeans {
 impl BaseClusterer for HmrfKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "hmrf_kmeans")?;
-        let soft = PenalisedKMeans::new(self.soft(), problem)?;
+        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps)?;
         let distortion = match self.measure {
             Measure::Cosine => Distortion::Cosine,
             _ => Distortion::SquaredEuclidean,
@@ -164,12 +165,14 @@ impl Field {
         row(&self.x, i as usize)
     }
 
+    /// HMRF-KMeans from one start, the listing of [BasuBilenkoMooney2004].
     fn run(
         &self,
         start: (Array2<f64>, Vec<u32>),
         options: PenaltyOptions,
         ctx: &Context,
     ) -> Result<Clustering> {
+        // 1: centres from the neighbourhoods.
         let (mut centres, mut labels) = start;
         let (k, d) = centres.dim();
         let mut a = vec![1.0; d];
@@ -177,10 +180,13 @@ impl Field {
         let mut status = Status::MaxIter;
         for round in 0..options.max_iterations {
             ctx.check()?;
+            // E: labels, those in constraints one by one.
             let mut pairs = Pairs::new(self, &a);
             let (mut moved, own) = self.assign(&centres, &a, &mut labels);
             moved += visit(&mut pairs, &own, k, &mut labels, options.order, round, ctx);
+            // M (A): centres.
             self.move_centres(&mut centres, &a, &labels);
+            // M (B): a step of the distortion measure along its gradient.
             let (mut objective, violations) = self.objective(&centres, &a, &labels);
             if let Some((better, value)) = self.step(&centres, &a, &labels, objective) {
                 (a, objective) = (better, value);

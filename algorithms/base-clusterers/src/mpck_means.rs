@@ -2,16 +2,25 @@
 
 mod learner;
 
+use std::collections::HashSet;
+
+use mustlink_core::clustering::partition_hash;
 use mustlink_core::prelude::*;
+use mustlink_kernels::constrained::distance_costs::MetricPenalties;
+use mustlink_kernels::constrained::icm::visit;
 use mustlink_kernels::constrained::mahalanobis::{Metric, Singular};
 use mustlink_kernels::constrained::penalised_kmeans::{
     PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, SoftRules, auto_weight, fitted_weight,
 };
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::lloyd;
+use mustlink_kernels::kmeans::lloyd::{Empty, lloyd};
+use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::seeding::Init;
+use ndarray::Array2;
 
-use learner::{Learner, MetricOptions};
+use learner::{Learner, MetricOptions, sizes_of};
+
+use crate::pck_means::sweeps;
 
 pub use learner::MaxPair;
 
@@ -102,12 +111,12 @@ impl BaseClusterer for MpckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "mpck_means")?;
         self.check()?;
-        let soft = PenalisedKMeans::new(self.soft(), problem)?;
+        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps)?;
         let points = Points::new(&problem.data, Distortion::SquaredEuclidean)?;
         let start = |ctx: &Context| soft.start(&points, k, problem, ctx);
         if self.metric == MetricForm::None {
             let links = soft.links(k, || fitted_weight(&points, k, ctx).map(|w| (w, w)))?;
-            return soft.best(|ctx| soft.descend(&points, &links, 1.0, start(ctx)?, ctx), ctx);
+            return soft.best(|ctx| sweeps(&soft, &points, &links, 1.0, start(ctx)?, ctx), ctx);
         }
         let links = soft.links(k, || self.auto(&points, k, &soft, ctx))?;
         let free = links.objects().is_empty();
@@ -238,6 +247,95 @@ impl MpckMeans {
             shared: self.shared,
         }
     }
+}
+
+/// A round that may turn out to be the best.
+type Round = (f64, Vec<u32>, Array2<f64>, Vec<Metric>);
+
+impl Learner<'_> {
+    /// MPCK-means from one start, [Bilenko2004] fig. 1: from centres, labels and metrics.
+    ///
+    /// # Errors
+    /// `NumericalFailure` for a scatter without eigenvalues; cancellation.
+    fn run(
+        &self,
+        start: (Array2<f64>, Vec<u32>),
+        mut metrics: Vec<Metric>,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let SoftOptions { rules, shared, .. } = self.soft.options;
+        let empty = rules.empty;
+        let (stop, order) = (shared.stop(), shared.order);
+        // 1: centres from the neighbourhoods, no feature weighs more than another.
+        let (mut centres, mut labels) = start;
+        let k = centres.nrows();
+        let mut spans = self.spans(&metrics, None);
+        let mut penalties = MetricPenalties::new(&self.links, self.points.data(), k);
+        let monotone = self.options.max_pair == MaxPair::Box;
+        let mut best: Option<Round> = None;
+        let mut seen = HashSet::new();
+        let mut history: Vec<IterStat> = Vec::new();
+        let mut status = Status::MaxIter;
+        // 2: until convergence.
+        for round in 0..stop.max_iterations {
+            ctx.check()?;
+            // 2a, assign_cluster: those in no constraint at once, the others one by one.
+            penalties.set(&metrics, &spans, &labels);
+            let (mut moved, own) = self.assign(&centres, &metrics, &mut labels);
+            moved += visit(&mut penalties, &own, k, &mut labels, order, round, ctx);
+            // 2b, estimate_means.
+            let sizes;
+            (centres, sizes) = means(self.points, &labels, centres);
+            if sizes.contains(&0) && empty != Empty::Keep {
+                moved += self.refill(&mut centres, &metrics, &mut labels, &mut penalties)?;
+            }
+            // 2c, update_metrics: from the scatter of clusters and of broken constraints.
+            let (violated, violations) = penalties.scatter(&labels);
+            let scatter = self.scatter(&labels, &centres, violated);
+            let sizes = sizes_of(&labels, k);
+            if self.options.learn {
+                metrics = self.update(&scatter, &sizes, &metrics)?;
+            }
+            // The objective, and whether it still falls.
+            let objective = self.objective(&metrics, &scatter, &sizes);
+            let before = history.last().map(|s| s.objective);
+            history.push(IterStat { objective, moved, violations: Some(violations) });
+            let rises = before.is_some_and(|b| objective > b);
+            if !monotone && best.as_ref().is_none_or(|b| objective < b.0) {
+                best = Some((objective, labels.clone(), centres.clone(), metrics.clone()));
+            }
+            let stands = before.is_some_and(|b| stop.is_over(b, objective));
+            if moved == 0 || (stands && (monotone || !rises)) {
+                status = Status::Converged;
+                break;
+            }
+            if !monotone && !seen.insert(partition_hash(&labels)) && rises {
+                status = Status::Cycle;
+                break;
+            }
+            spans = self.spans(&metrics, Some(&labels));
+        }
+        if let Some(round) = best {
+            ends_at_best(round, &mut labels, &mut centres, &mut metrics, &mut history);
+        }
+        Ok(self.made(labels, centres, metrics, history, status))
+    }
+}
+
+/// Where the objective may rise, what is returned may be an earlier round: it ends the history.
+fn ends_at_best(
+    (objective, found, at, under): Round,
+    labels: &mut Vec<u32>,
+    centres: &mut Array2<f64>,
+    metrics: &mut Vec<Metric>,
+    history: &mut Vec<IterStat>,
+) {
+    if history.last().is_none_or(|last| last.objective <= objective) {
+        return;
+    }
+    let round = history.iter().position(|s| s.objective == objective);
+    history.truncate(round.map_or(history.len(), |r| r + 1));
+    (*labels, *centres, *metrics) = (found, at, under);
 }
 
 #[cfg(test)]
@@ -547,7 +645,7 @@ mod tests {
             let max_pair = Some(if exact { MaxPair::Exact } else { MaxPair::Box });
             let method = MpckMeans { max_pair, ..plain() };
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
-            let soft = PenalisedKMeans::new(method.soft(), &p).unwrap();
+            let soft = PenalisedKMeans::new(method.soft(), &p, sweeps).unwrap();
             let links = soft.links(3, || Ok((1.0, 1.0))).unwrap();
             let metric = Metric::Diagonal(a);
             let span = Learner::new(method.metric_options(true), &points, &soft, links).spans(std::slice::from_ref(&metric), None);

@@ -1,10 +1,19 @@
 //! Which k centres explain the objects best when breaking a constraint costs something?
 
+use std::sync::Arc;
+
 use mustlink_core::prelude::*;
+use mustlink_kernels::constrained::constraint_groups::ConstraintGroups;
+use mustlink_kernels::constrained::icm::{PairwiseTerm, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftOptions, SoftRules, fitted_weight,
+    PenalisedKMeans, PenaltyOptions, SoftOptions, SoftRules, clustering, distances, fitted_weight,
 };
+use mustlink_kernels::constrained::violation_costs::Penalties;
 use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::kmeans::lloyd::{lloyd, refill, total_distortion};
+use mustlink_kernels::kmeans::means::means;
+use mustlink_kernels::kmeans::nearest::assign::assign;
+use ndarray::Array2;
 
 /// Pairwise-constrained k-means: broken constraints cost their weight, neighbourhoods start clusters.
 ///
@@ -54,7 +63,7 @@ pub struct PckMeans {
 impl BaseClusterer for PckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "pck_means")?;
-        let soft = PenalisedKMeans::new(self.soft(), problem)?;
+        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps)?;
         let points = Points::new(&problem.data, self.distortion)?;
         let scale = self.scale();
         let links = soft.links(k, || {
@@ -62,7 +71,7 @@ impl BaseClusterer for PckMeans {
             Ok((weight, weight))
         })?;
         let start = |ctx: &Context| soft.start(&points, k, problem, ctx);
-        soft.best(|ctx| soft.descend(&points, &links, scale, start(ctx)?, ctx), ctx)
+        soft.best(|ctx| sweeps(&soft, &points, &links, scale, start(ctx)?, ctx), ctx)
     }
 
     fn properties(&self) -> Properties {
@@ -86,6 +95,58 @@ impl BaseClusterer for PckMeans {
             + 24 * constrained * shape.k
             + 24 * shape.k * shape.d) as u64
     }
+}
+
+/// PCK-means from one start, [Basu2004] Fig. 1. Distortions count `scale` times. Without any constraint it is
+/// Lloyd's loop.
+///
+/// # Errors
+/// `NumericalFailure` for an empty cluster under `Empty::Error`; cancellation.
+pub(crate) fn sweeps(
+    soft: &PenalisedKMeans,
+    points: &Points,
+    links: &Arc<ConstraintGroups>,
+    scale: f64,
+    start: (Array2<f64>, Vec<u32>),
+    ctx: &Context,
+) -> Result<Clustering> {
+    let SoftOptions { rules, shared, .. } = soft.options;
+    let (stop, order, empty) = (shared.stop(), shared.order, rules.empty);
+    // 1: centres from the neighbourhoods, whose objects have their labels.
+    let (mut centres, mut labels) = start;
+    if links.objects().is_empty() && scale == 1.0 {
+        return lloyd(points, centres, stop, empty, ctx);
+    }
+    let k = centres.nrows();
+    let mut penalties = Penalties::new(links, k, &labels);
+    let mut history: Vec<IterStat> = Vec::new();
+    let mut status = Status::MaxIter;
+    // 2: until convergence.
+    for sweep in 0..stop.max_iterations {
+        ctx.check()?;
+        // 2a, assign_cluster: who is in no constraint goes to the nearest centre, the others one by one to
+        // where distance and broken constraints, with all labels as they are now, cost least.
+        let mut moved = assign(points, &centres, &mut labels, Some(links.constrained()));
+        let own = distances(points, &centres, links.objects(), scale);
+        moved += visit(&mut penalties, &own, k, &mut labels, order, sweep, ctx);
+        // 2b, estimate_means.
+        let sizes;
+        (centres, sizes) = means(points, &labels, centres);
+        if sizes.contains(&0) {
+            let mut rest = PairwiseTerm::new(&mut penalties, k, scale);
+            moved += refill(points, &mut labels, &mut centres, empty, &mut rest)?;
+        }
+        // The objective: distortion and the costs of broken constraints.
+        let (cost, violations) = penalties.total(&labels);
+        let objective = scale * total_distortion(points, &labels, &centres) + cost;
+        let before = history.last().map(|s| s.objective);
+        history.push(IterStat { objective, moved, violations: Some(violations) });
+        if moved == 0 || before.is_some_and(|b| stop.is_over(b, objective)) {
+            status = Status::Converged;
+            break;
+        }
+    }
+    Ok(clustering(labels, centres, history, status, points.distortion()))
 }
 
 impl PckMeans {
@@ -360,7 +421,7 @@ mod tests {
             .with_constraints(Constraints::new(7, links).unwrap());
         let start = |init, p: &Problem| {
             let pck = PckMeans { rules: SoftRules { init, ..SoftRules::default() }, ..plain() };
-            let soft = PenalisedKMeans::new(pck.soft(), p).unwrap();
+            let soft = PenalisedKMeans::new(pck.soft(), p, sweeps).unwrap();
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
             let (centres, labels) = soft.start(&points, 2, p, &Context::new(1)).unwrap();
             (centres.column(0).to_vec(), labels)

@@ -492,7 +492,7 @@ mod tests {
             "k : 7",
             "skip_serializing_if",
             "\"x-default\" = \"kmeans\"",
-            "options :: slot :: < dyn BaseClusterer > (& self . clusterer , \"kmeans\")",
+            "registry :: slot :: < dyn BaseClusterer > (& self . clusterer , \"kmeans\")",
         ] {
             assert!(made.contains(part), "{part} is missing in\n{made}");
         }

@@ -1,15 +1,14 @@
-//! One run of metric pairwise-constrained k-means: labels, means and metrics in turn.
+//! The steps of metric pairwise-constrained k-means: labels, means and metrics.
 
 use std::sync::Arc;
 
-use mustlink_core::clustering::partition_hash;
 use mustlink_core::prelude::*;
 use mustlink_core::reduce;
 use mustlink_kernels::constrained::constraint_groups::ConstraintGroups;
 use mustlink_kernels::constrained::distance_costs::MetricPenalties;
-use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest, visit};
+use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest};
 use mustlink_kernels::constrained::mahalanobis::{Floors, Metric, Scatter, Singular};
-use mustlink_kernels::constrained::penalised_kmeans::{PenalisedKMeans, SoftOptions, clustering};
+use mustlink_kernels::constrained::penalised_kmeans::{PenalisedKMeans, clustering};
 use mustlink_kernels::distance::points::{Distortion, Points, row, squared_distance};
 use mustlink_kernels::distance::rows_by_label::by_label;
 use mustlink_kernels::kmeans::lloyd::Empty;
@@ -53,17 +52,14 @@ pub(super) struct MetricOptions {
 
 /// What does not change from start to start.
 pub(super) struct Learner<'a> {
-    options: MetricOptions,
-    points: &'a Points,
-    soft: &'a PenalisedKMeans,
-    links: Arc<ConstraintGroups>,
+    pub(super) options: MetricOptions,
+    pub(super) points: &'a Points,
+    pub(super) soft: &'a PenalisedKMeans,
+    pub(super) links: Arc<ConstraintGroups>,
     floors: Floors,
     /// Largest less smallest value of each feature.
     sides: Vec<f64>,
 }
-
-/// A round that may turn out to be the best.
-type Round = (f64, Vec<u32>, Array2<f64>, Vec<Metric>);
 
 impl<'a> Learner<'a> {
     pub(super) fn new(
@@ -101,74 +97,7 @@ impl<'a> Learner<'a> {
         Learner { options, points, soft, links, floors, sides }
     }
 
-    /// One run from centres, labels and metrics.
-    ///
-    /// # Errors
-    /// `NumericalFailure` for a scatter without eigenvalues; cancellation.
-    pub(super) fn run(
-        &self,
-        start: (Array2<f64>, Vec<u32>),
-        mut metrics: Vec<Metric>,
-        ctx: &Context,
-    ) -> Result<Clustering> {
-        let SoftOptions { rules, shared, .. } = self.soft.options;
-        let empty = rules.empty;
-        let (stop, order) = (shared.stop(), shared.order);
-        let (mut centres, mut labels) = start;
-        let k = centres.nrows();
-        let mut spans = self.spans(&metrics, None);
-        let mut penalties = MetricPenalties::new(&self.links, self.points.data(), k);
-        let monotone = self.options.max_pair == MaxPair::Box;
-        let mut best: Option<Round> = None;
-        let mut seen = std::collections::HashSet::new();
-        let mut history: Vec<IterStat> = Vec::new();
-        let mut status = Status::MaxIter;
-        for round in 0..stop.max_iterations {
-            ctx.check()?;
-            penalties.set(&metrics, &spans, &labels);
-            let (mut moved, own) = self.assign(&centres, &metrics, &mut labels);
-            moved += visit(&mut penalties, &own, k, &mut labels, order, round, ctx);
-            let sizes;
-            (centres, sizes) = means(self.points, &labels, centres);
-            if sizes.contains(&0) && empty != Empty::Keep {
-                moved += self.refill(&mut centres, &metrics, &mut labels, &mut penalties)?;
-            }
-            let (violated, violations) = penalties.scatter(&labels);
-            let scatter = self.scatter(&labels, &centres, violated);
-            let sizes = sizes_of(&labels, k);
-            if self.options.learn {
-                metrics = self.update(&scatter, &sizes, &metrics)?;
-            }
-            let objective = self.objective(&metrics, &scatter, &sizes);
-            let before = history.last().map(|s| s.objective);
-            history.push(IterStat { objective, moved, violations: Some(violations) });
-            let rises = before.is_some_and(|b| objective > b);
-            if !monotone && best.as_ref().is_none_or(|b| objective < b.0) {
-                best = Some((objective, labels.clone(), centres.clone(), metrics.clone()));
-            }
-            let stands = before.is_some_and(|b| stop.is_over(b, objective));
-            if moved == 0 || (stands && (monotone || !rises)) {
-                status = Status::Converged;
-                break;
-            }
-            if !monotone && !seen.insert(partition_hash(&labels)) && rises {
-                status = Status::Cycle;
-                break;
-            }
-            spans = self.spans(&metrics, Some(&labels));
-        }
-        if let Some((objective, found, at, under)) = best
-            && history.last().is_some_and(|last| last.objective > objective)
-        {
-            // What is returned is an earlier round: it ends the history.
-            let round = history.iter().position(|s| s.objective == objective);
-            history.truncate(round.map_or(history.len(), |r| r + 1));
-            (labels, centres, metrics) = (found, at, under);
-        }
-        Ok(self.made(labels, centres, metrics, history, status))
-    }
-
-    fn made(
+    pub(super) fn made(
         &self,
         labels: Vec<u32>,
         centres: Array2<f64>,
@@ -233,7 +162,7 @@ impl<'a> Learner<'a> {
 
     /// Gives every free object its cheapest cluster; returns how many moved, and what the
     /// constrained ones pay by themselves, row by row.
-    fn assign(
+    pub(super) fn assign(
         &self,
         centres: &Array2<f64>,
         metrics: &[Metric],
@@ -269,7 +198,7 @@ impl<'a> Learner<'a> {
 
     /// Fills empty clusters with the object that pays most for its own, where that lowers the
     /// objective; gives the number of objects moved.
-    fn refill(
+    pub(super) fn refill(
         &self,
         centres: &mut Array2<f64>,
         metrics: &[Metric],
@@ -317,7 +246,7 @@ impl<'a> Learner<'a> {
     }
 
     /// The scatter of members about their centres, added to that of the violations.
-    fn scatter(
+    pub(super) fn scatter(
         &self,
         labels: &[u32],
         centres: &Array2<f64>,
@@ -353,7 +282,12 @@ impl<'a> Learner<'a> {
         add(within, violated)
     }
 
-    fn update(&self, scatter: &[Scatter], sizes: &[usize], old: &[Metric]) -> Result<Vec<Metric>> {
+    pub(super) fn update(
+        &self,
+        scatter: &[Scatter],
+        sizes: &[usize],
+        old: &[Metric],
+    ) -> Result<Vec<Metric>> {
         let log = self.options.log_weight;
         let n = self.points.n() as f64;
         if scatter.len() == 1 {
@@ -370,7 +304,12 @@ impl<'a> Learner<'a> {
         each.collect()
     }
 
-    fn objective(&self, metrics: &[Metric], scatter: &[Scatter], sizes: &[usize]) -> f64 {
+    pub(super) fn objective(
+        &self,
+        metrics: &[Metric],
+        scatter: &[Scatter],
+        sizes: &[usize],
+    ) -> f64 {
         let spread: f64 = metrics.iter().zip(scatter).map(|(a, b)| a.trace_with(b)).sum();
         let log: f64 = match metrics {
             [one] => self.points.n() as f64 * one.log_det(),
@@ -461,7 +400,7 @@ pub(super) fn farthest(rows: &Array2<f64>) -> (usize, usize) {
     (i, j)
 }
 
-fn sizes_of(labels: &[u32], k: usize) -> Vec<usize> {
+pub(super) fn sizes_of(labels: &[u32], k: usize) -> Vec<usize> {
     by_label(labels, k).0.windows(2).map(|w| w[1] - w[0]).collect()
 }
 

@@ -1,8 +1,7 @@
 //! What do all methods share in which a broken constraint costs something?
 //!
 //! [`SoftOptions`] are their options; [`PenalisedKMeans`] is what those make of one problem: closed
-//! constraints, neighbourhoods, starts, weights; [`PenalisedKMeans::descend`] is penalised k-means
-//! itself.
+//! constraints, neighbourhoods, starts, weights. The loop from one start is that of a method.
 //!
 //! Sources: [Basu2004] §3–4; [Greene2007] Eq. 1.
 
@@ -20,15 +19,12 @@ use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{AutoOr, Context, Problem, Result, Start};
 
 use crate::constrained::constraint_groups::{ConstraintGroups, Entail};
-use crate::constrained::icm::{Order, PairwiseTerm, visit};
+use crate::constrained::icm::Order;
 use crate::constrained::neighbourhood_seeding::{
     FewerThanK, MoreThanK, Rules, neighbourhood_start,
 };
-use crate::constrained::violation_costs::Penalties;
 use crate::distance::points::{Distortion, Points, row, row_norms};
-use crate::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd, refill, total_distortion};
-use crate::kmeans::means::means;
-use crate::kmeans::nearest::assign::assign;
+use crate::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd, total_distortion};
 use crate::kmeans::seeding::{self, GlobalMoments, Init, Perturb};
 
 /// How the first centres are chosen where constraints may say so.
@@ -142,6 +138,17 @@ pub struct SoftOptions {
     pub shared: PenaltyOptions,
 }
 
+/// Penalised k-means from one start: centres, and labels where they are known. Distortions count so many
+/// times.
+pub type Descent = fn(
+    &PenalisedKMeans,
+    &Points,
+    &Arc<ConstraintGroups>,
+    f64,
+    (Array2<f64>, Vec<u32>),
+    &Context,
+) -> Result<Clustering>;
+
 /// The options of a method on one problem.
 pub struct PenalisedKMeans {
     /// The options.
@@ -151,6 +158,8 @@ pub struct PenalisedKMeans {
     neighbourhoods: Vec<Vec<u32>>,
     /// Where starts come from, after what the constraints allow.
     init: SoftInit,
+    /// What finds a start on the constrained objects alone.
+    descend: Descent,
 }
 
 /// Of each of `sets` the object with most must-links, ties to the lowest.
@@ -179,7 +188,7 @@ impl PenalisedKMeans {
     ///
     /// # Errors
     /// `InconsistentConstraints`.
-    pub fn new(options: SoftOptions, problem: &Problem) -> Result<Self> {
+    pub fn new(options: SoftOptions, problem: &Problem, descend: Descent) -> Result<Self> {
         let constraints = softened(&problem.constraints, problem.n(), options.shared.hard_as_soft)?;
         let closure = Closure::new(&constraints, problem.n(), options.shared.on_conflict)?;
         let mut neighbourhoods = closure.neighbourhoods();
@@ -200,7 +209,7 @@ impl PenalisedKMeans {
             }
             _ => SoftInit::Neighbourhood,
         };
-        Ok(PenalisedKMeans { options, closure, neighbourhoods, init })
+        Ok(PenalisedKMeans { options, closure, neighbourhoods, init, descend })
     }
 
     /// The pairs that cost something; `auto` finds the weights of both kinds, where the user leaves
@@ -319,13 +328,15 @@ impl PenalisedKMeans {
                 ..self.options.shared
             },
         };
-        let soft = PenalisedKMeans::new(options, &part)?;
+        let soft = PenalisedKMeans::new(options, &part, self.descend)?;
         let of_part = Points::new(&part.data, points.distortion())?;
         let ctx = ctx.child("constrained");
         let weight = auto_weight(&of_part, k, &ctx)?;
         let links = soft.links(k, || Ok((weight, weight)))?;
         let start = |ctx: &Context| soft.start(&of_part, k, &part, ctx);
-        let best = soft.best(|ctx| soft.descend(&of_part, &links, 1.0, start(ctx)?, ctx), &ctx)?;
+        let descend =
+            |ctx: &Context| (soft.descend)(&soft, &of_part, &links, 1.0, start(ctx)?, ctx);
+        let best = soft.best(descend, &ctx)?;
         Ok(best.extras.centers)
     }
 
@@ -348,52 +359,6 @@ impl PenalisedKMeans {
         diagnostics.insert("objects_in_neighbourhoods".into(), placed as f64);
         diagnostics.insert("conflicts".into(), self.closure.conflicts().len() as f64);
         Ok(best)
-    }
-
-    /// Penalised k-means from one start: constrained objects choose one by one, the others their
-    /// nearest centre. Distortions count `scale` times. Without any constraint it is Lloyd's loop.
-    ///
-    /// # Errors
-    /// `NumericalFailure` for an empty cluster under `Empty::Error`; cancellation.
-    pub fn descend(
-        &self,
-        points: &Points,
-        links: &Arc<ConstraintGroups>,
-        scale: f64,
-        start: (Array2<f64>, Vec<u32>),
-        ctx: &Context,
-    ) -> Result<Clustering> {
-        let SoftOptions { rules: SoftRules { empty, .. }, shared, .. } = self.options;
-        let (stop, order) = (shared.stop(), shared.order);
-        let (mut centres, mut labels) = start;
-        if links.objects().is_empty() && scale == 1.0 {
-            return lloyd(points, centres, stop, empty, ctx);
-        }
-        let k = centres.nrows();
-        let mut penalties = Penalties::new(links, k, &labels);
-        let mut history: Vec<IterStat> = Vec::new();
-        let mut status = Status::MaxIter;
-        for sweep in 0..stop.max_iterations {
-            ctx.check()?;
-            let mut moved = assign(points, &centres, &mut labels, Some(links.constrained()));
-            let own = distances(points, &centres, links.objects(), scale);
-            moved += visit(&mut penalties, &own, k, &mut labels, order, sweep, ctx);
-            let sizes;
-            (centres, sizes) = means(points, &labels, centres);
-            if sizes.contains(&0) {
-                let mut rest = PairwiseTerm::new(&mut penalties, k, scale);
-                moved += refill(points, &mut labels, &mut centres, empty, &mut rest)?;
-            }
-            let (cost, violations) = penalties.total(&labels);
-            let objective = scale * total_distortion(points, &labels, &centres) + cost;
-            let before = history.last().map(|s| s.objective);
-            history.push(IterStat { objective, moved, violations: Some(violations) });
-            if moved == 0 || before.is_some_and(|b| stop.is_over(b, objective)) {
-                status = Status::Converged;
-                break;
-            }
-        }
-        Ok(clustering(labels, centres, history, status, points.distortion()))
     }
 }
 
