@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::figure::Figure;
 use crate::moved::{self, Move};
-use crate::sheet::Sheet;
+use crate::palette::sample;
+use crate::sheet::{Sheet, escape};
 use crate::supervision::Supervision;
-use crate::svg::{escape, marker, stroke};
 use crate::tables::{OfMetric, few_repeats};
 use crate::verdicts::{self, Verdict};
 use mustlink_experiments::Facts;
@@ -185,9 +185,8 @@ fn controls(h: &mut String, experiment: &Experiment) {
 fn swatch(at: usize) -> String {
     format!(
         "<svg viewBox=\"0 0 46 14\" width=\"46\" height=\"14\" aria-hidden=\"true\">\
-         <path d=\"M0 7H46\" {}/>{}</svg>",
-        stroke(at),
-        marker(at, 23.0, 7.0)
+         {}</svg>",
+        sample(at, 46.0, 7.0).0
     )
 }
 

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::svg::escape;
-
 /// A cell of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
@@ -157,6 +155,11 @@ impl Sheet {
             let _ = writeln!(out, "\n{}", plain(&self.note));
         }
     }
+}
+
+/// Text for HTML.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A name that may continue on the next line after a joint.

@@ -11,11 +11,10 @@ use serde_json::Value;
 
 use crate::figure::{cell, csv};
 use crate::samples;
-use crate::sheet::{Cell, Line, Sheet};
+use crate::sheet::{Cell, Line, Sheet, escape};
 use crate::significance::shown_p;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Side, paired_t};
-use crate::svg::escape;
 use mustlink_experiments::verdict::{Results, Sample};
 use mustlink_experiments::{Experiment, MethodSpec};
 

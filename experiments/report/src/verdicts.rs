@@ -8,7 +8,7 @@ use std::fmt::Write;
 use mustlink_core::{Error, Result};
 use serde::Serialize;
 
-use crate::svg::escape;
+use crate::sheet::escape;
 use mustlink_experiments::verdict::{EvalError, Formula, Results, shown};
 use mustlink_experiments::{Criterion, Experiment};
 
