@@ -7,7 +7,7 @@ use crate::marks::{At, END, MIDDLE, Mark, START};
 use crate::palette::{COLOURS, GREY, Pen};
 use crate::significance::Significance;
 use crate::statistics::multiple::holm;
-use crate::statistics::paired::{Null, Zeros, signed_rank};
+use crate::statistics::paired::signed_rank;
 
 /// Pixels at least on both sides of the axis of ranks, for names.
 const SIDE: f64 = 190.0;
@@ -233,7 +233,7 @@ fn pairs(found: &Significance) -> Vec<Pair> {
             let both = found.scores[first].iter().zip(&found.scores[second]);
             let differences: Vec<f64> = both.map(|(a, b)| a - b).collect();
             let difference = differences.iter().sum::<f64>() / differences.len() as f64;
-            let p = signed_rank(&differences, Zeros::Drop, Null::Auto).p;
+            let p = signed_rank(&differences).p;
             out.push(Pair { first, second, difference, p, adjusted: 1.0 });
         }
     }
