@@ -10,7 +10,7 @@
 //! | `statistics`, `palette`, `scale` | tests of differences; colours and shapes; where numbers lie |
 //! | `axis`, `marks`, `legend`, `chart` | what figures are made of; how they become SVG |
 //! | `render`, `parquet_file`, `citation` | figures as pictures; rows as Parquet; whom the methods cite |
-//! | `sheet`, `figure` | a table and a figure, however they are written |
+//! | `section`, `sheet`, `figure` | a part of the page; a table and a figure, however they are written |
 //! | `curves`, `samples`, `columns` | means; what is compared pair by pair; what tables show |
 //! | `significance`, `supervision`, `verdicts`, `moved` | what differs; where supervision hurt; claims; what changed |
 //! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures of an experiment |
@@ -44,6 +44,7 @@ mod report;
 mod samples;
 mod scale;
 mod scatter;
+mod section;
 mod sheet;
 mod significance;
 pub mod statistics;
