@@ -18,9 +18,9 @@ use crate::job::{Clustered, Job, JobArgs};
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
 use crate::progress::duration;
-use crate::projection::Projection;
 use crate::term;
 use crate::verbs::score::{AGREEMENT, Scores, beyond_labels, shown};
+use mustlink_report::Projection;
 
 /// Cluster a data set with one method: labels to --out, a summary to standard output
 #[derive(Debug, clap::Args)]

@@ -21,7 +21,7 @@ use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, agreement};
 use crate::verbs::score::{Scores, shown};
-use crate::{complete, interrupt, plots, term};
+use crate::{complete, interrupt, term};
 
 /// Combine partitions into one: labels to --out, a summary to standard output
 #[derive(Debug, clap::Args)]
@@ -191,7 +191,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
             let formats = &args.formats.plot_formats;
             let labels = &run.clustering.labels;
-            plots::write((folder, formats), &ensemble, labels, classes, &ctx)?;
+            mustlink_report::save_ensemble((folder, formats), &ensemble, labels, classes, &ctx)?;
         }
         Ok(run)
     })?;

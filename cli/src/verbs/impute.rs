@@ -20,7 +20,7 @@ use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::{Format, PlotFormats, bytes, in_pool};
 use crate::progress::duration;
-use crate::{plots, term};
+use crate::term;
 
 /// Which pairs go to --out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
                 set.iter().for_each(|&i| group[i as usize] = s as u32);
             }
             let formats = &args.formats.plot_formats;
-            plots::write((folder, formats), &ensemble, &group, classes, ctx)?;
+            mustlink_report::save_ensemble((folder, formats), &ensemble, &group, classes, ctx)?;
         }
         let base_nmi = classes.and_then(|classes| {
             let known: Option<Vec<u32>> = classes.iter().copied().collect();

@@ -1,13 +1,14 @@
-//! A finished figure and its files.
+//! A finished figure: its files, and its place on the page.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use maud::{Markup, PreEscaped, html};
 use mustlink_core::Result;
+use mustlink_experiments::{Experiment, Format};
 use rayon::prelude::*;
 
 use crate::render::save_figure;
-use mustlink_experiments::Format;
 
 /// A finished figure.
 #[derive(Debug, Clone)]
@@ -28,6 +29,46 @@ impl Figure {
         let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
         let name = name.chars().map(keep).collect();
         Figure { name, caption: caption.into(), svg, numbers }
+    }
+
+    /// For the page, with its links; `wide` ones are moved sideways where there is no room.
+    pub fn html(&self, experiment: &Experiment, wide: bool) -> Markup {
+        let file = format!("{}.svg", self.name);
+        html! {
+            figure class=[wide.then_some("wide")] {
+                (PreEscaped(&self.svg))
+                figcaption {
+                    (self.caption) " " (self.numbers_link()) " · "
+                    a class="svg" download=(file) href={ "figures/" (file) } { "SVG" }
+                    (self.pictures(experiment))
+                }
+            }
+            "\n"
+        }
+    }
+
+    /// Its numbers, within the page.
+    pub fn numbers_link(&self) -> Markup {
+        let url = data_url("text/csv", &self.numbers);
+        html! { a download={ (self.name) ".csv" } href=(url) { "numbers" } }
+    }
+
+    /// Links to its files, where it is not on the page itself.
+    pub fn file_links(&self, experiment: &Experiment) -> Markup {
+        html! {
+            a href={ "figures/" (self.name) ".svg" } { "SVG" }
+            (self.pictures(experiment)) " · " (self.numbers_link())
+        }
+    }
+
+    /// Links to its files in the other formats.
+    fn pictures(&self, experiment: &Experiment) -> Markup {
+        let formats = experiment.plot.formats.iter().filter(|format| **format != Format::Svg);
+        html! {
+            @for end in formats.map(|format| format.ending()) {
+                " · " a href={ "figures/" (self.name) "." (end) } { (end.to_uppercase()) }
+            }
+        }
     }
 }
 
@@ -52,6 +93,24 @@ pub(crate) fn save(dir: &Path, figures: &mut [&mut Figure], formats: &[Format]) 
     })
 }
 
+/// Bytes as a link that needs no file.
+pub(crate) fn data_url(kind: &str, bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = format!("data:{kind};charset=utf-8;base64,");
+    for three in bytes.chunks(3) {
+        let part = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let bits = part(0) << 16 | part(1) << 8 | part(2);
+        for at in 0..4 {
+            out.push(if at <= three.len() {
+                LETTERS[(bits >> (18 - 6 * at) & 63) as usize] as char
+            } else {
+                '='
+            });
+        }
+    }
+    out
+}
+
 /// Lines as CSV under a head.
 pub(crate) fn csv<'a>(head: &[&str], lines: impl IntoIterator<Item = Vec<String>> + 'a) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -67,4 +126,20 @@ pub(crate) fn csv<'a>(head: &[&str], lines: impl IntoIterator<Item = Vec<String>
 /// A number for a CSV; nothing for one that is absent.
 pub(crate) fn cell(value: Option<f64>) -> String {
     value.map_or(String::new(), |v| v.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_hold_their_bytes() {
+        // The examples of RFC 4648.
+        for (text, expected) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            let url = data_url("text/csv", text.as_bytes());
+            assert_eq!(url, format!("data:text/csv;charset=utf-8;base64,{expected}"));
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! Which features make which cluster? The weights that a method learned, as a heat map.
 
-use std::fmt::Write;
-
 use mustlink_core::features::FeatureWeights;
 
-use crate::svg::{self, escape};
+use crate::axis::{Axis, Marked};
+use crate::chart::{Chart, Panel, Width};
+use crate::marks::Mark;
 use mustlink_experiments::results::CellRows;
 
 /// Features drawn at most: those with the largest share somewhere.
@@ -59,12 +59,32 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
     let shares = shares(weights);
     let columns = drawn(&shares, weights.features.len());
     let most = shares.iter().flatten().fold(0.0f64, |m, &s| m.max(s));
-    let longest = columns.iter().map(|&s| weights.features[s].chars().count()).max().unwrap_or(0);
-    // Names stand upright below the cells.
-    let (left, top, below) = (84.0, 40.0, 16.0 + 6.8 * longest.min(28) as f64);
-    let (width, rows) = (left + CELL * columns.len() as f64 + 24.0, shares.len() as f64);
-    let title = format!("{dataset}: {method}");
-    let width = width.max(left + 8.0 * title.chars().count() as f64);
+    let several = shares.len() > 1;
+    let name = |at: usize| if several { format!("cluster {at}") } else { "all".into() };
+    let mut marks = Vec::new();
+    for (at, row) in shares.iter().enumerate() {
+        for (column, &feature) in columns.iter().enumerate() {
+            let depth = if most > 0.0 { row[feature] / most } else { 0.0 };
+            let [r, g, b] = [0.0, 68.0, 120.0].map(|end| (255.0 - (255.0 - end) * depth).round());
+            let (x, y) = (column as f64, at as f64);
+            let (name_of, weight) = (&weights.features[feature], weights.rows[at][feature]);
+            let share = 100.0 * row[feature];
+            marks.push(Mark::Cell {
+                corners: [(x, y), (x + 1.0, y + 1.0)],
+                fill: format!("rgb({r},{g},{b})"),
+                opacity: 1.0,
+                tip: Some(format!("{name_of}: {weight:.3e}, {share:.1} % of {}", name(at))),
+            });
+        }
+    }
+    let short = |feature: &usize| weights.features[*feature].chars().take(28).collect::<String>();
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::names(columns.iter().map(short), Marked::Upright),
+        y: Axis::names((0..shares.len()).map(name), Marked::Bare).downwards(),
+        height: CELL * shares.len() as f64,
+        marks,
+    };
     let description = format!(
         "A heat map of {} clusters and {} of {} features: the darker, the larger the share of the cluster's \
          weights.",
@@ -72,45 +92,8 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
         columns.len(),
         weights.features.len()
     );
-    let mut s = svg::head(&title, &description, width, top + CELL * rows + below, 20.0);
-    for (at, row) in shares.iter().enumerate() {
-        let y = top + CELL * at as f64;
-        let name = if shares.len() == 1 { "all".into() } else { format!("cluster {at}") };
-        let _ = writeln!(
-            s,
-            "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>",
-            left - 8.0,
-            y + 15.0
-        );
-        for (column, &feature) in columns.iter().enumerate() {
-            let depth = if most > 0.0 { row[feature] / most } else { 0.0 };
-            let mix = |end: f64| (255.0 - (255.0 - end) * depth).round();
-            let _ = writeln!(
-                s,
-                "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"rgb({},{},{})\" \
-                 stroke=\"#e4e4e4\"><title>{}: {:.3e}, {:.1} % of {name}</title></rect>",
-                left + CELL * column as f64,
-                mix(0.0),
-                mix(68.0),
-                mix(120.0),
-                escape(&weights.features[feature]),
-                weights.rows[at][feature],
-                100.0 * row[feature],
-            );
-        }
-    }
-    let y = top + CELL * rows + 8.0;
-    for (column, &feature) in columns.iter().enumerate() {
-        let short: String = weights.features[feature].chars().take(28).collect();
-        let _ = writeln!(
-            s,
-            "<text transform=\"translate({:.1} {y:.1}) rotate(-90)\" text-anchor=\"end\">{}</text>",
-            left + CELL * column as f64 + 15.0,
-            escape(&short)
-        );
-    }
-    s.push_str("</svg>\n");
-    s
+    let width = Width::Plot(CELL * columns.len() as f64);
+    Chart::of(&format!("{dataset}: {method}"), &description, width, panel).svg()
 }
 
 #[cfg(test)]

@@ -5,17 +5,20 @@
 //! line, and what follows is faint. Below, on request, how confident one can be that a method differs
 //! from a baseline.
 
-use std::fmt::Write;
-
+use crate::axis::Axis;
+use crate::chart::{Chart, Panel, Width};
 use crate::curves::{CurveSummary, PointSummary};
 use crate::figure::{cell, csv};
-use crate::svg::{self, Frame, Mark, Marks, colour, escape, marker, number, stroke, ticks};
+use crate::legend::Legend;
+use crate::marks::{At, Mark};
+use crate::palette::{Pen, colour};
+use crate::scale::{Scale, span, ticks};
 
 /// Room for one figure, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Room {
     width: f64,
-    /// Height of the plot within its frame.
+    /// Height of the plot within its axes.
     plot: f64,
     /// Whether it has a legend of its own and tells each point.
     alone: bool,
@@ -26,10 +29,9 @@ pub(crate) const ALONE: Room = Room { width: 660.0, plot: 300.0, alone: true };
 /// One of many that share a legend.
 pub(crate) const SMALL: Room = Room { width: 320.0, plot: 170.0, alone: false };
 
-const RIGHT: f64 = 24.0;
 /// Levels of confidence, with their sign, from below to above.
 const LEVELS: [f64; 9] = [-99.0, -97.5, -95.0, -90.0, 0.0, 90.0, 95.0, 97.5, 99.0];
-/// Distance between two of them.
+/// Pixels between two of them.
 const STEP: f64 = 15.0;
 
 /// One method of a figure: its number among the methods of the experiment, which decides how it is
@@ -49,13 +51,6 @@ pub(crate) struct Curves<'a> {
     pub against: Option<(&'a str, Vec<Vec<Option<f64>>>)>,
 }
 
-/// A drawing without its head.
-pub(crate) struct Drawn {
-    pub body: String,
-    pub height: f64,
-    pub left: f64,
-}
-
 /// The ends of an interval within the range; absent where there is no interval.
 fn band(p: &PointSummary, (min, max): (f64, f64)) -> Option<(f64, f64)> {
     let score = p.score.as_ref().filter(|s| s.half_width.is_some())?;
@@ -66,7 +61,6 @@ fn band(p: &PointSummary, (min, max): (f64, f64)) -> Option<(f64, f64)> {
 impl Curves<'_> {
     /// The figure; `None` without two points to join.
     pub fn figure(&self, room: Room) -> Option<String> {
-        let drawn = self.draw(room)?;
         let names: Vec<&str> = self.series.iter().map(|(_, c)| c.method.as_str()).collect();
         let description = format!(
             "Learning curves of {}: mean {} against the number of queries{}.",
@@ -74,128 +68,87 @@ impl Curves<'_> {
             self.y_name,
             if self.against.is_some() { ", and below the confidence in differences" } else { "" }
         );
-        let mut s = svg::head(self.title, &description, room.width, drawn.height, drawn.left);
-        s += &drawn.body;
-        s.push_str("</svg>\n");
-        Some(s)
+        let panel = self.panel(room)?;
+        let below = self.confidence(panel.x.clone());
+        let mut chart = Chart::of(self.title, &description, Width::Whole(room.width), panel);
+        if room.alone {
+            let series = self.series.iter().map(|(at, c)| (*at, c.method.as_str()));
+            chart.legend = Legend::of_series(series);
+        }
+        chart.panels.extend(below);
+        Some(chart.svg())
     }
 
-    /// The figure below its title.
-    pub fn draw(&self, room: Room) -> Option<Drawn> {
-        let points = || self.series.iter().flat_map(|(_, c)| &c.points);
-        let drawn = points().filter_map(|p| {
-            let mean = p.score.as_ref()?.mean;
-            let (low, high) = band(p, self.range).unwrap_or((mean, mean));
-            Some((p.p, low.min(mean), high.max(mean)))
-        });
-        let (mut x_min, mut x_max) = (f64::INFINITY, f64::NEG_INFINITY);
-        let (mut low, mut high) = (x_min, x_max);
-        for (p, l, h) in drawn {
-            (x_min, x_max) = (x_min.min(p), x_max.max(p));
-            (low, high) = (low.min(l), high.max(h));
-        }
-        if !x_max.is_finite() || x_max <= x_min {
+    /// The curves.
+    fn panel(&self, room: Room) -> Option<Panel> {
+        let scored = || {
+            let points = self.series.iter().flat_map(|(_, c)| &c.points);
+            points.filter_map(|p| Some((p, p.score.as_ref()?.mean)))
+        };
+        let ends = span(scored().map(|(p, _)| p.p));
+        if !ends.1.is_finite() || ends.1 <= ends.0 {
             return None;
         }
-        let y_ticks = ticks(low, high, if room.alone { 6 } else { 4 });
+        let (low, high) = span(scored().flat_map(|(p, mean)| {
+            let (low, high) = band(p, self.range).unwrap_or((mean, mean));
+            [low, mean, high]
+        }));
         // Round marks may lie beyond what the metric can be; the axis does not.
-        let y_ticks: Vec<f64> = y_ticks
-            .into_iter()
-            .filter(|t| *t >= self.range.0 - 1e-9 && *t <= self.range.1 + 1e-9)
-            .collect();
-        let (first, last) = (y_ticks.first().copied(), y_ticks.last().copied());
-        let (y_min, y_max) = (first.unwrap_or(low).min(low), last.unwrap_or(high).max(high));
-        let y_max = if y_max > y_min { y_max } else { y_min + 1.0 };
-        let wanted = if room.alone { 10 } else { 5 };
-        let x_ticks: Vec<f64> = ticks(x_min, x_max, wanted)
-            .into_iter()
-            .filter(|t| (x_min..=x_max).contains(t))
-            .collect();
-
-        // The name of the axis stands left of the widest number.
-        let text = |t: &f64| number(*t, &y_ticks).chars().count();
-        let digits = y_ticks.iter().map(text).max().unwrap_or(0);
-        let digits = if self.against.is_some() { digits.max(5) } else { digits };
-        let left = 38.0 + 7.6 * digits as f64;
-        let mut s = String::new();
-        let mut top = 34.0;
-        if room.alone {
-            let names: Vec<(usize, &str)> =
-                self.series.iter().map(|(n, c)| (*n, c.method.as_str())).collect();
-            top += 8.0 + svg::legend(&mut s, &names, left, 42.0, room.width - left);
-        }
-        let bottom = top + room.plot;
-        let right = room.width - RIGHT;
-        let x = |v: f64| left + (v - x_min) / (x_max - x_min) * (right - left);
-        let y = |v: f64| bottom - (v - y_min) / (y_max - y_min) * room.plot;
-
-        let frame = Frame { left, top, right, bottom, marks: Marks::Across };
-        let marks = |ticks: &[f64], at: &dyn Fn(f64) -> f64| -> Vec<Mark> {
-            ticks.iter().map(|t| (at(*t), number(*t, ticks))).collect()
-        };
-        frame.y_marks(&mut s, &marks(&y_ticks, &y));
-        let x_marks = marks(&x_ticks, &x);
-        frame.x_marks(&mut s, &x_marks);
-        frame.axes(&mut s, "queries", &escape(self.y_name));
+        let mut marks = ticks(low, high, if room.alone { 6 } else { 4 });
+        marks.retain(|t| *t >= self.range.0 - 1e-9 && *t <= self.range.1 + 1e-9);
+        let (low, high) = span(marks.iter().copied().chain([low, high]));
+        let scale = Scale::linear(low, if high > low { high } else { low + 1.0 });
         // All bands lie below all lines.
-        for (at, curve) in &self.series {
-            let mut ends: Vec<(f64, f64, f64)> = Vec::new();
-            let mut end = curve.end;
-            for (p, (low, high)) in
-                curve.points.iter().filter_map(|p| Some((p.p, band(p, self.range)?)))
-            {
-                // The clustering after the last question has its band from there on.
-                if let Some(end) = end.take_if(|e| *e < p) {
-                    ends.push((x(end.max(x_min)), y(low), y(high)));
-                }
-                ends.push((x(p), y(low), y(high)));
+        let bands = self.series.iter().filter_map(|(at, c)| self.band(*at, c, ends.0));
+        let lines = self.series.iter().map(|(at, c)| line(*at, c, room.alone));
+        Some(Panel {
+            title: String::new(),
+            x: Axis::exact("queries", ends, if room.alone { 10 } else { 5 }),
+            y: Axis::numbers(self.y_name, scale, &marks),
+            height: room.plot,
+            marks: bands.chain(lines).collect(),
+        })
+    }
+
+    /// The intervals of one method; `None` where fewer than two are drawn.
+    fn band(&self, series: usize, curve: &CurveSummary, first: f64) -> Option<Mark> {
+        let mut points = Vec::new();
+        let mut end = curve.end;
+        for p in &curve.points {
+            let Some((low, high)) = band(p, self.range) else { continue };
+            // The clustering after the last question has its band from there on.
+            if let Some(end) = end.take_if(|e| *e < p.p) {
+                points.push((end.max(first), low, high));
             }
-            if ends.len() > 1 {
-                let up = ends.iter().map(|(x, _, high)| format!("{x:.1},{high:.1}"));
-                let back = ends.iter().rev().map(|(x, low, _)| format!("{x:.1},{low:.1}"));
-                let outline: Vec<String> = up.chain(back).collect();
-                let _ = writeln!(
-                    s,
-                    "<polygon data-m=\"{at}\" points=\"{}\" fill=\"{}\" opacity=\"0.14\"/>",
-                    outline.join(" "),
-                    colour(*at)
-                );
-            }
+            points.push((p.p, low, high));
         }
-        for (at, curve) in &self.series {
-            line(&mut s, *at, curve, room.alone, &x, &y);
-        }
-        let mut height = bottom + 48.0;
-        if let Some((baseline, levels)) = &self.against {
-            let top = bottom + 62.0;
-            let bottom = top + STEP * (LEVELS.len() - 1) as f64;
-            let frame = Frame { left, top, right, bottom, marks: Marks::Across };
-            let y = |level: f64| {
-                let at = LEVELS.iter().position(|l| *l == level).unwrap_or(4);
-                bottom - STEP * at as f64
-            };
-            let marks: Vec<Mark> = LEVELS.iter().map(|l| (y(*l), format!("{l}"))).collect();
-            frame.y_marks(&mut s, &marks);
-            frame.x_marks(&mut s, &x_marks);
-            frame.axes(&mut s, "queries", "confidence, %");
-            let _ = writeln!(
-                s,
-                "<text x=\"{left}\" y=\"{:.1}\">above 0: higher than {}</text>",
-                top - 8.0,
-                escape(baseline)
-            );
-            for ((at, curve), levels) in self.series.iter().zip(levels) {
-                let points: Vec<(f64, f64)> = curve
-                    .points
-                    .iter()
-                    .zip(levels)
-                    .filter_map(|(p, level)| Some((x(p.p), y((*level)?))))
-                    .collect();
-                joined(&mut s, *at, &points);
-            }
-            height = bottom + 48.0;
-        }
-        Some(Drawn { body: s, height, left })
+        (points.len() > 1).then_some(Mark::Band { series, points })
+    }
+
+    /// How confident one can be in a difference from the baseline, level by level.
+    fn confidence(&self, x: Axis) -> Option<Panel> {
+        let (baseline, levels) = self.against.as_ref()?;
+        // Levels stand at one distance, whatever lies between them.
+        let place = |level: f64| LEVELS.iter().position(|l| *l == level).unwrap_or(4) as f64;
+        let mut y = Axis::hidden(0.0, (LEVELS.len() - 1) as f64);
+        y.ticks = LEVELS.iter().map(|l| (place(*l), l.to_string())).collect();
+        y = y.marked(x.marked);
+        y.name = "confidence, %".into();
+        let lines = self.series.iter().zip(levels).filter_map(|((at, curve), levels)| {
+            let levels = curve.points.iter().zip(levels);
+            let points: Vec<At> = levels.filter_map(|(p, l)| Some((p.p, place((*l)?)))).collect();
+            let markers = points.iter().map(|p| Mark::marker(*at, *p, None)).collect::<Vec<_>>();
+            let line = Mark::Line { points, pen: Pen::series(*at) };
+            let marks = std::iter::once(line).chain(markers).collect::<Vec<_>>();
+            (marks.len() > 1).then_some(Mark::Group { series: Some(*at), marks })
+        });
+        Some(Panel {
+            title: format!("above 0: higher than {baseline}"),
+            marks: lines.collect(),
+            x,
+            y,
+            height: STEP * (LEVELS.len() - 1) as f64,
+        })
     }
 
     /// The numbers drawn: as in summary.csv, then the band within the range, where the selector ended,
@@ -248,101 +201,60 @@ impl Curves<'_> {
 }
 
 /// The line of one method with its markers.
-fn line(
-    s: &mut String,
-    at: usize,
-    curve: &CurveSummary,
-    tell: bool,
-    x: &dyn Fn(f64) -> f64,
-    y: &dyn Fn(f64) -> f64,
-) {
-    let means: Vec<(f64, f64, &PointSummary)> =
-        curve.points.iter().filter_map(|p| Some((p.p, p.score.as_ref()?.mean, p))).collect();
+fn line(at: usize, curve: &CurveSummary, tell: bool) -> Mark {
+    let means: Vec<(At, &PointSummary)> =
+        curve.points.iter().filter_map(|p| Some(((p.p, p.score.as_ref()?.mean), p))).collect();
+    let places = |part: &[(At, &PointSummary)]| part.iter().map(|(at, _)| *at).collect::<Vec<At>>();
     // The points from the end on are one clustering, that after the last question.
     let end = curve.end.filter(|_| means.len() > 1);
-    let after = end
-        .map_or(means.len(), |e| means.iter().position(|(p, _, _)| *p > e).unwrap_or(means.len()));
-    let place = |p: f64, v: f64| format!("{:.1} {:.1}", x(p), y(v));
-    let mut path: Vec<String> = means[..after].iter().map(|(p, v, _)| place(*p, *v)).collect();
-    let _ = writeln!(s, "<g data-m=\"{at}\">");
-    if let (Some(end), Some(&(_, v, _))) = (end, means.get(after)) {
-        let here = place(end.max(means[0].0), v);
-        path.push(here.clone());
-        let rest: Vec<String> = means[after..].iter().map(|(p, v, _)| place(*p, *v)).collect();
-        let _ = writeln!(
-            s,
-            "<path d=\"M{here}L{}\" {} opacity=\"0.3\"/><path d=\"M{here}m0-7v14\" stroke=\"{}\" \
-             stroke-width=\"2.5\"><title>{}: no further question after {}</title></path>",
-            rest.join("L"),
-            stroke(at),
-            colour(at),
-            escape(&curve.method),
-            point_text(end),
-        );
+    let after = end.and_then(|e| means.iter().position(|((p, _), _)| *p > e));
+    let (before, rest) = means.split_at(after.unwrap_or(means.len()));
+    let mut path = places(before);
+    let mut marks = Vec::new();
+    if let (Some(end), Some(((_, v), _))) = (end, rest.first()) {
+        let here = (end.max(means[0].0.0), *v);
+        path.push(here);
+        let points = [vec![here], places(rest)].concat();
+        marks.push(Mark::Line { points, pen: Pen { opacity: 0.3, ..Pen::series(at) } });
+        let tip = format!("{}: no further question after {}", curve.method, point_text(end));
+        marks.push(Mark::Stop { at: here, pen: Pen::new(colour(at), 2.5), tip });
     }
     if !path.is_empty() {
-        let _ = writeln!(s, "<path d=\"M{}\" {}/>", path.join("L"), stroke(at));
+        marks.push(Mark::Line { points: path, pen: Pen::series(at) });
     }
-    for (p, v, point) in &means[..after] {
-        let mark = marker(at, x(*p), y(*v));
-        let score = point.score.as_ref().filter(|_| tell);
-        let _ = match score {
-            Some(score) => writeln!(
-                s,
-                "<g>{mark}<title>{}: {} at {} queries</title></g>",
-                escape(&curve.method),
-                mean_text(score.mean, score.half_width),
-                point_text(*p)
-            ),
-            None => writeln!(s, "{mark}"),
-        };
-    }
-    s.push_str("</g>\n");
-}
-
-/// A thin line through points, with markers.
-fn joined(s: &mut String, at: usize, points: &[(f64, f64)]) {
-    if points.is_empty() {
-        return;
-    }
-    let path: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-    let _ = write!(s, "<g data-m=\"{at}\"><path d=\"M{}\" {}/>", path.join("L"), stroke(at));
-    points.iter().for_each(|(x, y)| s.push_str(&marker(at, *x, *y)));
-    s.push_str("</g>\n");
+    marks.extend(before.iter().map(|(place, point)| {
+        let tip = point.score.as_ref().filter(|_| tell).map(|score| {
+            let mean = mean_text(score.mean, score.half_width);
+            format!("{}: {mean} at {} queries", curve.method, point_text(place.0))
+        });
+        Mark::marker(at, *place, tip)
+    }));
+    Mark::Group { series: Some(at), marks }
 }
 
 /// Small figures side by side under one legend, as one figure; `None` without one that has curves.
 pub(crate) fn grid(title: &str, panels: &[Curves<'_>], methods: &[&str]) -> Option<String> {
-    let drawn: Vec<(&Curves<'_>, Drawn)> =
-        panels.iter().filter_map(|p| Some((p, p.draw(SMALL)?))).collect();
-    let columns = drawn.len().min(3);
-    let tallest = drawn.iter().map(|(_, d)| d.height).reduce(f64::max)?;
-    let width = SMALL.width * columns as f64;
-    let names: Vec<(usize, &str)> = methods.iter().copied().enumerate().collect();
-    let mut legend = String::new();
-    let top = 42.0 + svg::legend(&mut legend, &names, 20.0, 42.0, width - 20.0);
-    let height = top + tallest * drawn.len().div_ceil(columns) as f64;
+    let drawn =
+        panels.iter().filter_map(|p| Some(Panel { title: p.title.into(), ..p.panel(SMALL)? }));
+    let panels: Vec<Panel> = drawn.collect();
+    if panels.is_empty() {
+        return None;
+    }
     let description = format!(
         "Learning curves of {} on {} data sets, one each.",
         methods.join(", "),
-        drawn.len()
+        panels.len()
     );
-    let mut s = svg::head(title, &description, width, height, 20.0) + &legend;
-    for (at, (panel, d)) in drawn.iter().enumerate() {
-        let (column, row) = (at % columns, at / columns);
-        let _ = writeln!(
-            s,
-            "<g transform=\"translate({:.1} {:.1})\"><text x=\"{}\" y=\"22\" font-size=\"14\" \
-             font-weight=\"600\">{}</text>\n{}</g>",
-            SMALL.width * column as f64,
-            top + tallest * row as f64,
-            d.left,
-            escape(panel.title),
-            d.body
-        );
-    }
-    s.push_str("</svg>\n");
-    Some(s)
+    let chart = Chart {
+        title: title.into(),
+        description,
+        note: String::new(),
+        legend: Legend::of_series(methods.iter().copied().enumerate()),
+        width: Width::Whole(SMALL.width),
+        columns: 3,
+        panels,
+    };
+    Some(chart.svg())
 }
 
 /// A number of queries: whole where a file names it, a mean where methods decide.
@@ -397,7 +309,7 @@ mod tests {
 
     /// The numbers after `key` up to a quote.
     fn path_of(svg: &str, method: usize) -> Vec<f64> {
-        let group = svg.split(&format!("<g data-m=\"{method}\">\n")).nth(1).unwrap();
+        let group = svg.split(&format!("<g data-m=\"{method}\">")).nth(1).unwrap();
         let path = group.split("<path d=\"M").nth(1).unwrap().split('"').next().unwrap();
         path.split('L').map(|at| at.split(' ').nth(1).unwrap().parse().unwrap()).collect()
     }

@@ -7,44 +7,56 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `statistics`, `svg` | tests of differences; axes, marks and colours of figures |
+//! | `statistics`, `palette`, `scale` | tests of differences; colours and shapes; where numbers lie |
+//! | `axis`, `marks`, `legend`, `chart` | what figures are made of; how they become SVG |
 //! | `render`, `parquet_file`, `citation` | figures as pictures; rows as Parquet; whom the methods cite |
-//! | `sheet`, `figure` | a table and a figure, however they are written |
+//! | `section`, `sheet`, `figure` | a part of the page; a table and a figure, however they are written |
 //! | `curves`, `samples`, `columns` | means; what is compared pair by pair; what tables show |
 //! | `significance`, `supervision`, `verdicts`, `moved` | what differs; where supervision hurt; claims; what changed |
-//! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures |
+//! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures of an experiment |
+//! | `ensemble_figures`, `projection` | those of one ensemble, of one clustering |
 //! | `table`, `tables`, `paragraph` | the terminal's table; those of the page; the words for a paper |
 //! | `page`, `report`, `kept` | the page; all of it; verdicts kept beside their files |
 
+mod axis;
+mod chart;
 pub mod citation;
 mod columns;
 mod curves;
 mod drawings;
+mod ensemble_figures;
 mod figure;
 mod heat_map;
 mod kept;
 mod learning_curve;
+mod legend;
+mod marks;
 mod moved;
 mod page;
+mod palette;
 mod paragraph;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+mod projection;
 mod ranks;
 mod render;
 mod report;
 mod samples;
+mod scale;
 mod scatter;
+mod section;
 mod sheet;
 mod significance;
 pub mod statistics;
 mod supervision;
-pub mod svg;
 mod table;
 mod tables;
 mod verdicts;
 
 pub use curves::{CurveSummary, PointSummary};
+pub use ensemble_figures::save_ensemble;
 pub use kept::{kept_verdicts, verdicts_page};
+pub use projection::Projection;
 pub use render::{check_formats, save_figure};
 pub use report::{Report, report};
 pub use significance::{Comparison, Significance};

@@ -4,13 +4,14 @@
 //! last is kept in a file, so that a report made again of the same results says the same.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use maud::html;
 use mustlink_core::Result;
 use serde::{Deserialize, Serialize};
 
+use crate::section::Section;
 use crate::sheet::{Cell, Line, Sheet};
 use mustlink_experiments::write_whole;
 
@@ -120,11 +121,10 @@ pub(crate) fn since_last(dir: &Path, summary: &[u8], statistics: &[u8]) -> Resul
 }
 
 /// The section of the page.
-pub(crate) fn html(h: &mut String, moved: &[Move]) {
+pub(crate) fn section(moved: &[Move]) -> Option<Section> {
     if moved.is_empty() {
-        return;
+        return None;
     }
-    h.push_str("<h2 id=\"moved\">What moved since the last report</h2>\n");
     let shown = |v: f64| format!("{v:.3}");
     let mut line = |m: &Move| {
         let change = m.before.zip(m.after).map(|(a, b)| b - a);
@@ -149,13 +149,14 @@ pub(crate) fn html(h: &mut String, moved: &[Move]) {
         lines: moved.iter().take(ranks + LISTED).map(&mut line).collect(),
         words: vec![1, 2, 3],
     };
-    sheet.html(h);
-    if means > LISTED {
-        let _ = write!(h, "<p class=\"dim\">The {LISTED} means that moved most of {means}. ");
-    } else {
-        h.push_str("<p class=\"dim\">");
-    }
-    h.push_str("<a href=\"moved.csv\">moved.csv</a>: all of it</p>\n");
+    let body = html! {
+        (sheet.html())
+        p class="dim" {
+            @if means > LISTED { "The " (LISTED) " means that moved most of " (means) ". " }
+            a href="moved.csv" { "moved.csv" } ": all of it"
+        }
+    };
+    Some(Section { id: Some("moved"), ..Section::new("What moved since the last report", body) })
 }
 
 #[cfg(test)]
@@ -195,8 +196,7 @@ mod tests {
         assert_eq!(said, expected);
         // Made again it says the same.
         assert_eq!(report(&second), moved);
-        let mut h = String::new();
-        html(&mut h, &moved);
+        let h = section(&moved).unwrap().body.into_string();
         assert!(h.contains("<td class=\"l\">iris</td><td data-v=\"0.5\">0.500</td>"), "{h}");
         // Significance that stays is no news.
         let third = (summary("0.7"), statistics("1.5", "0.07"));

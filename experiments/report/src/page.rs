@@ -1,19 +1,20 @@
 //! The page of a results directory: everything in one file, which loses nothing when it is mailed.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::Path;
 
-use crate::figure::Figure;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use mustlink_experiments::row::Row;
+use mustlink_experiments::{Experiment, Facts};
+
+use crate::figure::{Figure, data_url};
 use crate::moved::{self, Move};
+use crate::palette::sample;
+use crate::section::{Section, with_navigation};
 use crate::sheet::Sheet;
 use crate::supervision::Supervision;
-use crate::svg::{escape, marker, stroke};
 use crate::tables::{OfMetric, few_repeats};
 use crate::verdicts::{self, Verdict};
-use mustlink_experiments::Facts;
-use mustlink_experiments::row::Row;
-use mustlink_experiments::{Experiment, Format};
 
 /// At most this many failed cells are listed.
 const LISTED: usize = 50;
@@ -90,267 +91,254 @@ pub(crate) struct Contents<'a> {
 
 /// The page as HTML.
 pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
-    let mut body = String::new();
-    scores(&mut body, contents);
-    across(&mut body, experiment, contents);
-    moved::html(&mut body, contents.moved);
-    contents.supervision.html(&mut body, experiment);
-    verdicts::html(&mut body, contents.verdicts);
-    curves(&mut body, experiment, contents.figures);
-    costs(&mut body, experiment, contents);
-    if !contents.figures.weights.is_empty() {
-        body.push_str("<h2>Which features make which cluster</h2>\n<div class=\"figures\">\n");
-        contents.figures.weights.iter().for_each(|f| figure(&mut body, experiment, f, true));
-        body.push_str("</div>\n");
-    }
-    failures(&mut body, contents);
-    paper(&mut body, contents);
-    data(&mut body, experiment, contents);
-
-    let mut h = String::new();
-    head(&mut h, experiment, contents);
-    let mut numbered = String::new();
-    h.push_str("<nav aria-label=\"Sections\">");
-    for (at, part) in body.split("<h2").enumerate() {
-        if at == 0 {
-            numbered.push_str(part);
-            continue;
+    let sections: Vec<Section> = [
+        Some(scores(contents)),
+        across(experiment, contents),
+        moved::section(contents.moved),
+        contents.supervision.section(experiment),
+        verdicts::section(contents.verdicts),
+        curves(experiment, contents.figures),
+        costs(experiment, contents),
+        weights(experiment, contents.figures),
+        failures(contents),
+        Some(paper(contents)),
+        Some(data(experiment, contents)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let page = html! {
+        (DOCTYPE)
+        "\n"
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (experiment.head.name) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                "\n"
+                (summary(experiment, contents))
+                (with_navigation(&sections, &controls(experiment)))
+                script { (PreEscaped(SCRIPT)) }
+                "\n"
+            }
         }
-        let (attributes, rest) = part.split_once('>').unwrap_or(("", part));
-        let title = rest.split("</h2>").next().unwrap_or_default();
-        let _ = write!(h, "<a href=\"#section-{at}\">{title}</a>");
-        let _ = write!(numbered, "<a id=\"section-{at}\"></a><h2{attributes}>{rest}");
-    }
-    h.push_str("</nav>\n");
-    controls(&mut h, experiment);
-    let _ = write!(h, "{numbered}<script>{SCRIPT}</script>\n</body></html>\n");
-    h
+        "\n"
+    };
+    page.into_string()
 }
 
-fn head(h: &mut String, experiment: &Experiment, contents: &Contents) {
-    let name = escape(&experiment.head.name);
-    let _ = write!(
-        h,
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>{name}</title><style>{STYLE}</style></head><body>\n<h1>{name}</h1>\n"
-    );
-    if !experiment.head.description.is_empty() {
-        let _ = writeln!(h, "<p>{}</p>", escape(&experiment.head.description));
-    }
-    let _ = writeln!(
-        h,
-        "<p class=\"dim\">{} of {} cells finished, {} failed · seed {} · {} × {} · mustlink {}</p>",
-        contents.finished,
-        contents.cells,
-        contents.failed.len(),
-        experiment.head.seed,
-        count(experiment.split.repeats(), "repeat"),
-        count(experiment.split.folds(), "fold"),
-        env!("CARGO_PKG_VERSION"),
-    );
-    if contents.finished < contents.cells {
-        let _ =
-            writeln!(h, "<p><b>The run is not complete:</b> the same command goes on with it.</p>");
-    }
-    if contents.stale > 0 {
-        let changed: Vec<&str> = contents.changed.iter().map(String::as_str).collect();
-        let _ = writeln!(
-            h,
-            "<p><b>{} of these cells were made by another build</b> (changed: {}); mustlink run makes \
-             them again.</p>",
-            contents.stale,
-            escape(&changed.join(", "))
-        );
+/// What ran, and how much of it.
+fn summary(experiment: &Experiment, contents: &Contents) -> Markup {
+    let split = &experiment.split;
+    let changed: Vec<&str> = contents.changed.iter().map(String::as_str).collect();
+    html! {
+        h1 { (experiment.head.name) }
+        "\n"
+        @if !experiment.head.description.is_empty() { p { (experiment.head.description) } "\n" }
+        p class="dim" {
+            (contents.finished) " of " (contents.cells) " cells finished, " (contents.failed.len())
+            " failed · seed " (experiment.head.seed) " · " (count(split.repeats(), "repeat")) " × "
+            (count(split.folds(), "fold")) " · mustlink " (env!("CARGO_PKG_VERSION"))
+        }
+        "\n"
+        @if contents.finished < contents.cells {
+            p { b { "The run is not complete:" } " the same command goes on with it." }
+            "\n"
+        }
+        @if contents.stale > 0 {
+            p {
+                b { (contents.stale) " of these cells were made by another build" } " (changed: "
+                (changed.join(", ")) "); mustlink run makes them again."
+            }
+            "\n"
+        }
     }
 }
 
 /// Which methods and rows are shown.
-fn controls(h: &mut String, experiment: &Experiment) {
-    h.push_str(
-        "<details class=\"controls screen\"><summary>Methods and rows shown</summary>\n\
-         <label>rows with <input type=\"search\" id=\"filter\" placeholder=\"iris\"></label><br>\n",
-    );
-    for (at, method) in experiment.methods.iter().enumerate() {
-        let _ = writeln!(
-            h,
-            "<label><input type=\"checkbox\" data-toggle=\"{at}\" checked>{}{}</label>",
-            swatch(at),
-            escape(&method.id)
-        );
+fn controls(experiment: &Experiment) -> Markup {
+    html! {
+        details class="controls screen" {
+            summary { "Methods and rows shown" }
+            "\n"
+            label { "rows with " input type="search" id="filter" placeholder="iris"; }
+            br;
+            "\n"
+            @for (at, method) in experiment.methods.iter().enumerate() {
+                label {
+                    input type="checkbox" data-toggle=(at) checked;
+                    (swatch(at)) (method.id)
+                }
+                "\n"
+            }
+        }
+        "\n"
     }
-    h.push_str("</details>\n");
 }
 
-fn swatch(at: usize) -> String {
-    format!(
-        "<svg viewBox=\"0 0 46 14\" width=\"46\" height=\"14\" aria-hidden=\"true\">\
-         <path d=\"M0 7H46\" {}/>{}</svg>",
-        stroke(at),
-        marker(at, 23.0, 7.0)
-    )
+fn swatch(at: usize) -> Markup {
+    html! {
+        svg viewBox="0 0 46 14" width="46" height="14" aria-hidden="true" { (sample(at, 46.0, 7.0)) }
+    }
 }
 
 fn count(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
-fn scores(h: &mut String, contents: &Contents) {
-    h.push_str("<h2>Scores</h2>\n");
-    for OfMetric { metric, sheets } in contents.scores {
-        let _ = writeln!(h, "<h3>{}</h3>", escape(metric));
-        for (at, sheet) in sheets.iter().enumerate() {
-            if at == 0 {
-                sheet.html(h);
-                continue;
+fn scores(contents: &Contents) -> Section {
+    let body = html! {
+        @for OfMetric { metric, sheets } in contents.scores {
+            h3 { (metric) }
+            "\n"
+            @for (at, sheet) in sheets.iter().enumerate() {
+                @if at == 0 {
+                    (sheet.html())
+                } @else {
+                    details { summary { (sheet.caption) } "\n" (sheet.html()) }
+                    "\n"
+                }
             }
-            let _ = writeln!(h, "<details><summary>{}</summary>", escape(&sheet.caption));
-            sheet.html(h);
-            h.push_str("</details>\n");
         }
-    }
-}
-
-fn across(h: &mut String, experiment: &Experiment, contents: &Contents) {
-    if contents.across.is_empty() {
-        return;
-    }
-    h.push_str("<h2>Over all data sets</h2>\n");
-    contents.across.iter().for_each(|sheet| sheet.html(h));
-    h.push_str("<p><a href=\"statistics.csv\">statistics.csv</a>: all of these numbers</p>\n");
-    contents.figures.ranks.iter().for_each(|f| figure(h, experiment, f, true));
-}
-
-fn curves(h: &mut String, experiment: &Experiment, figures: &Figures) {
-    if figures.curves.is_empty() {
-        return;
-    }
-    h.push_str("<h2>Learning curves</h2>\n");
-    let _ = writeln!(
-        h,
-        "<p class=\"dim\">Lines: means; bands: {} % intervals, as far as the metric reaches. A bar across a \
-         line: the selector had no further question; what follows is the same clustering.{}</p>",
-        experiment.stats.level * 100.0,
-        few_repeats(experiment)
-    );
-    for of in &figures.curves {
-        let _ = writeln!(h, "<h3>{}</h3>", escape(&of.metric));
-        let Some(grid) = &of.grid else {
-            h.push_str("<div class=\"figures\">\n");
-            of.large.iter().for_each(|f| figure(h, experiment, f, false));
-            h.push_str("</div>\n");
-            continue;
-        };
-        h.push_str("<div class=\"legend\">");
-        for (at, method) in experiment.methods.iter().enumerate() {
-            let _ = write!(h, "<span data-m=\"{at}\">{} {}</span>", swatch(at), escape(&method.id));
-        }
-        h.push_str("</div>\n<div class=\"small\">\n");
-        for (svg, large) in of.small.iter().zip(&of.large) {
-            let _ = writeln!(
-                h,
-                "<figure>{svg}<figcaption>{}</figcaption></figure>",
-                numbers_link(large)
-            );
-        }
-        let _ = writeln!(
-            h,
-            "</div>\n<p>{} All in one figure: {}</p>\n<details class=\"screen\"><summary>One by one, large</summary>\
-             <div class=\"figures\">",
-            escape(&grid.caption),
-            file_links(experiment, grid)
-        );
-        of.large.iter().for_each(|f| figure(h, experiment, f, false));
-        h.push_str("</div></details>\n");
-    }
-}
-
-fn costs(h: &mut String, experiment: &Experiment, contents: &Contents) {
-    if contents.costs.is_empty() && contents.figures.costs.is_empty() {
-        return;
-    }
-    h.push_str("<h2>Time, questions, violations</h2>\n");
-    contents.costs.iter().for_each(|sheet| sheet.html(h));
-    contents.figures.costs.iter().for_each(|f| figure(h, experiment, f, true));
-}
-
-/// A figure with its links; `wide` ones are moved sideways where there is no room.
-fn figure(h: &mut String, experiment: &Experiment, f: &Figure, wide: bool) {
-    let _ = writeln!(
-        h,
-        "<figure{}>{}<figcaption>{} {} · <a class=\"svg\" download=\"{name}.svg\" href=\"figures/{name}.svg\">SVG</a>{}\
-         </figcaption></figure>",
-        if wide { " class=\"wide\"" } else { "" },
-        f.svg,
-        escape(&f.caption),
-        numbers_link(f),
-        pictures(experiment, f),
-        name = escape(&f.name),
-    );
-}
-
-/// The numbers of a figure, within the page.
-fn numbers_link(f: &Figure) -> String {
-    format!(
-        "<a download=\"{}.csv\" href=\"{}\">numbers</a>",
-        escape(&f.name),
-        data_url("text/csv", &f.numbers)
-    )
-}
-
-/// Links to the files of a figure that is not on the page itself.
-fn file_links(experiment: &Experiment, f: &Figure) -> String {
-    let name = escape(&f.name);
-    format!(
-        "<a href=\"figures/{name}.svg\">SVG</a>{} · {}",
-        pictures(experiment, f),
-        numbers_link(f)
-    )
-}
-
-fn pictures(experiment: &Experiment, f: &Figure) -> String {
-    let formats = experiment.plot.formats.iter().filter(|format| **format != Format::Svg);
-    let link = |format: &Format| {
-        let end = format.ending();
-        format!(" · <a href=\"figures/{}.{end}\">{}</a>", escape(&f.name), end.to_uppercase())
     };
-    formats.map(link).collect()
+    Section::new("Scores", body)
 }
 
-fn failures(h: &mut String, contents: &Contents) {
+fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
+    let body = html! {
+        @for sheet in contents.across { (sheet.html()) }
+        p { a href="statistics.csv" { "statistics.csv" } ": all of these numbers" }
+        "\n"
+        @for figure in &contents.figures.ranks { (figure.html(experiment, true)) }
+    };
+    (!contents.across.is_empty()).then(|| Section::new("Over all data sets", body))
+}
+
+fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
+    let body = html! {
+        p class="dim" {
+            "Lines: means; bands: " (experiment.stats.level * 100.0) " % intervals, as far as the metric \
+             reaches. A bar across a line: the selector had no further question; what follows is the same \
+             clustering."
+            (few_repeats(experiment))
+        }
+        "\n"
+        @for of in &figures.curves {
+            @let large = html! {
+                div class="figures" {
+                    "\n"
+                    @for figure in &of.large { (figure.html(experiment, false)) }
+                }
+            };
+            h3 { (of.metric) }
+            "\n"
+            @if let Some(grid) = &of.grid {
+                div class="legend" {
+                    @for (at, method) in experiment.methods.iter().enumerate() {
+                        span data-m=(at) { (swatch(at)) " " (method.id) }
+                    }
+                }
+                "\n"
+                div class="small" {
+                    "\n"
+                    @for (svg, large) in of.small.iter().zip(&of.large) {
+                        figure { (PreEscaped(svg)) figcaption { (large.numbers_link()) } }
+                        "\n"
+                    }
+                }
+                "\n"
+                p { (grid.caption) " All in one figure: " (grid.file_links(experiment)) }
+                "\n"
+                details class="screen" { summary { "One by one, large" } (large) }
+            } @else {
+                (large)
+            }
+            "\n"
+        }
+    };
+    (!figures.curves.is_empty()).then(|| Section::new("Learning curves", body))
+}
+
+fn costs(experiment: &Experiment, contents: &Contents) -> Option<Section> {
+    let body = html! {
+        @for sheet in contents.costs { (sheet.html()) }
+        @for figure in &contents.figures.costs { (figure.html(experiment, true)) }
+    };
+    let any = !contents.costs.is_empty() || !contents.figures.costs.is_empty();
+    any.then(|| Section::new("Time, questions, violations", body))
+}
+
+fn weights(experiment: &Experiment, figures: &Figures) -> Option<Section> {
+    let body = html! {
+        div class="figures" {
+            "\n"
+            @for figure in &figures.weights { (figure.html(experiment, true)) }
+        }
+    };
+    let title = "Which features make which cluster";
+    (!figures.weights.is_empty()).then(|| Section::new(title, body))
+}
+
+/// A table of the page that is not sorted: its headings, each with whether its column holds words.
+fn plain_table(caption: &str, heads: &[(&str, bool)], rows: &Markup) -> Markup {
+    html! {
+        div class="scroll" {
+            table class="sheet" {
+                caption { (caption) }
+                "\n"
+                thead {
+                    tr {
+                        @for (head, words) in heads {
+                            th scope="col" class=[words.then_some("l")] { (head) }
+                        }
+                    }
+                }
+                "\n"
+                tbody { (rows) }
+            }
+        }
+        "\n"
+    }
+}
+
+fn failures(contents: &Contents) -> Option<Section> {
     let failed = contents.failed;
-    if failed.is_empty() {
-        return;
-    }
     let dir = shell_word(&contents.dir.display().to_string());
-    let _ = writeln!(
-        h,
-        "<h2>Failed cells</h2>\n<p><code>mustlink retry {}</code> runs all of them again.</p>\n\
-         <div class=\"scroll\"><table class=\"sheet\"><caption>Failed cells, each with the command that repeats \
-         it</caption>\n<thead><tr><th scope=\"col\" class=\"l\">data set</th><th scope=\"col\" class=\"l\">method</th>\
-         <th scope=\"col\">repeat</th><th scope=\"col\">fold</th><th scope=\"col\">queries</th>\
-         <th scope=\"col\" class=\"l\">message</th><th scope=\"col\" class=\"l\">again</th></tr></thead>\n<tbody>",
-        escape(&dir)
-    );
-    for (identity, row) in failed.iter().take(LISTED) {
-        let _ = writeln!(
-            h,
-            "<tr><th scope=\"row\" class=\"l\">{}</th><td class=\"l\">{}</td><td>{}</td><td>{}</td><td>{}</td>\
-             <td class=\"w\">{}</td><td class=\"l\"><code>mustlink retry {} --cell {identity}</code></td></tr>",
-            escape(&row.dataset),
-            escape(&row.method),
-            row.repeat,
-            row.fold,
-            row.p_requested.map_or(String::new(), |p| p.to_string()),
-            escape(row.message.as_deref().unwrap_or_default()),
-            escape(&dir),
-        );
-    }
-    h.push_str("</tbody></table></div>\n");
-    if failed.len() > LISTED {
-        let _ =
-            writeln!(h, "<p class=\"dim\">and {} more in results.csv</p>", failed.len() - LISTED);
-    }
+    let rows = html! {
+        @for (identity, row) in failed.iter().take(LISTED) {
+            tr {
+                th scope="row" class="l" { (row.dataset) }
+                td class="l" { (row.method) }
+                td { (row.repeat) }
+                td { (row.fold) }
+                td { @if let Some(p) = row.p_requested { (p) } }
+                td class="w" { (row.message.as_deref().unwrap_or_default()) }
+                td class="l" { code { "mustlink retry " (dir) " --cell " (identity) } }
+            }
+            "\n"
+        }
+    };
+    let heads = [
+        ("data set", true),
+        ("method", true),
+        ("repeat", false),
+        ("fold", false),
+        ("queries", false),
+        ("message", true),
+        ("again", true),
+    ];
+    let body = html! {
+        p { code { "mustlink retry " (dir) } " runs all of them again." }
+        "\n"
+        (plain_table("Failed cells, each with the command that repeats it", &heads, &rows))
+        @if failed.len() > LISTED {
+            p class="dim" { "and " (failed.len() - LISTED) " more in results.csv" }
+        }
+    };
+    (!failed.is_empty()).then(|| Section::new("Failed cells", body))
 }
 
 /// A word of a command, quoted where it has to be.
@@ -364,105 +352,79 @@ fn shell_word(text: &str) -> String {
 }
 
 /// What an author copies.
-fn paper(h: &mut String, contents: &Contents) {
-    let _ = writeln!(
-        h,
-        "<h2>For a paper</h2>\n<p class=\"about\">{}</p>\n\
-         <details><summary>BibTeX of exactly these methods</summary><pre>{}</pre></details>",
-        escape(contents.paragraph),
-        escape(contents.bibtex)
-    );
-    if !contents.without_entry.is_empty() {
-        let _ = writeln!(
-            h,
-            "<p class=\"dim\">No entry is known for {}; mustlink cite --bib FILE takes one from your own \
-             bibliography.</p>",
-            escape(&contents.without_entry.join(", "))
-        );
-    }
-    for (name, file, text) in [
+fn paper(contents: &Contents) -> Section {
+    let tables = [
         ("Tables for LaTeX (booktabs)", "tables.tex", contents.latex),
         ("Tables for Markdown", "tables.md", contents.markdown),
-    ] {
-        let _ = writeln!(
-            h,
-            "<details class=\"screen\"><summary>{name}</summary><p><a download=\"{file}\" href=\"{}\">{file}</a></p>\
-             <pre>{}</pre></details>",
-            data_url("text/plain", text.as_bytes()),
-            escape(text)
-        );
-    }
+    ];
+    let body = html! {
+        p class="about" { (contents.paragraph) }
+        "\n"
+        details { summary { "BibTeX of exactly these methods" } pre { (contents.bibtex) } }
+        "\n"
+        @if !contents.without_entry.is_empty() {
+            p class="dim" {
+                "No entry is known for " (contents.without_entry.join(", "))
+                "; mustlink cite --bib FILE takes one from your own bibliography."
+            }
+            "\n"
+        }
+        @for (name, file, text) in tables {
+            details class="screen" {
+                summary { (name) }
+                p { a download=(file) href=(data_url("text/plain", text.as_bytes())) { (file) } }
+                pre { (text) }
+            }
+            "\n"
+        }
+    };
+    Section::new("For a paper", body)
 }
 
-fn data(h: &mut String, experiment: &Experiment, contents: &Contents) {
-    let _ = writeln!(
-        h,
-        "<h2>Data</h2>\n<p><a download=\"summary.csv\" href=\"{}\">summary.csv</a>: every mean · beside this page: \
-         <a href=\"results.csv\">results.csv</a>, every row</p>",
-        data_url("text/csv", contents.summary)
-    );
-    if contents.data.is_empty() {
-        h.push_str("<p class=\"dim\">Hashes of the data are not stored here; mustlink run stores them.</p>\n");
-    } else {
-        h.push_str(
-            "<div class=\"scroll\"><table class=\"sheet\"><caption>The data sets as they were clustered, with \
-             the BLAKE3 hash of values, ids and classes as they were read</caption>\n<thead><tr>\
-             <th scope=\"col\" class=\"l\">data set</th><th scope=\"col\">objects</th><th scope=\"col\">features</th>\
-             <th scope=\"col\">classes</th><th scope=\"col\" class=\"l\">hash</th></tr></thead>\n<tbody>",
-        );
-        for f in contents.data {
-            let _ = writeln!(
-                h,
-                "<tr><th scope=\"row\" class=\"l\">{}</th><td>{}</td><td>{}</td><td>{}</td>\
-                 <td class=\"l\"><code>{}</code></td></tr>",
-                escape(&f.dataset),
-                f.n,
-                f.d,
-                f.classes.map_or("–".to_string(), |c| c.to_string()),
-                escape(&f.digest)
-            );
+fn data(experiment: &Experiment, contents: &Contents) -> Section {
+    let rows = html! {
+        @for f in contents.data {
+            tr {
+                th scope="row" class="l" { (f.dataset) }
+                td { (f.n) }
+                td { (f.d) }
+                td { @if let Some(classes) = f.classes { (classes) } @else { "–" } }
+                td class="l" { code { (f.digest) } }
+            }
+            "\n"
         }
-        h.push_str("</tbody></table></div>\n");
-    }
-    let _ = writeln!(
-        h,
-        "<details><summary>Configuration, every default written out</summary><pre>{}</pre></details>",
-        escape(&experiment.resolved_toml())
-    );
-}
-
-/// Bytes as a link that needs no file.
-fn data_url(kind: &str, bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = format!("data:{kind};charset=utf-8;base64,");
-    for three in bytes.chunks(3) {
-        let part = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
-        let bits = part(0) << 16 | part(1) << 8 | part(2);
-        for at in 0..4 {
-            out.push(if at <= three.len() {
-                LETTERS[(bits >> (18 - 6 * at) & 63) as usize] as char
-            } else {
-                '='
-            });
+    };
+    let heads = [
+        ("data set", true),
+        ("objects", false),
+        ("features", false),
+        ("classes", false),
+        ("hash", true),
+    ];
+    let caption = "The data sets as they were clustered, with the BLAKE3 hash of values, ids and classes as \
+                   they were read";
+    let body = html! {
+        p {
+            a download="summary.csv" href=(data_url("text/csv", contents.summary)) { "summary.csv" }
+            ": every mean · beside this page: " a href="results.csv" { "results.csv" } ", every row"
         }
-    }
-    out
+        "\n"
+        @if contents.data.is_empty() {
+            p class="dim" { "Hashes of the data are not stored here; mustlink run stores them." }
+        } @else {
+            (plain_table(caption, &heads, &rows))
+        }
+        details {
+            summary { "Configuration, every default written out" }
+            pre { (experiment.resolved_toml()) }
+        }
+    };
+    Section::new("Data", body)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn links_hold_their_bytes() {
-        // The examples of RFC 4648.
-        for (text, expected) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
-        {
-            let url = data_url("text/csv", text.as_bytes());
-            assert_eq!(url, format!("data:text/csv;charset=utf-8;base64,{expected}"));
-        }
-    }
 
     #[test]
     fn words_of_commands_are_quoted() {

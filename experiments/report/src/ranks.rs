@@ -1,16 +1,22 @@
 //! Which methods do the ranks separate? The critical-difference diagram of Demšar (2006).
 
-use std::fmt::Write;
-
+use crate::axis::{Axis, Marked, clipped, width_of};
+use crate::chart::{Chart, Panel, Width};
 use crate::figure::{Figure, csv};
+use crate::marks::{At, END, MIDDLE, Mark, START};
+use crate::palette::{COLOURS, GREY, Pen};
 use crate::significance::Significance;
 use crate::statistics::multiple::holm;
-use crate::statistics::paired::{Null, Zeros, signed_rank};
-use crate::svg::{self, escape};
+use crate::statistics::paired::signed_rank;
 
+/// Pixels at least on both sides of the axis of ranks, for names.
 const SIDE: f64 = 190.0;
+/// Length of the axis of ranks.
 const AXIS: f64 = 420.0;
+/// Pixels from name to name.
 const LINE: f64 = 22.0;
+/// Width and height of a cell of the matrix.
+const SIZE: (f64, f64) = (84.0, 50.0);
 
 /// Runs of methods, in the order of their ranks, of which no two are farther apart than `difference`;
 /// as first and last, only those that no other run holds, of at least two methods.
@@ -31,18 +37,59 @@ fn groups(ranks: &[f64], difference: f64) -> Vec<(usize, usize)> {
 pub(crate) fn diagram(found: &Significance) -> Figure {
     let ranks: Vec<f64> = found.methods.iter().map(|m| m.rank).collect();
     let k = ranks.len();
+    let last = k as f64;
     let groups = groups(&ranks, found.critical_difference);
-    let longest = found.methods.iter().map(|m| svg::width_of(&m.method)).fold(0.0, f64::max);
-    let side = SIDE.max(longest + 60.0);
-    let (left, right) = (side, side + AXIS);
-    let x = |rank: f64| left + (rank - 1.0) / (k as f64 - 1.0) * AXIS;
-    let axis = 78.0;
+    let side = SIDE.max(longest(found) + 60.0);
+    // Ranks to the right, pixels downwards.
+    let pixel = (last - 1.0) / AXIS;
+    let axis = 44.0;
     let bars = axis + 14.0;
     let labels = bars + 9.0 * groups.len() as f64 + 18.0;
     let half = k.div_ceil(2);
-    let height = labels + LINE * half as f64 + 10.0;
-    let width = right + side;
-    let title = format!("Mean ranks: {}", found.title());
+    let line = |points: &[At], width: f64| Mark::Line {
+        points: points.to_vec(),
+        pen: Pen::new(GREY, width),
+    };
+    let mut marks = vec![
+        line(&[(1.0, axis), (last, axis)], 1.0),
+        Mark::text((1.0 - 10.0 * pixel, axis), "best", END),
+    ];
+    for rank in 1..=k {
+        let at = rank as f64;
+        marks.push(line(&[(at, axis), (at, axis - 5.0)], 1.0));
+        marks.push(Mark::text((at, axis - 13.0), rank.to_string(), MIDDLE));
+    }
+    // The length that has to be between two methods for them to differ.
+    let reach = 1.0 + found.critical_difference.min(last - 1.0);
+    for end in [1.0, reach] {
+        marks.push(line(&[(end, 12.0), (end, 20.0)], 1.5));
+    }
+    marks.push(line(&[(1.0, 16.0), (reach, 16.0)], 1.5));
+    let name = format!("CD {:.2}", found.critical_difference);
+    marks.push(Mark::text((reach + 8.0 * pixel, 16.0), name, START));
+    for (at, (first, last)) in groups.iter().enumerate() {
+        let y = bars + 9.0 * at as f64;
+        let ends = (ranks[*first] - 3.0 * pixel, ranks[*last] + 3.0 * pixel);
+        marks.push(line(&[(ends.0, y), (ends.1, y)], 4.0));
+    }
+    for (at, m) in found.methods.iter().enumerate() {
+        // The better half hangs to the left, the worse to the right, the outermost lowest but last drawn.
+        let (row, end, outwards, anchor) =
+            if at < half { (at, 1.0, -pixel, END) } else { (k - 1 - at, last, pixel, START) };
+        let y = labels + LINE * row as f64;
+        let elbow = line(&[(m.rank, axis), (m.rank, y), (end + 14.0 * outwards, y)], 1.0);
+        let name = format!("{} ({:.2})", m.method, m.rank);
+        let name = Mark::text((end + 18.0 * outwards, y), name, anchor);
+        marks.push(Mark::Group { series: None, marks: vec![elbow, name] });
+    }
+    let height = labels + LINE * half as f64;
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::hidden(1.0 - side * pixel, last + side * pixel),
+        y: Axis::hidden(height, 0.0),
+        height,
+        marks,
+    };
     let order: Vec<String> =
         found.methods.iter().map(|m| format!("{} {:.2}", m.method, m.rank)).collect();
     let description = format!(
@@ -51,60 +98,8 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
         order.join(", "),
         found.critical_difference
     );
-    let mut s = svg::head(&title, &description, width, height, 20.0);
-    let _ = writeln!(
-        s,
-        "<path d=\"M{left:.1} {axis}H{right:.1}\" stroke=\"#555\"/>\n\
-         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">best</text>",
-        left - 10.0,
-        axis + 4.0
-    );
-    for rank in 1..=k {
-        let at = x(rank as f64);
-        let _ = writeln!(
-            s,
-            "<path d=\"M{at:.1} {axis}v-5\" stroke=\"#555\"/><text x=\"{at:.1}\" y=\"{:.1}\" \
-             text-anchor=\"middle\">{rank}</text>",
-            axis - 9.0
-        );
-    }
-    // The length that has to be between two methods for them to differ.
-    let reach = (found.critical_difference / (k as f64 - 1.0) * AXIS).min(AXIS);
-    let _ = writeln!(
-        s,
-        "<path d=\"M{left:.1} 46v8m0-4h{reach:.1}m0-4v8\" fill=\"none\" stroke=\"#555\" \
-         stroke-width=\"1.5\"/><text x=\"{:.1}\" y=\"54\">CD {:.2}</text>",
-        left + reach + 8.0,
-        found.critical_difference
-    );
-    for (at, (first, last)) in groups.iter().enumerate() {
-        let y = bars + 9.0 * at as f64;
-        let _ = writeln!(
-            s,
-            "<path d=\"M{:.1} {y:.1}H{:.1}\" stroke=\"#555\" stroke-width=\"4\"/>",
-            x(ranks[*first]) - 3.0,
-            x(ranks[*last]) + 3.0
-        );
-    }
-    for (at, m) in found.methods.iter().enumerate() {
-        let here = x(m.rank);
-        // The better half hangs to the left, the worse to the right, the outermost lowest but last drawn.
-        let (row, to, anchor, text_at) = if at < half {
-            (at, left - 14.0, "end", left - 18.0)
-        } else {
-            (k - 1 - at, right + 14.0, "start", right + 18.0)
-        };
-        let y = labels + LINE * row as f64;
-        let _ = writeln!(
-            s,
-            "<g class=\"rank\"><path d=\"M{here:.1} {axis}V{y:.1}H{to:.1}\" fill=\"none\" stroke=\"#555\"/>\
-             <text x=\"{text_at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{} ({:.2})</text></g>",
-            y + 4.0,
-            escape(&m.method),
-            m.rank
-        );
-    }
-    s.push_str("</svg>\n");
+    let title = format!("Mean ranks: {}", found.title());
+    let svg = Chart::of(&title, &description, Width::Plot(AXIS + 2.0 * side), panel).svg();
     let lines = found.methods.iter().enumerate().map(|(at, m)| {
         let mine = groups.iter().enumerate().filter(|(_, g)| (g.0..=g.1).contains(&at));
         let mine: Vec<String> = mine.map(|(g, _)| (g + 1).to_string()).collect();
@@ -124,7 +119,7 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
          separate at 5 %.",
         found.sets.len()
     );
-    Figure::new(&format!("ranks-{}", found.metric), caption, s, numbers)
+    Figure::new(&format!("ranks-{}", found.metric), caption, svg, numbers)
 }
 
 /// How much every two methods differ: mean difference, data sets won, tied and lost, p of the signed-rank
@@ -132,81 +127,66 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
 pub(crate) fn matrix(found: &Significance) -> Figure {
     let k = found.methods.len();
     let pairs = pairs(found);
-    let longest = found.methods.iter().map(|m| svg::width_of(&m.method)).fold(0.0, f64::max);
     // Names that do not fit above a column stand for themselves at the rows, with a number for each.
-    let size = (84.0, 50.0);
-    let numbered = longest > size.0 - 8.0;
-    let left = if numbered { 48.0 } else { 24.0 } + longest.min(260.0);
-    let top = 76.0;
-    let width = left + size.0 * k as f64 + 20.0;
-    let height = top + size.1 * k as f64 + 16.0;
-    let title = format!("Pairs of methods: {}", found.title());
-    let description = format!(
-        "A row and a column for each of {} methods. Each cell: mean difference of row less column, data sets \
-         won, tied and lost by the row, and p after Holm's adjustment over all pairs.",
-        k
-    );
-    let mut s = svg::head(&title, &description, width, height, 20.0);
+    let numbered = longest(found) > SIZE.0 - 8.0;
+    let mut marks = Vec::new();
+    for (at, m) in found.methods.iter().enumerate() {
+        let (middle, number) = (at as f64 + 0.5, (at + 1).to_string());
+        let text = if numbered { &number } else { &m.method }.clone();
+        let (at, tip) = ((middle, -0.28), Some(m.method.clone()));
+        marks.push(Mark::Text { at, text, anchor: MIDDLE, bold: false, tip });
+        if numbered {
+            marks.push(Mark::text((-8.0 / SIZE.0, middle), number, END));
+        }
+    }
     let largest = pairs.iter().map(|p| p.difference.abs()).fold(0.0, f64::max);
     let sign = if found.higher_is_better { 1.0 } else { -1.0 };
-    for (at, m) in found.methods.iter().enumerate() {
-        let (x, y) = (left + size.0 * at as f64, top + size.1 * at as f64);
-        let middle = y + size.1 / 2.0 + 4.0;
-        let number = (at + 1).to_string();
-        if numbered {
-            let _ = write!(
-                s,
-                "<text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"end\">{number}</text>",
-                left - 8.0
-            );
-        }
-        let _ = writeln!(
-            s,
-            "<text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}<title>{}</title></text>",
-            left - if numbered { 32.0 } else { 8.0 },
-            escape(&clipped(&m.method, 34)),
-            x + size.0 / 2.0,
-            top - 10.0,
-            escape(if numbered { &number } else { &m.method }),
-            escape(&m.method)
-        );
-    }
-    let _ =
-        writeln!(s, "<text x=\"20\" y=\"46\">row less column: mean, won / tied / lost, p</text>");
     for pair in &pairs {
         for (row, column, turn) in [(pair.first, pair.second, 1.0), (pair.second, pair.first, -1.0)]
         {
-            let (x, y) = (left + size.0 * column as f64, top + size.1 * row as f64);
+            let (x, y) = (column as f64, row as f64);
             let difference = turn * pair.difference;
-            let depth = if largest > 0.0 { 0.5 * difference.abs() / largest } else { 0.0 };
             let better = sign * difference > 0.0;
-            let record = found.record(row, column);
-            let star = if pair.adjusted < 0.05 { "*" } else { "" };
-            let weight = if star.is_empty() { "400" } else { "700" };
-            let _ = writeln!(
-                s,
-                "<g><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{}\" height=\"{}\" fill=\"{}\" \
-                 fill-opacity=\"{depth:.3}\" stroke=\"#e4e4e4\"/><g text-anchor=\"middle\" \
-                 font-weight=\"{weight}\"><text x=\"{cx:.1}\" y=\"{:.1}\">{}{star}</text>\
-                 <text x=\"{cx:.1}\" y=\"{:.1}\">{} / {} / {}</text>\
-                 <text x=\"{cx:.1}\" y=\"{:.1}\">{}</text></g></g>",
-                size.0,
-                size.1,
-                if better { svg::COLOURS[0] } else { svg::COLOURS[1] },
-                y + 16.0,
-                signed(difference),
-                y + 30.0,
-                record.0,
-                record.1,
-                record.2,
-                y + 44.0,
-                escape(&p_text(pair.adjusted)),
-                cx = x + size.0 / 2.0,
-            );
+            marks.push(Mark::Cell {
+                corners: [(x, y), (x + 1.0, y + 1.0)],
+                fill: COLOURS[if better { 0 } else { 1 }].into(),
+                opacity: if largest > 0.0 { 0.5 * difference.abs() / largest } else { 0.0 },
+                tip: None,
+            });
+            let (won, tied, lost) = found.record(row, column);
+            let bold = pair.adjusted < 0.05;
+            let star = if bold { "*" } else { "" };
+            let texts = [
+                format!("{}{star}", signed(difference)),
+                format!("{won} / {tied} / {lost}"),
+                p_text(pair.adjusted),
+            ];
+            marks.extend(texts.into_iter().enumerate().map(|(line, text)| {
+                let at = (x + 0.5, y + (12.0 + 14.0 * line as f64) / SIZE.1);
+                Mark::Text { at, text, anchor: MIDDLE, bold, tip: None }
+            }));
         }
     }
-    s.push_str("</svg>\n");
+    let description = format!(
+        "A row and a column for each of {k} methods. Each cell: mean difference of row less column, data sets \
+         won, tied and lost by the row, and p after Holm's adjustment over all pairs."
+    );
+    let title = format!("Pairs of methods: {}", found.title());
+    // Above the cells is a line of names, and beside them, where they are numbers, a narrow column.
+    let (above, beside) = (0.5, if numbered { 0.3 } else { 0.0 });
+    let names = found.methods.iter().map(|m| clipped(&m.method, 34));
+    let mut y = Axis::names(names, Marked::Bare).downwards();
+    y.scale.high = -above;
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::hidden(-beside, k as f64),
+        y,
+        height: SIZE.1 * (k as f64 + above),
+        marks,
+    };
+    let width = Width::Plot(SIZE.0 * (k as f64 + beside));
+    let mut chart = Chart::of(&title, &description, width, panel);
+    chart.note = "row less column: mean, won / tied / lost, p".into();
     let head = [
         "metric",
         "first",
@@ -235,7 +215,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     let caption = "Row less column: mean difference over the data sets, data sets won / tied / lost by the \
                    row, p of Wilcoxon's signed-rank test after Holm's adjustment over all pairs; bold with a \
                    star below .05. Blue: the row is better.";
-    Figure::new(&format!("pairs-{}", found.metric), caption, s, csv(&head, lines))
+    Figure::new(&format!("pairs-{}", found.metric), caption, chart.svg(), csv(&head, lines))
 }
 
 struct Pair {
@@ -253,13 +233,18 @@ fn pairs(found: &Significance) -> Vec<Pair> {
             let both = found.scores[first].iter().zip(&found.scores[second]);
             let differences: Vec<f64> = both.map(|(a, b)| a - b).collect();
             let difference = differences.iter().sum::<f64>() / differences.len() as f64;
-            let p = signed_rank(&differences, Zeros::Drop, Null::Auto).p;
+            let p = signed_rank(&differences).p;
             out.push(Pair { first, second, difference, p, adjusted: 1.0 });
         }
     }
     let adjusted = holm(&out.iter().map(|p| p.p).collect::<Vec<_>>());
     out.iter_mut().zip(adjusted).for_each(|(pair, p)| pair.adjusted = p);
     out
+}
+
+/// Pixels of the longest name.
+fn longest(found: &Significance) -> f64 {
+    found.methods.iter().map(|m| width_of(&m.method)).fold(0.0, f64::max)
 }
 
 fn p_text(p: f64) -> String {
@@ -275,15 +260,6 @@ fn signed(v: f64) -> String {
     }
 }
 
-/// A name of at most so many letters.
-fn clipped(name: &str, most: usize) -> String {
-    if name.chars().count() > most {
-        name.chars().take(most - 1).chain(['…']).collect()
-    } else {
-        name.to_string()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,7 +268,7 @@ mod tests {
     /// Where the line of a method leaves the axis, in pixels from the left.
     fn place(svg: &str, method: &str) -> f64 {
         let label = format!(">{method} (");
-        let group = svg.split("<g class=\"rank\">").find(|g| g.contains(&label)).unwrap();
+        let group = svg.split("<g>").find(|g| g.contains(&label)).unwrap();
         group.split("<path d=\"M").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
     }
 

@@ -1,17 +1,18 @@
 //! What does a method take against another, against a bound, against what it was given?
 
-use std::fmt::Write;
-
+use crate::axis::Axis;
+use crate::chart::{Chart, Panel as Plot, Width};
 use crate::figure::{Figure, csv};
+use crate::legend::Legend;
+use crate::marks::{At, Mark};
+use crate::palette::{GREY, Pen};
 use crate::samples;
-use crate::svg::{self, Frame, Mark, Marks, escape, marker, number, stroke, ticks};
+use crate::scale::span;
 use mustlink_experiments::Experiment;
 use mustlink_experiments::verdict::Results;
 
+/// Pixels of each side of a plot.
 const PLOT: f64 = 200.0;
-const LEFT: f64 = 66.0;
-const WIDTH: f64 = LEFT + PLOT + 24.0;
-const HEIGHT: f64 = PLOT + 84.0;
 
 /// A point: where it is, which series it belongs to, what it is.
 struct Point {
@@ -43,121 +44,71 @@ struct Scatter<'a> {
     panels: Vec<Panel>,
 }
 
-/// Powers of ten between two numbers, both ends enclosed.
-fn decades(low: f64, high: f64) -> Vec<f64> {
-    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-    (first..=last.max(first + 1)).map(|e| 10f64.powi(e)).collect()
-}
-
 impl Scatter<'_> {
     fn svg(&self) -> String {
-        let span = |panels: &[Panel], pick: fn(&Point) -> f64| {
-            let ends = (f64::INFINITY, f64::NEG_INFINITY);
-            let all = panels.iter().flat_map(|p| &p.points);
-            all.map(pick).fold(ends, |(l, h), v| (l.min(v), h.max(v)))
+        let of = |panels: &[Panel], pick: fn(&Point) -> f64| {
+            span(panels.iter().flat_map(|p| &p.points).map(pick))
         };
-        let mut x_span = span(&self.panels, |p| p.x);
-        let mut y_span = span(&self.panels, |p| p.y);
+        let mut x_span = of(&self.panels, |p| p.x);
+        let mut y_span = of(&self.panels, |p| p.y);
         if self.identity {
             x_span = (x_span.0.min(y_span.0), x_span.1.max(y_span.1));
             y_span = x_span;
         }
-        let scale = |(low, high): (f64, f64)| {
-            if self.logarithmic { decades(low, high) } else { ticks(low.min(0.0), high, 4) }
-        };
-        let x_ticks = scale(x_span);
-        let share = |v: f64, ticks: &[f64]| {
-            let by = |v: f64| if self.logarithmic { v.log10() } else { v };
-            let (low, high) = (by(ticks[0]), by(ticks[ticks.len() - 1]));
-            (by(v) - low) / (high - low)
-        };
-        let columns = self.panels.len().min(4);
-        let width = (WIDTH * columns as f64).max(40.0 + svg::width_of(self.title) * 1.25);
-        let mut legend = String::new();
-        let above = 36.0
-            + match self.legend.len() {
-                0 | 1 => 0.0,
-                _ => svg::legend(&mut legend, &self.legend, 20.0, 44.0, width - 20.0),
-            };
-        let height = above + HEIGHT * self.panels.len().div_ceil(columns) as f64;
-        let description = format!(
-            "{} panels: {} upwards, {} to the right{}.",
-            self.panels.len(),
-            self.y_name,
-            self.x_name,
-            if self.logarithmic { ", both logarithmic" } else { "" }
-        );
-        let mut s = svg::head(self.title, &description, width, height, 20.0) + &legend;
-        for (at, panel) in self.panels.iter().enumerate() {
-            let left = WIDTH * (at % columns) as f64 + LEFT;
-            let top = above + HEIGHT * (at / columns) as f64 + 26.0;
-            let (right, bottom) = (left + PLOT, top + PLOT);
-            let y_ticks = if self.joined {
-                scale(span(std::slice::from_ref(panel), |p| p.y))
+        let axis = |name: &str, (low, high): (f64, f64)| {
+            if self.logarithmic {
+                Axis::decades(name, (low, high))
             } else {
-                scale(y_span)
-            };
-            let x = |v: f64| left + PLOT * share(v, &x_ticks);
-            let y = |v: f64| bottom - PLOT * share(v, &y_ticks);
-            let frame = Frame { left, top, right, bottom, marks: Marks::Across };
-            let text = |t: f64, all: &[f64]| match self.logarithmic {
-                false => number(t, all),
-                true if (0.001..10000.0).contains(&t) => format!("{t}"),
-                true => format!("{t:e}"),
-            };
-            // Names of powers of ten stand side by side only as long as there is room.
-            let every = x_ticks.len().div_ceil(6);
-            let marks = |ticks: &[f64], at: &dyn Fn(f64) -> f64, every: usize| -> Vec<Mark> {
-                ticks.iter().step_by(every).map(|t| (at(*t), text(*t, ticks))).collect()
-            };
-            frame.y_marks(&mut s, &marks(&y_ticks, &y, 1));
-            frame.x_marks(&mut s, &marks(&x_ticks, &x, every));
-            let _ = writeln!(
-                s,
-                "<path d=\"M{left} {top}V{bottom}H{right}\" fill=\"none\" stroke=\"#555\"/>\n\
-                 <text x=\"{left}\" y=\"{:.1}\" font-weight=\"600\">{}</text>\n\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
-                 <text transform=\"translate({:.1} {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-                top - 8.0,
-                escape(&panel.title),
-                (left + right) / 2.0,
-                bottom + 38.0,
-                escape(self.x_name),
-                left - 50.0,
-                (top + bottom) / 2.0,
-                escape(self.y_name)
-            );
-            if self.identity {
-                let _ = writeln!(
-                    s,
-                    "<path d=\"M{left} {bottom}L{right} {top}\" stroke=\"#555\" stroke-dasharray=\"4 4\"/>"
-                );
+                Axis::round(name, (low.min(0.0), high), 4)
             }
-            let mut series: Vec<usize> = panel.points.iter().map(|p| p.series).collect();
-            series.sort_unstable();
-            series.dedup();
-            for number in series {
-                let mine: Vec<&Point> =
-                    panel.points.iter().filter(|p| p.series == number).collect();
-                let _ = write!(s, "<g data-m=\"{number}\">");
-                if self.joined && mine.len() > 1 {
-                    let path: Vec<String> =
-                        mine.iter().map(|p| format!("{:.1} {:.1}", x(p.x), y(p.y))).collect();
-                    let _ = write!(s, "<path d=\"M{}\" {}/>", path.join("L"), stroke(number));
-                }
-                for p in mine {
-                    let _ = write!(
-                        s,
-                        "<g>{}<title>{}</title></g>",
-                        marker(number, x(p.x), y(p.y)),
-                        escape(&p.name)
-                    );
-                }
-                s.push_str("</g>\n");
+        };
+        let plot = |panel: &Panel| {
+            let y = if self.joined { of(std::slice::from_ref(panel), |p| p.y) } else { y_span };
+            Plot {
+                title: panel.title.clone(),
+                // Names of powers of ten stand side by side only as long as there is room.
+                x: axis(self.x_name, x_span).at_most(6),
+                y: axis(self.y_name, y),
+                height: PLOT,
+                marks: self.marks(panel, axis(self.x_name, x_span)),
             }
-        }
-        s.push_str("</svg>\n");
-        s
+        };
+        let several = self.legend.len() > 1;
+        let chart = Chart {
+            title: self.title.into(),
+            description: format!(
+                "{} panels: {} upwards, {} to the right{}.",
+                self.panels.len(),
+                self.y_name,
+                self.x_name,
+                if self.logarithmic { ", both logarithmic" } else { "" }
+            ),
+            note: String::new(),
+            legend: Legend::of_series(self.legend.iter().copied().filter(|_| several)),
+            width: Width::Plot(PLOT),
+            columns: 4,
+            panels: self.panels.iter().map(plot).collect(),
+        };
+        chart.svg()
+    }
+
+    /// The line of equal numbers, then series by series lines and points.
+    fn marks(&self, panel: &Panel, x: Axis) -> Vec<Mark> {
+        let (low, high) = (x.scale.low, x.scale.high);
+        let pen = Pen::new(GREY, 1.0).dashed("4 4");
+        let identity = Mark::Line { points: vec![(low, low), (high, high)], pen };
+        let mut series: Vec<usize> = panel.points.iter().map(|p| p.series).collect();
+        series.sort_unstable();
+        series.dedup();
+        let groups = series.into_iter().map(|number| {
+            let mine = || panel.points.iter().filter(|p| p.series == number);
+            let points: Vec<At> = mine().map(|p| (p.x, p.y)).collect();
+            let joined = self.joined && points.len() > 1;
+            let line = joined.then(|| Mark::Line { points, pen: Pen::series(number) });
+            let markers = mine().map(|p| Mark::marker(number, (p.x, p.y), Some(p.name.clone())));
+            Mark::Group { series: Some(number), marks: line.into_iter().chain(markers).collect() }
+        });
+        self.identity.then_some(identity).into_iter().chain(groups).collect()
     }
 
     fn numbers(&self, x: &str, y: &str) -> Vec<u8> {
@@ -341,7 +292,5 @@ mod tests {
         assert!(svg.contains("a&lt;b") && !svg.contains("NaN"));
         let numbers = String::from_utf8(scatter.numbers("x", "y")).unwrap();
         assert_eq!(numbers, "panel,point,x,y\np,a<b,0.01,0.1\np,a<b,0.1,1\n");
-        assert_eq!(decades(0.02, 5.0), [0.01, 0.1, 1.0, 10.0]);
-        assert_eq!(decades(1.0, 1.0), [1.0, 10.0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::svg::escape;
+use maud::{Markup, html};
 
 /// A cell of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,53 +53,52 @@ const MANY: usize = 11;
 
 impl Sheet {
     /// For the page: sorted by a click on a heading, the first column in place when the rest moves.
-    pub fn html(&self, h: &mut String) {
-        let of =
-            |method: Option<usize>| method.map_or(String::new(), |m| format!(" data-m=\"{m}\""));
-        let _ = write!(
-            h,
-            "<div class=\"scroll\"><table class=\"sheet{}\"><caption>{}</caption>\n<thead><tr>",
-            match self.head.len() {
-                columns if columns > MANY => " most",
-                columns if columns > FITS => " many",
-                _ => "",
-            },
-            escape(&self.caption)
-        );
-        for (at, (head, method)) in self.head.iter().enumerate() {
-            let class = if self.is_text(at) { " class=\"l\"" } else { "" };
-            let _ = write!(
-                h,
-                "<th scope=\"col\"{class}{}><button type=\"button\">{}</button></th>",
-                of(*method),
-                breakable(head)
-            );
-        }
-        h.push_str("</tr></thead>\n<tbody>\n");
-        for line in &self.lines {
-            let _ = write!(h, "<tr{}>", of(line.method));
-            for (at, cell) in line.cells.iter().enumerate() {
-                let text =
-                    if self.is_text(at) { breakable(&cell.text) } else { escape(&cell.text) };
-                if at == 0 {
-                    let _ = write!(h, "<th scope=\"row\" class=\"l\">{text}</th>");
-                    continue;
+    pub fn html(&self) -> Markup {
+        let size = match self.head.len() {
+            columns if columns > MANY => "sheet most",
+            columns if columns > FITS => "sheet many",
+            _ => "sheet",
+        };
+        html! {
+            div class="scroll" {
+                table class=(size) {
+                    caption { (self.caption) }
+                    "\n"
+                    thead {
+                        tr {
+                            @for (at, (head, method)) in self.head.iter().enumerate() {
+                                th scope="col" class=[self.is_text(at).then_some("l")] data-m=[*method] {
+                                    button type="button" { (breakable(head)) }
+                                }
+                            }
+                        }
+                    }
+                    "\n"
+                    tbody { @for line in &self.lines { (self.row(line)) "\n" } }
                 }
-                let class = match (cell.bad, self.is_text(at)) {
-                    (true, _) => " class=\"bad\"",
-                    (false, true) => " class=\"l\"",
-                    (false, false) => "",
-                };
-                let value = cell.value.map_or(String::new(), |v| format!(" data-v=\"{v}\""));
-                let method = self.head.get(at).and_then(|h| h.1);
-                let text = if cell.bold { format!("<b>{text}</b>") } else { text };
-                let _ = write!(h, "<td{class}{value}{}>{text}</td>", of(method));
             }
-            h.push_str("</tr>\n");
+            @if !self.note.is_empty() { p class="dim" { (self.note) } }
+            "\n"
         }
-        h.push_str("</tbody></table></div>\n");
-        if !self.note.is_empty() {
-            let _ = writeln!(h, "<p class=\"dim\">{}</p>", escape(&self.note));
+    }
+
+    fn row(&self, line: &Line) -> Markup {
+        html! {
+            tr data-m=[line.method] {
+                @for (at, cell) in line.cells.iter().enumerate() {
+                    @let words = self.is_text(at);
+                    @let text = if words { breakable(&cell.text) } else { html! { (cell.text) } };
+                    @if at == 0 {
+                        th scope="row" class="l" { (text) }
+                    } @else {
+                        @let class = if cell.bad { Some("bad") } else { words.then_some("l") };
+                        @let method = self.head.get(at).and_then(|h| h.1);
+                        td class=[class] data-v=[cell.value] data-m=[method] {
+                            @if cell.bold { b { (text) } } @else { (text) }
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -160,8 +159,12 @@ impl Sheet {
 }
 
 /// A name that may continue on the next line after a joint.
-fn breakable(text: &str) -> String {
-    escape(text).replace('_', "_<wbr>").replace('/', "/<wbr>")
+fn breakable(text: &str) -> Markup {
+    html! {
+        @for part in text.split_inclusive(['_', '/']) {
+            (part) @if part.ends_with(['_', '/']) { wbr; }
+        }
+    }
 }
 
 /// Text with what means something to LaTeX written out.
@@ -231,8 +234,7 @@ mod tests {
 
     #[test]
     fn the_page_names_rows_and_columns() {
-        let mut h = String::new();
-        sheet().html(&mut h);
+        let h = sheet().html().into_string();
         assert!(h.contains("<caption>ari_x &amp; more</caption>"), "{h}");
         assert!(h.contains("<th scope=\"row\" class=\"l\">iris&lt;</th>"));
         assert!(h.contains("<td data-v=\"0.5\" data-m=\"0\"><b>0.500 ± 0.010</b></td>"));

@@ -12,8 +12,8 @@ use crate::learning_curve::mean_text;
 use crate::sheet::{Cell, Line, Sheet};
 use crate::statistics::bayes::{self, Probabilities};
 use crate::statistics::multiple::{critical_difference, holm};
-use crate::statistics::paired::{Null, SignedRank, Zeros, signed_rank};
-use crate::statistics::several::{Aligned, AlignedError, Friedman, aligned, friedman};
+use crate::statistics::paired::{SignedRank, signed_rank};
+use crate::statistics::several::{Aligned, Friedman, aligned, friedman};
 use mustlink_experiments::Experiment;
 
 /// Difference of scores up to which two methods count as equal.
@@ -109,7 +109,7 @@ fn of_metric(
     let mut order: Vec<usize> = (0..methods.len()).collect();
     order.sort_by(|&a, &b| friedman.ranks[a].total_cmp(&friedman.ranks[b]));
     let best = order[0];
-    let z = aligned.against(best, AlignedError::Permutation);
+    let z = aligned.against(best);
     let others: Vec<usize> = order[1..].to_vec();
     let adjusted = holm(&others.iter().map(|&j| z[j].1).collect::<Vec<_>>());
     let compare = |&j: &usize| {
@@ -128,7 +128,7 @@ fn of_metric(
             against_best: at.map(|at| (z[j].0, z[j].1, adjusted[at])),
             record: (better.0, differences.len() - better.0 - worse.0, worse.0),
             margins: (better.1, worse.1),
-            signed_rank: signed_rank(&differences, Zeros::Drop, Null::Auto),
+            signed_rank: signed_rank(&differences),
             bayes: at.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
         }
     };

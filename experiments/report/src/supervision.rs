@@ -5,17 +5,16 @@
 //! constraint sets can lower the score on average, and measure two properties that explain it:
 //! informativeness and coherence.
 
-use std::fmt::Write;
-
+use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::figure::{cell, csv};
 use crate::samples;
+use crate::section::Section;
 use crate::sheet::{Cell, Line, Sheet};
 use crate::significance::shown_p;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Side, paired_t};
-use crate::svg::escape;
 use mustlink_experiments::verdict::{Results, Sample};
 use mustlink_experiments::{Experiment, MethodSpec};
 
@@ -153,11 +152,6 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
 }
 
 impl Supervision {
-    /// Whether there is anything to say.
-    pub fn is_empty(&self) -> bool {
-        self.benefits.is_empty() && self.alone.is_empty()
-    }
-
     /// Every comparison, one per line.
     pub fn to_csv(&self) -> Vec<u8> {
         let head = [
@@ -228,71 +222,65 @@ impl Supervision {
         (!hurt.is_empty()).then_some(sheet)
     }
 
-    /// The section of the page.
-    pub fn html(&self, h: &mut String, experiment: &Experiment) {
-        if self.is_empty() {
-            return;
+    /// The section of the page; `None` without anything to say.
+    pub fn section(&self, experiment: &Experiment) -> Option<Section> {
+        if self.benefits.is_empty() && self.alone.is_empty() {
+            return None;
         }
-        h.push_str("<h2 id=\"supervision\">Where supervision hurt</h2>\n");
         let below = self.benefits.iter().filter(|b| b.mean < -TIE).count();
         let surely = self.benefits.iter().filter(|b| b.mean < -TIE && b.is_significant()).count();
-        if !self.benefits.is_empty() {
-            let _ = writeln!(
-                h,
-                "<p>Each method that asks was compared with its unconstrained twin. In {below} of {} \
-                 comparisons (data set, method, metric) it is worse with constraints{}.</p>",
-                self.benefits.len(),
-                match surely {
-                    0 => ", in none significantly so".to_string(),
-                    n => format!(", in <b>{n} significantly so</b>"),
+        let body = html! {
+            @if !self.benefits.is_empty() {
+                p {
+                    "Each method that asks was compared with its unconstrained twin. In " (below) " of "
+                    (self.benefits.len()) " comparisons (data set, method, metric) it is worse with \
+                     constraints, in "
+                    @if surely == 0 { "none significantly so" } @else { b { (surely) " significantly so" } }
+                    "."
                 }
-            );
-        }
-        if let Some(sheet) = self.sheet(experiment) {
-            sheet.html(h);
-        }
-        if !self.alone.is_empty() {
-            let _ = writeln!(
-                h,
-                "<p><b>No twin:</b> {}. Put 0 first among the points under <code>[curve]</code>, or add a \
-                 <code>[[method]]</code> with <code>clusterer = \"same:{}\"</code> and no selector.</p>",
-                escape(&self.alone.join(", ")),
-                escape(&self.alone[0])
-            );
-        }
-        let absent: Vec<&str> = [
-            (!self.informativeness).then_some("informativeness"),
-            (!self.coherence).then_some("coherence"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if !absent.is_empty() {
-            let _ = writeln!(
-                h,
-                "<p class=\"dim\">Why constraints hurt is not shown: {} of the constraint sets (Davidson, \
-                 Wagstaff and Basu 2006) {} not scored. Add {} to <code>metrics</code> under \
-                 <code>[scoring]</code>, with <code>scope = \"train\"</code> or <code>\"all\"</code>.</p>",
-                absent.join(" and "),
-                if absent.len() == 1 { "is" } else { "are" },
-                absent
-                    .iter()
-                    .map(|a| format!("<code>\"{a}\"</code>"))
-                    .collect::<Vec<_>>()
-                    .join(" and "),
-            );
-        } else {
-            h.push_str(
-                "<p class=\"dim\">Informativeness: share of the constraints that the clustering without \
-                 them breaks. Coherence: share of must-link and cannot-link pairs that do not contradict \
-                 each other in their directions. Low values of either go with constraints that hurt \
-                 (Davidson, Wagstaff and Basu 2006).</p>\n",
-            );
-        }
-        if !self.benefits.is_empty() {
-            h.push_str(
-                "<p><a href=\"supervision.csv\">supervision.csv</a>: every comparison</p>\n",
-            );
+                "\n"
+            }
+            @if let Some(sheet) = self.sheet(experiment) { (sheet.html()) }
+            @if let Some(first) = self.alone.first() {
+                p {
+                    b { "No twin:" } " " (self.alone.join(", ")) ". Put 0 first among the points under "
+                    code { "[curve]" } ", or add a " code { "[[method]]" } " with "
+                    code { "clusterer = \"same:" (first) "\"" } " and no selector."
+                }
+                "\n"
+            }
+            (self.reasons())
+            @if !self.benefits.is_empty() {
+                p { a href="supervision.csv" { "supervision.csv" } ": every comparison" }
+            }
+        };
+        Some(Section { id: Some("supervision"), ..Section::new("Where supervision hurt", body) })
+    }
+
+    /// What explains it, or how to have that scored.
+    fn reasons(&self) -> Markup {
+        let scored = [("informativeness", self.informativeness), ("coherence", self.coherence)];
+        let absent: Vec<&str> = scored.iter().filter(|s| !s.1).map(|s| s.0).collect();
+        html! {
+            p class="dim" {
+                @if absent.is_empty() {
+                    "Informativeness: share of the constraints that the clustering without them breaks. \
+                     Coherence: share of must-link and cannot-link pairs that do not contradict each other \
+                     in their directions. Low values of either go with constraints that hurt (Davidson, \
+                     Wagstaff and Basu 2006)."
+                } @else {
+                    "Why constraints hurt is not shown: " (absent.join(" and ")) " of the constraint sets \
+                     (Davidson, Wagstaff and Basu 2006) " (if absent.len() == 1 { "is" } else { "are" })
+                    " not scored. Add "
+                    @for (at, name) in absent.iter().enumerate() {
+                        @if at > 0 { " and " }
+                        code { "\"" (name) "\"" }
+                    }
+                    " to " code { "metrics" } " under " code { "[scoring]" } ", with "
+                    code { "scope = \"train\"" } " or " code { "\"all\"" } "."
+                }
+            }
+            "\n"
         }
     }
 }

@@ -5,10 +5,11 @@
 
 use std::fmt::Write;
 
+use maud::{Markup, html};
 use mustlink_core::{Error, Result};
 use serde::Serialize;
 
-use crate::svg::escape;
+use crate::section::Section;
 use mustlink_experiments::verdict::{EvalError, Formula, Results, shown};
 use mustlink_experiments::{Criterion, Experiment};
 
@@ -176,6 +177,11 @@ fn compare(
     Ok((holds || inside, format!("ours {}{range}, printed {} {rule}", shown(ours), shown(printed))))
 }
 
+/// The formula of a claim, as it was written.
+fn formula(criterion: &Criterion) -> &str {
+    criterion.check.as_deref().or(criterion.value.as_deref()).unwrap_or_default()
+}
+
 /// A line per criterion and data set.
 pub(crate) fn to_csv(verdicts: &[Verdict]) -> Result<Vec<u8>> {
     let fail = |e: &dyn std::fmt::Display| Error::Data {
@@ -187,7 +193,6 @@ pub(crate) fn to_csv(verdicts: &[Verdict]) -> Result<Vec<u8>> {
     writer.write_record(head).map_err(|e| fail(&e))?;
     for verdict in verdicts {
         let c = &verdict.criterion;
-        let formula = c.check.as_ref().or(c.value.as_ref()).map_or("", String::as_str);
         for f in &verdict.findings {
             let holds = f.holds.map_or("", |h| if h { "yes" } else { "no" });
             let line = [
@@ -196,7 +201,7 @@ pub(crate) fn to_csv(verdicts: &[Verdict]) -> Result<Vec<u8>> {
                 &f.dataset,
                 holds,
                 &f.numbers,
-                formula,
+                formula(c),
                 &c.statement,
             ];
             writer.write_record(line).map_err(|e| fail(&e))?;
@@ -236,46 +241,51 @@ pub(crate) fn text(verdicts: &[Verdict]) -> String {
 }
 
 /// The section of the page.
-pub(crate) fn html(h: &mut String, verdicts: &[Verdict]) {
-    if verdicts.is_empty() {
-        return;
-    }
-    h.push_str(
-        "<h2>Criteria</h2>\n<div class=\"scroll\"><table><caption>Claims, judged</caption>\n<tr><th scope=\"col\" class=\"l\">criterion</th>\
-         <th scope=\"col\" class=\"l\">claim</th><th scope=\"col\" class=\"l\">verdict</th><th scope=\"col\" class=\"l\">data set</th>\
-         <th scope=\"col\" class=\"l\">holds</th><th scope=\"col\" class=\"l\">numbers</th></tr>\n",
-    );
-    for v in verdicts {
-        let c = &v.criterion;
-        let formula = c.check.as_ref().or(c.value.as_ref()).map_or("", String::as_str);
-        let rows = v.findings.len().max(1);
-        for (at, f) in v.findings.iter().enumerate() {
-            let _ = write!(h, "<tr{}>", if at == 0 { " class=\"first\"" } else { "" });
-            if at == 0 {
-                let _ = write!(
-                    h,
-                    "<td class=\"l\" rowspan=\"{rows}\">{}</td><td class=\"w\" rowspan=\"{rows}\">{}<br><code>{}</code>{}</td>\
-                     <td class=\"l{}\" rowspan=\"{rows}\"><b>{}</b></td>",
-                    escape(&c.id),
-                    escape(&c.statement),
-                    escape(formula),
-                    v.why().map_or(String::new(), |why| format!("<br>Why not: {}", escape(why))),
-                    if v.judgement == Judgement::NotReproduced { " bad" } else { "" },
-                    v.judgement.name()
-                );
+pub(crate) fn section(verdicts: &[Verdict]) -> Option<Section> {
+    let heads = ["criterion", "claim", "verdict", "data set", "holds", "numbers"];
+    let body = html! {
+        div class="scroll" {
+            table {
+                caption { "Claims, judged" }
+                "\n"
+                tr { @for head in heads { th scope="col" class="l" { (head) } } }
+                "\n"
+                @for verdict in verdicts {
+                    @for (at, finding) in verdict.findings.iter().enumerate() {
+                        (row(verdict, finding, at == 0))
+                        "\n"
+                    }
+                }
             }
-            let holds = f.holds.map_or("–", |holds| if holds { "yes" } else { "no" });
-            let _ = writeln!(
-                h,
-                "<td class=\"l\">{}</td><td class=\"l\">{holds}</td><td class=\"w\">{}</td></tr>",
-                escape(&f.dataset),
-                escape(&f.numbers)
-            );
+        }
+        p { a href="verdicts.csv" { "verdicts.csv" } ": the same as a table" }
+    };
+    (!verdicts.is_empty()).then(|| Section::new("Criteria", body))
+}
+
+/// One data set of a verdict; beside the first stands what is said of all.
+fn row(verdict: &Verdict, finding: &Finding, first: bool) -> Markup {
+    let c = &verdict.criterion;
+    let rows = verdict.findings.len();
+    let class = match verdict.judgement {
+        Judgement::NotReproduced => "l bad",
+        _ => "l",
+    };
+    html! {
+        tr class=[first.then_some("first")] {
+            @if first {
+                td class="l" rowspan=(rows) { (c.id) }
+                td class="w" rowspan=(rows) {
+                    (c.statement) br; code { (formula(c)) }
+                    @if let Some(why) = verdict.why() { br; "Why not: " (why) }
+                }
+                td class=(class) rowspan=(rows) { b { (verdict.judgement.name()) } }
+            }
+            td class="l" { (finding.dataset) }
+            td class="l" { (finding.holds.map_or("–", |holds| if holds { "yes" } else { "no" })) }
+            td class="w" { (finding.numbers) }
         }
     }
-    h.push_str(
-        "</table></div>\n<p><a href=\"verdicts.csv\">verdicts.csv</a>: the same as a table</p>\n",
-    );
 }
 
 #[cfg(test)]

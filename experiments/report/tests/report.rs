@@ -108,7 +108,7 @@ fn constraints_that_hurt_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(STUDY, dir.path());
     assert!(page.contains("<h2 id=\"supervision\">Where supervision hurt</h2>"), "{page}");
-    assert!(page.contains("<code>\"informativeness\"</code>"));
+    assert!(page.contains("<code>&quot;informativeness&quot;</code>"));
     let all = std::fs::read_to_string(dir.path().join("supervision.csv")).unwrap();
     let of_iris =
         |method: &str| all.lines().filter(|l| l.contains(&format!("iris,{method},"))).count();

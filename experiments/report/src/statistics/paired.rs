@@ -57,29 +57,6 @@ pub fn paired_t(differences: &[f64], side: Side, correction: f64) -> Option<Pair
     Some(PairedT { t, p, pairs, degenerate: false })
 }
 
-/// What becomes of differences of 0 in the signed-rank test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Zeros {
-    /// They are dropped (Wilcoxon).
-    #[default]
-    Drop,
-    /// They are ranked, then dropped (Pratt).
-    Pratt,
-}
-
-/// How the null distribution of the signed-rank test is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Null {
-    /// Exactly up to 50 pairs, else by the normal distribution.
-    #[default]
-    Auto,
-    /// By the normal distribution, with or without continuity correction.
-    Normal {
-        /// Move the statistic by ½ towards its mean.
-        continuity: bool,
-    },
-}
-
 /// A Wilcoxon signed-rank test, two-sided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignedRank {
@@ -98,41 +75,30 @@ pub struct SignedRank {
 /// Most pairs of which the exact distribution is made.
 const EXACT: usize = 50;
 
-/// Wilcoxon's signed-rank test of paired `differences`, two-sided, ties by average ranks. Differences are
-/// rounded to 1e-12 first: decimals that tie must not be told apart by rounding errors. Without a
-/// difference p is 1.
-pub fn signed_rank(differences: &[f64], zeros: Zeros, null: Null) -> SignedRank {
-    let rounded: Vec<f64> = differences.iter().map(|d| (d * 1e12).round() / 1e12).collect();
-    let ranked: Vec<f64> = match zeros {
-        Zeros::Drop => rounded.into_iter().filter(|d| *d != 0.0).collect(),
-        Zeros::Pratt => rounded,
-    };
-    let sizes: Vec<f64> = ranked.iter().map(|d| d.abs()).collect();
+/// Wilcoxon's signed-rank test of paired `differences`, two-sided: zeros are dropped, ties have average
+/// ranks, more than 50 pairs are compared with the normal distribution. Differences are rounded to 1e-12
+/// first: decimals that tie must not be told apart by rounding errors. Without a difference p is 1.
+pub fn signed_rank(differences: &[f64]) -> SignedRank {
+    let rounded = differences.iter().map(|d| (d * 1e12).round() / 1e12);
+    let kept: Vec<f64> = rounded.filter(|d| *d != 0.0).collect();
+    let sizes: Vec<f64> = kept.iter().map(|d| d.abs()).collect();
     let ranks = average_ranks(&sizes);
     let sum = |positive: bool| -> f64 {
-        let mine = ranked.iter().zip(&ranks).filter(|(d, _)| **d != 0.0 && (**d > 0.0) == positive);
+        let mine = kept.iter().zip(&ranks).filter(|(d, _)| (**d > 0.0) == positive);
         mine.map(|(_, r)| r).sum()
     };
     let (plus, minus) = (sum(true), sum(false));
-    let kept: Vec<f64> =
-        ranked.iter().zip(&ranks).filter(|(d, _)| **d != 0.0).map(|(_, r)| *r).collect();
     let pairs = kept.len();
-    let exact = null == Null::Auto && pairs <= EXACT;
-    let p = match (pairs, null) {
-        (0, _) => 1.0,
-        _ if exact => exact_p(&kept, plus.min(minus)),
-        (_, null) => {
-            let m = ranked.len() as f64;
-            let z = m - pairs as f64;
-            // Of all ranks without those of the zeros, which stand first.
-            let mean = (m * (m + 1.0) - z * (z + 1.0)) / 4.0;
-            let squares = |m: f64| m * (m + 1.0) * (2.0 * m + 1.0);
-            let nonzero: Vec<f64> = sizes.iter().copied().filter(|s| *s != 0.0).collect();
-            let variance = (squares(m) - squares(z)) / 24.0 - ties(&nonzero) / 48.0;
-            let shift = if null == (Null::Normal { continuity: true }) { 0.5 } else { 0.0 };
-            let distance = ((plus - mean).abs() - shift).max(0.0);
-            2.0 * standard().sf(distance / variance.sqrt())
-        }
+    let exact = pairs <= EXACT;
+    let p = if pairs == 0 {
+        1.0
+    } else if exact {
+        exact_p(&ranks, plus.min(minus))
+    } else {
+        let m = pairs as f64;
+        let mean = m * (m + 1.0) / 4.0;
+        let variance = m * (m + 1.0) * (2.0 * m + 1.0) / 24.0 - ties(&sizes) / 48.0;
+        2.0 * standard().sf((plus - mean).abs() / variance.sqrt())
     };
     SignedRank { plus, minus, pairs, p: p.min(1.0), exact }
 }
@@ -196,15 +162,10 @@ mod tests {
 
     #[test]
     fn published_values_of_the_signed_rank_test() {
-        let exact = signed_rank(&differences(), Zeros::Drop, Null::Auto);
+        let exact = signed_rank(&differences());
         assert_eq!((exact.plus, exact.minus, exact.pairs, exact.exact), (40.5, 4.5, 9, true));
         near(exact.p, 0.03125);
-        let normal =
-            |continuity, zeros| signed_rank(&differences(), zeros, Null::Normal { continuity }).p;
-        near(normal(false, Zeros::Drop), 0.032815858973);
-        near(normal(true, Zeros::Drop), 0.037982634643);
-        near(normal(false, Zeros::Pratt), 0.036292420152);
-        assert_eq!(signed_rank(&[0.0, 0.0], Zeros::Drop, Null::Auto).p, 1.0);
+        assert_eq!(signed_rank(&[0.0, 0.0]).p, 1.0);
     }
 
     proptest! {
@@ -214,7 +175,7 @@ mod tests {
             sizes in prop::collection::vec((1i32..6, prop::bool::ANY), 1..=12),
         ) {
             let signed: Vec<f64> = sizes.iter().map(|&(d, up)| f64::from(if up { d } else { -d })).collect();
-            let found = signed_rank(&signed, Zeros::Drop, Null::Auto);
+            let found = signed_rank(&signed);
             let ranks = average_ranks(&signed.iter().map(|d| d.abs()).collect::<Vec<_>>());
             let total: f64 = ranks.iter().sum();
             let least = found.plus.min(found.minus);
@@ -230,7 +191,7 @@ mod tests {
             let swapped: Vec<f64> = d.iter().map(|v| -v).collect();
             let (a, b) = (paired_t(&d, Side::Two, 0.1).unwrap(), paired_t(&swapped, Side::Two, 0.1).unwrap());
             prop_assert!((a.t + b.t).abs() < 1e-9 && (a.p - b.p).abs() < 1e-12);
-            let (a, b) = (signed_rank(&d, Zeros::Drop, Null::Auto), signed_rank(&swapped, Zeros::Drop, Null::Auto));
+            let (a, b) = (signed_rank(&d), signed_rank(&swapped));
             prop_assert!(a.plus == b.minus && a.p == b.p && (0.0..=1.0).contains(&a.p));
         }
     }

@@ -1,0 +1,122 @@
+//! An axis of a figure: its scale, its name, and what is written beside it.
+
+use crate::scale::{Scale, decades, number, power, ticks};
+
+/// About how many pixels a text of 12 pixels takes, rather too many: an estimate that errs must err here.
+pub(crate) fn width_of(text: &str) -> f64 {
+    7.4 * text.chars().count() as f64
+}
+
+/// A name of at most so many letters.
+pub(crate) fn clipped(name: &str, most: usize) -> String {
+    if name.chars().count() > most {
+        name.chars().take(most - 1).chain(['…']).collect()
+    } else {
+        name.to_string()
+    }
+}
+
+/// How the places that are written about are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marked {
+    /// By light lines across the plot where the axis is the vertical one, else as `Outside`.
+    Across,
+    /// By short strokes outside it.
+    Outside,
+    /// Not at all.
+    Bare,
+    /// Not at all, and texts stand upright below.
+    Upright,
+}
+
+/// An axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Axis {
+    pub name: String,
+    pub scale: Scale,
+    /// Places and what is written there.
+    pub ticks: Vec<(f64, String)>,
+    pub marked: Marked,
+}
+
+impl Axis {
+    /// An axis that is not drawn: its scale alone.
+    pub fn hidden(low: f64, high: f64) -> Axis {
+        Axis { scale: Scale::linear(low, high), ..Axis::names([], Marked::Bare) }
+    }
+
+    /// An axis with numbers beside it.
+    pub fn numbers(name: &str, scale: Scale, at: &[f64]) -> Axis {
+        let text = |t: &f64| if scale.logarithmic { power(*t) } else { number(*t, at) };
+        let ticks = at.iter().map(|t| (*t, text(t))).collect();
+        Axis { name: name.into(), scale, ticks, marked: Marked::Across }
+    }
+
+    /// From a round number to a round number.
+    pub fn round(name: &str, (low, high): (f64, f64), wanted: usize) -> Axis {
+        let at = ticks(low, high, wanted);
+        Axis::numbers(name, Scale::linear(at[0], at[at.len() - 1]), &at)
+    }
+
+    /// From `low` to `high`, with the round numbers between them.
+    pub fn exact(name: &str, (low, high): (f64, f64), wanted: usize) -> Axis {
+        let mut at = ticks(low, high, wanted);
+        at.retain(|t| (low..=high).contains(t));
+        Axis::numbers(name, Scale::linear(low, high), &at)
+    }
+
+    /// From a power of ten to a power of ten.
+    pub fn decades(name: &str, (low, high): (f64, f64)) -> Axis {
+        let at = decades(low, high);
+        Axis::numbers(name, Scale::logarithmic(at[0], at[at.len() - 1]), &at)
+    }
+
+    /// A place of length 1 for each name.
+    pub fn names(names: impl IntoIterator<Item = String>, marked: Marked) -> Axis {
+        let ticks = names.into_iter().enumerate().map(|(at, name)| (at as f64 + 0.5, name));
+        let ticks: Vec<(f64, String)> = ticks.collect();
+        let scale = Scale::linear(0.0, ticks.len() as f64);
+        Axis { name: String::new(), scale, ticks, marked }
+    }
+
+    /// The same, marked in another way.
+    pub fn marked(self, marked: Marked) -> Axis {
+        Axis { marked, ..self }
+    }
+
+    /// The same backwards: rows are counted from above.
+    pub fn downwards(self) -> Axis {
+        let Scale { low, high, .. } = self.scale;
+        Axis { scale: Scale { low: high, high: low, ..self.scale }, ..self }
+    }
+
+    /// As many of its numbers, evenly, as stand side by side.
+    pub fn at_most(mut self, most: usize) -> Axis {
+        let every = self.ticks.len().div_ceil(most);
+        self.ticks = self.ticks.into_iter().step_by(every).collect();
+        self
+    }
+
+    /// Whether a line is drawn along it.
+    pub fn is_drawn(&self) -> bool {
+        matches!(self.marked, Marked::Across | Marked::Outside)
+    }
+
+    fn longest(&self) -> f64 {
+        self.ticks.iter().map(|(_, text)| width_of(text)).fold(0.0, f64::max)
+    }
+
+    /// Pixels it takes left of the plot.
+    pub fn room_left(&self) -> f64 {
+        self.longest() + if self.name.is_empty() { 20.0 } else { 38.0 }
+    }
+
+    /// Pixels it takes below the plot.
+    pub fn room_below(&self) -> f64 {
+        match self.marked {
+            Marked::Across | Marked::Outside => 48.0,
+            Marked::Bare => 16.0,
+            Marked::Upright => 16.0 + self.longest(),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! A figure as SVG: panels with axes and marks under a title and a legend.
+//!
+//! A figure says what is drawn, in its own numbers; here it becomes pixels. Plain SVG, written by
+//! ourselves: text stays text, and the numbers drawn are those of the CSV beside the figure. A plotting
+//! library draws dashes as hundreds of strokes and places a legend only on top of the curves.
+
+use maud::{Markup, html};
+
+use crate::axis::{Axis, Marked, width_of};
+use crate::legend::Legend;
+use crate::marks::{Frame, Mark};
+use crate::palette::{GREY, px};
+
+/// Free pixels right of a plot, for the last number below it.
+const RIGHT: f64 = 24.0;
+
+/// How wide a panel is, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Width {
+    /// With what stands beside its plot.
+    Whole(f64),
+    /// Its plot alone.
+    Plot(f64),
+}
+
+/// One plot with its axes.
+#[derive(Debug, Clone)]
+pub(crate) struct Panel {
+    /// Nothing where the figure has the title.
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    /// Height of the plot in pixels.
+    pub height: f64,
+    /// What is drawn, from the lowest to the uppermost.
+    pub marks: Vec<Mark>,
+}
+
+/// A figure.
+#[derive(Debug, Clone)]
+pub(crate) struct Chart {
+    pub title: String,
+    /// For those who cannot see it.
+    pub description: String,
+    /// A line below the title.
+    pub note: String,
+    pub legend: Legend,
+    pub width: Width,
+    /// Panels side by side at most.
+    pub columns: usize,
+    pub panels: Vec<Panel>,
+}
+
+impl Chart {
+    /// A figure of one panel without a legend.
+    pub fn of(title: &str, description: &str, width: Width, panel: Panel) -> Chart {
+        Chart {
+            title: title.into(),
+            description: description.into(),
+            note: String::new(),
+            legend: Legend::default(),
+            width,
+            columns: 1,
+            panels: vec![panel],
+        }
+    }
+
+    /// The figure.
+    pub fn svg(&self) -> String {
+        // Plots stand exactly below one another.
+        let margin = self.panels.iter().map(|p| p.y.room_left()).fold(0.0, f64::max);
+        let (plot, outer) = match self.width {
+            Width::Whole(outer) => (outer - margin - RIGHT, outer),
+            Width::Plot(plot) => (plot, margin + plot + RIGHT),
+        };
+        let columns = self.panels.len().clamp(1, self.columns);
+        // Names of rows leave no doubt where a figure begins; numbers do, beside a lone plot.
+        let left = if columns == 1 && self.panels[0].y.is_drawn() { margin } else { 20.0 };
+        let panels = outer * columns as f64;
+        // Letters of the title are of 15 pixels.
+        let title = left + width_of(&self.title) * 1.25 + 20.0;
+        let width = (panels + self.legend.width()).max(title);
+
+        let mut top = if self.note.is_empty() { 34.0 } else { 52.0 };
+        let place = if self.legend.beside { panels } else { left };
+        let (legend, height) = self.legend.draw((place, top + 8.0), width - left);
+        if height > 0.0 {
+            top += height + 8.0;
+        }
+        let mut frames = Vec::new();
+        for row in self.panels.chunks(columns) {
+            let most = |of: &dyn Fn(&Panel) -> f64| row.iter().map(of).fold(0.0, f64::max);
+            top += most(&|p| if p.title.is_empty() { 0.0 } else { 26.0 });
+            frames.extend(row.iter().enumerate().map(|(at, panel)| Frame {
+                left: outer * at as f64 + margin,
+                top,
+                width: plot,
+                height: panel.height,
+                across: panel.x.scale,
+                upwards: panel.y.scale,
+            }));
+            top += most(&|p| p.height + p.x.room_below());
+        }
+        let drawn = html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width.round()) " " (top.round()) }
+                width=(width.round()) height=(top.round()) role="img"
+                font-family="system-ui, sans-serif" font-size="12" fill="#222" {
+                "\n" title { (self.title) }
+                "\n" desc { (self.description) }
+                "\n" rect width=(width.round()) height=(top.round()) fill="#fff" {}
+                "\n" text x=(px(left)) y="22" font-size="15" font-weight="600" { (self.title) }
+                "\n"
+                @if !self.note.is_empty() { text x=(px(left)) y="40" { (self.note) } "\n" }
+                (legend)
+                @for (panel, frame) in self.panels.iter().zip(&frames) { (panel.draw(frame, margin)) }
+            }
+            "\n"
+        };
+        drawn.into_string()
+    }
+}
+
+impl Panel {
+    fn draw(&self, frame: &Frame, margin: f64) -> Markup {
+        let (left, right) = (px(frame.left), px(frame.left + frame.width));
+        let (top, bottom) = (frame.top, frame.top + frame.height);
+        let ends = html! {
+            @if self.x.is_drawn() {
+                path d={ "M" (left) " " (px(top)) "V" (px(bottom)) "H" (right) } fill="none"
+                    stroke=(GREY) {}
+                "\n"
+            }
+        };
+        let fills = self.y.marked != Marked::Across;
+        html! {
+            @if !self.title.is_empty() {
+                text x=(left) y=(px(top - 8.0)) font-weight="600" { (self.title) }
+                "\n"
+            }
+            @for (at, text) in &self.y.ticks {
+                @let y = frame.y(*at);
+                @match self.y.marked {
+                    Marked::Across => path d={ "M" (left) " " (px(y)) "H" (right) } stroke="#e4e4e4" {},
+                    Marked::Outside => path d={ "M" (left) " " (px(y)) "h-5" } stroke=(GREY) {},
+                    Marked::Bare | Marked::Upright => {}
+                }
+                text x=(px(frame.left - 8.0)) y=(px(y + 4.0)) text-anchor="end" { (text) }
+                "\n"
+            }
+            @for (at, text) in &self.x.ticks {
+                @let x = px(frame.x(*at));
+                @if self.x.is_drawn() {
+                    path d={ "M" (x) " " (px(bottom)) "v5" } stroke=(GREY) {}
+                    text x=(x) y=(px(bottom + 19.0)) text-anchor="middle" { (text) }
+                } @else {
+                    @let place = format!("{} {}", px(frame.x(*at) + 4.0), px(bottom + 8.0));
+                    text transform={ "translate(" (place) ") rotate(-90)" } text-anchor="end" { (text) }
+                }
+                "\n"
+            }
+            // What fills a plot must not cover its ends.
+            @if !fills { (ends) }
+            @for mark in &self.marks { (mark.draw(frame)) "\n" }
+            @if fills { (ends) }
+            @if !self.x.name.is_empty() {
+                @let x = px(frame.left + frame.width / 2.0);
+                text x=(x) y=(px(bottom + 39.0)) text-anchor="middle" { (self.x.name) }
+                "\n"
+            }
+            @if !self.y.name.is_empty() {
+                @let place = format!("{} {}", px(frame.left - margin + 17.0), px((top + bottom) / 2.0));
+                text transform={ "translate(" (place) ") rotate(-90)" } text-anchor="middle" {
+                    (self.y.name)
+                }
+                "\n"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(marked: Marked) -> String {
+        let axis = |name: &str| Axis::round(name, (0.0, 1.0), 2).marked(marked);
+        let marks = vec![Mark::marker(0, (0.5, 1.0), Some("half < one".into()))];
+        let panel =
+            Panel { title: "p & q".into(), x: axis("x"), y: axis("y"), height: 80.0, marks };
+        Chart::of("a & b", "c < d", Width::Plot(100.0), panel).svg()
+    }
+
+    #[test]
+    fn marks_stand_across_the_plot_or_outside_it() {
+        let across = drawn(Marked::Across);
+        // Numbers of three letters and the name take 60.2 pixels, both titles 60.
+        assert!(across.contains("<path d=\"M60.2 100H160.2\" stroke=\"#e4e4e4\">"), "{across}");
+        assert!(across.contains("<path d=\"M60.2 60V140H160.2\" fill=\"none\" stroke=\"#555\">"));
+        let outside = drawn(Marked::Outside);
+        assert!(outside.contains("<path d=\"M60.2 100h-5\" stroke=\"#555\">"), "{outside}");
+        assert!(!outside.contains("#e4e4e4"));
+        assert!(outside.contains("<path d=\"M110.2 140v5\" stroke=\"#555\">"), "{outside}");
+    }
+
+    #[test]
+    fn a_figure_is_told_and_its_texts_are_escaped() {
+        let svg = drawn(Marked::Across);
+        assert!(svg.contains("<title>a &amp; b</title>\n<desc>c &lt; d</desc>"), "{svg}");
+        assert!(svg.contains(">p &amp; q</text>") && svg.contains("<title>half &lt; one</title>"));
+        assert!(svg.contains("<circle cx=\"110.2\" cy=\"60\" r=\"3.6\""), "{svg}");
+    }
+}

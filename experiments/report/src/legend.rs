@@ -1,0 +1,121 @@
+//! What do the colours and shapes of a figure stand for?
+
+use maud::{Markup, html};
+
+use crate::axis::width_of;
+use crate::palette::{COLOURS, px, sample, shape};
+
+/// Height of a line of a legend.
+const LINE: f64 = 18.0;
+/// Pixels of a legend beside the plot.
+const BESIDE: f64 = 166.0;
+
+/// What stands before the name of an entry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Key {
+    /// The line and the marker of a series.
+    Series(usize),
+    /// What bars are filled with.
+    Colour(&'static str),
+    /// A shape in a colour.
+    Shape(usize, &'static str),
+    /// Nothing: the name is of the entries that follow.
+    Heading,
+    /// Nothing: words among the entries.
+    Words,
+}
+
+impl Key {
+    /// How far from it the name stands, and how it is drawn around a height of 0.
+    fn drawn(self) -> (f64, Markup) {
+        match self {
+            Key::Series(at) => (37.0, sample(at, 30.0, 0.0)),
+            Key::Colour(colour) => {
+                (15.0, html! { rect x="0" y="-4" width="10" height="8" fill=(colour) {} })
+            }
+            Key::Shape(at, colour) => (16.0, shape(at, colour, 1.0, (4.0, 0.0))),
+            Key::Heading => (0.0, Markup::default()),
+            Key::Words => (16.0, Markup::default()),
+        }
+    }
+}
+
+/// A legend, above the panels or beside them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Legend {
+    pub entries: Vec<(Key, String)>,
+    pub beside: bool,
+}
+
+impl Legend {
+    /// Series by number.
+    pub fn of_series<'a>(series: impl IntoIterator<Item = (usize, &'a str)>) -> Legend {
+        let entry = |(at, name): (usize, &str)| (Key::Series(at), name.to_string());
+        Legend { entries: series.into_iter().map(entry).collect(), beside: false }
+    }
+
+    /// Pixels it takes beside the panels.
+    pub fn width(&self) -> f64 {
+        if self.beside { BESIDE } else { 0.0 }
+    }
+
+    /// The legend from `left` and `top`, and its height where it has a row of its own, of `room` pixels.
+    pub fn draw(&self, (left, top): (f64, f64), room: f64) -> (Markup, f64) {
+        let mut places = Vec::new();
+        let height = if self.beside {
+            let mut y = -LINE;
+            for (at, (key, _)) in self.entries.iter().enumerate() {
+                // A line is left free above a heading.
+                y += if *key == Key::Heading && at > 0 { 2.0 * LINE } else { LINE };
+                places.push((if *key == Key::Heading { 0.0 } else { 4.0 }, y));
+            }
+            0.0
+        } else {
+            let widths = self.entries.iter().map(|(key, n)| key.drawn().0 + width_of(n) + 22.0);
+            places = wrapped(widths, room);
+            places.last().map_or(0.0, |last| last.1 + LINE)
+        };
+        let drawn = html! {
+            @for ((key, name), (x, y)) in self.entries.iter().zip(places) {
+                @let (indent, mark) = key.drawn();
+                @let series = if let Key::Series(at) = key { Some(at) } else { None };
+                g data-m=[series] transform={ "translate(" (px(left + x)) " " (px(top + y)) ")" } {
+                    (mark) text x=(indent) y="4" { (name) }
+                }
+                "\n"
+            }
+        };
+        (drawn, height)
+    }
+}
+
+/// Where entries of these widths start, in lines of at most `room` pixels.
+fn wrapped(widths: impl Iterator<Item = f64>, room: f64) -> Vec<(f64, f64)> {
+    let (mut x, mut y) = (0.0, 0.0);
+    let place = |width: f64| {
+        if x > 0.0 && x + width > room {
+            (x, y) = (0.0, y + LINE);
+        }
+        x += width;
+        (x - width, y)
+    };
+    widths.map(place).collect()
+}
+
+/// The grey of shapes that stand for something whatever their colour.
+pub(crate) const ANY_COLOUR: &str = COLOURS[6];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_legends_wrap() {
+        let names: Vec<String> = (0..9).map(|i| format!("method-number-{i}")).collect();
+        let legend = Legend::of_series(names.iter().map(String::as_str).enumerate());
+        let (drawn, height) = legend.draw((20.0, 40.0), 600.0);
+        assert_eq!(drawn.0.matches("<g data-m").count(), 9);
+        assert!(height >= 3.0 * LINE);
+        assert!(wrapped([250.0; 9].into_iter(), 600.0).iter().all(|at| at.0 + 250.0 <= 600.0));
+    }
+}

@@ -1,0 +1,170 @@
+//! How are series told apart? Colours, dashes and markers by number.
+
+use maud::{Markup, html};
+
+/// Okabe and Ito's colours, told apart with any colour vision; yellow left out on white.
+pub(crate) const COLOURS: [&str; 7] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
+/// Axes, and lines that are no series.
+pub(crate) const GREY: &str = "#555";
+
+const DASHES: [&str; 5] = ["", "7 4", "2 3", "9 3 2 3", "12 5"];
+
+/// The colour of series number `at`.
+pub(crate) fn colour(at: usize) -> &'static str {
+    COLOURS[at % COLOURS.len()]
+}
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Pen {
+    pub colour: &'static str,
+    pub width: f64,
+    /// Lengths of strokes and gaps; nothing for a whole line.
+    pub dash: &'static str,
+    pub opacity: f64,
+}
+
+impl Pen {
+    /// A whole line.
+    pub const fn new(colour: &'static str, width: f64) -> Pen {
+        Pen { colour, width, dash: "", opacity: 1.0 }
+    }
+
+    /// The line of series number `at`.
+    pub fn series(at: usize) -> Pen {
+        Pen { dash: DASHES[at % DASHES.len()], ..Pen::new(colour(at), 2.0) }
+    }
+
+    pub fn dashed(self, dash: &'static str) -> Pen {
+        Pen { dash, ..self }
+    }
+
+    /// A path in the letters of SVG.
+    pub fn path(self, d: &str, tip: Option<&str>) -> Markup {
+        html! {
+            path d=(d) fill="none" stroke=(self.colour) stroke-width=(self.width)
+                stroke-dasharray=[Some(self.dash).filter(|d| !d.is_empty())]
+                opacity=[Some(self.opacity).filter(|o| *o < 1.0)] {
+                (told(tip))
+            }
+        }
+    }
+}
+
+/// What is shown to who points at a mark.
+pub(crate) fn told(tip: Option<&str>) -> Markup {
+    html! { @if let Some(tip) = tip { title { (tip) } } }
+}
+
+/// One of six shapes in a colour, centred at x and y.
+pub(crate) fn shape(at: usize, colour: &str, opacity: f64, (x, y): (f64, f64)) -> Markup {
+    let faint = Some(opacity).filter(|o| *o < 1.0);
+    let d = match at % 6 {
+        0 => {
+            return html! {
+                circle cx=(px(x)) cy=(px(y)) r="3.6" fill=(colour) fill-opacity=[faint] {}
+            };
+        }
+        1 => "M-3.4-3.4H3.4V3.4H-3.4Z",
+        2 => "M0-4.6L4.3 3H-4.3Z",
+        3 => "M0-4.8L4.8 0L0 4.8L-4.8 0Z",
+        4 => "M0 4.6L4.3-3H-4.3Z",
+        _ => "M-1.2-4.4H1.2V-1.2H4.4V1.2H1.2V4.4H-1.2V1.2H-4.4V-1.2H-1.2Z",
+    };
+    let place = format!("translate({} {})", px(x), px(y));
+    html! { path transform=(place) d=(d) fill=(colour) fill-opacity=[faint] {} }
+}
+
+/// The line and the marker of series number `at` on `width` pixels around a height of `y`.
+pub(crate) fn sample(at: usize, width: f64, y: f64) -> Markup {
+    html! {
+        (Pen::series(at).path(&format!("M0 {y}H{width}"), None))
+        (shape(at, colour(at), 1.0, (width / 2.0, y)))
+    }
+}
+
+/// A length in pixels, to a tenth.
+pub(crate) fn px(v: f64) -> String {
+    let text = format!("{v:.1}");
+    text.strip_suffix(".0").unwrap_or(&text).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_thirty_series_differ_in_more_than_colour() {
+        let looks: Vec<(Pen, usize)> = (0..30).map(|at| (Pen::series(at), at % 6)).collect();
+        for (at, look) in looks.iter().enumerate() {
+            assert!(!looks[..at].contains(look), "{at}");
+            // Neighbours differ without colour, too.
+            assert!(at == 0 || DASHES[at % DASHES.len()] != DASHES[(at - 1) % DASHES.len()]);
+        }
+    }
+
+    /// Red, green and blue as light, not as stored.
+    fn linear(colour: &str) -> [f64; 3] {
+        let part = |at: usize| u8::from_str_radix(&colour[at..at + 2], 16).unwrap();
+        [1, 3, 5].map(|at| match f64::from(part(at)) / 255.0 {
+            v if v <= 0.04045 => v / 12.92,
+            v => ((v + 0.055) / 1.055).powf(2.4),
+        })
+    }
+
+    fn times(m: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|i| (0..3).map(|j| m[i][j] * v[j]).sum::<f64>().max(0.0))
+    }
+
+    /// CIE L*a*b* under D65.
+    fn lab(rgb: [f64; 3]) -> [f64; 3] {
+        let xyz = times(
+            &[
+                [0.4124564, 0.3575761, 0.1804375],
+                [0.2126729, 0.7151522, 0.0721750],
+                [0.0193339, 0.1191920, 0.9503041],
+            ],
+            rgb,
+        );
+        let f = |v: f64| if v > 0.008856 { v.cbrt() } else { 7.787 * v + 16.0 / 116.0 };
+        let (x, y, z) = (f(xyz[0] / 0.95047), f(xyz[1]), f(xyz[2] / 1.08883));
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    #[test]
+    fn colours_differ_for_all_kinds_of_colour_vision() {
+        // Machado, Oliveira and Fernandes (2009), severity 1: no red, no green, no blue cones.
+        let visions = [
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            [
+                [0.152286, 1.052583, -0.204868],
+                [0.114503, 0.786281, 0.099216],
+                [-0.003882, -0.048116, 1.051998],
+            ],
+            [
+                [0.367322, 0.860646, -0.227968],
+                [0.280085, 0.672501, 0.047413],
+                [-0.011820, 0.042940, 0.968881],
+            ],
+            [
+                [1.255528, -0.076749, -0.178779],
+                [-0.078411, 0.930809, 0.147602],
+                [0.004733, 0.691367, 0.303900],
+            ],
+        ];
+        for vision in &visions {
+            let seen: Vec<[f64; 3]> =
+                COLOURS.iter().map(|c| lab(times(vision, linear(c)))).collect();
+            for i in 0..seen.len() {
+                for j in 0..i {
+                    let far: f64 = (0..3).map(|c| (seen[i][c] - seen[j][c]).powi(2)).sum();
+                    // A difference of 2.3 is just seen side by side.
+                    assert!(far.sqrt() > 10.0, "{} and {}: {}", COLOURS[i], COLOURS[j], far.sqrt());
+                }
+                // And from white paper.
+                assert!(seen[i][0] < 80.0, "{} is too light", COLOURS[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What do clusters, classes and constraints look like in two dimensions?
+//!
+//! The objects along their first two principal components, or as they are with two features; colours
+//! are clusters, shapes are classes, constraints are lines. Beside the SVG a CSV with what is drawn.
+
+use std::path::Path;
+
+use mustlink_core::prelude::*;
+use mustlink_datasets::Dataset;
+use mustlink_experiments::Format;
+use serde_json::json;
+
+use crate::axis::{Axis, Marked, clipped};
+use crate::chart::{Chart, Panel, Width};
+use crate::figure::csv;
+use crate::legend::{ANY_COLOUR, Key, Legend};
+use crate::marks::{At, Mark};
+use crate::palette::{Pen, colour};
+use crate::render::save_figure;
+use crate::scale::span;
+
+/// Objects drawn at most.
+const OBJECTS: usize = 5000;
+/// Constraints drawn at most.
+const CONSTRAINTS: usize = 300;
+/// Columns of the numbers.
+const HEAD: [&str; 8] = ["what", "object", "other", "x", "y", "cluster", "class", "violated"];
+/// Names in a legend at most.
+const NAMED: usize = 12;
+
+/// Letters of the name of a class at most.
+const LETTERS: usize = 18;
+/// Pixels of each side of the plot.
+const SIDE: f64 = 480.0;
+/// Violated constraints.
+const RED: &str = "#c00000";
+
+/// What is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct Projection<'a> {
+    /// What the method saw.
+    pub data: &'a Data,
+    /// The cluster of each object.
+    pub labels: &'a [u32],
+    /// What it was given or asked.
+    pub constraints: &'a Constraints,
+    /// Ids and classes of the objects.
+    pub set: &'a Dataset,
+}
+
+impl Projection<'_> {
+    /// Writes projection.svg and projection.csv into `folder`, and the figure in these formats beside SVG.
+    ///
+    /// # Errors
+    /// `Data` for objects without features; a file that cannot be written.
+    pub fn write(&self, folder: &Path, formats: &[Format], ctx: &Context) -> Result<()> {
+        let ctx = ctx.child("plot");
+        let (places, names) = self.places(&ctx)?;
+        let (chart, rows) = self.draw(&places, names, &ctx);
+        save_figure(folder, "projection", &chart.svg(), &csv(&HEAD, rows), formats)
+    }
+
+    /// Two coordinates of each object, and what they are called.
+    fn places(&self, ctx: &Context) -> Result<(Vec<At>, [&'static str; 2])> {
+        let tag = match self.data.kind() {
+            DataKind::Dense => "pca",
+            DataKind::Csr => "lsi",
+            other => {
+                let message = format!("only objects with features are drawn; these are {other:?}");
+                return Err(Error::Data { place: "--plot".into(), message });
+            }
+        };
+        let as_they_are = self.data.d() == 2 && self.data.kind() == DataKind::Dense;
+        let mapped = if as_they_are { None } else { Some(mapped(tag, self.data, ctx)?) };
+        let data = mapped.as_ref().unwrap_or(self.data);
+        let rows = data.to_dense();
+        // Objects on a line have one coordinate.
+        let place = |i: usize| (rows[[i, 0]], if data.d() > 1 { rows[[i, 1]] } else { 0.0 });
+        let names = match (as_they_are, tag) {
+            (true, _) => ["first feature", "second feature"],
+            (false, "pca") => ["first principal component", "second principal component"],
+            (false, _) => ["first singular direction", "second singular direction"],
+        };
+        Ok(((0..data.n()).map(place).collect(), names))
+    }
+
+    fn draw(&self, places: &[At], names: [&str; 2], ctx: &Context) -> (Chart, Vec<Vec<String>>) {
+        let n = places.len();
+        let pairs = self.constraints.pairs();
+        let some = |stream: &str, all: usize, most: usize| {
+            let mut some =
+                if all > most { ctx.stream(stream).sample(all, most) } else { (0..all).collect() };
+            some.sort_unstable();
+            some
+        };
+        let shown = some("objects", n, OBJECTS);
+        let drawn = some("constraints", pairs.len(), CONSTRAINTS);
+        let mut note = format!("{} of {n} objects", shown.len());
+        if !pairs.is_empty() {
+            note += &format!(", {} of {} constraints", drawn.len(), pairs.len());
+        }
+        let none = String::new;
+        let (mut marks, mut rows) = (Vec::new(), Vec::new());
+        for c in drawn.into_iter().map(|at| &pairs[at]) {
+            let (i, j) = (c.i as usize, c.j as usize);
+            let broken = c.is_violated(self.labels);
+            let pen = if broken { Pen::new(RED, 2.0) } else { Pen::new("#777", 0.8) };
+            let (pen, what) = match c.kind {
+                Kind::MustLink => (pen, "must_link"),
+                Kind::CannotLink => (pen.dashed("4 3"), "cannot_link"),
+            };
+            marks.push(Mark::Line { points: vec![places[i], places[j]], pen });
+            let (a, b) = (self.set.id(i), self.set.id(j));
+            rows.push(vec![what.into(), a, b, none(), none(), none(), none(), broken.to_string()]);
+        }
+        for i in shown {
+            let (label, class) = (self.labels[i], self.class(i));
+            marks.push(Mark::Point {
+                at: places[i],
+                shape: class.map_or(0, |c| c as usize),
+                colour: if label == NONE { "#bbb" } else { colour(label as usize) },
+                opacity: 1.0,
+                tip: None,
+            });
+            let cluster = if label == NONE { none() } else { label.to_string() };
+            let class = match (&self.set.classes, class) {
+                (Some(classes), Some(c)) => classes.names[c as usize].clone(),
+                _ => none(),
+            };
+            let (x, y) = (places[i].0.to_string(), places[i].1.to_string());
+            rows.push(vec!["object".into(), self.set.id(i), none(), x, y, cluster, class, none()]);
+        }
+        let axis = |at: usize, pick: fn(&At) -> f64| {
+            Axis::round(names[at], span(places.iter().map(pick)), 6).marked(Marked::Outside)
+        };
+        let description = format!(
+            "{note}; colours are clusters{}. Must-links are solid lines, cannot-links dashed; violated \
+             ones are thick and red.",
+            if self.set.classes.is_some() { ", shapes are classes" } else { "" }
+        );
+        let (x, y) = (axis(0, |p| p.0), axis(1, |p| p.1));
+        let panel = Panel { title: String::new(), x, y, height: SIDE, marks };
+        let title = "Objects in two dimensions";
+        let chart = Chart::of(title, &description, Width::Plot(SIDE), panel);
+        (Chart { note, legend: self.legend(), ..chart }, rows)
+    }
+
+    fn class(&self, i: usize) -> Option<u32> {
+        self.set.classes.as_ref().and_then(|classes| classes.labels[i])
+    }
+
+    /// Colours of clusters, shapes of classes.
+    fn legend(&self) -> Legend {
+        let mut entries = Vec::new();
+        let mut block = |title: &str, names: Vec<String>, key: fn(usize) -> Key| {
+            entries.push((Key::Heading, title.to_string()));
+            let more = names.len().saturating_sub(NAMED);
+            let named = names.into_iter().take(NAMED).enumerate();
+            entries.extend(named.map(|(at, name)| (key(at), name)));
+            if more > 0 {
+                entries.push((Key::Words, format!("and {more} more")));
+            }
+        };
+        let clusters =
+            self.labels.iter().filter(|l| **l != NONE).max().map_or(0, |l| *l as usize + 1);
+        let numbers = (0..clusters).map(|c| c.to_string()).collect();
+        block("cluster", numbers, |at| Key::Shape(0, colour(at)));
+        if let Some(classes) = &self.set.classes {
+            let names = classes.names.iter().map(|name| clipped(name, LETTERS)).collect();
+            block("class", names, |at| Key::Shape(at, ANY_COLOUR));
+        }
+        Legend { entries, beside: true }
+    }
+}
+
+/// The data in two dimensions, or in one where the objects do not differ in more.
+fn mapped(tag: &str, data: &Data, ctx: &Context) -> Result<Data> {
+    let problem = Problem::new(data.clone());
+    let to = |components: usize| {
+        let config = json!({ "type": tag, "components": components });
+        let transform: Box<dyn Transform> = mustlink_config::instantiate(config)
+            .map_err(|message| Error::Plugin { tag: tag.into(), message })?;
+        transform.fit(&problem, ctx)?.apply(data)
+    };
+    to(2).or_else(|_| to(1))
+}
