@@ -1,6 +1,6 @@
 //! Which pairs lie so close to a constrained pair that the constraint should hold for them too?
 
-use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
+use mustlink_core::closure::{EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::constraints::{Duplicates, Origin};
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::kd_tree::KdTree;
