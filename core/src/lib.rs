@@ -67,15 +67,17 @@ pub mod prelude {
     #[doc(hidden)]
     pub use crate::__mustlink;
     pub use crate::auto_or::AutoOr;
+    pub use crate::closure::{Closure, OnConflict};
     pub use crate::clustering::{Clustering, Extras, Geometry, IterStat, NONE, Status};
-    pub use crate::constraints::{Constraint, Constraints, Kind};
+    pub use crate::constraints::{Constraint, Constraints, Kind, Strength};
     pub use crate::context::Context;
     pub use crate::data::{Csr, Data, DataKind, Row};
     pub use crate::ensemble::{Ensemble, Member};
     pub use crate::error::{Error, Result};
     pub use crate::features::Features;
     pub use crate::problem::{Problem, Shape, Start};
-    pub use crate::random::Stream;
+    pub use crate::random::{SeedPath, Stream};
+    pub use crate::reduce;
     pub use crate::register;
     pub use crate::roles::*;
     pub use mustlink_macros::{options, plugin};

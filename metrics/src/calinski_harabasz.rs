@@ -1,7 +1,6 @@
 //! How much of the scatter lies between clusters?
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, squared_distance};
 
 use crate::parts::geometry::{Clusters, finite};

@@ -1,8 +1,6 @@
 //! Do must-links and cannot-links pull in different directions?
 
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
-use mustlink_core::reduce;
 
 use crate::parts::constraint_set::{facts, inside};
 use crate::parts::geometry::{COORDINATES, data};

@@ -1,7 +1,6 @@
 //! How close do clusters come to each other for their size?
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::Distortion;
 
 use crate::parts::geometry::{Clusters, finite};

@@ -5,7 +5,6 @@
 //! those of unknown class, are taken out of every member.
 
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use mustlink_kernels::agreement::contingency::{Average, Contingency};
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 use mustlink_kernels::ensemble::imputation::{Imputed, Tally, Thresholds, impute};

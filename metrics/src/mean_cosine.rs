@@ -1,7 +1,6 @@
 //! How well do objects point where their cluster points?
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::Distortion;
 
 use crate::parts::agreement::within;

@@ -3,8 +3,6 @@
 use std::ops::Range;
 
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points, row, row_norms, squared_distance};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, Axis, Slice};

@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn rates_are_found_from_votes_alone() {
         let rates = [0.05, 0.1, 0.2, 0.3, 0.4];
-        let hash = PairHash::new(&mustlink_core::random::SeedPath::new(3), "votes");
+        let hash = PairHash::new(&SeedPath::new(3), "votes");
         let pairs: Vec<Vec<(usize, bool)>> = (0..4000)
             .map(|p| {
                 let wrong = |a: usize| hash.uniform(p, 10_000 + a as u32) < rates[a];

@@ -2,8 +2,6 @@
 
 mod exact;
 
-use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::colouring::{
     Colouring, colour, connected_parts, induced, lower_cost,
@@ -444,7 +442,6 @@ fn nearest(costs: &[f64], taken: &[bool], current: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::lac::Lac;
-    use mustlink_core::random::SeedPath;
     use mustlink_kernels::kmeans::seeding::Init;
     use mustlink_laws::fixtures;
     use ndarray::array;

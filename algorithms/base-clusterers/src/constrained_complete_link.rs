@@ -2,8 +2,7 @@
 
 mod agglomerative;
 
-use mustlink_core::closure::{Closure, OnConflict, UnionFind};
-use mustlink_core::constraints::Strength;
+use mustlink_core::closure::UnionFind;
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
@@ -480,8 +479,7 @@ mod tests {
         let n = 1000u64;
         let shape = Shape { n: n as usize, d: 2, k: 2, entries: 2000, constraints: 0 };
         assert!(ccl().memory(&shape) >= 16 * n * n);
-        let limited =
-            Context::builder(mustlink_core::random::SeedPath::new(1)).memory_limit(Some(100));
+        let limited = Context::builder(SeedPath::new(1)).memory_limit(Some(100));
         let refused = run::cluster(&ccl(), &p, &limited.build()).unwrap_err();
         assert!(matches!(refused, Error::Memory { .. }));
     }

@@ -4,11 +4,8 @@ mod belief_propagation;
 mod cannot_link_mrf;
 mod gaussians;
 
-use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::constraints::Strength;
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind, best_of};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;

@@ -3,7 +3,6 @@
 mod pencil;
 
 use mustlink_core::clustering::canonical;
-use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::graph::adjacency::Graph;
@@ -275,7 +274,6 @@ impl ConstrainedSpectral {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::random::SeedPath;
     use mustlink_laws::fixtures;
     use proptest::prelude::*;
 

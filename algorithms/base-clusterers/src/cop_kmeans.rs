@@ -4,11 +4,8 @@ mod complete_search;
 
 use std::collections::HashSet;
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::partition_hash;
-use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::constrained::icm::cheapest;
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, UnitOrder, best_attempt};
 use mustlink_kernels::constrained::penalised_kmeans::{ConstrainedInit, clustering, distances};
@@ -301,7 +298,6 @@ mod tests {
     use crate::kmeans::KMeans;
     use mustlink_core::closure::Feasibility;
     use mustlink_core::error::Infeasible;
-    use mustlink_core::random::SeedPath;
     use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;

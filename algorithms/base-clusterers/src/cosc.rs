@@ -8,9 +8,7 @@ mod starts;
 mod two_clusters;
 mod two_way;
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::canonical;
-use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::graph::adjacency::Graph;
@@ -257,7 +255,6 @@ impl Cosc {
 mod tests {
     use super::*;
     use mustlink_core::error::Infeasible;
-    use mustlink_core::random::SeedPath;
     use mustlink_laws::fixtures;
     use ndarray::{Array2, array};
     use proptest::prelude::*;

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use linfa_linalg::cholesky::Cholesky;
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::canonical;
 use mustlink_core::constraints::{Duplicates, Violations};
 use mustlink_core::prelude::*;

@@ -5,9 +5,8 @@ mod measure;
 use std::sync::Arc;
 
 use crate::pck_means::sweeps;
-use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
+use mustlink_core::closure::{EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
 use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{

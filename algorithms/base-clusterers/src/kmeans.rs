@@ -1,7 +1,6 @@
 //! Which k centres explain the objects best?
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::distance::precision::Precision;
 use mustlink_kernels::kmeans::lloyd::{
@@ -241,7 +240,7 @@ mod tests {
 
     #[test]
     fn every_form_has_the_defined_outcome_of_degenerate_input() {
-        let mut s = mustlink_core::random::SeedPath::new(1).stream("degenerate");
+        let mut s = SeedPath::new(1).stream("degenerate");
         let line =
             Array2::from_shape_fn((40, 1), |(i, _)| (i / 20) as f64 * 100.0 + (i % 20) as f64);
         let long = Array2::from_shape_fn((12, 10_000), |(i, _)| (i / 6) as f64 + 0.1 * s.unit());

@@ -92,7 +92,6 @@ impl BaseClusterer for Lac {
 mod tests {
     use super::*;
     use mustlink_core::clustering::canonical;
-    use mustlink_core::random::SeedPath;
     use mustlink_kernels::kmeans::nearest::weighted::weighted_distance;
     use ndarray::{Array2, array};
     use proptest::prelude::*;

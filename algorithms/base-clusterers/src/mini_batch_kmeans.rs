@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points, normalise};
 use mustlink_kernels::distance::rows_by_label::by_label;
 use mustlink_kernels::kmeans::lloyd::{best_of, total_distortion};
@@ -308,7 +307,7 @@ mod tests {
 
     #[test]
     fn centres_are_the_means_of_all_they_were_given() {
-        let mut s = mustlink_core::random::SeedPath::new(1).stream("x");
+        let mut s = SeedPath::new(1).stream("x");
         let mut centres = Centres::new(array![[0.0], [100.0]], Distortion::SquaredEuclidean);
         let (mut given, mut sums) = ([0.0; 2], [0.0; 2]);
         for _ in 0..5 {

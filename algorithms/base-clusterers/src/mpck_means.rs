@@ -344,8 +344,7 @@ mod tests {
     use super::*;
     use crate::kmeans::KMeans;
     use crate::pck_means::PckMeans;
-    use mustlink_core::closure::OnConflict;
-    use mustlink_core::closure::{Closure, EntailedWeight};
+    use mustlink_core::closure::EntailedWeight;
     use mustlink_kernels::constrained::constraint_groups::Entail;
     use mustlink_kernels::constrained::icm::Order;
     use mustlink_kernels::kmeans::lloyd::Empty;

@@ -173,9 +173,7 @@ impl PckMeans {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
-    use mustlink_core::closure::OnConflict;
-    use mustlink_core::closure::{Closure, EntailedWeight};
-    use mustlink_core::constraints::Strength;
+    use mustlink_core::closure::EntailedWeight;
     use mustlink_kernels::constrained::constraint_groups::Entail;
     use mustlink_kernels::constrained::icm::Order;
     use mustlink_kernels::constrained::neighbourhood_seeding::{FewerThanK, MoreThanK};
@@ -330,7 +328,7 @@ mod tests {
     fn auto_goes_where_constraints_point() {
         // Four groups at the corners of a rectangle: k-means parts left from right, the classes are
         // above and below. Few of the objects are constrained.
-        let mut s = mustlink_core::random::SeedPath::new(3).stream("corners");
+        let mut s = SeedPath::new(3).stream("corners");
         let x = Array2::from_shape_fn((200, 2), |(i, f)| {
             let side = if f == 0 { (i % 2) as f64 * 8.8 } else { (i / 2 % 2) as f64 * 8.0 };
             side + s.normal()

@@ -378,8 +378,6 @@ mod tests {
     use super::*;
     use crate::clac::Clac;
     use mustlink_consensus_functions::voting::Voting;
-    use mustlink_core::closure::{Closure, OnConflict};
-    use mustlink_core::random::SeedPath;
     use mustlink_kernels::constrained::penalised_kmeans::ConstrainedInit;
     use mustlink_kernels::kmeans::seeding::Init;
     use mustlink_laws::fixtures;

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::constraints::Strength;
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
 use mustlink_kernels::constrained::icm::{Order, PairwiseTerm, visit_groups};
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, best_attempt};

@@ -171,7 +171,6 @@ impl ConsensusFunction for EvidenceAccumulation {
 mod tests {
     use super::*;
     use crate::parts::e12::{blank, e12};
-    use mustlink_core::random::SeedPath;
     use ndarray::Array2;
     use proptest::prelude::*;
 

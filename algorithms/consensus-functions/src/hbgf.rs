@@ -75,7 +75,6 @@ impl ConsensusFunction for Hbgf {
 mod tests {
     use super::*;
     use crate::parts::e12::{blank, e12};
-    use mustlink_core::random::SeedPath;
     use mustlink_kernels::agreement::contingency::adjusted_rand;
     use mustlink_partitioners::{Engine, embed};
 

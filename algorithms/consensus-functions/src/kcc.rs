@@ -3,7 +3,6 @@
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_core::random::Stream;
-use mustlink_core::reduce;
 use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_kernels::kmeans::lloyd::best_of;
 use rayon::prelude::*;
@@ -280,7 +279,6 @@ impl ConsensusFunction for Kcc {
 mod tests {
     use super::*;
     use crate::parts::e12::{E12_CLASSES, blank, e12};
-    use mustlink_core::random::SeedPath;
     use proptest::prelude::*;
 
     fn value(kcc: &Kcc, ensemble: &Ensemble, problem: &Problem, labels: &[u32], k: usize) -> f64 {

@@ -5,7 +5,6 @@ use mustlink_consensus_functions::evidence_accumulation::{CutAt, EvidenceAccumul
 use mustlink_consensus_functions::voting::{Reference, Voting};
 use mustlink_consensus_functions::{Scheme, Weights};
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use mustlink_core::registry::{Catalogue, Role, build_default};
 use mustlink_core::roles::RoleObject;
 use mustlink_laws::{cases_for, fixtures};

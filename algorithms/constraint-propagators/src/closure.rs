@@ -1,6 +1,6 @@
 //! What follows from the constraints by logic alone?
 
-use mustlink_core::closure::{Closure as Closed, EntailedWeight, OnConflict};
+use mustlink_core::closure::{Closure as Closed, EntailedWeight};
 use mustlink_core::prelude::*;
 
 /// Transitive closure: must-links chain, and a cannot-link holds between all members of two chains.

@@ -2,7 +2,7 @@
 
 mod cluster_metrics;
 
-use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
+use mustlink_core::closure::{EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::constraints::{Duplicates, Origin};
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::kd_tree::KdTree;

@@ -1,6 +1,5 @@
 //! How far apart are objects when must-linked ones are at one place?
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 use rayon::prelude::*;

@@ -109,7 +109,6 @@ fn project(data: &Data, kind: Projection, m: usize, stream: &mut Stream) -> Resu
 mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
-    use mustlink_core::random::SeedPath;
     use mustlink_laws::fixtures;
 
     #[test]

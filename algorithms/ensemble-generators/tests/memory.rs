@@ -6,7 +6,6 @@ use std::process::Command;
 use mustlink_base_clusterers::kmeans::KMeans;
 use mustlink_core::data::Csr;
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use mustlink_ensemble_generators::Recipe;
 use mustlink_ensemble_generators::random_init::RandomInit;
 use mustlink_kernels::distance::points::Distortion;

@@ -261,7 +261,7 @@ mod tests {
         let near = array![[1e-310], [2e-310], [3e-310], [9e-310]];
         assert!(run(near, 2).is_ok());
         // Densities of so many features are no numbers.
-        let mut s = mustlink_core::random::SeedPath::new(1).stream("x");
+        let mut s = SeedPath::new(1).stream("x");
         let wide = Array2::from_shape_fn((30, 200), |_| s.normal());
         assert!(matches!(run(wide, 3), Err(Error::NumericalFailure { .. })));
     }

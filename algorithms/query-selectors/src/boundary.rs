@@ -1,7 +1,6 @@
 //! Boundary: ask where the objects between two clusters of the current clustering belong.
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
 use crate::parts::asking::{Asking, Member};

@@ -23,35 +23,18 @@ use crate::parts::pair_pool::{Pool, most_disputed};
 /// Query by committee with the votes of [Greene2007].
 #[options]
 pub struct PairEntropy {
-    /// What makes the committee.
-    #[option(slot = "subsample")]
-    pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// Pairs scored where there are more than 2000 eligible objects.
-    #[option(
-        default = 100_000,
-        min = 1,
-        inert = "it counts beyond 2000 eligible objects, and the small problems have fewer"
-    )]
-    pub pool: usize,
-    /// Questions about one object, at most.
-    #[option(default = 3, min = 1)]
-    pub per_object: usize,
+    /// The committee, and which pairs it is asked about.
+    #[option(flatten)]
+    pub pool: Pool,
     /// Whether pairs that earlier replies entail are passed over for free instead of asked.
     #[option(default = true)]
     pub skip_entailed: bool,
 }
 
-impl PairEntropy {
-    fn pool(&self) -> Pool {
-        Pool { size: self.pool, per_object: self.per_object }
-    }
-}
-
 #[plugin("pair_entropy", cites = ["Greene2007"])]
 impl QuerySelector for PairEntropy {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let generator = self.generator()?;
-        let ensemble = ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))?;
+        let ensemble = self.pool.ensemble(problem, ctx)?;
         let co = CoAssociation::implicit(&ensemble);
         let score = |i: u32, j: u32| {
             // A pair that no member saw is as uncertain as can be.
@@ -59,17 +42,15 @@ impl QuerySelector for PairEntropy {
             let term = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
             term(a) + term(1.0 - a)
         };
-        let pairs = most_disputed(problem, &self.pool(), score, ctx)?;
+        let pairs = most_disputed(problem, &self.pool, score, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = self.generator();
-        along(generator, self.skip_entailed)
+        along(self.pool.generator(), self.skip_entailed)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let generator = self.generator();
-        self.pool().memory(generator, shape)
+        self.pool.memory(shape)
     }
 }

@@ -1,7 +1,6 @@
 //! Which length does every object share after scaling? 1.
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use ndarray::Array2;
 use rayon::prelude::*;
 

@@ -2,7 +2,6 @@
 
 use linfa_linalg::qr::QR;
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use ndarray::{Array2, Axis, Slice};
 
 use crate::parts::linear_map::{eigen, fix_signs, rank};

@@ -1,7 +1,6 @@
 //! Which range do the features share after scaling? [0, 1].
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 
 use crate::l2_rows::by_row;
 

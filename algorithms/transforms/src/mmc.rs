@@ -1,8 +1,6 @@
 //! Which metric spreads cannot-linked objects most while must-linked ones stay together?
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use ndarray::{Array1, Array2, Axis, Zip};
 
 use crate::parts::linear_map::{LinearMap, eigen, recompose, too_large, values};

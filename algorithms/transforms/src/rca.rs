@@ -1,6 +1,5 @@
 //! Which directions vary inside groups known to belong together, and so should count less?
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
 use ndarray::{Array2, Axis, Slice};
 

@@ -1,7 +1,6 @@
 //! Which mean and spread do the features share after scaling? 0 and 1.
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 
 use crate::min_max::{by_feature, ranges};
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::parts::child::ChildError;
 use crate::parts::exchange::{self, PlainValue, Scratch};
 use crate::parts::kept_children;
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::json;
@@ -191,7 +190,6 @@ fn clustering(reply: &Value, problem: &Problem, scratch: &Scratch) -> Result<Clu
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use mustlink_core::random::SeedPath;
     use mustlink_laws::{check_plugin, fixtures};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -405,7 +405,7 @@ mod tests {
             let selector = external(&["sh", "-c", &format!("{hello} {script}")]);
             let keep = kept_children::Keep::start();
             for seed in 0..3 {
-                let path = mustlink_core::random::SeedPath::new(seed);
+                let path = SeedPath::new(seed);
                 let ctx = Context::builder(path).base(dir.path()).build();
                 let mut inquiry = selector.start(&fixtures::dense(1).0, &ctx).unwrap();
                 assert!(matches!(inquiry.step().unwrap(), Step::Done(Done::Exhausted)));

@@ -179,7 +179,7 @@ fn a_wait_ends_when_the_run_is_cancelled() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     let flag = Arc::new(AtomicBool::new(false));
-    let path = mustlink_core::random::SeedPath::new(1);
+    let path = SeedPath::new(1);
     let ctx = Context::builder(path).cancel(flag.clone()).build();
     let command = vec!["sh".into(), "-c".into(), format!("{HELLO} exec sleep 600")];
     let oracle = Subprocess { command, timeout_seconds: 0.0 };

@@ -2,7 +2,6 @@
 //!
 //! Those with both ends in the scope. Without any there is no score.
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
 
 use crate::parts::agreement::{check_scope, in_scope};

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::points::{Distortion, Points, inner_product, squared_distance};
 
 use crate::parts::agreement::{check_scope, in_scope};

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use crate::support::{metric, score};
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use mustlink_core::registry::{Catalogue, Role};
 use mustlink_laws::strategies::labelings;
 use proptest::prelude::*;

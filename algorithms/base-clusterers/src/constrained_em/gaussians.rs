@@ -7,7 +7,6 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 
 /// Which covariances components may have.
 #[options]

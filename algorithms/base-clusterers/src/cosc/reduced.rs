@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mustlink_core::closure::{Closure, Feasibility};
+use mustlink_core::closure::Feasibility;
 use mustlink_core::prelude::*;
 use mustlink_kernels::graph::adjacency::Graph;
 

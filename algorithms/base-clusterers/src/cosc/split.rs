@@ -1,7 +1,6 @@
 //! Which parts are split in two, and how, until there are k?
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 
 use super::one_spectral::Descent;
 use super::reduced::Reduced;

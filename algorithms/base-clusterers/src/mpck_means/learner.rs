@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::constrained::constraint_groups::ConstraintGroups;
 use mustlink_kernels::constrained::distance_costs::MetricPenalties;
 use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest};

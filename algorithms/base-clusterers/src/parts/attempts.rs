@@ -1,6 +1,5 @@
 //! What do methods share that make several attempts under constraints?
 
-use mustlink_core::closure::Closure;
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::neighbourhood_seeding::{MoreThanK, chunklet_start};
 use mustlink_kernels::constrained::penalised_kmeans::ConstrainedInit;

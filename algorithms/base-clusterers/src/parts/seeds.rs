@@ -1,8 +1,6 @@
 //! What do methods share that start from objects whose cluster is known?
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::constrained::neighbourhood_seeding::{
     FewerThanK, MoreThanK, Rules, complete,
 };

@@ -171,7 +171,7 @@ impl Search<'_> {
         match (kind, self.cl_distance) {
             (Kind::MustLink, _) => mean(true, &|v| distance(v, a)),
             (Kind::CannotLink, CannotLinkDistance::Euclidean) => {
-                -mustlink_core::reduce::squared_distance(x, y).sqrt()
+                -reduce::squared_distance(x, y).sqrt()
             }
             (Kind::CannotLink, CannotLinkDistance::MeanWeighted) => {
                 -mean(false, &|v| 0.5 * (distance(v, a) + distance(v, b)))
@@ -238,11 +238,11 @@ impl Search<'_> {
             tree.search(
                 |low, high| {
                     gaps(centre, low, high, &mut gap);
-                    near(mustlink_core::reduce::squared_distance(&gap, &zero))
+                    near(reduce::squared_distance(&gap, &zero))
                 },
                 |other, place| {
                     let b = group[other as usize];
-                    let square = mustlink_core::reduce::squared_distance(centre, place);
+                    let square = reduce::squared_distance(centre, place);
                     if a < b && near(square) && self.is_candidate(Kind::MustLink, a, b) {
                         write_row(self.data, b as usize, &mut y);
                         let rank = self.rank(Kind::MustLink, (a, &x), (b, &y));
@@ -266,7 +266,7 @@ impl Search<'_> {
             .iter()
             .map(|&i| {
                 write_row(self.data, i as usize, &mut x);
-                (mustlink_core::reduce::squared_distance(&x, &mean).sqrt(), i)
+                (reduce::squared_distance(&x, &mean).sqrt(), i)
             })
             .collect();
         reach.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -304,7 +304,6 @@ fn by_label(labels: &[u32]) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::random::SeedPath;
     use mustlink_laws::fixtures;
     use proptest::prelude::*;
 
@@ -335,9 +334,7 @@ mod tests {
                     (Kind::MustLink, _) => {
                         agreeing.iter().map(|&i| weighted(i, a)).sum::<f64>() / count
                     }
-                    (_, CannotLinkDistance::Euclidean) => {
-                        -mustlink_core::reduce::squared_distance(&x, &y).sqrt()
-                    }
+                    (_, CannotLinkDistance::Euclidean) => -reduce::squared_distance(&x, &y).sqrt(),
                     (_, CannotLinkDistance::MeanWeighted) => {
                         let half = |i: usize| 0.5 * (weighted(i, a) + weighted(i, b));
                         -(agreeing.iter().map(|&i| half(i)).sum::<f64>() / count)

@@ -80,8 +80,7 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::closure::{Closure, Feasibility, OnConflict};
-    use mustlink_core::random::SeedPath;
+    use mustlink_core::closure::Feasibility;
     use proptest::prelude::*;
 
     #[test]

@@ -5,7 +5,6 @@ use std::io::Write;
 use mustlink_base_clusterers::Attempts;
 use mustlink_base_clusterers::cop_kmeans::CopKMeans;
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use mustlink_datasets::{OpenOptions, open};
 
 /// 20 draws each of 100 and 300 random pairs with what the classes say about them.

@@ -4,7 +4,6 @@
 use mustlink_base_clusterers::kmeans::KMeans;
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use mustlink_core::run;
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::kmeans::seeding::Init;

@@ -1,6 +1,5 @@
 //! How does an ensemble become a graph, and parts of a graph clusters?
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::signatures::Signatures;

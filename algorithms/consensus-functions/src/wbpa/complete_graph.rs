@@ -91,7 +91,6 @@ impl<W: Fn(usize, usize) -> f32 + Sync> Sides for Table<W> {
 mod tests {
     use super::*;
     use crate::parts::weights::Weights;
-    use mustlink_core::random::SeedPath;
     use ndarray::Array2;
 
     #[test]

@@ -6,7 +6,6 @@
 use linfa_linalg::cholesky::Cholesky;
 use linfa_linalg::eigh::Eigh;
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::distance::kd_tree::{KdTree, gaps};
 use ndarray::Array2;
 

@@ -339,7 +339,7 @@ proptest! {
 /// Three groups of 700 objects in d features.
 fn many(d: usize) -> (Array2<f64>, Clustering, Constraints) {
     let n = 2100;
-    let mut s = mustlink_core::random::SeedPath::new(5).stream("test");
+    let mut s = SeedPath::new(5).stream("test");
     let x = Array2::from_shape_fn((n, d), |(i, _)| (i % 3) as f64 * 4.0 + s.normal());
     let clustering = Clustering::from_labels((0..n as u32).map(|i| i % 3).collect());
     let pairs = (0..3).filter_map(|_| {

@@ -3,7 +3,6 @@
 use mustlink_core::clustering::compact;
 use mustlink_core::ensemble::without_empty;
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 use ndarray::Array2;
 

@@ -109,8 +109,8 @@ pub(crate) fn most_memory(
     shape: &Shape,
     labels_only: bool,
 ) -> u64 {
-    let of = |c: &Box<dyn BaseClusterer>| runs_memory(members, &**c, shape, labels_only);
-    clusterers.iter().map(of).max().unwrap_or(0)
+    let of = |c: &dyn BaseClusterer| runs_memory(members, c, shape, labels_only);
+    clusterers.iter().map(|c| of(&**c)).max().unwrap_or(0)
 }
 
 /// How many of so many members are made at once.

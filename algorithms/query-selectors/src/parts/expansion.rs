@@ -230,7 +230,6 @@ impl Expansion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mustlink_core::random::SeedPath;
     use proptest::prelude::*;
 
     const E12: [[u32; 12]; 5] = [

@@ -4,8 +4,8 @@
 //! second weighs members; what is here draws the pool, orders it and limits the questions about one
 //! object.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use mustlink_core::prelude::*;
 use rayon::prelude::*;
@@ -13,24 +13,39 @@ use rayon::prelude::*;
 /// Eligible objects above which the pool is a sample.
 pub const ALL_PAIRS_UP_TO: usize = 2000;
 
-/// How a pool is drawn and cut.
+/// A committee, and how the pool of its pairs is drawn and cut.
+#[options]
 pub struct Pool {
-    /// Pairs drawn where there are too many objects for all of them.
-    pub size: usize,
-    /// Questions about one object.
+    /// What makes the committee.
+    #[option(slot = "subsample")]
+    pub generator: Option<Box<dyn EnsembleGenerator>>,
+    /// Pairs scored where there are more than 2000 eligible objects.
+    #[option(
+        default = 100_000,
+        min = 1,
+        inert = "it counts beyond 2000 eligible objects, and the small problems have fewer"
+    )]
+    pub pool: usize,
+    /// Questions about one object, at most.
+    #[option(default = 3, min = 1)]
     pub per_object: usize,
 }
 
 impl Pool {
-    /// Bytes: two ensembles of `generator` (packed and as it was made), and the pool.
-    pub fn memory(
-        &self,
-        generator: Result<Cow<'_, Box<dyn EnsembleGenerator>>>,
-        shape: &Shape,
-    ) -> u64 {
+    /// The committee.
+    ///
+    /// # Errors
+    /// A default generator that is not linked; those of the generator.
+    pub(crate) fn ensemble(&self, problem: &Problem, ctx: &Context) -> Result<Arc<Ensemble>> {
+        let generator = self.generator()?;
+        ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))
+    }
+
+    /// Bytes: two ensembles of the generator (packed and as it was made), and the pool.
+    pub(crate) fn memory(&self, shape: &Shape) -> u64 {
         let all = ALL_PAIRS_UP_TO * ALL_PAIRS_UP_TO / 2;
-        let pairs = (shape.n * shape.n / 2).min(self.size.max(all));
-        generator.map_or(0, |g| 2 * g.memory(shape, true)) + 40 * pairs as u64
+        let pairs = (shape.n * shape.n / 2).min(self.pool.max(all));
+        self.generator().map_or(0, |g| 2 * g.memory(shape, true)) + 40 * pairs as u64
     }
 }
 
@@ -48,16 +63,16 @@ pub fn most_disputed(
     let eligible = problem.eligible_objects();
     let m = eligible.len();
     // A sample larger than the pairs there are could never be drawn.
-    let mut pairs: Vec<(u32, u32)> = if m <= ALL_PAIRS_UP_TO || m * (m - 1) / 2 <= pool.size {
+    let mut pairs: Vec<(u32, u32)> = if m <= ALL_PAIRS_UP_TO || m * (m - 1) / 2 <= pool.pool {
         (0..m)
             .flat_map(|b| (0..b).map(move |a| (a, b)))
             .map(|(a, b)| (eligible[a], eligible[b]))
             .collect()
     } else {
         let mut draw = ctx.stream("pool");
-        let mut drawn = std::collections::HashSet::with_capacity(pool.size);
-        let mut pairs = Vec::with_capacity(pool.size);
-        while pairs.len() < pool.size {
+        let mut drawn = std::collections::HashSet::with_capacity(pool.pool);
+        let mut pairs = Vec::with_capacity(pool.pool);
+        while pairs.len() < pool.pool {
             let (a, b) = (draw.below(m), draw.below(m));
             if a != b && drawn.insert((a.min(b), a.max(b))) {
                 pairs.push((eligible[a.min(b)], eligible[a.max(b)]));
@@ -92,7 +107,7 @@ mod tests {
     fn a_pool_larger_than_all_pairs_is_all_pairs() {
         let n = ALL_PAIRS_UP_TO + 1;
         let data = Data::dense(ndarray::Array2::zeros((n, 1))).unwrap();
-        let pool = Pool { size: usize::MAX, per_object: n };
+        let pool = Pool { pool: usize::MAX, per_object: n, ..Pool::default() };
         let pairs =
             most_disputed(&Problem::new(data), &pool, |_, _| 1.0, &Context::new(1)).unwrap();
         assert_eq!(pairs.len(), n * (n - 1) / 2);

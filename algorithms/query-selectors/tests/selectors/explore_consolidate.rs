@@ -3,14 +3,16 @@ use std::collections::HashMap;
 use mustlink_core::knowledge::LAST_NEIGHBOURHOOD;
 use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
-use mustlink_kernels::distance::points::Distortion;
 use mustlink_query_selectors::explore_consolidate::{
-    ExploreConsolidate, ExploreOrder, Exploring, First, FirstRule,
+    ExploreConsolidate, ExploreOrder, Exploring, First,
 };
-use mustlink_query_selectors::{Asking, Member, Tie};
+use mustlink_query_selectors::{Asking, Member};
 use proptest::prelude::*;
 
-use crate::support::{Case, cases, erratic, line, questions, questions_for, select, truth};
+use crate::support::{
+    Case, askings, cases, explorings, line, members, questions, questions_for, select,
+    survives_any_oracle, truth,
+};
 
 fn from_object(start: usize) -> ExploreConsolidate {
     let exploring = Exploring { start: First::Object(start), ..Exploring::default() };
@@ -206,45 +208,14 @@ fn start_reads_a_rule_or_a_number() {
 }
 
 fn options() -> impl Strategy<Value = ExploreConsolidate> {
-    let member = || {
-        prop_oneof![
-            Just(Member::Random),
-            Just(Member::First),
-            Just(Member::Nearest),
-            Just(Member::Medoid)
-        ]
-    };
-    let start = prop_oneof![
-        Just(First::Rule(FirstRule::Random)),
-        Just(First::Rule(FirstRule::NearestMean))
-    ];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (member(), member(), start, flags, 0u8..3, any::<bool>()).prop_map(
-        |(explore_member, consolidate_member, start, flags, dont_know_retries, cosine)| {
+    (members(), members(), explorings(), any::<bool>(), askings()).prop_map(
+        |(explore_member, consolidate_member, exploring, recompute_centroids, asking)| {
             ExploreConsolidate {
-                exploring: Exploring {
-                    k: None,
-                    distortion: if cosine {
-                        Distortion::Cosine
-                    } else {
-                        Distortion::SquaredEuclidean
-                    },
-                    start,
-                    explore_order: if flags.0 {
-                        ExploreOrder::NearestCentroid
-                    } else {
-                        ExploreOrder::Creation
-                    },
-                    last_inference: flags.2,
-                },
+                exploring,
                 explore_member,
                 consolidate_member,
-                recompute_centroids: flags.1,
-                asking: Asking {
-                    skip_entailed: flags.3,
-                    dont_know_retries,
-                    tie: if flags.4 { Tie::LowestIndex } else { Tie::Random },
-                },
+                recompute_centroids,
+                asking,
             }
         },
     )
@@ -351,21 +322,7 @@ proptest! {
 
     #[test]
     fn any_oracle_is_survived(case in cases(20), options in options(), k in 1usize..5) {
-        let problem = case.problem.clone().with_k(k.min(case.eligible().len()));
-        let reply = erratic(case.seed);
-        // The driver fails on a repeated pair or an object that is not eligible.
-        let whole = select(&options, &problem, reply.clone(), None, case.seed).unwrap();
-        if options.asking.skip_entailed {
-            prop_assert_eq!(whole.counts(usize::MAX).conflicts, 0);
-        }
-        for budget in [0, 1, whole.asked() / 2, whole.asked()] {
-            let part =
-                select(&options, &problem, reply.clone(), Some(budget), case.seed).unwrap();
-            for view in [ConstraintView::Queried, ConstraintView::Neighbourhood] {
-                let (some, all) = (part.at(budget, view).unwrap(), whole.at(budget, view).unwrap());
-                prop_assert_eq!(some, all);
-            }
-        }
+        survives_any_oracle(&options, &case, k, options.asking.skip_entailed)?;
     }
 
     #[test]

@@ -1,13 +1,15 @@
 use mustlink_core::prelude::*;
 use mustlink_core::reduce::squared_distance;
 use mustlink_core::selection::{ConstraintView, Selection};
-use mustlink_kernels::distance::points::Distortion;
-use mustlink_query_selectors::explore_consolidate::{ExploreOrder, Exploring, First, FirstRule};
+use mustlink_query_selectors::explore_consolidate::{ExploreOrder, Exploring, First};
 use mustlink_query_selectors::min_max_selection::MinMaxSelection;
-use mustlink_query_selectors::{Asking, Member, Tie};
+use mustlink_query_selectors::{Asking, Member};
 use proptest::prelude::*;
 
-use crate::support::{Case, cases, erratic, line, questions, questions_for, select, truth};
+use crate::support::{
+    Case, askings, cases, explorings, line, members, questions, questions_for, select,
+    survives_any_oracle, truth,
+};
 
 fn from_object(start: usize) -> MinMaxSelection {
     let exploring = Exploring { start: First::Object(start), ..Exploring::default() };
@@ -208,37 +210,10 @@ fn by_similarity(case: &Case, k: usize, start: u32, width: f64) -> Vec<(u32, u32
 }
 
 fn options() -> impl Strategy<Value = MinMaxSelection> {
-    let member = prop_oneof![
-        Just(Member::Random),
-        Just(Member::First),
-        Just(Member::Nearest),
-        Just(Member::Medoid)
-    ];
-    let start = prop_oneof![
-        Just(First::Rule(FirstRule::Random)),
-        Just(First::Rule(FirstRule::NearestMean))
-    ];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (member, start, flags, 0u8..3).prop_map(|(member, start, flags, dont_know_retries)| {
-        MinMaxSelection {
-            exploring: Exploring {
-                k: None,
-                distortion: if flags.0 { Distortion::Cosine } else { Distortion::SquaredEuclidean },
-                start,
-                explore_order: if flags.1 {
-                    ExploreOrder::NearestCentroid
-                } else {
-                    ExploreOrder::Creation
-                },
-                last_inference: flags.2,
-            },
-            member,
-            asking: Asking {
-                skip_entailed: flags.3,
-                dont_know_retries,
-                tie: if flags.4 { Tie::LowestIndex } else { Tie::Random },
-            },
-        }
+    (members(), explorings(), askings()).prop_map(|(member, exploring, asking)| MinMaxSelection {
+        exploring,
+        member,
+        asking,
     })
 }
 
@@ -289,18 +264,7 @@ proptest! {
 
     #[test]
     fn any_oracle_is_survived(case in cases(20), options in options(), k in 1usize..5) {
-        let problem = case.problem.clone().with_k(k.min(case.eligible().len()));
-        let reply = erratic(case.seed);
-        let whole = select(&options, &problem, reply.clone(), None, case.seed).unwrap();
-        if options.asking.skip_entailed {
-            prop_assert_eq!(whole.counts(usize::MAX).conflicts, 0);
-        }
-        for budget in [0, 1, whole.asked() / 2, whole.asked()] {
-            let part = select(&options, &problem, reply.clone(), Some(budget), case.seed).unwrap();
-            for view in [ConstraintView::Queried, ConstraintView::Neighbourhood] {
-                prop_assert_eq!(part.at(budget, view).unwrap(), whole.at(budget, view).unwrap());
-            }
-        }
+        survives_any_oracle(&options, &case, k, options.asking.skip_entailed)?;
     }
 
     #[test]

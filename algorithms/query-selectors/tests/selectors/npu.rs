@@ -5,15 +5,16 @@ use mustlink_base_clusterers::pck_means::PckMeans;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
 use mustlink_core::selection::{self, ConstraintView, Selection};
-use mustlink_kernels::distance::points::Distortion;
 use mustlink_laws::fixtures;
+use mustlink_query_selectors::Member;
 use mustlink_query_selectors::npu::columns::Columns;
 use mustlink_query_selectors::npu::random_forest::RandomForest;
 use mustlink_query_selectors::npu::{FeaturesPerSplit, FeaturesRule, Npu};
-use mustlink_query_selectors::{Asking, Member, Tie};
 use proptest::prelude::*;
 
-use crate::support::{By, Case, cases, erratic, line, questions, select, truth};
+use crate::support::{
+    By, Case, askings, cases, distortions, line, questions, select, survives_any_oracle, truth,
+};
 
 fn small() -> Npu {
     Npu { trees: 5, ..Npu::default() }
@@ -310,19 +311,14 @@ fn options() -> impl Strategy<Value = Npu> {
         Just(FeaturesPerSplit::Rule(FeaturesRule::Sqrt)),
         Just(FeaturesPerSplit::Number(1))
     ];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (member, features, flags, 0u8..3, 1usize..4).prop_map(
-        |(member, features_per_split, flags, dont_know_retries, recluster_every)| Npu {
+    (member, features, distortions(), askings(), 1usize..4).prop_map(
+        |(member, features_per_split, distortion, asking, recluster_every)| Npu {
             trees: 4,
             features_per_split,
             recluster_every,
-            distortion: if flags.0 { Distortion::Cosine } else { Distortion::SquaredEuclidean },
+            distortion,
             member,
-            asking: Asking {
-                skip_entailed: flags.1,
-                dont_know_retries,
-                tie: if flags.2 { Tie::LowestIndex } else { Tie::Random },
-            },
+            asking,
             ..Npu::default()
         },
     )
@@ -365,18 +361,7 @@ proptest! {
 
     #[test]
     fn any_oracle_is_survived(case in cases(15), options in options(), last_inference: bool, k in 1usize..5) {
-        let problem = case.problem.clone().with_k(k.min(case.eligible().len()));
         let selector = Npu { last_inference, ..options };
-        let reply = erratic(case.seed);
-        let whole = select(&selector, &problem, reply.clone(), None, case.seed).unwrap();
-        if selector.asking.skip_entailed {
-            prop_assert_eq!(whole.counts(usize::MAX).conflicts, 0);
-        }
-        for budget in [0, 1, whole.asked() / 2, whole.asked()] {
-            let part = select(&selector, &problem, reply.clone(), Some(budget), case.seed).unwrap();
-            for view in [ConstraintView::Queried, ConstraintView::Neighbourhood] {
-                prop_assert_eq!(part.at(budget, view).unwrap(), whole.at(budget, view).unwrap());
-            }
-        }
+        survives_any_oracle(&selector, &case, k, selector.asking.skip_entailed)?;
     }
 }

@@ -1,6 +1,7 @@
 //! Selectors that choose all their pairs beforehand.
 
 use mustlink_core::prelude::*;
+use mustlink_query_selectors::Pool;
 use mustlink_query_selectors::co_association_band::CoAssociationBand;
 use mustlink_query_selectors::fixed_list::FixedList;
 use mustlink_query_selectors::imputed_pairs::{ImputedPairs, Side};
@@ -24,20 +25,10 @@ fn asked(selector: &dyn QuerySelector, seed: u64) -> Vec<(u32, u32)> {
 #[test]
 fn the_most_divided_pairs_come_first_and_no_object_too_often() {
     let (generator, per_object, skip_entailed) = (given(&E12), 2, false);
-    let entropy = PairEntropy {
-        generator: generator.clone(),
-        per_object,
-        skip_entailed,
-        ..Default::default()
-    };
+    let pool = Pool { generator, per_object, ..Pool::default() };
+    let entropy = PairEntropy { pool: pool.clone(), skip_entailed };
     let weights = Some(vec![1.0; 5]);
-    let disagreement = PairDisagreement {
-        generator: generator.clone(),
-        per_object,
-        skip_entailed,
-        weights,
-        ..Default::default()
-    };
+    let disagreement = PairDisagreement { pool: pool.clone(), skip_entailed, weights };
     for seed in 0..5 {
         for pairs in [asked(&entropy, seed), asked(&disagreement, seed)] {
             let doubt = |&(i, j): &(u32, u32)| together(i, j).min(5 - together(i, j));
@@ -50,7 +41,7 @@ fn the_most_divided_pairs_come_first_and_no_object_too_often() {
     }
     // A member that weighs everything leaves no doubt about anything but chance.
     let one = Some(vec![0.0, 0.0, 0.0, 0.0, 0.0]);
-    let none = PairDisagreement { generator, weights: one, ..Default::default() };
+    let none = PairDisagreement { pool, weights: one, ..Default::default() };
     let refused = none.start(&twelve(), &Context::new(1)).err().unwrap().to_string();
     assert!(refused.starts_with("weights: must be 5 weights >= 0"), "{refused}");
 }

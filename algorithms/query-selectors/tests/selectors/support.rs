@@ -1,7 +1,10 @@
 //! Respondents and problems for the tests.
 
 use mustlink_core::prelude::*;
-use mustlink_core::selection::{self, Selection};
+use mustlink_core::selection::{self, ConstraintView, Selection};
+use mustlink_kernels::distance::points::Distortion;
+use mustlink_query_selectors::explore_consolidate::{ExploreOrder, Exploring, First, FirstRule};
+use mustlink_query_selectors::{Asking, Member, Tie};
 use ndarray::Array2;
 use proptest::prelude::*;
 
@@ -138,8 +141,71 @@ pub fn cases(most: usize) -> impl Strategy<Value = Case> {
 /// A reply that depends on the pair alone, with little sense in it.
 pub fn erratic(seed: u64) -> impl Fn(u32, u32) -> Reply + Clone + Send {
     move |i, j| {
-        let mut stream =
-            mustlink_core::random::SeedPath::new(seed).index(i as usize).stream(&j.to_string());
+        let mut stream = SeedPath::new(seed).index(i as usize).stream(&j.to_string());
         [Reply::MustLink, Reply::CannotLink, Reply::CannotLink, Reply::DontKnow][stream.below(4)]
     }
+}
+
+/// Members that stand for a neighbourhood in questions.
+pub fn members() -> impl Strategy<Value = Member> {
+    prop_oneof![
+        Just(Member::Random),
+        Just(Member::First),
+        Just(Member::Nearest),
+        Just(Member::Medoid)
+    ]
+}
+
+pub fn distortions() -> impl Strategy<Value = Distortion> {
+    prop_oneof![Just(Distortion::Cosine), Just(Distortion::SquaredEuclidean)]
+}
+
+pub fn askings() -> impl Strategy<Value = Asking> {
+    let ties = prop_oneof![Just(Tie::LowestIndex), Just(Tie::Random)];
+    (any::<bool>(), 0u8..3, ties).prop_map(|(skip_entailed, dont_know_retries, tie)| Asking {
+        skip_entailed,
+        dont_know_retries,
+        tie,
+    })
+}
+
+/// Ways to explore, without k.
+pub fn explorings() -> impl Strategy<Value = Exploring> {
+    let starts = prop_oneof![
+        Just(First::Rule(FirstRule::Random)),
+        Just(First::Rule(FirstRule::NearestMean))
+    ];
+    let orders = prop_oneof![Just(ExploreOrder::NearestCentroid), Just(ExploreOrder::Creation)];
+    (distortions(), starts, orders, any::<bool>()).prop_map(
+        |(distortion, start, explore_order, last_inference)| Exploring {
+            k: None,
+            distortion,
+            start,
+            explore_order,
+            last_inference,
+        },
+    )
+}
+
+/// Whatever is replied, the driver finds no repeated pair and no object that is not eligible; and a
+/// smaller budget gives the beginning of a larger one.
+pub fn survives_any_oracle(
+    selector: &dyn QuerySelector,
+    case: &Case,
+    k: usize,
+    skips_entailed: bool,
+) -> std::result::Result<(), TestCaseError> {
+    let problem = case.problem.clone().with_k(k.min(case.eligible().len()));
+    let reply = erratic(case.seed);
+    let whole = select(selector, &problem, reply.clone(), None, case.seed).unwrap();
+    if skips_entailed {
+        prop_assert_eq!(whole.counts(usize::MAX).conflicts, 0);
+    }
+    for budget in [0, 1, whole.asked() / 2, whole.asked()] {
+        let part = select(selector, &problem, reply.clone(), Some(budget), case.seed).unwrap();
+        for view in [ConstraintView::Queried, ConstraintView::Neighbourhood] {
+            prop_assert_eq!(part.at(budget, view).unwrap(), whole.at(budget, view).unwrap());
+        }
+    }
+    Ok(())
 }

@@ -3,7 +3,6 @@
 //! Moments of objects, symmetric eigen-decompositions, and the linear map they end with.
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use mustlink_kernels::graph::eigen;
 use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;

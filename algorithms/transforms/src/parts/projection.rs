@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use mustlink_core::prelude::*;
-use mustlink_core::reduce;
 use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 

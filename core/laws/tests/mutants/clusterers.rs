@@ -1,8 +1,6 @@
 //! Penalised k-means, sound but for one flaw.
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use mustlink_core::union_find::UnionFind;
 use ndarray::{Array1, Array2};
 use serde_json::json;

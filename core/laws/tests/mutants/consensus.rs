@@ -2,7 +2,6 @@
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use serde_json::json;
 
 use crate::shared::{Caught, checked, clock, flaws, tried};

@@ -1,7 +1,6 @@
 //! Partitions by the nearest of k random objects, sound but for one flaw.
 
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use serde_json::json;
 
 use crate::shared::{Caught, checked, clock, flaws, tried};

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use serde_json::json;
 
 use crate::shared::{Caught, Mutant, checked, clock, flaws, tried};

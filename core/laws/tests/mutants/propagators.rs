@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use mustlink_core::prelude::*;
-use mustlink_core::random::SeedPath;
 use ndarray::Array2;
 use serde_json::json;
 
