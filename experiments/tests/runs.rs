@@ -128,7 +128,7 @@ impl QuerySelector for TestCommittee {
 }
 
 fn dataset(name: &str, n: usize, groups: usize) -> Dataset {
-    let mut stream = mustlink_core::random::SeedPath::new(n as u64).stream(name);
+    let mut stream = SeedPath::new(n as u64).stream(name);
     let class: Vec<u32> = (0..n).map(|i| (i % groups) as u32).collect();
     let values = class.iter().flat_map(|&c| [c as f64 * 2.0, (c * c) as f64]).collect::<Vec<_>>();
     let values: Vec<f64> = values.into_iter().map(|v| v + stream.normal()).collect();
