@@ -4,7 +4,6 @@ mod candidates;
 mod component;
 mod links;
 
-use mustlink_core::clustering::canonical;
 use mustlink_core::constraints::Origin;
 use mustlink_core::needs::check_size;
 use mustlink_core::prelude::*;
@@ -12,8 +11,7 @@ use rayon::prelude::*;
 
 pub use candidates::CannotLinkDistance;
 use candidates::{Ranked, Search, View};
-use component::{Component, Lesson, combine, fit, unless_failed, weights};
-use links::Links;
+use component::{Component, Lesson, Standstill, combine, first};
 
 /// How many of the candidates: a count, or a share of them.
 #[options]
@@ -196,7 +194,7 @@ impl PentaTraining {
         self.h_values.iter().map(with).collect()
     }
 
-    /// The components as they are in the end; the consensus tells when to stop early.
+    /// [DomeniconiAlRazgan2008] Algorithm 2 up to the consensus, which tells when to stop early.
     fn train(
         &self,
         clusterers: Vec<Box<dyn BaseClusterer>>,
@@ -204,120 +202,62 @@ impl PentaTraining {
         problem: &Problem,
         ctx: &Context,
     ) -> Result<Trained> {
-        let made: Vec<Result<Clustering>> = clusterers
-            .par_iter()
-            .enumerate()
-            .map(|(number, c)| fit(&**c, number, &[], problem, ctx))
-            .collect();
-        let mut components = Vec::new();
-        for (number, (clusterer, made)) in clusterers.into_iter().zip(made).enumerate() {
-            let Some(clustering) = unless_failed(number, made, ctx)? else { continue };
-            let k = clustering.k;
-            components.push(Component {
-                number,
-                clusterer,
-                weights: weights(&clustering, problem.d()),
-                clustering,
-                learnt: vec![],
-                links: Links::new(problem.n(), k, &problem.constraints),
-            });
-        }
+        // Pᵢ ← CLAC(hᵢ, M, C) for each i.
+        let components = first(clusterers, problem, ctx)?;
+        let mut trained = Trained { components, status: Status::MaxIter, rounds: 0, skipped: 0 };
+        let mut still = Standstill::new(self.early_stop);
         let combined = |components: &[Component]| combine(components, consensus, problem, ctx);
-        let mut status = Status::MaxIter;
-        let (mut rounds, mut skipped) = (0, 0);
-        let mut agreed = match self.early_stop {
-            Some(_) => canonical(&combined(&components)?.labels),
-            None => vec![],
-        };
-        let mut stable = 0;
-        while rounds < self.max_rounds {
+        still.look(|| combined(&trained.components))?;
+        while trained.rounds < self.max_rounds {
             ctx.check()?;
-            rounds += 1;
-            ctx.progress(rounds as u64, Some(self.max_rounds as u64));
-            let (added, passed, changed) = match self.schedule {
-                Schedule::Sequential => self.one_by_one(&mut components, problem, ctx)?,
-                Schedule::Simultaneous => self.all_at_once(&mut components, problem, ctx)?,
-            };
-            skipped += passed;
-            if added == 0 || !changed {
-                status = Status::Converged;
+            trained.rounds += 1;
+            ctx.progress(trained.rounds as u64, Some(self.max_rounds as u64));
+            let (added, changed) = self.round(&mut trained, problem, ctx)?;
+            // Until nothing is added, or nothing changes.
+            if added == 0 || !changed || still.look(|| combined(&trained.components))? {
+                trained.status = Status::Converged;
                 break;
             }
-            if let Some(patience) = self.early_stop {
-                let now = canonical(&combined(&components)?.labels);
-                stable = if now == agreed { stable + 1 } else { 0 };
-                agreed = now;
-                if stable >= patience {
-                    status = Status::Converged;
-                    break;
-                }
-            }
         }
-        Ok(Trained { components, status, rounds, skipped })
+        Ok(trained)
     }
 
-    /// A round in which each component sees what the ones before it have learnt: pairs added, pairs
-    /// passed over, and whether any partition changed.
-    fn one_by_one(
-        &self,
-        components: &mut Vec<Component>,
-        problem: &Problem,
-        ctx: &Context,
-    ) -> Result<(usize, usize, bool)> {
-        let (mut added, mut skipped, mut changed) = (0, 0, false);
-        let mut at = 0;
-        while at < components.len() {
+    /// A round: how many pairs were added, and whether any partition changed.
+    fn round(&self, to: &mut Trained, problem: &Problem, ctx: &Context) -> Result<(usize, bool)> {
+        // One after the other, each sees what those before it have learnt; all at once, nobody does.
+        let at_once = match self.schedule {
+            Schedule::Sequential => 1,
+            Schedule::Simultaneous => to.components.len().max(1),
+        };
+        let (mut added, mut changed, mut at) = (0, false, 0);
+        while at < to.components.len() {
             ctx.check()?;
-            let lesson = self.lesson(components, at, problem, ctx)?;
-            skipped += lesson.skipped;
-            let mut stays = true;
-            if !lesson.pairs.is_empty() {
+            let all: &[Component] = &to.components;
+            let group = at..(at + at_once).min(all.len());
+            // Q_ML and Q_CL of each: the best pairs on which the others agree and it does not.
+            let lesson = |of| self.lesson(all, of, problem, ctx);
+            let lessons: Vec<Result<Lesson>> = group.clone().into_par_iter().map(lesson).collect();
+            // They are added to its must-links and cannot-links, and P ← CLAC again.
+            let mut learns = Vec::new();
+            for (component, lesson) in to.components[group.clone()].iter_mut().zip(lessons) {
+                let lesson = lesson?;
+                to.skipped += lesson.skipped;
                 added += lesson.pairs.len();
-                components[at].learn(lesson);
-                let made = components[at].fit_again(problem, ctx);
-                (stays, changed) = components[at].replace(made, changed, problem, ctx)?;
+                learns.push(!lesson.pairs.is_empty());
+                component.learn(lesson);
             }
-            if stays { at += 1 } else { drop(components.remove(at)) }
-        }
-        Ok((added, skipped, changed))
-    }
-
-    /// A round in which all components learn from the same partitions.
-    fn all_at_once(
-        &self,
-        components: &mut Vec<Component>,
-        problem: &Problem,
-        ctx: &Context,
-    ) -> Result<(usize, usize, bool)> {
-        let all: &[Component] = components;
-        let lessons: Vec<Result<Lesson>> =
-            (0..all.len()).into_par_iter().map(|at| self.lesson(all, at, problem, ctx)).collect();
-        let (mut added, mut skipped, mut changed) = (0, 0, false);
-        let mut learns = Vec::new();
-        for (component, lesson) in components.iter_mut().zip(lessons) {
-            let lesson = lesson?;
-            skipped += lesson.skipped;
-            added += lesson.pairs.len();
-            learns.push(!lesson.pairs.is_empty());
-            component.learn(lesson);
-        }
-        let made: Vec<Option<Result<Clustering>>> = components
-            .par_iter()
-            .zip(&learns)
-            .map(|(c, &learns)| learns.then(|| c.fit_again(problem, ctx)))
-            .collect();
-        let mut stay = Vec::new();
-        for (mut component, made) in std::mem::take(components).into_iter().zip(made) {
-            let mut stays = true;
-            if let Some(made) = made {
-                (stays, changed) = component.replace(made, changed, problem, ctx)?;
-            }
-            if stays {
-                stay.push(component);
+            let again =
+                |(c, learns): (&Component, &bool)| learns.then(|| c.fit_again(problem, ctx));
+            let made: Vec<_> = to.components[group].par_iter().zip(&learns).map(again).collect();
+            for made in made {
+                let mut stays = true;
+                if let Some(made) = made {
+                    (stays, changed) = to.components[at].replace(made, changed, problem, ctx)?;
+                }
+                if stays { at += 1 } else { drop(to.components.remove(at)) }
             }
         }
-        *components = stay;
-        Ok((added, skipped, changed))
+        Ok((added, changed))
     }
 
     /// What component `at` is to learn from the others: the best candidates, as long as nothing

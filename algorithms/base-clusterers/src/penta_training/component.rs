@@ -6,6 +6,7 @@ use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
 use ndarray::Array2;
+use rayon::prelude::*;
 
 use super::links::Links;
 
@@ -56,8 +57,56 @@ impl Component {
     }
 }
 
+/// One component for each of the clusterers, without those that fail numerically.
+pub(super) fn first(
+    clusterers: Vec<Box<dyn BaseClusterer>>,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Vec<Component>> {
+    let made: Vec<Result<Clustering>> = clusterers
+        .par_iter()
+        .enumerate()
+        .map(|(number, c)| fit(&**c, number, &[], problem, ctx))
+        .collect();
+    let mut components = Vec::new();
+    for (number, (clusterer, made)) in clusterers.into_iter().zip(made).enumerate() {
+        let Some(clustering) = unless_failed(number, made, ctx)? else { continue };
+        components.push(Component {
+            number,
+            clusterer,
+            weights: weights(&clustering, problem.d()),
+            links: Links::new(problem.n(), clustering.k, &problem.constraints),
+            clustering,
+            learnt: vec![],
+        });
+    }
+    Ok(components)
+}
+
+/// Whether the consensus has stood still for so many rounds.
+pub(super) struct Standstill {
+    patience: Option<usize>,
+    stable: usize,
+    last: Option<Vec<u32>>,
+}
+
+impl Standstill {
+    pub(super) fn new(patience: Option<usize>) -> Self {
+        Standstill { patience, stable: 0, last: None }
+    }
+
+    /// Looks at the consensus as it is now, where that decides.
+    pub(super) fn look(&mut self, now: impl FnOnce() -> Result<Clustering>) -> Result<bool> {
+        let Some(patience) = self.patience else { return Ok(false) };
+        let now = Some(canonical(&now()?.labels));
+        self.stable = if now == self.last { self.stable + 1 } else { 0 };
+        self.last = now;
+        Ok(self.stable >= patience)
+    }
+}
+
 /// One component, which draws the same random numbers each time.
-pub(super) fn fit(
+fn fit(
     clusterer: &dyn BaseClusterer,
     number: usize,
     learnt: &[Constraint],
@@ -76,7 +125,7 @@ pub(super) fn fit(
 }
 
 /// Nothing, with a warning, for a component that failed numerically.
-pub(super) fn unless_failed(
+fn unless_failed(
     number: usize,
     made: Result<Clustering>,
     ctx: &Context,
@@ -92,7 +141,7 @@ pub(super) fn unless_failed(
 }
 
 /// The feature weights of each cluster; equal ones where a clusterer has none.
-pub(super) fn weights(clustering: &Clustering, d: usize) -> Array2<f64> {
+fn weights(clustering: &Clustering, d: usize) -> Array2<f64> {
     let given = clustering.extras.weights.clone();
     given
         .filter(|w| w.dim() == (clustering.k, d))
