@@ -8,6 +8,10 @@ use mustlink_kernels::agreement::contingency::Average;
 
 use crate::parts::agreement::{score, within};
 
+fn normalised(tag: &'static str, input: &MetricInput, by: Average) -> Result<Option<f64>> {
+    score(tag, input, |t| within(t.normalised_mutual_information(by), 0.0, 1.0))
+}
+
 /// Mutual information over the mean of the two entropies.
 ///
 /// Equal to `v_measure` at beta = 1. What [Basu2004] reports. Identical partitions score 1; 0/0 is 0.
@@ -23,9 +27,7 @@ pub struct NmiArith {}
 )]
 impl Metric for NmiArith {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        score(self.typetag_name(), input, |t| {
-            within(t.normalised_mutual_information(Average::Arithmetic), 0.0, 1.0)
-        })
+        normalised(self.typetag_name(), input, Average::Arithmetic)
     }
 
     fn properties(&self) -> MetricProperties {
@@ -44,9 +46,7 @@ pub struct NmiGeo {}
 #[plugin("nmi_geo", cites = ["StrehlGhosh2002", "Greene2007"])]
 impl Metric for NmiGeo {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        score(self.typetag_name(), input, |t| {
-            within(t.normalised_mutual_information(Average::Geometric), 0.0, 1.0)
-        })
+        normalised(self.typetag_name(), input, Average::Geometric)
     }
 
     fn properties(&self) -> MetricProperties {
@@ -65,9 +65,7 @@ pub struct NmiMin {}
 #[plugin("nmi_min", cites = ["VinhEppsBailey2010"])]
 impl Metric for NmiMin {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        score(self.typetag_name(), input, |t| {
-            within(t.normalised_mutual_information(Average::Min), 0.0, 1.0)
-        })
+        normalised(self.typetag_name(), input, Average::Min)
     }
 
     fn properties(&self) -> MetricProperties {
@@ -86,9 +84,7 @@ pub struct NmiMax {}
 #[plugin("nmi_max", cites = ["VinhEppsBailey2010"])]
 impl Metric for NmiMax {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        score(self.typetag_name(), input, |t| {
-            within(t.normalised_mutual_information(Average::Max), 0.0, 1.0)
-        })
+        normalised(self.typetag_name(), input, Average::Max)
     }
 
     fn properties(&self) -> MetricProperties {
