@@ -232,6 +232,22 @@ mod tests {
         scale * distortion + w * (v.must_weight + v.cannot_weight)
     }
 
+    /// Nothing is left to pay by distance, and 1 − cos may be a rounding error below 0.
+    #[test]
+    fn as_many_clusters_as_objects() {
+        for n in 2..13 {
+            let x = Array2::from_shape_fn((n, 2), |(i, c)| (1 + i + c * (i * i % 7)) as f64 * 0.3);
+            let links = Constraints::new(n, [Constraint::must(0, 1)]).unwrap();
+            for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
+                let p = Problem::new(Data::dense(x.clone()).unwrap()).with_k(n);
+                let method = PckMeans { distortion, ..PckMeans::default() };
+                let c = run(&method, &p.with_constraints(links.clone()), 1);
+                assert!(c.labels.iter().all(|&l| (l as usize) < n), "{n}, {distortion:?}");
+                assert!(c.objective.unwrap().is_finite(), "{n}, {distortion:?}");
+            }
+        }
+    }
+
     #[test]
     fn worked_example() {
         // On a line, 0 and 10 must be together and 1 apart from both: two clusters, {0, 10} pay

@@ -6,8 +6,9 @@ use std::time::Instant;
 use mustlink::config::{self, Document};
 use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::roles::{EnsembleGenerator, RoleObject};
-use mustlink::{Error, Result};
+use mustlink::{Error, Member, Result};
 use mustlink_experiments::first_generator;
+use mustlink_kernels::agreement::contingency::nmi_geometric;
 use mustlink_kernels::ensemble::co_association::{self, CoAssociation, Representation};
 use mustlink_kernels::ensemble::imputation::{
     Imputed, MAX_CANDIDATES, Tally, Thresholds, impute, imputed_constraints, neighbourhoods,
@@ -148,15 +149,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             let formats = &args.formats.plot_formats;
             mustlink_report::save_ensemble((folder, formats), &ensemble, &group, classes, ctx)?;
         }
-        let base_nmi = classes.and_then(|classes| {
-            let known: Option<Vec<u32>> = classes.iter().copied().collect();
-            let known = known?;
-            let nmi = |labels: &[u32]| {
-                mustlink_kernels::agreement::contingency::nmi_geometric(labels, &known)
-            };
-            let complete = co.is_complete();
-            let sum: f64 = ensemble.members().iter().map(|m| nmi(&m.labels)).sum();
-            complete.then(|| sum / ensemble.len() as f64)
+        // Of members that leave objects out there is no such mean.
+        let base_nmi = classes.filter(|_| co.is_complete()).and_then(|classes| {
+            let known: Vec<u32> = classes.iter().copied().collect::<Option<_>>()?;
+            let nmi = |m: &Member| nmi_geometric(&m.labels, &known);
+            Some(ensemble.members().iter().map(nmi).sum::<f64>() / ensemble.len() as f64)
         });
         Ok((ensemble.len(), imputed, sets, pairs, base_nmi, start.elapsed().as_secs_f64()))
     };

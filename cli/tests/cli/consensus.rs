@@ -64,6 +64,17 @@ fn what_cannot_be_is_said() {
     assert!(memory.err.contains("more than the limit"), "{}", memory.err);
 }
 
+/// Members that leave objects out have no agreement with the classes of all.
+#[test]
+fn members_may_leave_objects_out_of_an_imputation() {
+    let bench = Bench::new();
+    let generator = "{type=\"subsample\",members=5,out_of_sample=\"leave_out\"}";
+    let line = format!("impute --data iris --k 3 --generator {generator} --out pairs.csv");
+    let done = bench.run(&line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(bench.read("pairs.csv").lines().count() > 100, "{}", done.out);
+}
+
 #[test]
 fn figures_come_with_their_numbers() {
     let bench = Bench::with("p.csv", PARTITIONS);

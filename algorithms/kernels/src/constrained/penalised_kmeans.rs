@@ -376,6 +376,7 @@ pub fn fitted_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
     let Some(centre) = points.mean(&all) else { return Ok(inside) };
     let centre = ArrayView1::from(&centre).insert_axis(Axis(0)).to_owned();
     let around = total_distortion(points, &vec![0; points.n()], &centre) / points.n() as f64;
+    let around = around.max(0.0);
     let product = inside * around;
     // Of the largest and the smallest values that methods take, it is none.
     if product.is_normal() { Ok(product.sqrt()) } else { Ok(inside.sqrt() * around.sqrt()) }
@@ -393,7 +394,8 @@ pub fn auto_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
     // The scale is known long before the last object stops moving.
     let stop = Stop { max_iterations: 10, tolerance: 1e-3, kind: ToleranceKind::Relative };
     let free = lloyd(points, centres, stop, Empty::Keep, &ctx)?;
-    Ok(free.objective.unwrap_or(0.0) / points.n() as f64)
+    // 1 − cos of an object in its own direction may be a rounding error below 0.
+    Ok((free.objective.unwrap_or(0.0) / points.n() as f64).max(0.0))
 }
 
 /// A clustering by centres; its objective is the last of its history.
