@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-pub use crate::ensemble_store::EnsembleStore;
+pub use crate::ensemble::EnsembleStore;
 use crate::error::{Error, Result};
 use crate::random::{SeedPath, Stream};
 

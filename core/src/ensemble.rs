@@ -1,5 +1,8 @@
 //! What is a set of base clusterings of the same objects?
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
 use crate::clustering::{Extras, NONE, compact};
 use crate::error::{Error, Result};
 
@@ -141,6 +144,30 @@ pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
         memberships: extras.memberships.map(columns),
         distances: extras.distances.map(columns),
         ..extras
+    }
+}
+
+/// Hash of all that determines an ensemble.
+pub(crate) type EnsembleKey = [u8; 32];
+
+/// Ensembles of a run, each made once. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct EnsembleStore(Arc<Mutex<HashMap<EnsembleKey, Arc<Ensemble>>>>);
+
+impl EnsembleStore {
+    /// The first ensemble that is kept under one of `keys`.
+    pub(crate) fn find(
+        &self,
+        keys: impl IntoIterator<Item = EnsembleKey>,
+    ) -> Option<Arc<Ensemble>> {
+        let kept = self.0.lock().expect("no panic while holding it");
+        keys.into_iter().find_map(|key| kept.get(&key).cloned())
+    }
+
+    /// Keeps `made` under `key`, or gives what another thread put there first.
+    pub(crate) fn keep(&self, key: EnsembleKey, made: Arc<Ensemble>) -> Arc<Ensemble> {
+        let mut kept = self.0.lock().expect("no panic while holding it");
+        kept.entry(key).or_insert(made).clone()
     }
 }
 

@@ -13,7 +13,6 @@ pub mod data;
 #[doc(hidden)]
 pub mod declared;
 pub mod ensemble;
-pub mod ensemble_store;
 pub mod error;
 mod far_origin;
 pub mod features;

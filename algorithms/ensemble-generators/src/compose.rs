@@ -7,9 +7,8 @@ use serde_json::Value;
 use crate::bootstrap::Bootstrap;
 use crate::feature_subspace::FeatureSubspace;
 use crate::parts::member_input::OutOfSample;
-use crate::parts::members::extend;
+use crate::parts::members::{MOST_MEMBERS, extend, in_parallel, members_memory, threads};
 use crate::parts::recipe::Recipe;
-use crate::parts::runs::{MOST_MEMBERS, in_parallel, members_memory, threads};
 use crate::parts::view::View;
 use crate::random_init::RandomInit;
 use crate::random_projection::{Projection, RandomProjection};
@@ -140,7 +139,7 @@ impl EnsembleGenerator for Compose {
         }
         let k = problem.k.unwrap_or(1);
         let view = self.view.view();
-        let members = in_parallel(self.members, self.max_failures, ctx, |_, ctx| {
+        in_parallel(problem.n(), self.members, self.max_failures, ctx, |_, ctx| {
             let seen = view.draw(problem, k, &ctx.child("view")).map_err(|e| e.at("view"))?;
             // What lies outside a view is classified by all that the inner members have.
             let own = ctx.child("generator").with_extras();
@@ -152,12 +151,7 @@ impl EnsembleGenerator for Compose {
                 Ok(member)
             };
             inner.members().iter().map(outward).collect()
-        })?;
-        if members.len() > MOST_MEMBERS {
-            let legal = format!("at most {MOST_MEMBERS} members in all");
-            return Err(Error::bad_param("members", members.len(), legal));
-        }
-        Ensemble::new(problem.n(), members)
+        })
     }
 
     fn properties(&self) -> GeneratorProperties {

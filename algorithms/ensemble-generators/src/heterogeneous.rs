@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 
 use crate::parts::member_input::MemberInput;
-use crate::parts::runs::{in_parallel, most_memory, properties};
+use crate::parts::members::{in_parallel, most_memory, properties};
 
 /// Some members of a heterogeneous ensemble.
 #[options]
@@ -72,12 +72,11 @@ impl EnsembleGenerator for Heterogeneous {
         let of_member: Vec<(&dyn BaseClusterer, f64)> =
             parts.flat_map(|(c, p)| std::iter::repeat_n((&**c, p.weight), p.count)).collect();
         let seen = MemberInput::whole(problem);
-        let members = in_parallel(self.members(), self.max_failures, ctx, |t, ctx| {
+        in_parallel(problem.n(), self.members(), self.max_failures, ctx, |t, ctx| {
             let (clusterer, weight) = of_member[t];
             let member = seen.member(clusterer, problem, t, ctx)?;
             Ok(vec![Member { weight, ..member }])
-        })?;
-        Ensemble::new(problem.n(), members)
+        })
     }
 
     fn properties(&self) -> GeneratorProperties {

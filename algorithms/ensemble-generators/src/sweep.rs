@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use serde_json::Value;
 
 use crate::parts::member_input::MemberInput;
-use crate::parts::runs::{in_parallel, most_memory, properties};
+use crate::parts::members::{in_parallel, most_memory, properties};
 
 /// One run of a clusterer for each value of one of its options.
 ///
@@ -73,14 +73,13 @@ impl Sweep {
 impl EnsembleGenerator for Sweep {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;
-        let members = in_parallel(clusterers.len(), self.max_failures, ctx, |t, own| {
+        in_parallel(problem.n(), clusterers.len(), self.max_failures, ctx, |t, own| {
             // With one start for all, failed members would fail again: they draw their own numbers.
             let first = own.path() == ctx.child("member").index(t).path();
             let shared = ctx.child("member").index(0);
             let ctx = if self.same_start && first { &shared } else { own };
             MemberInput::whole(problem).member(&*clusterers[t], problem, t, ctx).map(|m| vec![m])
-        })?;
-        Ensemble::new(problem.n(), members)
+        })
     }
 
     fn properties(&self) -> GeneratorProperties {

@@ -4,5 +4,4 @@ pub mod member_input;
 pub mod member_k;
 pub mod members;
 pub mod recipe;
-pub mod runs;
 pub mod view;

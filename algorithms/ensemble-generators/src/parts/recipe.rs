@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 
 use crate::parts::member_input::MemberInput;
 use crate::parts::member_k::MemberK;
-use crate::parts::runs::{in_parallel, runs_memory, threads};
+use crate::parts::members::{in_parallel, runs_memory, threads};
 use crate::parts::view::View;
 
 /// Many members by one clusterer: what generators of such have in common.
@@ -56,7 +56,7 @@ impl Recipe {
         ctx: &Context,
     ) -> Result<Ensemble> {
         let clusterer = self.clusterer()?;
-        let members = in_parallel(self.members, self.max_failures, ctx, |t, ctx| {
+        in_parallel(problem.n(), self.members, self.max_failures, ctx, |t, ctx| {
             let mut problem = problem.clone();
             let drawn = ctx.child("view");
             if let Some(k) = &self.k {
@@ -67,8 +67,7 @@ impl Recipe {
                 Some(view) => view.draw(&problem, problem.k.unwrap_or(1), &drawn)?,
             };
             seen.member(&**clusterer, &problem, t, ctx).map(|m| vec![m])
-        })?;
-        Ensemble::new(problem.n(), members)
+        })
     }
 
     /// Those of the clusterer, as far as the view goes with them.
