@@ -1,6 +1,6 @@
 //! Where do the objects come from, and what is known about them?
 //!
-//! Files are CSV, Matrix Market, ARFF and NumPy; three sets are built in.
+//! Files are CSV and Matrix Market; three sets are built in.
 
 #[doc(hidden)]
 pub use mustlink_datasets::*;

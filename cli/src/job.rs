@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap_complete::ArgValueCompleter;
-use mustlink::closure::{Closure, Feasibility, OnConflict};
+use mustlink::closure::{Feasibility, OnConflict};
 use mustlink::config::{self, Document, Node};
 use mustlink::constraints::Constraints;
 use mustlink::context::EnsembleStore;
 use mustlink::ensemble::Ensemble;
-use mustlink::features::FeatureWeights;
 use mustlink::ledger::{Durability, Header, Ledger};
 use mustlink::method::Method;
 use mustlink::random::SeedPath;
@@ -22,7 +21,7 @@ use mustlink::roles::{EnsembleGenerator, Oracle, Transform};
 use mustlink::run::{self, Run, Steps, Transformed, guarded};
 use mustlink::selection::{self, Asking, Record, Selection};
 use mustlink::{Context, DataKind, Error, Problem, Result};
-use mustlink_datasets::{Dataset, RowMap};
+use mustlink_datasets::{Dataset, FeatureWeights, RowMap};
 use serde_json::{Value, json};
 
 use crate::complete;
@@ -151,7 +150,7 @@ pub(crate) struct Job {
 /// A result that the framework has looked at, with the constraints it was to respect.
 pub(crate) struct Clustered {
     pub run: Run,
-    pub constraints: Constraints,
+    pub constraints: Arc<Constraints>,
     /// How much each feature counts, where the method learns it.
     pub weights: Option<FeatureWeights>,
     /// The transforms as they were fitted, those before `input` included.
@@ -294,7 +293,7 @@ impl Job {
         if constraints.is_empty() {
             return Ok(Vec::new());
         }
-        let closure = Closure::new(constraints, self.problem.n(), OnConflict::Keep)?;
+        let closure = self.problem.closure(OnConflict::Keep)?;
         let conflicts = closure.conflicts().len();
         // Each chain is a search of its own: long lists of them are no help.
         if conflicts > 1000 {
@@ -405,11 +404,11 @@ impl Job {
         let constraints = match selection {
             Some(s) => {
                 let selected = s.at(s.asked(), self.method.view)?;
-                seen.constraints.union(&selected, seen.n())?
+                Arc::new(seen.constraints.union(&selected, seen.n())?)
             }
-            None => (*seen.constraints).clone(),
+            None => seen.constraints.clone(),
         };
-        let under = Problem { constraints: Arc::new(constraints.clone()), ..seen.clone() };
+        let under = Problem { constraints: constraints.clone(), ..seen.clone() };
         let asked = selection.map_or(0, Selection::asked);
         let (input, run) =
             self.method.clustering_at(&under, selection, asked, self.steps, &self.ctx)?;

@@ -1,8 +1,7 @@
-//! The house of mustlink: types, one trait per role, registry, configuration and driver.
+//! The house of mustlink: types, one trait per role, registry and driver.
 //!
-//! No method lives here. A method is a small tree of plugins ([`roles`]), built from configuration
-//! ([`config`]), run by the framework ([`run`], [`selection`]) on a [`Problem`], and held to the
-//! laws of its roles.
+//! No method lives here. A method is a small tree of plugins ([`roles`]), run by the
+//! framework ([`run`], [`selection`]) on a [`Problem`], and held to the laws of its roles.
 
 mod auto_or;
 pub mod closure;

@@ -1,9 +1,10 @@
 //! What is a method asked to solve? Data, constraints, k, and never labels.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ndarray::Array2;
 
+use crate::closure::{Closure, OnConflict};
 use crate::clustering::Clustering;
 use crate::constraints::Constraints;
 use crate::data::Data;
@@ -51,12 +52,20 @@ pub struct Problem {
     pub eligible: Option<Arc<[bool]>>,
     /// Start for methods with `init = "given"`.
     pub start: Option<Arc<Start>>,
+    /// What [`Problem::closure`] made last.
+    #[doc(hidden)]
+    pub closed: Closed,
 }
+
+/// The closure of some constraints, kept for whoever asks next; shared by clones.
+#[derive(Debug, Clone, Default)]
+pub struct Closed(Arc<Mutex<Option<(Arc<Constraints>, Arc<Closure>)>>>);
 
 impl Problem {
     /// A problem with data alone.
     pub fn new(data: Data) -> Self {
-        Problem { data, constraints: Arc::default(), k: None, eligible: None, start: None }
+        let (constraints, closed) = Default::default();
+        Problem { data, constraints, k: None, eligible: None, start: None, closed }
     }
 
     /// The same with k clusters.
@@ -68,6 +77,7 @@ impl Problem {
     /// The same with these constraints.
     pub fn with_constraints(mut self, constraints: Constraints) -> Self {
         self.constraints = Arc::new(constraints);
+        self.closed = Closed::default();
         self
     }
 
@@ -130,7 +140,33 @@ impl Problem {
             k: self.k,
             eligible: self.eligible.as_ref().map(|e| rows.iter().map(|&r| e[r]).collect()),
             start: None,
+            closed: Closed::default(),
         }
+    }
+
+    /// What follows from the constraints, made when it is first asked for.
+    ///
+    /// # Errors
+    /// `InconsistentConstraints` under `OnConflict::Error`.
+    pub fn closure(&self, on_conflict: OnConflict) -> Result<Arc<Closure>> {
+        let lock = || self.closed.0.lock().unwrap_or_else(|e| e.into_inner());
+        let of_these = |(of, made): &(_, Arc<Closure>)| {
+            Arc::ptr_eq(of, &self.constraints) && made.n() == self.n()
+        };
+        let there = lock().as_ref().filter(|&kept| of_these(kept)).map(|kept| kept.1.clone());
+        let made = match there {
+            Some(made) => made,
+            None => {
+                let made = Closure::new(&self.constraints, self.n(), OnConflict::Keep)?;
+                let made = Arc::new(made);
+                *lock() = Some((self.constraints.clone(), made.clone()));
+                made
+            }
+        };
+        if made.conflicts().is_empty() || on_conflict == OnConflict::Keep {
+            return Ok(made);
+        }
+        Closure::new(&self.constraints, self.n(), on_conflict).map(Arc::new)
     }
 
     /// Sizes for memory estimates.

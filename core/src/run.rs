@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::closure::{Closure, OnConflict};
+use crate::closure::OnConflict;
 use crate::clustering::Clustering;
 use crate::constraints::{Constraint, Constraints, Strength, Violations};
 use crate::context::Context;
@@ -234,7 +234,7 @@ pub fn check_and_count(
     let violations_closed = if problem.constraints.is_empty() {
         (0, 0)
     } else {
-        let closure = Closure::new(&problem.constraints, n, OnConflict::Keep)?;
+        let closure = problem.closure(OnConflict::Keep)?;
         closure.violation_counts(&clustering.labels)
     };
     let empty_clusters = clustering.empty_clusters();

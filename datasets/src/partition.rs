@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use mustlink_core::features::FeatureWeights;
 use mustlink_core::{Error, Result};
 
 use crate::bytes::{self, bad};
 use crate::columns::{column, says_class};
 use crate::dataset::{Classes, Dataset};
+use crate::feature_weights::FeatureWeights;
 use crate::records::Records;
 use crate::table::{classes_of, ids, unknown};
 

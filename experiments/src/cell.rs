@@ -8,12 +8,13 @@ use std::time::Instant;
 use mustlink_core::clustering::Status;
 use mustlink_core::constraints::{Constraint, Constraints, Kind, Origin};
 use mustlink_core::context::Context;
-use mustlink_core::features::{FeatureWeights, Lineage};
+use mustlink_core::features::Lineage;
 use mustlink_core::method::Method;
 use mustlink_core::roles::{MetricInput, MetricProperties};
 use mustlink_core::run::{self, Run, Transformed, guarded};
 use mustlink_core::selection::Counts;
 use mustlink_core::{Error, Problem, Result};
+use mustlink_datasets::FeatureWeights;
 
 use crate::config::{Exclude, Scope};
 use crate::grid::GridMethod;

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mustlink_core::features::FeatureWeights;
 use mustlink_core::{Error, Result};
+use mustlink_datasets::FeatureWeights;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -114,7 +114,7 @@ pub struct Clac {
 impl BaseClusterer for Clac {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "clac")?;
-        let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Error)?;
+        let closure = problem.closure(OnConflict::Error)?;
         if self.infeasible != WhenInfeasible::LeastViolation {
             closure.require_feasible(k)?;
         }

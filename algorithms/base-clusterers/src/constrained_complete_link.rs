@@ -100,7 +100,7 @@ impl BaseClusterer for ConstrainedCompleteLink {
             ctx.warn(format!("{soft} constraints are marked soft and kept as hard ones"));
         }
         let conflict = if self.soft_ml { OnConflict::Keep } else { OnConflict::Error };
-        let closure = Closure::new(&problem.constraints, n, conflict)?;
+        let closure = problem.closure(conflict)?;
         if let (Some(k), OnInfeasible::Error, false) = (k, self.on_infeasible, self.soft_ml) {
             closure.require_feasible(k)?;
         }

@@ -4,6 +4,8 @@ mod belief_propagation;
 mod cannot_link_mrf;
 mod gaussians;
 
+use std::sync::Arc;
+
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
 use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind, best_of};
@@ -147,7 +149,7 @@ struct Model<'a> {
     options: &'a ConstrainedEm,
     data: &'a Data,
     k: usize,
-    closure: Closure,
+    closure: Arc<Closure>,
     /// Labels of chunklets given the cannot-links.
     field: CannotLinkMrf,
     /// The same before any object is seen, as the objective takes it.
@@ -170,13 +172,12 @@ impl<'a> Model<'a> {
         k: usize,
         ctx: &Context,
     ) -> Result<Self> {
-        let n = problem.n();
         let soft = problem.constraints.pairs().iter();
         let soft = soft.filter(|c| c.strength == Some(Strength::Soft)).count();
         if soft > 0 {
             ctx.warn(format!("{soft} constraints are marked soft and kept as hard ones"));
         }
-        let closure = Closure::new(&problem.constraints, n, OnConflict::Error)?;
+        let closure = problem.closure(OnConflict::Error)?;
         closure.require_feasible(k)?;
         let nodes = closure.components();
         let field = CannotLinkMrf::new(nodes, k, options.max_width, |p| closure.apart(p));

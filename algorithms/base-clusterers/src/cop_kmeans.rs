@@ -99,7 +99,7 @@ impl BaseClusterer for CopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cop_kmeans")?;
         let stop = self.attempts.stop();
-        let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Error)?;
+        let closure = problem.closure(OnConflict::Error)?;
         let units = MustLinkUnits::new(&closure);
         let complete = match self.search {
             Search::Complete => {

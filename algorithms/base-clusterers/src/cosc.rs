@@ -132,8 +132,7 @@ pub enum Prefer {
 impl BaseClusterer for Cosc {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cosc")?;
-        let n = problem.n();
-        let closure = Closure::new(&problem.constraints, n, self.on_conflict)?;
+        let closure = problem.closure(self.on_conflict)?;
         closure.require_feasible(k)?;
         let soft = problem.constraints.pairs().iter();
         let soft = soft.filter(|c| c.strength == Some(Strength::Soft)).count();

@@ -65,7 +65,7 @@ impl BaseClusterer for ScopKMeans {
         let stop = self.attempts.stop();
         let points = Points::new(&problem.data, self.distortion)?;
         let split = Split::new(problem, k)?;
-        let closure = Closure::new(&problem.constraints, problem.n(), OnConflict::Keep)?;
+        let closure = problem.closure(OnConflict::Keep)?;
         let units = MustLinkUnits::new(&split.hard);
         let scales = self.scales(&points, &split);
         let links = Arc::new(ConstraintGroups::new(

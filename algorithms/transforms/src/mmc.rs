@@ -135,7 +135,7 @@ impl Mmc {
             let legal = format!("\"error\" above {MOST_OBJECTS} objects ({n} given)");
             return Err(Error::bad_param("no_cl", "\"all_non_ml\"", legal));
         }
-        let closure = Closure::new(&problem.constraints, n, OnConflict::Keep)?;
+        let closure = problem.closure(OnConflict::Keep)?;
         let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
         let apart = all.filter(|&(i, j)| closure.component(i) != closure.component(j));
         Ok(apart.map(|(i, j)| (i as u32, j as u32)).collect())

@@ -53,7 +53,7 @@ impl Transform for Rca {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
         self.check(data.d())?;
-        let closure = Closure::new(&problem.constraints, data.n(), OnConflict::Keep)?;
+        let closure = problem.closure(OnConflict::Keep)?;
         let chunklets: Vec<&[u32]> =
             (0..closure.components()).map(|p| closure.members(p)).filter(|c| c.len() > 1).collect();
         if chunklets.is_empty() {

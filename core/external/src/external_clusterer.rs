@@ -77,7 +77,7 @@ impl BaseClusterer for ExternalClusterer {
         }
         if self.hard_must || self.hard_cannot {
             // Found here, so that every language names contradictions alike.
-            Closure::new(&problem.constraints, problem.n(), OnConflict::Error)?;
+            problem.closure(OnConflict::Error)?;
         }
         let scratch = Scratch::new()?;
         let mut request = scratch.problem(problem)?;

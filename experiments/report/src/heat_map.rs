@@ -1,6 +1,6 @@
 //! Which features make which cluster? The weights that a method learned, as a heat map.
 
-use mustlink_core::features::FeatureWeights;
+use mustlink_datasets::FeatureWeights;
 
 use crate::axis::{Axis, Marked};
 use crate::chart::{Chart, Panel, Width};

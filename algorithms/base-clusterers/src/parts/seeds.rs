@@ -72,7 +72,7 @@ pub(crate) fn seeds(problem: &Problem, k: usize) -> Result<Vec<u32>> {
             Err(Error::bad_param("start", found, legal))
         };
     }
-    let closure = Closure::new(&problem.constraints, n, OnConflict::Keep)?;
+    let closure = problem.closure(OnConflict::Keep)?;
     let mut sets = closure.neighbourhoods();
     if sets.len() > k {
         // A stable sort: ties by smallest object.

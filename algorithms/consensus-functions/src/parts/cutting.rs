@@ -74,7 +74,7 @@ impl Cutting {
         if trivial.is_none() || view.k == 1 || !self.respect_must_link {
             return Ok(trivial);
         }
-        let closure = Closure::new(&problem.constraints, view.n, OnConflict::Keep)?;
+        let closure = problem.closure(OnConflict::Keep)?;
         let component = |i| closure.component(i) as u32;
         let (labels, k) = compact(&(0..view.n).map(component).collect::<Vec<u32>>());
         Ok(Some(Clustering { labels, k, ..Clustering::default() }))
@@ -172,11 +172,7 @@ impl Units {
         let n = view.n;
         let constrained = (cutting.respect_must_link || cutting.respect_cannot_link)
             && !problem.constraints.is_empty();
-        let closure = if constrained {
-            Some(Closure::new(&problem.constraints, n, OnConflict::Keep)?)
-        } else {
-            None
-        };
+        let closure = if constrained { Some(problem.closure(OnConflict::Keep)?) } else { None };
         // Objects with constraints are units of their own: what binds one does not bind its like.
         let bound = |i: usize| {
             closure.as_ref().is_some_and(|c| {

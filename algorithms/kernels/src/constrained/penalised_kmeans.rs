@@ -154,7 +154,7 @@ pub struct PenalisedKMeans {
     /// The options.
     pub options: SoftOptions,
     /// The constraints, closed; those marked hard have the weight the user gave them.
-    pub closure: Closure,
+    pub closure: Arc<Closure>,
     neighbourhoods: Vec<Vec<u32>>,
     /// Where starts come from, after what the constraints allow.
     init: SoftInit,
@@ -189,8 +189,13 @@ impl PenalisedKMeans {
     /// # Errors
     /// `InconsistentConstraints`.
     pub fn new(options: SoftOptions, problem: &Problem, descend: Descent) -> Result<Self> {
-        let constraints = softened(&problem.constraints, problem.n(), options.shared.hard_as_soft)?;
-        let closure = Closure::new(&constraints, problem.n(), options.shared.on_conflict)?;
+        let closure =
+            match softened(&problem.constraints, problem.n(), options.shared.hard_as_soft)? {
+                None => problem.closure(options.shared.on_conflict)?,
+                Some(soft) => {
+                    Arc::new(Closure::new(&soft, problem.n(), options.shared.on_conflict)?)
+                }
+            };
         let mut neighbourhoods = closure.neighbourhoods();
         let init = match (options.rules.init, options.weight) {
             (Some(init), _) => init,
@@ -433,13 +438,14 @@ pub fn distances(points: &Points, centres: &Array2<f64>, objects: &[u32], scale:
     out
 }
 
-/// Hard constraints as soft ones of the weight the user set. Without one the framework lets no hard
-/// constraint through.
-fn softened(given: &Constraints, n: usize, weight: Option<f64>) -> Result<Constraints> {
+/// Hard constraints as soft ones of the weight the user set; `None` where nothing changes. Without a weight
+/// the framework lets no hard constraint through.
+fn softened(given: &Constraints, n: usize, weight: Option<f64>) -> Result<Option<Constraints>> {
     let is_hard = |c: &Constraint| c.strength == Some(Strength::Hard);
     let Some(weight) = weight.filter(|_| given.pairs().iter().any(is_hard)) else {
-        return Ok(given.clone());
+        return Ok(None);
     };
     let soft = given.pairs().iter().map(|c| if is_hard(c) { c.weighing(weight) } else { *c });
-    Ok(Constraints::new(n, soft)?.with_neighbourhoods(given.neighbourhoods().to_vec()))
+    let soft = Constraints::new(n, soft)?.with_neighbourhoods(given.neighbourhoods().to_vec());
+    Ok(Some(soft))
 }
