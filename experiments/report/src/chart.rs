@@ -14,15 +14,6 @@ use crate::palette::{GREY, px};
 /// Free pixels right of a plot, for the last number below it.
 const RIGHT: f64 = 24.0;
 
-/// How wide a panel is, in pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Width {
-    /// With what stands beside its plot.
-    Whole(f64),
-    /// Its plot alone.
-    Plot(f64),
-}
-
 /// One plot with its axes.
 #[derive(Debug, Clone)]
 pub(crate) struct Panel {
@@ -45,34 +36,32 @@ pub(crate) struct Chart {
     /// A line below the title.
     pub note: String,
     pub legend: Legend,
-    pub width: Width,
+    /// Width of each plot in pixels.
+    pub width: f64,
     /// Panels side by side at most.
     pub columns: usize,
     pub panels: Vec<Panel>,
 }
 
 impl Chart {
-    /// A figure of one panel without a legend.
-    pub fn of(title: &str, description: &str, width: Width, panel: Panel) -> Chart {
-        Chart {
-            title: title.into(),
-            description: description.into(),
-            note: String::new(),
-            legend: Legend::default(),
-            width,
-            columns: 1,
-            panels: vec![panel],
-        }
+    /// A figure without a legend.
+    pub fn new(
+        title: &str,
+        description: &str,
+        width: f64,
+        columns: usize,
+        panels: Vec<Panel>,
+    ) -> Chart {
+        let (title, description) = (title.into(), description.into());
+        let (note, legend) = (String::new(), Legend::default());
+        Chart { title, description, note, legend, width, columns, panels }
     }
 
     /// The figure.
     pub fn svg(&self) -> String {
         // Plots stand exactly below one another.
         let margin = self.panels.iter().map(|p| p.y.room_left()).fold(0.0, f64::max);
-        let (plot, outer) = match self.width {
-            Width::Whole(outer) => (outer - margin - RIGHT, outer),
-            Width::Plot(plot) => (plot, margin + plot + RIGHT),
-        };
+        let outer = margin + self.width + RIGHT;
         let columns = self.panels.len().clamp(1, self.columns);
         // Names of rows leave no doubt where a figure begins; numbers do, beside a lone plot.
         let left = if columns == 1 && self.panels[0].y.is_drawn() { margin } else { 20.0 };
@@ -94,7 +83,7 @@ impl Chart {
             frames.extend(row.iter().enumerate().map(|(at, panel)| Frame {
                 left: outer * at as f64 + margin,
                 top,
-                width: plot,
+                width: self.width,
                 height: panel.height,
                 across: panel.x.scale,
                 upwards: panel.y.scale,
@@ -121,6 +110,14 @@ impl Chart {
 }
 
 impl Panel {
+    pub fn new(x: Axis, y: Axis, height: f64, marks: Vec<Mark>) -> Panel {
+        Panel { title: String::new(), x, y, height, marks }
+    }
+
+    pub fn titled(self, title: &str) -> Panel {
+        Panel { title: title.into(), ..self }
+    }
+
     fn draw(&self, frame: &Frame, margin: f64) -> Markup {
         let (left, right) = (px(frame.left), px(frame.left + frame.width));
         let (top, bottom) = (frame.top, frame.top + frame.height);
@@ -185,9 +182,8 @@ mod tests {
     fn drawn(marked: Marked) -> String {
         let axis = |name: &str| Axis::round(name, (0.0, 1.0), 2).marked(marked);
         let marks = vec![Mark::marker(0, (0.5, 1.0), Some("half < one".into()))];
-        let panel =
-            Panel { title: "p & q".into(), x: axis("x"), y: axis("y"), height: 80.0, marks };
-        Chart::of("a & b", "c < d", Width::Plot(100.0), panel).svg()
+        let panel = Panel::new(axis("x"), axis("y"), 80.0, marks).titled("p & q");
+        Chart::new("a & b", "c < d", 100.0, 1, vec![panel]).svg()
     }
 
     #[test]
