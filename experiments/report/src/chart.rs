@@ -61,11 +61,11 @@ impl Chart {
     pub fn svg(&self) -> String {
         // Plots stand exactly below one another.
         let margin = self.panels.iter().map(|p| p.y.room_left()).fold(0.0, f64::max);
-        let outer = margin + self.width + RIGHT;
         let columns = self.panels.len().clamp(1, self.columns);
         // Names of rows leave no doubt where a figure begins; numbers do, beside a lone plot.
-        let left = if columns == 1 && self.panels[0].y.is_drawn() { margin } else { 20.0 };
-        let panels = outer * columns as f64;
+        let left =
+            if columns == 1 && self.panels.iter().all(|p| p.y.is_drawn()) { margin } else { 20.0 };
+        let panels = (margin + self.width + RIGHT) * columns as f64;
         // Letters of the title are of 15 pixels.
         let title = left + width_of(&self.title) * 1.25 + 20.0;
         let width = (panels + self.legend.width()).max(title);
@@ -73,30 +73,15 @@ impl Chart {
         let mut top = if self.note.is_empty() { 34.0 } else { 52.0 };
         let place = if self.legend.beside { panels } else { left };
         let (legend, height) = self.legend.draw((place, top + 8.0), width - left);
-        if height > 0.0 {
-            top += height + 8.0;
-        }
-        let mut frames = Vec::new();
-        for row in self.panels.chunks(columns) {
-            let most = |of: &dyn Fn(&Panel) -> f64| row.iter().map(of).fold(0.0, f64::max);
-            top += most(&|p| if p.title.is_empty() { 0.0 } else { 26.0 });
-            frames.extend(row.iter().enumerate().map(|(at, panel)| Frame {
-                left: outer * at as f64 + margin,
-                top,
-                width: self.width,
-                height: panel.height,
-                across: panel.x.scale,
-                upwards: panel.y.scale,
-            }));
-            top += most(&|p| p.height + p.x.room_below());
-        }
+        top += if height > 0.0 { height + 8.0 } else { 0.0 };
+        let (frames, height) = self.frames(columns, margin, top);
+        let (w, h) = (width.round(), height.round());
         let drawn = html! {
-            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width.round()) " " (top.round()) }
-                width=(width.round()) height=(top.round()) role="img"
-                font-family="system-ui, sans-serif" font-size="12" fill="#222" {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (w) " " (h) } width=(w)
+                height=(h) role="img" font-family="system-ui, sans-serif" font-size="12" fill="#222" {
                 "\n" title { (self.title) }
                 "\n" desc { (self.description) }
-                "\n" rect width=(width.round()) height=(top.round()) fill="#fff" {}
+                "\n" rect width=(w) height=(h) fill="#fff" {}
                 "\n" text x=(px(left)) y="22" font-size="15" font-weight="600" { (self.title) }
                 "\n"
                 @if !self.note.is_empty() { text x=(px(left)) y="40" { (self.note) } "\n" }
@@ -106,6 +91,25 @@ impl Chart {
             "\n"
         };
         drawn.into_string()
+    }
+
+    /// Where the plots are, row by row from `top`, and where the last row ends.
+    fn frames(&self, columns: usize, margin: f64, mut top: f64) -> (Vec<Frame>, f64) {
+        let mut frames = Vec::new();
+        for row in self.panels.chunks(columns) {
+            let most = |of: &dyn Fn(&Panel) -> f64| row.iter().map(of).fold(0.0, f64::max);
+            top += most(&|p| if p.title.is_empty() { 0.0 } else { 26.0 });
+            frames.extend(row.iter().enumerate().map(|(at, panel)| Frame {
+                left: (margin + self.width + RIGHT) * at as f64 + margin,
+                top,
+                width: self.width,
+                height: panel.height,
+                across: panel.x.scale,
+                upwards: panel.y.scale,
+            }));
+            top += most(&|p| p.height + p.x.room_below());
+        }
+        (frames, top)
     }
 }
 
