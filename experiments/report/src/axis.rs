@@ -47,7 +47,9 @@ impl Axis {
 
     /// An axis with numbers beside it.
     pub fn numbers(name: &str, scale: Scale, at: &[f64]) -> Axis {
-        let text = |t: &f64| if scale.logarithmic { power(*t) } else { number(*t, at) };
+        let text = |t: &f64| {
+            if scale.logarithmic { power(*t) } else { number(*t, at) }
+        };
         let ticks = at.iter().map(|t| (*t, text(t))).collect();
         Axis { name: name.into(), scale, ticks, marked: Marked::Across }
     }

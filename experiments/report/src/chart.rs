@@ -14,15 +14,6 @@ use crate::palette::{GREY, px};
 /// Free pixels right of a plot, for the last number below it.
 const RIGHT: f64 = 24.0;
 
-/// How wide a panel is, in pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Width {
-    /// With what stands beside its plot.
-    Whole(f64),
-    /// Its plot alone.
-    Plot(f64),
-}
-
 /// One plot with its axes.
 #[derive(Debug, Clone)]
 pub(crate) struct Panel {
@@ -45,38 +36,36 @@ pub(crate) struct Chart {
     /// A line below the title.
     pub note: String,
     pub legend: Legend,
-    pub width: Width,
+    /// Width of each plot in pixels.
+    pub width: f64,
     /// Panels side by side at most.
     pub columns: usize,
     pub panels: Vec<Panel>,
 }
 
 impl Chart {
-    /// A figure of one panel without a legend.
-    pub fn of(title: &str, description: &str, width: Width, panel: Panel) -> Chart {
-        Chart {
-            title: title.into(),
-            description: description.into(),
-            note: String::new(),
-            legend: Legend::default(),
-            width,
-            columns: 1,
-            panels: vec![panel],
-        }
+    /// A figure without a legend.
+    pub fn new(
+        title: &str,
+        description: &str,
+        width: f64,
+        columns: usize,
+        panels: Vec<Panel>,
+    ) -> Chart {
+        let (title, description) = (title.into(), description.into());
+        let (note, legend) = (String::new(), Legend::default());
+        Chart { title, description, note, legend, width, columns, panels }
     }
 
     /// The figure.
     pub fn svg(&self) -> String {
         // Plots stand exactly below one another.
         let margin = self.panels.iter().map(|p| p.y.room_left()).fold(0.0, f64::max);
-        let (plot, outer) = match self.width {
-            Width::Whole(outer) => (outer - margin - RIGHT, outer),
-            Width::Plot(plot) => (plot, margin + plot + RIGHT),
-        };
         let columns = self.panels.len().clamp(1, self.columns);
         // Names of rows leave no doubt where a figure begins; numbers do, beside a lone plot.
-        let left = if columns == 1 && self.panels[0].y.is_drawn() { margin } else { 20.0 };
-        let panels = outer * columns as f64;
+        let left =
+            if columns == 1 && self.panels.iter().all(|p| p.y.is_drawn()) { margin } else { 20.0 };
+        let panels = (margin + self.width + RIGHT) * columns as f64;
         // Letters of the title are of 15 pixels.
         let title = left + width_of(&self.title) * 1.25 + 20.0;
         let width = (panels + self.legend.width()).max(title);
@@ -84,30 +73,15 @@ impl Chart {
         let mut top = if self.note.is_empty() { 34.0 } else { 52.0 };
         let place = if self.legend.beside { panels } else { left };
         let (legend, height) = self.legend.draw((place, top + 8.0), width - left);
-        if height > 0.0 {
-            top += height + 8.0;
-        }
-        let mut frames = Vec::new();
-        for row in self.panels.chunks(columns) {
-            let most = |of: &dyn Fn(&Panel) -> f64| row.iter().map(of).fold(0.0, f64::max);
-            top += most(&|p| if p.title.is_empty() { 0.0 } else { 26.0 });
-            frames.extend(row.iter().enumerate().map(|(at, panel)| Frame {
-                left: outer * at as f64 + margin,
-                top,
-                width: plot,
-                height: panel.height,
-                across: panel.x.scale,
-                upwards: panel.y.scale,
-            }));
-            top += most(&|p| p.height + p.x.room_below());
-        }
+        top += if height > 0.0 { height + 8.0 } else { 0.0 };
+        let (frames, height) = self.frames(columns, margin, top);
+        let (w, h) = (width.round(), height.round());
         let drawn = html! {
-            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width.round()) " " (top.round()) }
-                width=(width.round()) height=(top.round()) role="img"
-                font-family="system-ui, sans-serif" font-size="12" fill="#222" {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (w) " " (h) } width=(w)
+                height=(h) role="img" font-family="system-ui, sans-serif" font-size="12" fill="#222" {
                 "\n" title { (self.title) }
                 "\n" desc { (self.description) }
-                "\n" rect width=(width.round()) height=(top.round()) fill="#fff" {}
+                "\n" rect width=(w) height=(h) fill="#fff" {}
                 "\n" text x=(px(left)) y="22" font-size="15" font-weight="600" { (self.title) }
                 "\n"
                 @if !self.note.is_empty() { text x=(px(left)) y="40" { (self.note) } "\n" }
@@ -118,9 +92,36 @@ impl Chart {
         };
         drawn.into_string()
     }
+
+    /// Where the plots are, row by row from `top`, and where the last row ends.
+    fn frames(&self, columns: usize, margin: f64, mut top: f64) -> (Vec<Frame>, f64) {
+        let mut frames = Vec::new();
+        for row in self.panels.chunks(columns) {
+            let most = |of: &dyn Fn(&Panel) -> f64| row.iter().map(of).fold(0.0, f64::max);
+            top += most(&|p| if p.title.is_empty() { 0.0 } else { 26.0 });
+            frames.extend(row.iter().enumerate().map(|(at, panel)| Frame {
+                left: (margin + self.width + RIGHT) * at as f64 + margin,
+                top,
+                width: self.width,
+                height: panel.height,
+                across: panel.x.scale,
+                upwards: panel.y.scale,
+            }));
+            top += most(&|p| p.height + p.x.room_below());
+        }
+        (frames, top)
+    }
 }
 
 impl Panel {
+    pub fn new(x: Axis, y: Axis, height: f64, marks: Vec<Mark>) -> Panel {
+        Panel { title: String::new(), x, y, height, marks }
+    }
+
+    pub fn titled(self, title: &str) -> Panel {
+        Panel { title: title.into(), ..self }
+    }
+
     fn draw(&self, frame: &Frame, margin: f64) -> Markup {
         let (left, right) = (px(frame.left), px(frame.left + frame.width));
         let (top, bottom) = (frame.top, frame.top + frame.height);
@@ -185,9 +186,8 @@ mod tests {
     fn drawn(marked: Marked) -> String {
         let axis = |name: &str| Axis::round(name, (0.0, 1.0), 2).marked(marked);
         let marks = vec![Mark::marker(0, (0.5, 1.0), Some("half < one".into()))];
-        let panel =
-            Panel { title: "p & q".into(), x: axis("x"), y: axis("y"), height: 80.0, marks };
-        Chart::of("a & b", "c < d", Width::Plot(100.0), panel).svg()
+        let panel = Panel::new(axis("x"), axis("y"), 80.0, marks).titled("p & q");
+        Chart::new("a & b", "c < d", 100.0, 1, vec![panel]).svg()
     }
 
     #[test]

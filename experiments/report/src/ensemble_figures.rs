@@ -14,7 +14,7 @@ use mustlink_kernels::ensemble::imputation::histogram;
 use rayon::prelude::*;
 
 use crate::axis::{Axis, Marked};
-use crate::chart::{Chart, Panel, Width};
+use crate::chart::{Chart, Panel};
 use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
 use crate::palette::{COLOURS, Pen};
@@ -60,8 +60,7 @@ pub fn save_ensemble(
 /// One square plot with strokes outside it.
 fn square(title: &str, description: &str, x: Axis, y: Axis, marks: Vec<Mark>) -> Chart {
     let (x, y) = (x.marked(Marked::Outside), y.marked(Marked::Outside));
-    let panel = Panel { title: String::new(), x, y, height: SIDE, marks };
-    Chart::of(title, description, Width::Plot(SIDE), panel)
+    Chart::new(title, description, SIDE, 1, vec![Panel::new(x, y, SIDE, marks)])
 }
 
 /// Objects by label, within one by falling co-association with all of its objects.

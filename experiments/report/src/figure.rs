@@ -111,12 +111,12 @@ pub(crate) fn data_url(kind: &str, bytes: &[u8]) -> String {
     out
 }
 
-/// Lines as CSV under a head.
-pub(crate) fn csv<'a>(head: &[&str], lines: impl IntoIterator<Item = Vec<String>> + 'a) -> Vec<u8> {
+/// Lines as CSV under a head, whose names have commas between them.
+pub(crate) fn csv<'a>(head: &str, lines: impl IntoIterator<Item = Vec<String>> + 'a) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory, with lines of one length, cannot fail.
     let mut write = |line: Vec<String>| writer.write_record(line).is_ok();
-    write(head.iter().map(|h| h.to_string()).collect());
+    write(head.split(',').map(str::to_string).collect());
     for line in lines {
         write(line);
     }

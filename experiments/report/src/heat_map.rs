@@ -3,7 +3,7 @@
 use mustlink_datasets::FeatureWeights;
 
 use crate::axis::{Axis, Marked};
-use crate::chart::{Chart, Panel, Width};
+use crate::chart::{Chart, Panel};
 use crate::marks::Mark;
 use mustlink_experiments::results::CellRows;
 
@@ -60,7 +60,9 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
     let columns = drawn(&shares, weights.features.len());
     let most = shares.iter().flatten().fold(0.0f64, |m, &s| m.max(s));
     let several = shares.len() > 1;
-    let name = |at: usize| if several { format!("cluster {at}") } else { "all".into() };
+    let name = |at: usize| {
+        if several { format!("cluster {at}") } else { "all".into() }
+    };
     let mut marks = Vec::new();
     for (at, row) in shares.iter().enumerate() {
         for (column, &feature) in columns.iter().enumerate() {
@@ -78,13 +80,9 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
         }
     }
     let short = |feature: &usize| weights.features[*feature].chars().take(28).collect::<String>();
-    let panel = Panel {
-        title: String::new(),
-        x: Axis::names(columns.iter().map(short), Marked::Upright),
-        y: Axis::names((0..shares.len()).map(name), Marked::Bare).downwards(),
-        height: CELL * shares.len() as f64,
-        marks,
-    };
+    let x = Axis::names(columns.iter().map(short), Marked::Upright);
+    let y = Axis::names((0..shares.len()).map(name), Marked::Bare).downwards();
+    let panels = vec![Panel::new(x, y, CELL * shares.len() as f64, marks)];
     let description = format!(
         "A heat map of {} clusters and {} of {} features: the darker, the larger the share of the cluster's \
          weights.",
@@ -92,8 +90,8 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
         columns.len(),
         weights.features.len()
     );
-    let width = Width::Plot(CELL * columns.len() as f64);
-    Chart::of(&format!("{dataset}: {method}"), &description, width, panel).svg()
+    let width = CELL * columns.len() as f64;
+    Chart::new(&format!("{dataset}: {method}"), &description, width, 1, panels).svg()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! from a baseline.
 
 use crate::axis::Axis;
-use crate::chart::{Chart, Panel, Width};
+use crate::chart::{Chart, Panel};
 use crate::curves::{CurveSummary, PointSummary};
 use crate::figure::{cell, csv};
 use crate::legend::Legend;
@@ -17,17 +17,16 @@ use crate::scale::{Scale, span, ticks};
 /// Room for one figure, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Room {
-    width: f64,
-    /// Height of the plot within its axes.
-    plot: f64,
+    /// Width and height of the plot within its axes.
+    plot: (f64, f64),
     /// Whether it has a legend of its own and tells each point.
     alone: bool,
 }
 
 /// A figure by itself.
-pub(crate) const ALONE: Room = Room { width: 660.0, plot: 300.0, alone: true };
+pub(crate) const ALONE: Room = Room { plot: (568.0, 300.0), alone: true };
 /// One of many that share a legend.
-pub(crate) const SMALL: Room = Room { width: 320.0, plot: 170.0, alone: false };
+pub(crate) const SMALL: Room = Room { plot: (228.0, 170.0), alone: false };
 
 /// Levels of confidence, with their sign, from below to above.
 const LEVELS: [f64; 9] = [-99.0, -97.5, -95.0, -90.0, 0.0, 90.0, 95.0, 97.5, 99.0];
@@ -70,12 +69,12 @@ impl Curves<'_> {
         );
         let panel = self.panel(room)?;
         let below = self.confidence(panel.x.clone());
-        let mut chart = Chart::of(self.title, &description, Width::Whole(room.width), panel);
+        let panels = std::iter::once(panel).chain(below).collect();
+        let mut chart = Chart::new(self.title, &description, room.plot.0, 1, panels);
         if room.alone {
             let series = self.series.iter().map(|(at, c)| (*at, c.method.as_str()));
             chart.legend = Legend::of_series(series);
         }
-        chart.panels.extend(below);
         Some(chart.svg())
     }
 
@@ -101,13 +100,9 @@ impl Curves<'_> {
         // All bands lie below all lines.
         let bands = self.series.iter().filter_map(|(at, c)| self.band(*at, c, ends.0));
         let lines = self.series.iter().map(|(at, c)| line(*at, c, room.alone));
-        Some(Panel {
-            title: String::new(),
-            x: Axis::exact("queries", ends, if room.alone { 10 } else { 5 }),
-            y: Axis::numbers(self.y_name, scale, &marks),
-            height: room.plot,
-            marks: bands.chain(lines).collect(),
-        })
+        let x = Axis::exact("queries", ends, if room.alone { 10 } else { 5 });
+        let y = Axis::numbers(self.y_name, scale, &marks);
+        Some(Panel::new(x, y, room.plot.1, bands.chain(lines).collect()))
     }
 
     /// The intervals of one method; `None` where fewer than two are drawn.
@@ -115,7 +110,9 @@ impl Curves<'_> {
         let mut points = Vec::new();
         let mut end = curve.end;
         for p in &curve.points {
-            let Some((low, high)) = band(p, self.range) else { continue };
+            let Some((low, high)) = band(p, self.range) else {
+                continue;
+            };
             // The clustering after the last question has its band from there on.
             if let Some(end) = end.take_if(|e| *e < p.p) {
                 points.push((end.max(first), low, high));
@@ -142,35 +139,16 @@ impl Curves<'_> {
             let marks = std::iter::once(line).chain(markers).collect::<Vec<_>>();
             (marks.len() > 1).then_some(Mark::Group { series: Some(*at), marks })
         });
-        Some(Panel {
-            title: format!("above 0: higher than {baseline}"),
-            marks: lines.collect(),
-            x,
-            y,
-            height: STEP * (LEVELS.len() - 1) as f64,
-        })
+        let height = STEP * (LEVELS.len() - 1) as f64;
+        let title = format!("above 0: higher than {baseline}");
+        Some(Panel::new(x, y, height, lines.collect()).titled(&title))
     }
 
     /// The numbers drawn: as in summary.csv, then the band within the range, where the selector ended,
     /// and the confidence in a difference from the baseline.
     pub fn numbers(&self) -> Vec<u8> {
-        let head = [
-            "dataset",
-            "metric",
-            "method",
-            "p",
-            "mean",
-            "low",
-            "high",
-            "band_low",
-            "band_high",
-            "units",
-            "cells",
-            "undefined",
-            "failed",
-            "selector_end",
-            "confidence",
-        ];
+        let head = "dataset,metric,method,p,mean,low,high,band_low,band_high,units,cells,\
+                    undefined,failed,selector_end,confidence";
         let lines = self.series.iter().enumerate().flat_map(|(at, (_, c))| {
             c.points.iter().enumerate().map(move |(point, p)| {
                 let score = p.score.as_ref();
@@ -196,7 +174,7 @@ impl Curves<'_> {
                 ]
             })
         });
-        csv(&head, lines)
+        csv(head, lines)
     }
 }
 
@@ -234,8 +212,7 @@ fn line(at: usize, curve: &CurveSummary, tell: bool) -> Mark {
 
 /// Small figures side by side under one legend, as one figure; `None` without one that has curves.
 pub(crate) fn grid(title: &str, panels: &[Curves<'_>], methods: &[&str]) -> Option<String> {
-    let drawn =
-        panels.iter().filter_map(|p| Some(Panel { title: p.title.into(), ..p.panel(SMALL)? }));
+    let drawn = panels.iter().filter_map(|p| Some(p.panel(SMALL)?.titled(p.title)));
     let panels: Vec<Panel> = drawn.collect();
     if panels.is_empty() {
         return None;
@@ -245,15 +222,8 @@ pub(crate) fn grid(title: &str, panels: &[Curves<'_>], methods: &[&str]) -> Opti
         methods.join(", "),
         panels.len()
     );
-    let chart = Chart {
-        title: title.into(),
-        description,
-        note: String::new(),
-        legend: Legend::of_series(methods.iter().copied().enumerate()),
-        width: Width::Whole(SMALL.width),
-        columns: 3,
-        panels,
-    };
+    let mut chart = Chart::new(title, &description, SMALL.plot.0, 3, panels);
+    chart.legend = Legend::of_series(methods.iter().copied().enumerate());
     Some(chart.svg())
 }
 

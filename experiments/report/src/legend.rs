@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::axis::width_of;
-use crate::palette::{COLOURS, px, sample, shape};
+use crate::palette::{px, sample, shape};
 
 /// Height of a line of a legend.
 const LINE: f64 = 18.0;
@@ -101,9 +101,6 @@ fn wrapped(widths: impl Iterator<Item = f64>, room: f64) -> Vec<(f64, f64)> {
     };
     widths.map(place).collect()
 }
-
-/// The grey of shapes that stand for something whatever their colour.
-pub(crate) const ANY_COLOUR: &str = COLOURS[6];
 
 #[cfg(test)]
 mod tests {

@@ -11,11 +11,11 @@ use mustlink_experiments::Format;
 use serde_json::json;
 
 use crate::axis::{Axis, Marked, clipped};
-use crate::chart::{Chart, Panel, Width};
+use crate::chart::{Chart, Panel};
 use crate::figure::csv;
-use crate::legend::{ANY_COLOUR, Key, Legend};
+use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
-use crate::palette::{Pen, colour};
+use crate::palette::{COLOURS, Pen, colour};
 use crate::render::save_figure;
 use crate::scale::span;
 
@@ -24,7 +24,7 @@ const OBJECTS: usize = 5000;
 /// Constraints drawn at most.
 const CONSTRAINTS: usize = 300;
 /// Columns of the numbers.
-const HEAD: [&str; 8] = ["what", "object", "other", "x", "y", "cluster", "class", "violated"];
+const HEAD: &str = "what,object,other,x,y,cluster,class,violated";
 /// Names in a legend at most.
 const NAMED: usize = 12;
 
@@ -57,7 +57,7 @@ impl Projection<'_> {
         let ctx = ctx.child("plot");
         let (places, names) = self.places(&ctx)?;
         let (chart, rows) = self.draw(&places, names, &ctx);
-        save_figure(folder, "projection", &chart.svg(), &csv(&HEAD, rows), formats)
+        save_figure(folder, "projection", &chart.svg(), &csv(HEAD, rows), formats)
     }
 
     /// Two coordinates of each object, and what they are called.
@@ -139,9 +139,9 @@ impl Projection<'_> {
             if self.set.classes.is_some() { ", shapes are classes" } else { "" }
         );
         let (x, y) = (axis(0, |p| p.0), axis(1, |p| p.1));
-        let panel = Panel { title: String::new(), x, y, height: SIDE, marks };
+        let panels = vec![Panel::new(x, y, SIDE, marks)];
         let title = "Objects in two dimensions";
-        let chart = Chart::of(title, &description, Width::Plot(SIDE), panel);
+        let chart = Chart::new(title, &description, SIDE, 1, panels);
         (Chart { note, legend: self.legend(), ..chart }, rows)
     }
 
@@ -167,7 +167,7 @@ impl Projection<'_> {
         block("cluster", numbers, |at| Key::Shape(0, colour(at)));
         if let Some(classes) = &self.set.classes {
             let names = classes.names.iter().map(|name| clipped(name, LETTERS)).collect();
-            block("class", names, |at| Key::Shape(at, ANY_COLOUR));
+            block("class", names, |at| Key::Shape(at, COLOURS[6]));
         }
         Legend { entries, beside: true }
     }

@@ -1,7 +1,7 @@
 //! Which methods do the ranks separate? The critical-difference diagram of Demšar (2006).
 
 use crate::axis::{Axis, Marked, clipped, width_of};
-use crate::chart::{Chart, Panel, Width};
+use crate::chart::{Chart, Panel};
 use crate::figure::{Figure, csv};
 use crate::marks::{At, END, MIDDLE, Mark, START};
 use crate::palette::{COLOURS, GREY, Pen};
@@ -83,13 +83,8 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
         marks.push(Mark::Group { series: None, marks: vec![elbow, name] });
     }
     let height = labels + LINE * half as f64;
-    let panel = Panel {
-        title: String::new(),
-        x: Axis::hidden(1.0 - side * pixel, last + side * pixel),
-        y: Axis::hidden(height, 0.0),
-        height,
-        marks,
-    };
+    let x = Axis::hidden(1.0 - side * pixel, last + side * pixel);
+    let panels = vec![Panel::new(x, Axis::hidden(height, 0.0), height, marks)];
     let order: Vec<String> =
         found.methods.iter().map(|m| format!("{} {:.2}", m.method, m.rank)).collect();
     let description = format!(
@@ -99,7 +94,8 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
         found.critical_difference
     );
     let title = format!("Mean ranks: {}", found.title());
-    let svg = Chart::of(&title, &description, Width::Plot(AXIS + 2.0 * side), panel).svg();
+    let width = AXIS + 2.0 * side;
+    let svg = Chart::new(&title, &description, width, 1, panels).svg();
     let lines = found.methods.iter().enumerate().map(|(at, m)| {
         let mine = groups.iter().enumerate().filter(|(_, g)| (g.0..=g.1).contains(&at));
         let mine: Vec<String> = mine.map(|(g, _)| (g + 1).to_string()).collect();
@@ -112,8 +108,8 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
             mine.join(" "),
         ]
     });
-    let head = ["metric", "method", "mean_rank", "critical_difference", "data_sets", "bars"];
-    let numbers = csv(&head, lines);
+    let head = "metric,method,mean_rank,critical_difference,data_sets,bars";
+    let numbers = csv(head, lines);
     let caption = format!(
         "Mean ranks over {} data sets, the best at the left; bars join methods that Nemenyi's test does not \
          separate at 5 %.",
@@ -177,27 +173,12 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     let names = found.methods.iter().map(|m| clipped(&m.method, 34));
     let mut y = Axis::names(names, Marked::Bare).downwards();
     y.scale.high = -above;
-    let panel = Panel {
-        title: String::new(),
-        x: Axis::hidden(-beside, k as f64),
-        y,
-        height: SIZE.1 * (k as f64 + above),
-        marks,
-    };
-    let width = Width::Plot(SIZE.0 * (k as f64 + beside));
-    let mut chart = Chart::of(&title, &description, width, panel);
+    let x = Axis::hidden(-beside, k as f64);
+    let panels = vec![Panel::new(x, y, SIZE.1 * (k as f64 + above), marks)];
+    let width = SIZE.0 * (k as f64 + beside);
+    let mut chart = Chart::new(&title, &description, width, 1, panels);
     chart.note = "row less column: mean, won / tied / lost, p".into();
-    let head = [
-        "metric",
-        "first",
-        "second",
-        "mean_difference",
-        "won",
-        "tied",
-        "lost",
-        "p_signed_rank",
-        "p_holm",
-    ];
+    let head = "metric,first,second,mean_difference,won,tied,lost,p_signed_rank,p_holm";
     let lines = pairs.iter().map(|p| {
         let record = found.record(p.first, p.second);
         vec![
@@ -215,7 +196,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     let caption = "Row less column: mean difference over the data sets, data sets won / tied / lost by the \
                    row, p of Wilcoxon's signed-rank test after Holm's adjustment over all pairs; bold with a \
                    star below .05. Blue: the row is better.";
-    Figure::new(&format!("pairs-{}", found.metric), caption, chart.svg(), csv(&head, lines))
+    Figure::new(&format!("pairs-{}", found.metric), caption, chart.svg(), csv(head, lines))
 }
 
 struct Pair {

@@ -1,7 +1,7 @@
 //! What does a method take against another, against a bound, against what it was given?
 
 use crate::axis::Axis;
-use crate::chart::{Chart, Panel as Plot, Width};
+use crate::chart::{Chart, Panel as Plot};
 use crate::figure::{Figure, csv};
 use crate::legend::Legend;
 use crate::marks::{At, Mark};
@@ -64,37 +64,28 @@ impl Scatter<'_> {
         };
         let plot = |panel: &Panel| {
             let y = if self.joined { of(std::slice::from_ref(panel), |p| p.y) } else { y_span };
-            Plot {
-                title: panel.title.clone(),
-                // Names of powers of ten stand side by side only as long as there is room.
-                x: axis(self.x_name, x_span).at_most(6),
-                y: axis(self.y_name, y),
-                height: PLOT,
-                marks: self.marks(panel, axis(self.x_name, x_span)),
-            }
+            let (x, y) = (axis(self.x_name, x_span), axis(self.y_name, y));
+            let marks = self.marks(panel, (x.scale.low, x.scale.high));
+            // Names of powers of ten stand side by side only as long as there is room.
+            Plot::new(x.at_most(6), y, PLOT, marks).titled(&panel.title)
         };
-        let several = self.legend.len() > 1;
-        let chart = Chart {
-            title: self.title.into(),
-            description: format!(
-                "{} panels: {} upwards, {} to the right{}.",
-                self.panels.len(),
-                self.y_name,
-                self.x_name,
-                if self.logarithmic { ", both logarithmic" } else { "" }
-            ),
-            note: String::new(),
-            legend: Legend::of_series(self.legend.iter().copied().filter(|_| several)),
-            width: Width::Plot(PLOT),
-            columns: 4,
-            panels: self.panels.iter().map(plot).collect(),
-        };
+        let description = format!(
+            "{} panels: {} upwards, {} to the right{}.",
+            self.panels.len(),
+            self.y_name,
+            self.x_name,
+            if self.logarithmic { ", both logarithmic" } else { "" }
+        );
+        let panels = self.panels.iter().map(plot).collect();
+        let mut chart = Chart::new(self.title, &description, PLOT, 4, panels);
+        if self.legend.len() > 1 {
+            chart.legend = Legend::of_series(self.legend.iter().copied());
+        }
         chart.svg()
     }
 
     /// The line of equal numbers, then series by series lines and points.
-    fn marks(&self, panel: &Panel, x: Axis) -> Vec<Mark> {
-        let (low, high) = (x.scale.low, x.scale.high);
+    fn marks(&self, panel: &Panel, (low, high): (f64, f64)) -> Vec<Mark> {
         let pen = Pen::new(GREY, 1.0).dashed("4 4");
         let identity = Mark::Line { points: vec![(low, low), (high, high)], pen };
         let mut series: Vec<usize> = panel.points.iter().map(|p| p.series).collect();
@@ -117,7 +108,7 @@ impl Scatter<'_> {
                 vec![panel.title.clone(), p.name.clone(), p.x.to_string(), p.y.to_string()]
             })
         });
-        csv(&["panel", "point", x, y], lines)
+        csv(&format!("panel,point,{x},{y}"), lines)
     }
 }
 
@@ -223,7 +214,9 @@ pub(crate) fn propagated(experiment: &Experiment, results: &Results) -> Option<F
             };
             for (((p, made), (_, must)), (_, cannot)) in made.iter().zip(must).zip(cannot) {
                 let means = (samples::mean(made), samples::mean(must), samples::mean(cannot));
-                let (Some(y), Some(must), Some(cannot)) = means else { continue };
+                let (Some(y), Some(must), Some(cannot)) = means else {
+                    continue;
+                };
                 let name = format!("{} at {p}", method.id);
                 points.push(Point { x: must + cannot, y, series, name });
                 if !legend.contains(&(series, method.id.as_str())) {

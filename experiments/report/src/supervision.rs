@@ -154,17 +154,7 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
 impl Supervision {
     /// Every comparison, one per line.
     pub fn to_csv(&self) -> Vec<u8> {
-        let head = [
-            "metric",
-            "dataset",
-            "method",
-            "twin",
-            "mean_benefit",
-            "pairs",
-            "p_holm",
-            "informativeness",
-            "coherence",
-        ];
+        let head = "metric,dataset,method,twin,mean_benefit,pairs,p_holm,informativeness,coherence";
         let lines = self.benefits.iter().map(|b| {
             vec![
                 b.metric.clone(),
@@ -178,7 +168,7 @@ impl Supervision {
                 cell(b.coherence),
             ]
         });
-        csv(&head, lines)
+        csv(head, lines)
     }
 
     /// Where the mean is below 0, the worst first; `None` where it is nowhere.
