@@ -59,7 +59,8 @@ pub struct Problem {
 
 /// The closure of some constraints, kept for whoever asks next; shared by clones.
 #[derive(Debug, Clone, Default)]
-pub struct Closed(Arc<Mutex<Option<(Arc<Constraints>, Arc<Closure>)>>>);
+pub struct Closed(Arc<Mutex<Option<OfThese>>>);
+type OfThese = (Arc<Constraints>, Arc<Closure>);
 
 impl Problem {
     /// A problem with data alone.
@@ -150,9 +151,8 @@ impl Problem {
     /// `InconsistentConstraints` under `OnConflict::Error`.
     pub fn closure(&self, on_conflict: OnConflict) -> Result<Arc<Closure>> {
         let lock = || self.closed.0.lock().unwrap_or_else(|e| e.into_inner());
-        let of_these = |(of, made): &(_, Arc<Closure>)| {
-            Arc::ptr_eq(of, &self.constraints) && made.n() == self.n()
-        };
+        let of_these =
+            |(of, made): &OfThese| Arc::ptr_eq(of, &self.constraints) && made.n() == self.n();
         let there = lock().as_ref().filter(|&kept| of_these(kept)).map(|kept| kept.1.clone());
         let made = match there {
             Some(made) => made,

@@ -316,7 +316,9 @@ impl PentaTraining {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use super::links::Links;
     use crate::clac::Clac;
+    use mustlink_core::clustering::canonical;
     use mustlink_consensus_functions::voting::Voting;
     use mustlink_kernels::constrained::penalised_kmeans::ConstrainedInit;
     use mustlink_kernels::kmeans::seeding::Init;
@@ -404,7 +406,7 @@ mod tests {
             links: Links::new(6, 2, &Constraints::default()),
         };
         let right = [0, 0, 0, 1, 1, 1];
-        let mut components =
+        let components =
             vec![component(0, [0, 0, 1, 1, 1, 1]), component(1, right), component(2, right)];
         let penta =
             PentaTraining { top_ml: Top::Count(1), top_cl: Top::Count(2), ..Default::default() };
@@ -414,7 +416,9 @@ mod tests {
         assert_eq!(lesson.pairs, expected.map(|c| c.from(Origin::Imputed)));
         assert!(penta.lesson(&components, 1, &problem, &ctx).unwrap().pairs.is_empty());
         // Clustered anew, 1 and 2 are together and 11 and 12 apart from them.
-        let (added, _, changed) = penta.one_by_one(&mut components, &problem, &ctx).unwrap();
+        let mut to = Trained { components, status: Status::MaxIter, rounds: 0, skipped: 0 };
+        let (added, changed) = penta.round(&mut to, &problem, &ctx).unwrap();
+        let components = to.components;
         assert_eq!((added, changed), (3, true));
         assert_eq!(canonical(&components[0].clustering.labels), right);
         // All two must-links, and half of the three cannot-links, rounded up.
