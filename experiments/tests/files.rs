@@ -146,7 +146,7 @@ fn every_mistake_is_told_at_once() {
         "method[0].clusterer: no base clusterer \"kmean\"; did you mean \"kmeans\"?",
         "method[1].selector.pol: unknown option of random_pairs",
         "method[1].clusterer.max_iterations: must be in 1..=1000000000, got 0",
-        "split.folds: must be >= 2, got 1",
+        "split.folds: must be in 2..=1000000, got 1",
         "plots: unknown option of the configuration",
     ] {
         assert!(error.contains(part), "{part} is not in\n{error}");

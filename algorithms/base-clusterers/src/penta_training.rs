@@ -315,11 +315,11 @@ impl PentaTraining {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::links::Links;
+    use super::*;
     use crate::clac::Clac;
-    use mustlink_core::clustering::canonical;
     use mustlink_consensus_functions::voting::Voting;
+    use mustlink_core::clustering::canonical;
     use mustlink_kernels::constrained::penalised_kmeans::ConstrainedInit;
     use mustlink_kernels::kmeans::seeding::Init;
     use mustlink_laws::fixtures;
