@@ -3,7 +3,7 @@
 //! [`report`] makes tables, tests, figures and a page from a results directory; everything in it can be
 //! made again at any time.
 //!
-//! Each module uses only those above it:
+//! From what others build on to what is shown:
 //!
 //! | module | what it holds |
 //! |---|---|
