@@ -19,7 +19,7 @@ use mustlink::random::SeedPath;
 use mustlink::registry;
 use mustlink::roles::{EnsembleGenerator, Oracle, Transform};
 use mustlink::run::{self, Run, Steps, Transformed, guarded};
-use mustlink::selection::{self, Asking, Record, Selection};
+use mustlink::selection::{self, Asking, Contradicting, Record, Selection};
 use mustlink::{Context, DataKind, Error, Problem, Result};
 use mustlink_datasets::{Dataset, FeatureWeights, RowMap};
 use serde_json::{Value, json};
@@ -73,6 +73,9 @@ pub(crate) struct JobArgs {
     /// where it stopped and asks nothing twice
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
+    /// Ask although the clusterer reads no constraints, so that the answers change nothing
+    #[arg(long)]
+    pub selection_only: bool,
     /// Seed of every random number. Absent: that of the method file, else 0
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
@@ -277,6 +280,18 @@ impl Job {
             }
             _ => {}
         }
+        if let (Some(unread), false) = (self.method.unread_by(), selecting) {
+            if self.method.selector.is_some() && !args.selection_only {
+                return Err(Error::Usage(unread_answers(unread)));
+            }
+            let given = self.problem.constraints.len();
+            if given > 0 {
+                self.warnings.push(format!(
+                    "{unread} reads no constraints: the {given} given ones change nothing; pck_means and \
+                     others that \"mustlink list base-clusterers\" marks do"
+                ));
+            }
+        }
         if self.budget == Some(0) {
             self.warnings.push("--budget 0: nothing is asked".into());
         }
@@ -368,6 +383,14 @@ impl Job {
                 )));
             }
         };
+        let known = self.set.answerable().filter(|_| self.method.is_answered_by_classes());
+        let seen = &match &known {
+            Some(known) => seen.clone().asking_about(known),
+            None => seen.clone(),
+        };
+        if let Some(partly) = self.set.partly_known().filter(|_| known.is_some()) {
+            self.ctx.warn(partly);
+        }
         let mut scene = self.set.scene(self.ctx.child("oracle"));
         scene.data = Some(seen.data.clone());
         let selector_ctx = self.ctx.child("selector");
@@ -402,10 +425,7 @@ impl Job {
         let (lineage, before) = (&seen.lineage, &seen.steps);
         let seen = &seen.problem;
         let constraints = match selection {
-            Some(s) => {
-                let selected = s.at(s.asked(), self.method.view)?;
-                Arc::new(seen.constraints.union(&selected, seen.n())?)
-            }
+            Some(s) => Arc::new(self.method.constraints_at(seen, s, s.asked())?),
             None => seen.constraints.clone(),
         };
         let under = Problem { constraints: constraints.clone(), ..seen.clone() };
@@ -425,6 +445,36 @@ impl Job {
         named("clusterer").or_else(|| named("selector")).unwrap_or_default()
     }
 
+    /// What is said of answers that contradict each other or the given constraints: how many, what becomes
+    /// of them, the shortest chain of the first few.
+    pub fn clash(&self, selection: &Selection, given: &Constraints) -> Result<Option<String>> {
+        let asked = selection.asked();
+        let found = selection.contradicting(asked).len();
+        if found == 0 {
+            return Ok(None);
+        }
+        let rule = self.method.on_conflict;
+        let out = selection.left_out(asked, rule, given)?.len();
+        let fate = match rule {
+            Contradicting::KeepAll => "all are used".to_string(),
+            Contradicting::KeepFirst => "they are left out".into(),
+            _ => format!("{out} are left out, those on the chains included"),
+        };
+        let mut text = format!(
+            "{found} of {asked} answers contradict what was known before; {fate} (on_conflict = \"{}\")",
+            rule.name()
+        );
+        let witnesses = selection.witnesses(asked, given, MOST_CHAINS)?;
+        if !witnesses.is_empty() {
+            let chains = Error::InconsistentConstraints(witnesses).render(&|i| self.id(i));
+            text += &format!("; {}", chains.trim_start_matches("constraints: "));
+        }
+        if found > MOST_CHAINS {
+            text += &format!("; and {} more", found - MOST_CHAINS);
+        }
+        Ok(Some(text))
+    }
+
     /// Ends the progress display, shows the warnings of the plugins, and gives them all.
     pub fn finish(&self, args: &JobArgs) -> Vec<String> {
         self.spinner.finish();
@@ -433,6 +483,9 @@ impl Job {
         self.warnings.iter().cloned().chain(new).collect()
     }
 }
+
+/// Most contradicting answers of which the chain is shown.
+const MOST_CHAINS: usize = 5;
 
 /// Most constraints made of known classes one by one.
 const MOST_OF_CLASSES: usize = 100_000;
@@ -444,6 +497,15 @@ fn with_known(args: &JobArgs, set: &Dataset, given: Constraints) -> Result<Const
     let (objects, k) = (known.sizes().iter().sum::<usize>(), known.k());
     args.note(&format!("{objects} objects of {k} known classes make {} constraints", made.len()));
     given.union(&made, set.n())
+}
+
+/// Why nothing is asked where nobody reads the answers.
+fn unread_answers(unread: &str) -> String {
+    format!(
+        "{unread} reads no constraints: answers would change nothing. Choose one that does, for example \
+         --clusterer pck_means; ask without clustering by \"mustlink select\"; or ask all the same by \
+         --selection-only"
+    )
 }
 
 /// Whether somebody may be asked at the terminal, whose prompts a moving line would overwrite.

@@ -3,7 +3,7 @@
 use mustlink::method::Method;
 use mustlink::prelude::*;
 use mustlink::scripts;
-use mustlink::selection::ConstraintView;
+use mustlink::selection::{ConstraintView, Contradicting};
 
 /// A method file: what changes the data, what selects constraints, what clusters.
 // The text form of a `Method`, with what belongs to a run of it alone. The fields of `Method` stand
@@ -36,12 +36,15 @@ pub(crate) struct MethodFile {
     pub oracle: Option<Box<dyn Oracle>>,
     /// Which constraints of the selection reach the clusterer.
     pub view: ConstraintView,
+    /// What becomes of answers that contradict what was known when they came. Files of constraints are
+    /// the clusterer's: `clusterer.on_conflict`.
+    pub on_conflict: Contradicting,
 }
 
 impl MethodFile {
     /// The method alone.
     pub fn into_method(self) -> Method {
-        let MethodFile { transforms, clusterer, selector, oracle, view, .. } = self;
-        Method { transforms, clusterer, selector, oracle, view }
+        let MethodFile { transforms, clusterer, selector, oracle, view, on_conflict, .. } = self;
+        Method { transforms, clusterer, selector, oracle, view, on_conflict }
     }
 }

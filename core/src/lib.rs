@@ -3,6 +3,7 @@
 //! No method lives here. A method is a small tree of plugins ([`roles`]), run by the
 //! framework ([`run`], [`selection`]) on a [`Problem`], and held to the laws of its roles.
 
+pub mod answers;
 mod auto_or;
 pub mod closure;
 pub mod clustering;

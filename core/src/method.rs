@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::roles::{BaseClusterer, Oracle, Properties, QuerySelector, Transform};
 use crate::run::{self, Run, Transformed};
-use crate::selection::{ConstraintView, Selection};
+use crate::selection::{ConstraintView, Contradicting, Selection};
 
 /// A method: what changes the data, what selects constraints, what clusters.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +31,8 @@ pub struct Method {
     pub oracle: Option<Box<dyn Oracle>>,
     /// Which constraints of the selection reach the clusterer.
     pub view: ConstraintView,
+    /// What becomes of answers that contradict what was known when they came.
+    pub on_conflict: Contradicting,
 }
 
 impl Method {
@@ -57,6 +59,40 @@ impl Method {
             }
             (None, None) => Ok(()),
         }
+    }
+
+    /// Whether constraints make a difference: to a transform, to the clusterer, or to a selector that
+    /// clusters by itself.
+    pub fn reads_constraints(&self) -> bool {
+        let transforms = !self.suffix().is_empty();
+        transforms || self.clusterer.as_ref().is_none_or(|c| c.properties().reads_constraints)
+    }
+
+    /// Whether whoever answers knows the classes alone.
+    pub fn is_answered_by_classes(&self) -> bool {
+        let oracle = self.oracle.as_ref();
+        self.selector.is_some() && oracle.is_none_or(|o| o.properties().needs_labels)
+    }
+
+    /// The name of what reads no constraints where nothing else of the method does.
+    pub fn unread_by(&self) -> Option<&'static str> {
+        let clusterer = self.clusterer.as_ref().filter(|_| !self.reads_constraints());
+        clusterer.map(|c| c.typetag_name())
+    }
+
+    /// The constraints after `p` replies of `selection`: those of `seen` and those selected.
+    ///
+    /// # Errors
+    /// `InconsistentConstraints` where `on_conflict` asks for it; `ClosureTooLarge` for that view.
+    pub fn constraints_at(
+        &self,
+        seen: &Problem,
+        selection: &Selection,
+        p: usize,
+    ) -> Result<Constraints> {
+        let given = &seen.constraints;
+        let selected = selection.constraints(p, self.view, self.on_conflict, given)?;
+        given.union(&selected, seen.n())
     }
 
     /// Clusters `under`, the problem after the prefix with all its constraints: refits the suffix and

@@ -94,6 +94,13 @@ impl Problem {
         self
     }
 
+    /// The same, asking about objects of `known` alone, of which there are n.
+    pub fn asking_about(mut self, known: &[bool]) -> Self {
+        let both = |i: usize| known[i] && self.is_eligible(i);
+        self.eligible = Some((0..self.n()).map(both).collect());
+        self
+    }
+
     /// Number of objects.
     pub fn n(&self) -> usize {
         self.data.n()

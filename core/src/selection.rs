@@ -1,21 +1,17 @@
-//! How do questions reach an oracle, and what is left of the answers?
+//! How do questions reach an oracle?
 //!
-//! One driver moves messages between an inquiry and a respondent and writes the log. The log is
-//! the truth about what was asked: constraints at any point of a learning curve are a replay of it.
+//! One driver moves messages between an inquiry and a respondent and writes the log.
 
 use std::collections::{HashMap, HashSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
+pub use crate::answers::{ConstraintView, Contradicting, Counts, Selection};
 use crate::clustering::{Clustering, Status, partition_hash};
-use crate::constraints::{Constraint, Constraints, Kind, Origin};
+use crate::constraints::Constraints;
 use crate::context::Context;
 use crate::data::DataKind;
 use crate::error::{Error, Result};
 use crate::far_origin::FarOrigin;
-use crate::knowledge::LAST_NEIGHBOURHOOD;
+use crate::knowledge::{Knowledge, Learned};
 use crate::problem::Problem;
 use crate::roles::{
     Answer, Event, Inquiry, Outcome, QueryId, QuerySelector, Question, Refusal, Reply, Respondent,
@@ -23,206 +19,8 @@ use crate::roles::{
 };
 use crate::run;
 
-/// Which constraints a selection hands on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ConstraintView {
-    /// The replies alone.
-    Queried,
-    /// The replies, what the last-neighbourhood rule inferred, and a must-link from each object to
-    /// the representative of its neighbourhood.
-    #[default]
-    Neighbourhood,
-    /// Everything the replies entail, as pairs.
-    Closure,
-}
-
-impl ConstraintView {
-    /// The word used in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            ConstraintView::Queried => "queried",
-            ConstraintView::Neighbourhood => "neighbourhood",
-            ConstraintView::Closure => "closure",
-        }
-    }
-}
-
 /// Makes the clusterings an inquiry asks for.
 pub type ClusteringProvider<'a> = dyn Fn(&Constraints, u64) -> Result<Clustering> + 'a;
-
-/// A finished selection.
-#[derive(Debug, Clone, Default)]
-pub struct Selection {
-    n: usize,
-    /// Everything that happened, in order.
-    pub events: Vec<Event>,
-    /// What an inherently active method stood at when this many replies had come, for each point asked for.
-    pub snapshots: Vec<(usize, Clustering)>,
-    /// Whether the budget (and not the selector) ended it.
-    pub budget_ended: bool,
-    /// What ended it if not the selector: `budget`, `pending` (an answer is still to come), `closed`
-    /// or `out_of_scope` (the oracle refused).
-    pub closed: Option<&'static str>,
-}
-
-/// Counts over the first p replies of a selection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Counts {
-    /// Replies.
-    pub queries: usize,
-    /// Must-link replies.
-    pub must: usize,
-    /// Cannot-link replies.
-    pub cannot: usize,
-    /// "Don't know" replies.
-    pub dont_know: usize,
-    /// Replies taken back: they are queries and none of the three above.
-    pub retracted: usize,
-    /// Conclusions that cost nothing.
-    pub inferred: usize,
-    /// Replies that contradicted what was known.
-    pub conflicts: usize,
-    /// Total cost.
-    pub cost: f64,
-}
-
-impl Counts {
-    fn of(&mut self, reply: Reply) -> &mut usize {
-        match reply {
-            Reply::MustLink => &mut self.must,
-            Reply::CannotLink => &mut self.cannot,
-            Reply::DontKnow => &mut self.dont_know,
-        }
-    }
-}
-
-impl Selection {
-    /// A selection over `n` objects from its log.
-    pub fn from_events(n: usize, events: Vec<Event>) -> Self {
-        Selection { n, events, ..Selection::default() }
-    }
-
-    /// Number of replies.
-    pub fn asked(&self) -> usize {
-        self.events.iter().filter(|e| matches!(e, Event::Told { .. })).count()
-    }
-
-    /// Whether the selection has fewer than `p` replies because nothing was left to ask.
-    pub fn saturated(&self, p: usize) -> bool {
-        p > self.asked()
-    }
-
-    /// The log up to and with what followed the p-th reply: all before the next question.
-    pub fn prefix(&self, p: usize) -> &[Event] {
-        let mut told = 0;
-        let end = self.events.iter().position(|e| {
-            told += usize::from(matches!(e, Event::Told { .. }));
-            told >= p && matches!(e, Event::Asked { .. })
-        });
-        &self.events[..end.unwrap_or(self.events.len())]
-    }
-
-    /// Counts over the first `p` replies.
-    pub fn counts(&self, p: usize) -> Counts {
-        let mut c = Counts::default();
-        let mut told: HashMap<u64, Reply> = HashMap::new();
-        for event in self.prefix(p) {
-            match event {
-                Event::Told { id, reply, cost } => {
-                    c.queries += 1;
-                    c.cost += cost;
-                    told.insert(*id, *reply);
-                    *c.of(*reply) += 1;
-                }
-                Event::Retracted { id } => {
-                    if let Some(reply) = told.remove(id) {
-                        *c.of(reply) -= 1;
-                        c.retracted += 1;
-                    }
-                }
-                Event::Inferred { .. } => c.inferred += 1,
-                Event::Conflict { .. } => c.conflicts += 1,
-                _ => {}
-            }
-        }
-        c
-    }
-
-    /// The constraints after the first `p` replies, with the neighbourhoods by name.
-    ///
-    /// # Errors
-    /// `ClosureTooLarge` for the closure view.
-    pub fn at(&self, p: usize, view: ConstraintView) -> Result<Constraints> {
-        let mut asked: HashMap<u64, (u32, u32)> = HashMap::new();
-        let mut pairs: Vec<Constraint> = Vec::new();
-        let mut named: Vec<Vec<u32>> = Vec::new();
-        let mut replied: HashMap<u64, usize> = HashMap::new();
-        let mut inferred: HashSet<u32> = HashSet::new();
-        for event in self.prefix(p) {
-            match event {
-                Event::Asked { id, subject, reference, .. } => {
-                    asked.insert(*id, (*subject, *reference));
-                }
-                Event::Told { id, reply, .. } => {
-                    let (i, j) = asked[id];
-                    let kind = match reply {
-                        Reply::MustLink => Kind::MustLink,
-                        Reply::CannotLink => Kind::CannotLink,
-                        Reply::DontKnow => continue,
-                    };
-                    replied.insert(*id, pairs.len());
-                    let c = Constraint::new(i as usize, j as usize, kind);
-                    pairs.push(c.from(Origin::Queried));
-                }
-                // The first statement stays; a contradicting reply is kept in the log only, and so
-                // is one that was taken back.
-                Event::Conflict { id } | Event::Retracted { id } => {
-                    if let Some(&at) = replied.get(id) {
-                        pairs[at].weight = 0.0;
-                    }
-                }
-                // What the replies entail is left to the closure; what was assumed is no constraint.
-                Event::Inferred { i, j, kind, rule } if rule == LAST_NEIGHBOURHOOD => {
-                    inferred.insert(*i);
-                    if view != ConstraintView::Queried {
-                        let c = Constraint::new(*i as usize, *j as usize, *kind);
-                        pairs.push(c.from(Origin::Entailed));
-                    }
-                }
-                // The replies alone do not say where an inferred member belongs.
-                Event::Joined { object, .. }
-                    if view == ConstraintView::Queried && inferred.contains(object) => {}
-                Event::Joined { object, neighbourhood, representative } => {
-                    let at = *neighbourhood as usize;
-                    if named.len() <= at {
-                        named.resize(at + 1, Vec::new());
-                    }
-                    named[at].push(*object);
-                    if view != ConstraintView::Queried && object != representative {
-                        let c = Constraint::must(*object as usize, *representative as usize);
-                        pairs.push(c.from(Origin::Entailed));
-                    }
-                }
-                _ => {}
-            }
-        }
-        named.retain(|set| !set.is_empty());
-        let constraints = Constraints::new(self.n, pairs)?.with_neighbourhoods(named);
-        if view != ConstraintView::Closure {
-            return Ok(constraints);
-        }
-        let closure = Closure::new(&constraints, self.n, OnConflict::Keep)?;
-        let all = closure.pairs(EntailedWeight::Bottleneck, MAX_CLOSURE_PAIRS)?;
-        Ok(Constraints::new(self.n, all)?
-            .with_neighbourhoods(constraints.neighbourhoods().to_vec()))
-    }
-
-    /// What an inherently active method stood at after `p` replies.
-    pub fn snapshot(&self, p: usize) -> Option<&Clustering> {
-        self.snapshots.iter().rev().find(|(at, _)| *at <= p).map(|(_, c)| c)
-    }
-}
 
 /// What a selection is run with, besides selector, problem and oracle.
 #[derive(Default)]
@@ -339,6 +137,8 @@ struct Log<'a> {
     ledger: Option<&'a mut dyn Record>,
     /// Number of a query in the log by its number in the inquiry.
     ids: HashMap<u64, u64>,
+    /// What was given and answered so far.
+    knowledge: Knowledge,
 }
 
 impl Log<'_> {
@@ -353,6 +153,22 @@ impl Log<'_> {
             self.selection.events.push(event);
         }
         Ok(())
+    }
+
+    /// What the selector concluded from the reply to query `id` of its own. That it contradicts what was
+    /// given and answered is said here where the selector does not say so.
+    fn learned(
+        &mut self,
+        id: u64,
+        pair: (u32, u32),
+        reply: Reply,
+        mut new: Vec<Event>,
+    ) -> Result<()> {
+        let said = new.iter().any(|e| matches!(e, Event::Conflict { id: about } if *about == id));
+        if self.knowledge.tell(pair.0, pair.1, reply) == Learned::Conflict && !said {
+            new.push(Event::Conflict { id });
+        }
+        self.events(new)
     }
 
     /// Replies of the ledger that the selector did not ask for again: the constraints in them stay,
@@ -370,8 +186,11 @@ impl Log<'_> {
                 },
                 Event::Told { id, reply: answer.reply, cost: answer.cost },
             ]);
+            let (i, j) = (recorded.subject, recorded.reference);
             if recorded.retracted {
                 self.selection.events.push(Event::Retracted { id });
+            } else if self.knowledge.tell(i, j, answer.reply) == Learned::Conflict {
+                self.selection.events.push(Event::Conflict { id });
             }
         }
     }
@@ -409,7 +228,8 @@ pub fn run_with(
     run::check_magnitude(&problem.data)?;
     run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)?;
     let selection = Selection { n: problem.n(), ..Selection::default() };
-    let mut log = Log { selection, ledger, ids: HashMap::new() };
+    let knowledge = Knowledge::new(problem.n(), &problem.constraints);
+    let mut log = Log { selection, ledger, ids: HashMap::new(), knowledge };
     let mut paid = 0usize;
     if let Some(ledger) = &mut log.ledger {
         ledger.rewind();
@@ -527,7 +347,7 @@ pub fn run_with(
                 ]);
                 inquiry.tell(id, reply)?;
                 told += 1;
-                log.events(inquiry.drain())?;
+                log.learned(id, (subject, reference), reply, inquiry.drain())?;
                 ctx.progress(told as u64, budget.map(|b| b as u64));
             }
         }

@@ -157,6 +157,27 @@ impl Dataset {
         }
     }
 
+    /// The objects about which classes can answer, where these are some and not all.
+    pub fn answerable(&self) -> Option<Vec<bool>> {
+        let classes = self.classes.as_ref()?;
+        let known: Vec<bool> = classes.labels.iter().map(Option::is_some).collect();
+        let count = known.iter().filter(|&&k| k).count();
+        (2 <= count && count < self.n()).then_some(known)
+    }
+
+    /// How much of the data the classes can answer about, where that is not all.
+    pub fn partly_known(&self) -> Option<String> {
+        let known = self.answerable()?.iter().filter(|&&known| known).count();
+        let n = self.n();
+        let pairs = |m: usize| m as f64 * (m as f64 - 1.0);
+        let share = format!("{:.1} %", 100.0 * pairs(known) / pairs(n));
+        let unknown = n - known;
+        Some(format!(
+            "{unknown} of {n} objects have no class: {share} of the pairs can be answered, and questions \
+             are about the other {known} alone"
+        ))
+    }
+
     /// The constraints that follow from what is known of classes: must-links within a class, cannot-links
     /// between classes. All of them where there are at most `most`; else a chain through each class and
     /// one cannot-link for each two, from which the others follow.

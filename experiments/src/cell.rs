@@ -12,7 +12,6 @@ use mustlink_core::features::Lineage;
 use mustlink_core::method::Method;
 use mustlink_core::roles::{MetricInput, MetricProperties};
 use mustlink_core::run::{self, Run, Transformed, guarded};
-use mustlink_core::selection::Counts;
 use mustlink_core::{Error, Problem, Result};
 use mustlink_datasets::FeatureWeights;
 
@@ -70,15 +69,8 @@ pub(crate) fn run(
         let mut row = Row { p_requested: p, time_select_s: own.map(|s| s.seconds), ..base.clone() };
         let ctx = env.context(set, cell.repeat, cell.fold, start);
         let made = seen.clone().and_then(|Transformed { problem: seen, lineage, .. }| {
-            let (constraints, counts) = constraints_at(method, own, &seen, p.unwrap_or(0))?;
+            let constraints = constraints_at(method, own, &seen, p.unwrap_or(0), &mut row)?;
             check_no_test_leak(method, &constraints, test)?;
-            if let Some((counts, saturated)) = counts {
-                (row.queries, row.cost) = (Some(counts.queries), Some(counts.cost));
-                (row.inferred, row.dont_know) = (Some(counts.inferred), Some(counts.dont_know));
-                row.saturated = Some(saturated);
-            } else {
-                (row.queries, row.cost) = (Some(0), Some(0.0));
-            }
             row.constraints_must = Some(constraints.count(Kind::MustLink));
             row.constraints_cannot = Some(constraints.count(Kind::CannotLink));
             // The same constraints from the same streams give the same clustering.
@@ -113,6 +105,8 @@ pub(crate) fn run(
                     cost: row.cost,
                     inferred: row.inferred,
                     dont_know: row.dont_know,
+                    answers_contradicting: row.answers_contradicting,
+                    constraints_used: row.constraints_used,
                     saturated: row.saturated,
                     ..earlier
                 };
@@ -186,19 +180,30 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
     }
 }
 
-/// The constraints a clusterer gets at a point: those given and those selected.
+/// The constraints a clusterer gets at a point: those given and those selected, which are counted.
 fn constraints_at(
     method: &Method,
     own: Option<&Selected>,
     seen: &Problem,
     p: usize,
-) -> Result<(Constraints, Option<(Counts, bool)>)> {
+    row: &mut Row,
+) -> Result<Constraints> {
+    let reads = method.reads_constraints();
     let Some(selection) = own.and_then(|s| s.selection.as_ref().ok()) else {
-        return Ok(((*seen.constraints).clone(), None));
+        (row.queries, row.cost) = (Some(0), Some(0.0));
+        row.constraints_read = (!seen.constraints.is_empty()).then_some(reads);
+        return Ok((*seen.constraints).clone());
     };
-    let selected = selection.at(p, method.view)?;
-    let all = seen.constraints.union(&selected, seen.n())?;
-    Ok((all, Some((selection.counts(p), selection.saturated(p)))))
+    let counts = selection.counts(p);
+    (row.queries, row.cost) = (Some(counts.queries), Some(counts.cost));
+    (row.inferred, row.dont_know) = (Some(counts.inferred), Some(counts.dont_know));
+    row.answers_contradicting = Some(counts.conflicts);
+    row.saturated = Some(selection.saturated(p));
+    row.constraints_read = Some(reads);
+    let left_out = selection.left_out(p, method.on_conflict, &seen.constraints)?;
+    let handed = (counts.must + counts.cannot).saturating_sub(left_out.len());
+    row.constraints_used = Some(if reads { handed } else { 0 });
+    method.constraints_at(seen, selection, p)
 }
 
 /// As many weights are kept for the report; methods on text have more.

@@ -145,6 +145,17 @@ impl Grid {
         self.tests[dataset][repeat][fold].as_ref()
     }
 
+    /// What a reader of the results should know before anything runs.
+    pub fn notes(&self, experiment: &Experiment) -> Vec<String> {
+        let mut notes = experiment.unread();
+        for (set, methods) in self.datasets.iter().zip(&self.methods) {
+            let asked = methods.iter().any(|m| m.resolved.method.is_answered_by_classes());
+            let partly = set.set.partly_known().filter(|_| asked);
+            notes.extend(partly.map(|partly| format!("{}: {partly}", set.id)));
+        }
+        notes
+    }
+
     /// The method of a cell.
     pub fn method_of_cell(&self, cell: usize) -> &GridMethod {
         let c = &self.cells[cell];

@@ -56,6 +56,8 @@ pub struct Plan {
     pub memory: u64,
     /// The method and the data set of that cell.
     pub largest: String,
+    /// What a reader of the results should know before anything runs.
+    pub notes: Vec<String>,
 }
 
 /// How a plan knows its seconds.
@@ -138,6 +140,7 @@ fn lay_out(
         unmeasured: Vec::new(),
         memory: 0,
         largest: String::new(),
+        notes: experiment.unread(),
         datasets,
     };
     if plan.missing().next().is_some() {
@@ -208,6 +211,7 @@ fn lay_out(
     }
     plan.finished = grid.cells.len() - unfinished.len();
     plan.selections = grid.selections.len();
+    plan.notes = grid.notes(experiment);
     let operation = seconds_per_operation();
     plan.seconds = cells.seconds(operation)
         + selections.seconds(operation)
@@ -300,6 +304,9 @@ impl fmt::Display for Plan {
                 }
                 Err(message) => writeln!(f, "{}: MISSING: {message}", d.id)?,
             }
+        }
+        for note in &self.notes {
+            writeln!(f, "note: {note}")?;
         }
         writeln!(
             f,

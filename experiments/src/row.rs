@@ -66,6 +66,12 @@ pub struct Row {
     pub inferred: Option<usize>,
     /// Replies "don't know".
     pub dont_know: Option<usize>,
+    /// Replies that contradict what was known when they came.
+    pub answers_contradicting: Option<usize>,
+    /// Replies, must-links and cannot-links, that became constraints of what clusters.
+    pub constraints_used: Option<usize>,
+    /// Whether the method reads constraints; of no meaning where there are none.
+    pub constraints_read: Option<bool>,
     /// Must-links handed to the clusterer.
     pub constraints_must: Option<usize>,
     /// Cannot-links handed to the clusterer.
@@ -183,7 +189,7 @@ fn count(value: Option<usize>) -> Option<f64> {
 }
 
 /// Every field of a row beside its scores, in the order of the columns.
-const FIELDS: [Field; 40] = [
+const FIELDS: [Field; 43] = [
     text("experiment", Before),
     text("identity", Before),
     text("dataset", Before),
@@ -203,6 +209,9 @@ const FIELDS: [Field; 40] = [
     number("cost", Before, Real, |row| row.cost),
     number("inferred", Before, Whole, |row| count(row.inferred)),
     number("dont_know", Before, Whole, |row| count(row.dont_know)),
+    number("answers_contradicting", Before, Whole, |row| count(row.answers_contradicting)),
+    number("constraints_used", Before, Whole, |row| count(row.constraints_used)),
+    plain("constraints_read", Before, Flag),
     number("constraints_must", Before, Whole, |row| count(row.constraints_must)),
     number("constraints_cannot", Before, Whole, |row| count(row.constraints_cannot)),
     text("view", Before),
@@ -360,6 +369,8 @@ mod tests {
             cost: Some(2.0),
             inferred: Some(3),
             dont_know: Some(4),
+            answers_contradicting: Some(15),
+            constraints_used: Some(16),
             constraints_must: Some(5),
             constraints_cannot: Some(6),
             k: Some(7),
@@ -376,7 +387,7 @@ mod tests {
         for name in counted() {
             assert_eq!(row.number(name), value[name].as_f64(), "{name}");
         }
-        assert_eq!(counted().count(), 14);
+        assert_eq!(counted().count(), 16);
     }
 
     #[test]

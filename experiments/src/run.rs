@@ -183,6 +183,8 @@ fn carry_out(
     let start = Instant::now();
     if !left.todo.is_empty() {
         grid.datasets.iter().for_each(|d| options.progress.read(&d.id, &d.set.summary()));
+        let notes = grid.notes(experiment);
+        notes.iter().for_each(|note| options.progress.note(&format!("note: {note}")));
     }
     options.progress.start(&left.standing);
     let todo: Vec<usize> = left.todo.keys().copied().collect();

@@ -126,7 +126,11 @@ pub(crate) fn select(env: &RunEnv, s: usize, first: Option<&Selected>) -> Select
     let start = Instant::now();
     let ctx = env.context(set, task.repeat, task.fold, start);
     let test = env.grid.test(task.dataset, task.repeat, task.fold);
-    let (problem, _) = problem(set, resolved.k, test);
+    let (mut problem, _) = problem(set, resolved.k, test);
+    let known = set.set.answerable().filter(|_| resolved.method.is_answered_by_classes());
+    if let Some(known) = known {
+        problem = problem.asking_about(&known);
+    }
     let followed = match (task.budget, first) {
         (Budget::Follow(_), Some(f)) => match &f.selection {
             Ok(selection) => Ok(Some(selection.asked())),

@@ -45,6 +45,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     if let File::Experiment(experiment) = &file {
         check_heads(experiment, &args.data.source())?;
     }
+    if let File::Experiment(experiment) = &file {
+        experiment.unread().iter().for_each(|note| term::tell(&format!("note: {note}")));
+    }
     let text = match (file, args.memory_limit) {
         (File::Experiment(e), limit) => format!(
             "{name}: in order; experiment \"{}\" with {} data sets and {} methods{}",

@@ -67,8 +67,10 @@ struct Summary {
     iterations: usize,
     queries: usize,
     unanswered: usize,
+    answers_contradicting: usize,
     inferred: usize,
     constraints: usize,
+    constraints_read: bool,
     violations: Violations,
     scores: Scores,
     seconds: f64,
@@ -122,6 +124,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let seen = job.seen()?;
         job.method.admit_hard(&seen.problem.constraints)?;
         let selection = job.select(&seen.problem)?;
+        if let Some(selection) = &selection
+            && let Some(clash) = job.clash(selection, &seen.problem.constraints)?
+        {
+            job.context().warn(clash);
+        }
         let clustered = job.cluster(&seen, selection.as_ref())?;
         let seconds = start.elapsed().as_secs_f64();
         let scores = match &job.set.classes {
@@ -171,8 +178,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         iterations: clustering.history.len(),
         queries: counts.queries,
         unanswered: counts.dont_know,
+        answers_contradicting: counts.conflicts,
         inferred: counts.inferred,
         constraints: clustered.constraints.len(),
+        constraints_read: job.method.reads_constraints(),
         violations: Violations {
             must: clustered.run.violations.must,
             cannot: clustered.run.violations.cannot,
@@ -248,22 +257,29 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     };
     lines.push(("status", status));
     if job.method.selector.is_some() {
-        let unanswered = match s.unanswered {
+        let some = |count: usize, what: &str| match count {
             0 => String::new(),
-            some => format!(", {some} of them without an answer"),
+            some => format!(", {some} of them {what}"),
         };
-        lines.push(("queries", format!("{}{unanswered}, and {} inferred", s.queries, s.inferred)));
+        let unanswered = some(s.unanswered, "without an answer");
+        let contradicting = some(s.answers_contradicting, "contradicting");
+        let inferred = s.inferred;
+        lines.push((
+            "queries",
+            format!("{}{unanswered}{contradicting}, and {inferred} inferred", s.queries),
+        ));
     }
     if s.constraints > 0 {
         let count = |kind| clustered.constraints.count(kind);
         lines.push((
             "constraints",
             format!(
-                "{} must-links ({} violated), {} cannot-links ({} violated)",
+                "{} must-links ({} violated), {} cannot-links ({} violated){}",
                 count(Kind::MustLink),
                 s.violations.must,
                 count(Kind::CannotLink),
-                s.violations.cannot
+                s.violations.cannot,
+                if s.constraints_read { "" } else { "; none was read" }
             ),
         ));
     }

@@ -1,6 +1,7 @@
 //! Only the questions: which constraints would a method ask for?
 
 use mustlink::constraints::{Constraint, Constraints};
+use mustlink::method::Method;
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
@@ -25,8 +26,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     check_outputs(&[("--out", Some(&args.out))], &args.job.inputs())?;
     let job = Job::open(&args.job, true)?;
     let made = in_pool(args.job.threads, || {
-        let selection = job.select(&job.seen()?.problem)?.unwrap_or_default();
-        let selected = selection.at(selection.asked(), job.method.view)?;
+        let seen = job.seen()?.problem;
+        let (given, selection) = (&seen.constraints, job.select(&seen)?.unwrap_or_default());
+        if let Some(clash) = job.clash(&selection, given)? {
+            job.context().warn(clash);
+        }
+        let Method { view, on_conflict, .. } = job.method;
+        let selected = selection.constraints(selection.asked(), view, on_conflict, given)?;
         Ok((selection, selected))
     })?;
     job.finish(&args.job);
@@ -55,6 +61,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         let mut text = format!("{asked} queries: {must} must-link, {cannot} cannot-link");
         if c.dont_know > 0 {
             text += &format!(", {} without an answer", c.dont_know);
+        }
+        if c.conflicts > 0 {
+            text += &format!(", {} contradicting", c.conflicts);
         }
         if c.retracted > 0 {
             text += &format!(", {} taken back", c.retracted);

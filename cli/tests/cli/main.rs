@@ -1,5 +1,6 @@
 //! The program as its users meet it: arguments in; output, messages and exit status out.
 
+mod answers;
 mod bad_input;
 mod catalogue;
 mod consensus;

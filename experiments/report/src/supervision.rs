@@ -49,13 +49,11 @@ pub(crate) struct Supervision {
     pub benefits: Vec<Benefit>,
     /// Methods that ask and have no twin.
     pub alone: Vec<String>,
+    /// Methods that ask and read no constraints, so that nothing can differ.
+    pub unread: Vec<String>,
     /// Whether informativeness and coherence are scored.
     pub informativeness: bool,
     pub coherence: bool,
-}
-
-fn asks(method: &MethodSpec) -> bool {
-    method.config.get("selector").is_some_and(|s| !s.is_null())
 }
 
 /// What a method does apart from asking.
@@ -79,14 +77,16 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
         coherence: coherence.is_some(),
         ..Supervision::default()
     };
-    let asking: Vec<&MethodSpec> = experiment.methods.iter().filter(|m| asks(m)).collect();
+    let asking = experiment.methods.iter().filter(|m| m.asks());
+    let (asking, unread): (Vec<_>, Vec<_>) = asking.partition(|m| m.reads_constraints());
     let twin_of = |method: &MethodSpec| {
-        let mut others = experiment.methods.iter().filter(|m| !asks(m));
+        let mut others = experiment.methods.iter().filter(|m| !m.asks());
         others.find(|m| {
             let own = without_questions(method);
             own.is_some() && own == without_questions(m)
         })
     };
+    out.unread = unread.into_iter().map(|m| m.id.clone()).collect();
     for method in &asking {
         if !starts_at_0 && twin_of(method).is_none() {
             out.alone.push(method.id.clone());
@@ -214,7 +214,7 @@ impl Supervision {
 
     /// The section of the page; `None` without anything to say.
     pub fn section(&self, experiment: &Experiment) -> Option<Section> {
-        if self.benefits.is_empty() && self.alone.is_empty() {
+        if self.benefits.is_empty() && self.alone.is_empty() && self.unread.is_empty() {
             return None;
         }
         let below = self.benefits.iter().filter(|b| b.mean < -TIE).count();
@@ -236,6 +236,13 @@ impl Supervision {
                     b { "No twin:" } " " (self.alone.join(", ")) ". Put 0 first among the points under "
                     code { "[curve]" } ", or add a " code { "[[method]]" } " with "
                     code { "clusterer = \"same:" (first) "\"" } " and no selector."
+                }
+                "\n"
+            }
+            @if !self.unread.is_empty() {
+                p {
+                    b { "Not compared:" } " " (self.unread.join(", ")) " asks and reads no constraints, so \
+                     that nothing can differ."
                 }
                 "\n"
             }

@@ -95,7 +95,22 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
             "seconds",
             "Mean seconds of a cell at its last point, selection included.",
         ),
-        ("queries", "queries", "Mean number of answered questions at the last point."),
+        (
+            "queries",
+            "queries",
+            "Mean number of questions at the last point, those without an answer included.",
+        ),
+        (
+            "dont_know",
+            "questions without an answer",
+            "Mean number of those among them at the last point.",
+        ),
+        (
+            "answers_contradicting",
+            "contradicting answers",
+            "Mean number of answers at the last point that contradict what was known when they came; \
+             on_conflict of the method says what becomes of them.",
+        ),
         (
             "violations",
             "constraints violated",

@@ -68,6 +68,27 @@ impl Experiment {
         &self.columns
     }
 
+    /// What the methods ask in vain or are given in vain: they read no constraints.
+    pub fn unread(&self) -> Vec<String> {
+        let given: Vec<&str> =
+            self.datasets.iter().filter(|d| d.constraints.is_some()).map(|d| &*d.id).collect();
+        let unread = self.methods.iter().filter(|m| !m.reads_constraints());
+        let (asking, silent): (Vec<&MethodSpec>, _) = unread.partition(|m| m.asks());
+        let named = |methods: &[&MethodSpec]| {
+            methods.iter().map(|m| m.id.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let mut out = Vec::new();
+        if !asking.is_empty() {
+            let who = named(&asking);
+            out.push(format!("{who}: asks, but reads no constraints: the answers change nothing"));
+        }
+        if !given.is_empty() && !silent.is_empty() {
+            let (who, sets) = (named(&silent), given.join(", "));
+            out.push(format!("{who}: reads no constraints, those given with {sets} neither"));
+        }
+        out
+    }
+
     /// What a method has for each option that the experiment varies, by column: null where it has none.
     pub(crate) fn varied_options(&self, method: &str) -> BTreeMap<String, Value> {
         let method = self.methods.iter().find(|m| m.id == method);
@@ -170,6 +191,16 @@ impl MethodSpec {
         let k = config.get("k").cloned().map(config::instantiate).transpose()?;
         let method = config::instantiate(sections)?;
         Ok(ResolvedMethod { id: self.id.clone(), method, k, config })
+    }
+
+    /// Whether constraints, given or asked for, make a difference to the method.
+    pub fn reads_constraints(&self) -> bool {
+        self.resolve(Some(2)).is_ok_and(|resolved| resolved.method.reads_constraints())
+    }
+
+    /// Whether it asks.
+    pub fn asks(&self) -> bool {
+        self.config.get("selector").is_some_and(|s| !s.is_null())
     }
 
     /// The option at a path (`selector.super_instances`), with the path by its own name where an alias was

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use mustlink_core::registry;
 use mustlink_core::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
-use mustlink_core::selection::ConstraintView;
+use mustlink_core::selection::{ConstraintView, Contradicting};
 use mustlink_external::parts::scripts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,6 +173,9 @@ pub struct MethodEntry {
     /// Which constraints of the selection reach the clusterer.
     #[serde(default)]
     pub view: ConstraintView,
+    /// What becomes of answers that contradict what was known when they came.
+    #[serde(default)]
+    pub on_conflict: Contradicting,
     /// Named settings, each a table of options; the method stands once with each of them:
     /// `{ quick = { "clusterer.restarts" = 1 } }`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]

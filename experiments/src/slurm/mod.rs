@@ -71,6 +71,8 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
     journal.write_data(&grid.facts())?;
     if !left.todo.is_empty() {
         grid.datasets.iter().for_each(|d| options.progress.read(&d.id, &d.set.summary()));
+        let notes = grid.notes(experiment);
+        notes.iter().for_each(|note| options.progress.note(&format!("note: {note}")));
     }
     options.progress.start(&left.standing);
     let losses = Losses::read(&options.out)?;

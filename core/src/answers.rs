@@ -1,0 +1,424 @@
+//! What is left of the answers of a selection?
+//!
+//! The log is the truth about what was asked: counts and constraints at any point of a learning curve
+//! are a replay of it.
+
+use std::collections::{HashMap, HashSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
+use crate::clustering::Clustering;
+use crate::constraints::{Constraint, Constraints, Kind, Origin};
+use crate::error::{Error, Result};
+use crate::knowledge::LAST_NEIGHBOURHOOD;
+use crate::roles::{Event, QueryId, Reply};
+use crate::witness::Witness;
+
+/// Which constraints a selection hands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConstraintView {
+    /// The replies alone.
+    Queried,
+    /// The replies, what the last-neighbourhood rule inferred, and a must-link from each object to
+    /// the representative of its neighbourhood.
+    #[default]
+    Neighbourhood,
+    /// Everything the replies entail, as pairs.
+    Closure,
+}
+
+impl ConstraintView {
+    /// The word used in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            ConstraintView::Queried => "queried",
+            ConstraintView::Neighbourhood => "neighbourhood",
+            ConstraintView::Closure => "closure",
+        }
+    }
+}
+
+/// What becomes of answers that contradict what was known when they came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Contradicting {
+    /// The selection is an error, with a shortest chain for each of them.
+    Error,
+    /// They are left out: what was said first holds.
+    #[default]
+    KeepFirst,
+    /// They are handed on with the others, for methods that weigh constraints.
+    KeepAll,
+    /// They are left out, and with each the answers on the shortest chain that it contradicts.
+    DropAllInvolved,
+}
+
+impl Contradicting {
+    /// The word in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Contradicting::Error => "error",
+            Contradicting::KeepFirst => "keep_first",
+            Contradicting::KeepAll => "keep_all",
+            Contradicting::DropAllInvolved => "drop_all_involved",
+        }
+    }
+}
+
+/// A finished selection.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    pub(crate) n: usize,
+    /// Everything that happened, in order.
+    pub events: Vec<Event>,
+    /// What an inherently active method stood at when this many replies had come, for each point asked for.
+    pub snapshots: Vec<(usize, Clustering)>,
+    /// Whether the budget (and not the selector) ended it.
+    pub budget_ended: bool,
+    /// What ended it if not the selector: `budget`, `pending` (an answer is still to come), `closed`
+    /// or `out_of_scope` (the oracle refused).
+    pub closed: Option<&'static str>,
+}
+
+/// Counts over the first p replies of a selection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Counts {
+    /// Replies.
+    pub queries: usize,
+    /// Must-link replies.
+    pub must: usize,
+    /// Cannot-link replies.
+    pub cannot: usize,
+    /// "Don't know" replies.
+    pub dont_know: usize,
+    /// Replies taken back: they are queries and none of the three above.
+    pub retracted: usize,
+    /// Conclusions that cost nothing.
+    pub inferred: usize,
+    /// Replies that contradict what was known when they came.
+    pub conflicts: usize,
+    /// Total cost.
+    pub cost: f64,
+}
+
+impl Counts {
+    fn of(&mut self, reply: Reply) -> &mut usize {
+        match reply {
+            Reply::MustLink => &mut self.must,
+            Reply::CannotLink => &mut self.cannot,
+            Reply::DontKnow => &mut self.dont_know,
+        }
+    }
+}
+
+impl Selection {
+    /// A selection over `n` objects from its log.
+    pub fn from_events(n: usize, events: Vec<Event>) -> Self {
+        Selection { n, events, ..Selection::default() }
+    }
+
+    /// Number of replies.
+    pub fn asked(&self) -> usize {
+        self.events.iter().filter(|e| matches!(e, Event::Told { .. })).count()
+    }
+
+    /// Whether the selection has fewer than `p` replies because nothing was left to ask.
+    pub fn saturated(&self, p: usize) -> bool {
+        p > self.asked()
+    }
+
+    /// The log up to and with what followed the p-th reply: all before the next question.
+    pub fn prefix(&self, p: usize) -> &[Event] {
+        let mut told = 0;
+        let end = self.events.iter().position(|e| {
+            told += usize::from(matches!(e, Event::Told { .. }));
+            told >= p && matches!(e, Event::Asked { .. })
+        });
+        &self.events[..end.unwrap_or(self.events.len())]
+    }
+
+    /// Counts over the first `p` replies.
+    pub fn counts(&self, p: usize) -> Counts {
+        let mut c = Counts::default();
+        let mut told: HashMap<u64, Reply> = HashMap::new();
+        let mut conflicts: HashSet<u64> = HashSet::new();
+        for event in self.prefix(p) {
+            match event {
+                Event::Told { id, reply, cost } => {
+                    c.queries += 1;
+                    c.cost += cost;
+                    told.insert(*id, *reply);
+                    *c.of(*reply) += 1;
+                }
+                Event::Retracted { id } => {
+                    if let Some(reply) = told.remove(id) {
+                        *c.of(reply) -= 1;
+                        c.retracted += 1;
+                        conflicts.remove(id);
+                    }
+                }
+                Event::Inferred { .. } => c.inferred += 1,
+                Event::Conflict { id } => drop(conflicts.insert(*id)),
+                _ => {}
+            }
+        }
+        c.conflicts = conflicts.len();
+        c
+    }
+
+    /// The constraints after the first `p` replies, with the neighbourhoods by name: what was said first
+    /// holds.
+    ///
+    /// # Errors
+    /// `ClosureTooLarge` for the closure view.
+    pub fn at(&self, p: usize, view: ConstraintView) -> Result<Constraints> {
+        self.handed(p, view, &self.contradicting(p).into_iter().collect(), None)
+    }
+
+    /// As [`Selection::at`], with another rule for answers that contradict each other or `given`.
+    ///
+    /// # Errors
+    /// `InconsistentConstraints` where the rule asks for it; `ClosureTooLarge` for the closure view.
+    pub fn constraints(
+        &self,
+        p: usize,
+        view: ConstraintView,
+        rule: Contradicting,
+        given: &Constraints,
+    ) -> Result<Constraints> {
+        let without = self.left_out(p, rule, given)?;
+        if rule != Contradicting::DropAllInvolved || without.is_empty() {
+            return self.handed(p, view, &without, None);
+        }
+        let left = self.handed(p, ConstraintView::Queried, &without, None)?;
+        let left = Closure::new(&given.union(&left, self.n)?, self.n, OnConflict::Keep)?;
+        self.handed(p, view, &without, Some(&left))
+    }
+
+    /// The queries among the first `p` whose answers contradict what was known, in their order.
+    pub fn contradicting(&self, p: usize) -> Vec<QueryId> {
+        let mut found: Vec<QueryId> = Vec::new();
+        for event in self.prefix(p) {
+            match event {
+                Event::Conflict { id } if !found.contains(id) => found.push(*id),
+                Event::Retracted { id } => found.retain(|known| known != id),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The queries among the first `p` whose answers do not become constraints under this rule.
+    ///
+    /// # Errors
+    /// `InconsistentConstraints` where the rule asks for it.
+    pub fn left_out(
+        &self,
+        p: usize,
+        rule: Contradicting,
+        given: &Constraints,
+    ) -> Result<HashSet<QueryId>> {
+        let mut out: HashSet<QueryId> = self.contradicting(p).into_iter().collect();
+        if out.is_empty() {
+            return Ok(out);
+        }
+        match rule {
+            Contradicting::KeepFirst => {}
+            Contradicting::KeepAll => out.clear(),
+            Contradicting::Error => {
+                let witnesses = self.witnesses(p, given, usize::MAX)?;
+                return Err(Error::InconsistentConstraints(witnesses));
+            }
+            Contradicting::DropAllInvolved => {
+                let links = self.witnesses(p, given, usize::MAX)?.into_iter().flat_map(|w| {
+                    let ends = std::iter::once(w.cannot);
+                    ends.chain(w.path.windows(2).map(|l| (l[0], l[1])).collect::<Vec<_>>())
+                });
+                let links: HashSet<(u32, u32)> = links.map(|(i, j)| (i.min(j), i.max(j))).collect();
+                out.extend(self.prefix(p).iter().filter_map(|event| match event {
+                    Event::Asked { id, subject, reference, .. } => {
+                        let pair = (*subject.min(reference), *subject.max(reference));
+                        links.contains(&pair).then_some(*id)
+                    }
+                    _ => None,
+                }));
+            }
+        }
+        Ok(out)
+    }
+
+    /// For the first `most` contradicting answers a shortest chain that each closes, found among `given`,
+    /// the answers that stay, and what was inferred where these alone do not contradict it.
+    ///
+    /// # Errors
+    /// None for objects of the problem.
+    pub fn witnesses(&self, p: usize, given: &Constraints, most: usize) -> Result<Vec<Witness>> {
+        let contradicting = self.contradicting(p);
+        let out = contradicting.iter().copied().collect();
+        let answers = self.handed(p, ConstraintView::Queried, &out, None)?;
+        let more = self.handed(p, ConstraintView::Neighbourhood, &out, None)?;
+        let asked = self.answered(p);
+        let mut witnesses = Vec::new();
+        for answer in contradicting.iter().filter_map(|id| asked.get(id)).take(most) {
+            for known in [&answers, &more] {
+                let all = Constraints::new(self.n, [*answer])?
+                    .union(given, self.n)?
+                    .union(known, self.n)?;
+                let closure = Closure::new(&all, self.n, OnConflict::Keep)?;
+                // The answer stands first in the list.
+                let closes = |w: &Witness| w.index == 0 || w.links.contains(&0);
+                let chains = closure.witnesses().into_iter().filter(closes);
+                if let Some(shortest) = chains.min_by_key(|w| w.path.len()) {
+                    witnesses.push(shortest);
+                    break;
+                }
+            }
+        }
+        Ok(witnesses)
+    }
+
+    /// The answers among the first `p` that say something, by the number of their query.
+    fn answered(&self, p: usize) -> HashMap<QueryId, Constraint> {
+        let mut asked: HashMap<QueryId, (u32, u32)> = HashMap::new();
+        let mut answered = HashMap::new();
+        for event in self.prefix(p) {
+            match event {
+                Event::Asked { id, subject, reference, .. } => {
+                    asked.insert(*id, (*subject, *reference));
+                }
+                Event::Told { id, reply, .. } => {
+                    let kind = match reply {
+                        Reply::MustLink => Kind::MustLink,
+                        Reply::CannotLink => Kind::CannotLink,
+                        Reply::DontKnow => continue,
+                    };
+                    let (i, j) = asked[id];
+                    let c = Constraint::new(i as usize, j as usize, kind);
+                    answered.insert(*id, c.from(Origin::Queried));
+                }
+                Event::Retracted { id } => drop(answered.remove(id)),
+                _ => {}
+            }
+        }
+        answered
+    }
+
+    /// The constraints of the first `p` replies but those in `without`, which stay in the log only.
+    /// What was concluded is handed on as far as `left`, where it is given, still says so.
+    fn handed(
+        &self,
+        p: usize,
+        view: ConstraintView,
+        without: &HashSet<QueryId>,
+        left: Option<&Closure>,
+    ) -> Result<Constraints> {
+        let answered = self.answered(p);
+        let mut pairs: Vec<Constraint> = Vec::new();
+        let mut named: Vec<Vec<u32>> = Vec::new();
+        let mut inferred: HashSet<u32> = HashSet::new();
+        for event in self.prefix(p) {
+            match event {
+                Event::Told { id, .. } if !without.contains(id) => pairs.extend(answered.get(id)),
+                // What the replies entail is left to the closure; what was assumed is no constraint.
+                Event::Inferred { i, j, kind, rule } if rule == LAST_NEIGHBOURHOOD => {
+                    inferred.insert(*i);
+                    if view != ConstraintView::Queried && left.is_none() {
+                        let c = Constraint::new(*i as usize, *j as usize, *kind);
+                        pairs.push(c.from(Origin::Entailed));
+                    }
+                }
+                // The replies alone do not say where an inferred member belongs.
+                Event::Joined { object, .. }
+                    if view == ConstraintView::Queried && inferred.contains(object) => {}
+                Event::Joined { object, representative, .. }
+                    if left.is_some_and(|left| {
+                        let at = |i: &u32| left.component(*i as usize);
+                        at(object) != at(representative)
+                    }) => {}
+                Event::Joined { object, neighbourhood, representative } => {
+                    let at = *neighbourhood as usize;
+                    if named.len() <= at {
+                        named.resize(at + 1, Vec::new());
+                    }
+                    named[at].push(*object);
+                    if view != ConstraintView::Queried && object != representative {
+                        let c = Constraint::must(*object as usize, *representative as usize);
+                        pairs.push(c.from(Origin::Entailed));
+                    }
+                }
+                _ => {}
+            }
+        }
+        named.retain(|set| !set.is_empty());
+        let constraints = Constraints::new(self.n, pairs)?.with_neighbourhoods(named);
+        if view != ConstraintView::Closure {
+            return Ok(constraints);
+        }
+        let closure = Closure::new(&constraints, self.n, OnConflict::Keep)?;
+        let all = closure.pairs(EntailedWeight::Bottleneck, MAX_CLOSURE_PAIRS)?;
+        Ok(Constraints::new(self.n, all)?
+            .with_neighbourhoods(constraints.neighbourhoods().to_vec()))
+    }
+
+    /// What an inherently active method stood at after `p` replies.
+    pub fn snapshot(&self, p: usize) -> Option<&Clustering> {
+        self.snapshots.iter().rev().find(|(at, _)| *at <= p).map(|(_, c)| c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(answers: &[(u32, u32, Reply, bool)]) -> Selection {
+        let mut events = Vec::new();
+        for (at, &(subject, reference, reply, clashes)) in answers.iter().enumerate() {
+            let id = at as u64;
+            events.push(Event::Asked { id, subject, reference, purpose: "test".into() });
+            events.push(Event::Told { id, reply, cost: 1.0 });
+            events.extend(clashes.then_some(Event::Conflict { id }));
+        }
+        Selection::from_events(6, events)
+    }
+
+    #[test]
+    fn each_rule_hands_on_what_it_says() {
+        use Reply::{CannotLink, MustLink};
+        // 0–1–2 belong together, so that 0 and 2 cannot be apart; 3–4 has no part in it.
+        let selection = log(&[
+            (0, 1, MustLink, false),
+            (1, 2, MustLink, false),
+            (3, 4, MustLink, false),
+            (0, 2, CannotLink, true),
+        ]);
+        let none = Constraints::default();
+        let count = |rule| {
+            let handed = selection.constraints(4, ConstraintView::Queried, rule, &none).unwrap();
+            (handed.count(Kind::MustLink), handed.count(Kind::CannotLink))
+        };
+        assert_eq!(count(Contradicting::KeepFirst), (3, 0));
+        assert_eq!(count(Contradicting::KeepAll), (3, 1));
+        assert_eq!(count(Contradicting::DropAllInvolved), (1, 0));
+        let refused =
+            selection.constraints(4, ConstraintView::Queried, Contradicting::Error, &none);
+        let Err(Error::InconsistentConstraints(witnesses)) = refused else { panic!("{refused:?}") };
+        assert_eq!((witnesses[0].cannot, witnesses[0].path.as_slice()), ((0, 2), &[0, 1, 2][..]));
+        assert_eq!((selection.counts(4).conflicts, selection.counts(3).conflicts), (1, 0));
+    }
+
+    #[test]
+    fn given_constraints_are_in_the_chain_and_stay() {
+        let selection = log(&[(0, 2, Reply::CannotLink, true)]);
+        let given = [Constraint::must(0, 1), Constraint::must(1, 2)];
+        let given = Constraints::new(6, given).unwrap();
+        let chains = selection.witnesses(1, &given, 5).unwrap();
+        assert_eq!(chains[0].path, [0, 1, 2]);
+        let rule = Contradicting::DropAllInvolved;
+        assert!(
+            selection.constraints(1, ConstraintView::Queried, rule, &given).unwrap().is_empty()
+        );
+    }
+}
