@@ -95,7 +95,7 @@ pub use mustlink_datasets::{LabelColumn, read_labels, write_labels};
 /// # fn main() -> mustlink::Result<()> {
 /// let path = std::env::temp_dir().join(format!("partitions-{}.csv", std::process::id()));
 /// std::fs::write(&path, "a,b\n0,x\n0,x\n1,\n").expect("a file");
-/// let Partitions { ensemble, .. } = read_partitions(&path.display().to_string(), None, None)?;
+/// let Partitions { ensemble, .. } = read_partitions(&path.display().to_string(), None, None, &[])?;
 /// assert_eq!((ensemble.n(), ensemble.len()), (3, 2));
 /// std::fs::remove_file(&path).expect("it is there");
 /// # Ok(())

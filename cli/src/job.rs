@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap_complete::ArgValueCompleter;
 use mustlink::closure::{Feasibility, OnConflict};
-use mustlink::config::{self, Document, Node};
+use mustlink::clustering::Clustering;
+use mustlink::config;
 use mustlink::constraints::Constraints;
 use mustlink::context::EnsembleStore;
 use mustlink::ensemble::Ensemble;
@@ -22,106 +22,14 @@ use mustlink::run::{self, Run, Steps, Transformed, guarded};
 use mustlink::selection::{self, Asking, Contradicting, Record, Selection};
 use mustlink::{Context, DataKind, Error, Problem, Result};
 use mustlink_datasets::{Dataset, FeatureWeights, RowMap};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::complete;
 use crate::failure::Failure;
 use crate::file_kind;
-use crate::files::{ColumnArgs, Named};
-use crate::method_file::MethodFile;
-use crate::options::{self, DataDir};
+use crate::interrupt;
+pub(crate) use crate::job_args::JobArgs;
+use crate::method_file::method_file;
 use crate::progress::Spinner;
-use crate::toml_text::as_toml;
-use crate::{interrupt, term};
-
-/// What `cluster` and `select` have in common.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct JobArgs {
-    /// Data set: a built-in name, a name in the data directory, a path (.csv, .mtx, also with .gz),
-    /// or - for a CSV on standard input
-    #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
-    pub data: String,
-    /// Method file. Absent: pck_means with weight = "auto" where anything constrains, else kmeans;
-    /// for sparse data with distortion = "cosine"
-    #[arg(long, value_name = "FILE")]
-    pub method: Option<PathBuf>,
-    /// Clusterer, in place of that of the method: a name or { type = "…", … }
-    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::clusterers))]
-    pub clusterer: Option<String>,
-    /// Query selector, in place of that of the method: a name or { type = "…", … }
-    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::selectors))]
-    pub selector: Option<String>,
-    /// Who answers, in place of that of the method: a name or { type = "…", … }; absent: the classes
-    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::oracles))]
-    pub oracle: Option<String>,
-    /// Set an option of the method: clusterer.restarts=20 (may be repeated)
-    #[arg(long = "set", value_name = "A.B=VALUE")]
-    pub sets: Vec<String>,
-    /// Number of clusters. Absent: that of the method file, else the number of classes where they
-    /// are known and the method needs k
-    #[arg(long, value_name = "K", value_parser = options::count, allow_negative_numbers = true)]
-    pub k: Option<usize>,
-    /// CSV of constraints i,j,type,weight; objects by row number from 0, or by id with --id
-    #[arg(long, value_name = "FILE")]
-    pub constraints: Option<String>,
-    #[command(flatten)]
-    pub columns: ColumnArgs,
-    /// Most questions asked. Absent: until the selector is done
-    #[arg(long, value_name = "Q", value_parser = options::count, allow_negative_numbers = true)]
-    pub budget: Option<usize>,
-    /// File that keeps every question and answer as they come; given again, the selection goes on
-    /// where it stopped and asks nothing twice
-    #[arg(long, value_name = "FILE")]
-    pub ledger: Option<PathBuf>,
-    /// Ask although the clusterer reads no constraints, so that the answers change nothing
-    #[arg(long)]
-    pub selection_only: bool,
-    /// Seed of every random number. Absent: that of the method file, else 0
-    #[arg(long, value_name = "S")]
-    pub seed: Option<u64>,
-    /// Threads (default: one per core); changes no result
-    #[arg(long, value_name = "N", value_parser = options::threads)]
-    pub threads: Option<usize>,
-    /// Refuse data and methods that take more memory than this (default: 80 % of what the machine, its
-    /// control groups and ulimit -v allow)
-    #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
-    pub memory_limit: Option<u64>,
-    #[command(flatten)]
-    pub data_dir: DataDir,
-    /// No notes, warnings and progress
-    #[arg(long, short)]
-    pub quiet: bool,
-}
-
-impl JobArgs {
-    /// The files it reads, by option; the ledger is written too, and by nothing else.
-    pub fn inputs(&self) -> [Named<'_>; 4] {
-        [
-            ("--data", Some(self.data.as_str())),
-            ("--method", self.method.as_deref().and_then(Path::to_str)),
-            ("--constraints", self.constraints.as_deref()),
-            ("--ledger", self.ledger.as_deref().and_then(Path::to_str)),
-        ]
-    }
-
-    /// Where relative paths in options start: at the method file.
-    fn base(&self) -> &Path {
-        self.method.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
-    }
-
-    /// Notes what the program chose by itself.
-    fn note(&self, text: &str) {
-        if !self.quiet {
-            term::tell(&format!("note: {text}"));
-        }
-    }
-
-    fn warn(&self, text: &str) {
-        if !self.quiet {
-            term::tell(&format!("warning: {text}"));
-        }
-    }
-}
 
 /// One method on one data set.
 pub(crate) struct Job {
@@ -136,7 +44,7 @@ pub(crate) struct Job {
     /// The problem before the other steps: given constraints, k.
     pub problem: Problem,
     /// Number of row-changing steps in front.
-    steps: usize,
+    pub steps: usize,
     /// Those steps as they were fitted.
     front: Steps,
     /// Seed of every random number.
@@ -145,6 +53,8 @@ pub(crate) struct Job {
     pub config: Value,
     budget: Option<usize>,
     ledger: Option<PathBuf>,
+    /// The oracle stands on the command line.
+    own_oracle: bool,
     ctx: Context,
     spinner: Arc<Spinner>,
     warnings: Vec<String>,
@@ -234,10 +144,17 @@ impl Job {
             config,
             budget,
             ledger,
+            own_oracle: args.oracle.is_some(),
             ctx,
             spinner,
             warnings,
         };
+        job.original.reading.notes.iter().for_each(|note| args.note(note));
+        for classes in [&job.original.known, &job.original.classes].into_iter().flatten() {
+            if let Some(measured) = classes.measurements() {
+                args.warn(&measured);
+            }
+        }
         job.choose_k(args);
         job.judge(args, selecting).map_err(|e| job.named(&e))?;
         Ok(job)
@@ -391,7 +308,12 @@ impl Job {
         if let Some(partly) = self.set.partly_known().filter(|_| known.is_some()) {
             self.ctx.warn(partly);
         }
-        let mut scene = self.set.scene(self.ctx.child("oracle"));
+        // What the command line names starts where the program does, not at the method file.
+        let oracle_ctx = self.ctx.child("oracle");
+        let mut scene = self.set.scene(match self.own_oracle {
+            true => oracle_ctx.based(Path::new("")),
+            false => oracle_ctx,
+        });
         scene.data = Some(seen.data.clone());
         let selector_ctx = self.ctx.child("selector");
         let open = |path: &PathBuf| {
@@ -445,6 +367,21 @@ impl Job {
         named("clusterer").or_else(|| named("selector")).unwrap_or_default()
     }
 
+    /// What is said where the result has not as many clusters as were asked for.
+    pub fn other_k(&self, clustering: &Clustering) -> Option<String> {
+        let found = clustering.sizes().iter().filter(|&&size| size > 0).count();
+        let k = self.problem.k.filter(|&k| k != found)?;
+        let needs = self.method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
+        let name = self.clusterer();
+        Some(if needs {
+            format!("k = {k} was asked for, and {name} leaves {} clusters empty", k.abs_diff(found))
+        } else {
+            format!(
+                "k = {k} was asked for, and {name}, which finds their number, made {found} clusters"
+            )
+        })
+    }
+
     /// What is said of answers that contradict each other or the given constraints: how many, what becomes
     /// of them, the shortest chain of the first few.
     pub fn clash(&self, selection: &Selection, given: &Constraints) -> Result<Option<String>> {
@@ -488,7 +425,7 @@ impl Job {
 const MOST_CHAINS: usize = 5;
 
 /// Most constraints made of known classes one by one.
-const MOST_OF_CLASSES: usize = 100_000;
+pub(crate) const MOST_OF_CLASSES: usize = 100_000;
 
 /// The given constraints and those that follow from the classes known of some objects.
 fn with_known(args: &JobArgs, set: &Dataset, given: Constraints) -> Result<Constraints> {
@@ -525,91 +462,4 @@ fn row_steps(method: &Method) -> Result<usize> {
         )));
     }
     Ok(last + 1)
-}
-
-/// The method file after the options of the command line, with defaults filled in.
-fn method_file(
-    args: &JobArgs,
-    document: Option<Document>,
-    set: &Dataset,
-    constrained: bool,
-    selecting: bool,
-) -> std::result::Result<(MethodFile, Vec<String>), Failure> {
-    let asks = args.selector.is_some()
-        || args.oracle.is_some()
-        || args.budget.is_some()
-        || args.ledger.is_some();
-    let own = document.is_some();
-    let mut document = match document {
-        Some(document) => document,
-        None => Document::parse("the default method", "")?,
-    };
-    let mut notes = Vec::new();
-    let mut default_clusterer = None;
-    if !own && args.clusterer.is_none() {
-        let clusterer = default_clusterer_for(set, constrained || asks || selecting);
-        document.root_mut().insert("clusterer", Node::synthetic(&clusterer));
-        let shown = as_toml(&clusterer).trim().replace('\n', ", ");
-        default_clusterer =
-            Some(format!("clusterer = {{ {shown} }}; --clusterer or --method chooses another"));
-    }
-    let shortcuts =
-        [("clusterer", &args.clusterer), ("selector", &args.selector), ("oracle", &args.oracle)];
-    let mut complaints = Vec::new();
-    let mut collect = |e: Error| match e {
-        Error::Config(list) => complaints.extend(list),
-        other => complaints.push(Node::synthetic(&Value::Null).diagnostic("", other.to_string())),
-    };
-    for (slot, value) in shortcuts {
-        if let Some(value) = value {
-            document.set(&format!("{slot}={value}")).unwrap_or_else(&mut collect);
-        }
-    }
-    for set in &args.sets {
-        document.set(set).unwrap_or_else(&mut collect);
-    }
-    if document.root().get("selector").is_none() && (asks || selecting) {
-        if own {
-            return Err(Failure::usage(
-                "nothing asks: the method has no selector; name one by --selector (run \"mustlink \
-                 list query-selectors\")",
-            ));
-        }
-        notes.push("selector = \"explore_consolidate\"; --selector chooses another".into());
-        let node = Node::synthetic(&json!("explore_consolidate"));
-        document.root_mut().insert("selector", node);
-    }
-    config::validate::<MethodFile>(document.root(), "", config::Check::default(), &mut complaints);
-    if !complaints.is_empty() {
-        // The person wrote --clusterer x, not --set clusterer=x.
-        for complaint in &mut complaints {
-            for (slot, value) in shortcuts {
-                if let Some(value) = value
-                    && complaint.source == format!("--set {slot}={value}")
-                    && !args.sets.contains(&format!("{slot}={value}"))
-                {
-                    complaint.source = format!("--{slot} {value}");
-                }
-            }
-        }
-        return Err(Error::Config(complaints).into());
-    }
-    let file: MethodFile = config::build(document.root(), "")?;
-    let used =
-        !selecting || file.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
-    notes.extend(default_clusterer.filter(|_| used));
-    Ok((file, notes))
-}
-
-/// The clusterer where none is named.
-fn default_clusterer_for(set: &Dataset, constrained: bool) -> Value {
-    let mut clusterer = if constrained {
-        json!({ "type": "pck_means", "weight": "auto" })
-    } else {
-        json!({ "type": "kmeans" })
-    };
-    if set.data.kind() == DataKind::Csr {
-        clusterer["distortion"] = "cosine".into();
-    }
-    clusterer
 }

@@ -21,6 +21,7 @@ mod file_kind;
 mod files;
 mod interrupt;
 mod job;
+mod job_args;
 mod memory;
 mod method_file;
 mod model;
@@ -29,6 +30,7 @@ mod progress;
 mod schema;
 mod term;
 mod toml_text;
+mod validation;
 mod verbs;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,9 +1,16 @@
 //! What does a method file say? A method, and what it takes to run it alone.
 
+use mustlink::config::{self, Document, Node};
 use mustlink::method::Method;
 use mustlink::prelude::*;
 use mustlink::scripts;
 use mustlink::selection::{ConstraintView, Contradicting};
+use mustlink_datasets::Dataset;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::job_args::JobArgs;
+use crate::toml_text::as_toml;
 
 /// A method file: what changes the data, what selects constraints, what clusters.
 // The text form of a `Method`, with what belongs to a run of it alone. The fields of `Method` stand
@@ -47,4 +54,102 @@ impl MethodFile {
         let MethodFile { transforms, clusterer, selector, oracle, view, on_conflict, .. } = self;
         Method { transforms, clusterer, selector, oracle, view, on_conflict }
     }
+}
+
+/// The method file after the options of the command line, with defaults filled in.
+pub(crate) fn method_file(
+    args: &JobArgs,
+    document: Option<Document>,
+    set: &Dataset,
+    constrained: bool,
+    selecting: bool,
+) -> std::result::Result<(MethodFile, Vec<String>), Failure> {
+    let asks = args.selector.is_some()
+        || args.oracle.is_some()
+        || args.budget.is_some()
+        || args.ledger.is_some();
+    let own = document.is_some();
+    let mut document = match document {
+        Some(document) => document,
+        None => Document::parse("the default method", "")?,
+    };
+    let mut notes = Vec::new();
+    let mut default_clusterer = None;
+    let none = args.clusterer.as_deref() == Some("none");
+    if !own && args.clusterer.is_none() {
+        let clusterer = default_clusterer_for(set, constrained || asks || selecting);
+        document.root_mut().insert("clusterer", Node::synthetic(&clusterer));
+        let shown = as_toml(&clusterer).trim().replace('\n', ", ");
+        default_clusterer =
+            Some(format!("clusterer = {{ {shown} }}; --clusterer or --method chooses another"));
+    }
+    let shortcuts =
+        [("clusterer", &args.clusterer), ("selector", &args.selector), ("oracle", &args.oracle)];
+    let mut complaints = Vec::new();
+    let mut collect = |e: Error| match e {
+        Error::Config(list) => complaints.extend(list),
+        other => complaints.push(Node::synthetic(&Value::Null).diagnostic("", other.to_string())),
+    };
+    for (slot, value) in shortcuts {
+        if let Some(value) = value.as_ref().filter(|_| !(none && slot == "clusterer")) {
+            document.set(&format!("{slot}={value}")).unwrap_or_else(&mut collect);
+        }
+    }
+    for set in &args.sets {
+        document.set(set).unwrap_or_else(&mut collect);
+    }
+    if document.root().get("selector").is_none() && (asks || selecting) {
+        if own {
+            return Err(Failure::usage(
+                "nothing asks: the method has no selector; name one by --selector (run \"mustlink \
+                 list query-selectors\")",
+            ));
+        }
+        notes.push("selector = \"explore_consolidate\"; --selector chooses another".into());
+        let node = Node::synthetic(&json!("explore_consolidate"));
+        document.root_mut().insert("selector", node);
+    }
+    config::validate::<MethodFile>(document.root(), "", config::Check::default(), &mut complaints);
+    if !complaints.is_empty() {
+        // The person wrote --clusterer x, not --set clusterer=x.
+        for complaint in &mut complaints {
+            for (slot, value) in shortcuts {
+                if let Some(value) = value
+                    && complaint.source == format!("--set {slot}={value}")
+                    && !args.sets.contains(&format!("{slot}={value}"))
+                {
+                    complaint.source = format!("--{slot} {value}");
+                }
+            }
+        }
+        return Err(Error::Config(complaints).into());
+    }
+    let mut file: MethodFile = config::build(document.root(), "")?;
+    let alone = file.selector.as_ref().filter(|s| s.properties().self_clustering);
+    let changed = args.sets.iter().any(|set| set.trim_start().starts_with("clusterer"));
+    if let (Some(selector), Some(_), false) = (alone, &default_clusterer, changed || selecting) {
+        let tag = selector.typetag_name();
+        notes.push(format!("the clusters are those of {tag}; --clusterer chooses another way"));
+        (file.clusterer, default_clusterer) = (None, None);
+    }
+    if none {
+        file.clusterer = None;
+    }
+    let used =
+        !selecting || file.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
+    notes.extend(default_clusterer.filter(|_| used));
+    Ok((file, notes))
+}
+
+/// The clusterer where none is named.
+fn default_clusterer_for(set: &Dataset, constrained: bool) -> Value {
+    let mut clusterer = if constrained {
+        json!({ "type": "pck_means", "weight": "auto" })
+    } else {
+        json!({ "type": "kmeans" })
+    };
+    if set.data.kind() == DataKind::Csr {
+        clusterer["distortion"] = "cosine".into();
+    }
+    clusterer
 }

@@ -132,6 +132,12 @@ impl Model {
         Ok(labels)
     }
 
+    /// Whether the data must be numbers, all there: no step begins with less.
+    pub fn needs_numbers(&self) -> bool {
+        let takes_table = |s: &Step| s.transform.properties().accepts.contains(&DataKind::Table);
+        !self.steps.first().is_some_and(takes_table)
+    }
+
     /// What it is, in one line.
     pub fn summary(&self) -> String {
         let method =

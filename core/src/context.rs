@@ -31,7 +31,6 @@ struct Shared {
     progress: Arc<dyn Progress>,
     warnings: Mutex<Vec<(String, String)>>,
     memory_limit: Option<u64>,
-    base: PathBuf,
     ensembles: EnsembleStore,
     ensemble_root: SeedPath,
 }
@@ -54,6 +53,7 @@ pub struct Context {
     shared: Arc<Shared>,
     path: SeedPath,
     place: String,
+    base: Arc<Path>,
     labels_only: bool,
 }
 
@@ -155,7 +155,12 @@ impl Context {
 
     /// Where relative paths in options start; empty: where the program was started.
     pub fn base(&self) -> &Path {
-        &self.shared.base
+        &self.base
+    }
+
+    /// This context for options whose relative paths start at `base`.
+    pub fn based(&self, base: &Path) -> Self {
+        Context { base: base.into(), ..self.clone() }
     }
 
     /// Whether the ensemble being made was requested for its labels alone: members then need not
@@ -251,12 +256,12 @@ impl ContextBuilder {
                 progress: self.progress,
                 warnings: Mutex::default(),
                 memory_limit: self.memory_limit,
-                base: self.base,
                 ensembles: self.ensembles,
                 ensemble_root: self.ensemble_root,
             }),
             path: self.path,
             place: String::new(),
+            base: self.base.into(),
             labels_only: false,
         }
     }

@@ -6,6 +6,10 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use mustlink_core::{Error, Result};
 
+/// What is said of text of another coding.
+pub(crate) const NOT_UTF8: &str = "is not UTF-8 text; a file of Windows or Latin-1 is made so by \
+                                   iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv";
+
 /// An error about a place in a file.
 pub(crate) fn bad(place: impl std::fmt::Display, message: impl Into<String>) -> Error {
     Error::Data { place: place.to_string(), message: message.into() }
@@ -109,7 +113,7 @@ pub(crate) fn place(path: &Path) -> String {
 pub(crate) fn lines<'a>(content: &'a [u8], place: &str) -> Result<Vec<&'a str>> {
     let text = std::str::from_utf8(content).map_err(|e| {
         let line = 1 + content[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-        bad(format!("{place}, line {line}"), "is not UTF-8 text")
+        bad(format!("{place}, line {line}"), NOT_UTF8)
     })?;
     Ok(text.lines().collect())
 }

@@ -209,6 +209,50 @@ impl Roles {
     }
 }
 
+/// Most values of a column that may hold classes.
+const FEW_VALUES: usize = 10;
+
+impl Roles {
+    /// Features that nobody chose and that may well be classes: few whole numbers in the last column, or
+    /// among decimals.
+    pub fn possible_classes(
+        &self,
+        header: &[String],
+        rows: usize,
+        value: &dyn Fn(usize, usize) -> f64,
+    ) -> Vec<String> {
+        let d = self.features.len();
+        if !self.guessed || self.class.is_some() || d < 2 {
+            return Vec::new();
+        }
+        let values = |at: usize| -> Option<usize> {
+            let mut seen: Vec<f64> = Vec::new();
+            for v in (0..rows).map(|i| value(i, at)) {
+                if v.fract() != 0.0 || (!seen.contains(&v) && seen.len() == FEW_VALUES) {
+                    return None;
+                }
+                if !seen.contains(&v) {
+                    seen.push(v);
+                }
+            }
+            (seen.len() >= 2 && 4 * seen.len() <= rows).then_some(seen.len())
+        };
+        let found: Vec<(usize, usize)> =
+            (0..d).filter_map(|at| values(at).map(|count| (at, count))).collect();
+        let decimals = |at: usize| (0..rows).any(|i| value(i, at).fract() != 0.0);
+        let measured = (0..d).filter(|&at| decimals(at)).count();
+        let say = |&(at, count): &(usize, usize)| {
+            let name = header[self.features[at]].as_str();
+            format!(
+                "feature {name} has {count} values: a class? --class {name}, or --ignore {name}"
+            )
+        };
+        let among = found.len() == 1 && measured + 1 == d;
+        let last = |&&(at, _): &&(usize, usize)| among || (at + 1 == d && found.len() <= 3);
+        found.iter().filter(last).map(say).collect()
+    }
+}
+
 /// What the name of a column says.
 fn suspicion(name: &str) -> Option<Suspicion> {
     let lower = name.to_lowercase();

@@ -73,6 +73,7 @@ impl<'a> Objects<'a> {
 
 /// Reads constraints over the objects of `dataset`; `-` is the standard input.
 ///
+/// A must-link of an object with itself names it as a neighbourhood, from which a cluster may start.
 /// A pair given twice keeps the larger weight; contradictions are left for the method to judge.
 ///
 /// # Errors
@@ -94,6 +95,7 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraint
     }
     let objects = Objects::new(dataset, by_id)?;
     let mut pairs = Vec::with_capacity(records.rows.len());
+    let mut alone: Vec<Vec<u32>> = Vec::new();
     for record in &records.rows {
         let place = format!("{place}, line {}", record.line);
         let cell = |c: usize| record.cells[c].as_str();
@@ -111,6 +113,9 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraint
         if a == b && kind == Kind::CannotLink {
             let message = format!("a cannot-link of object {} with itself", cell(i));
             return Err(bad(place, message));
+        }
+        if a == b {
+            alone.push(vec![a as u32]);
         }
         let weight = match weight.map(cell).unwrap_or_default() {
             "" => 1.0,
@@ -132,7 +137,7 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraint
         };
         pairs.push(Constraint { strength, ..Constraint::new(a, b, kind).weighing(weight) });
     }
-    Constraints::new(dataset.n(), pairs)
+    Ok(Constraints::new(dataset.n(), pairs)?.with_neighbourhoods(alone))
 }
 
 /// Writes constraints as [`read_constraints`] reads them; `-` is the standard output.
@@ -165,6 +170,11 @@ fn format(constraints: &Constraints, objects: &Objects<'_>) -> Result<Vec<u8>> {
         let weight = c.weight.to_string();
         let (i, j) = (objects.name(c.i), objects.name(c.j));
         let cells = [i.as_str(), j.as_str(), c.kind.name(), weight.as_str(), strength];
+        out.write_record(&cells[..used]).map_err(fail)?;
+    }
+    for alone in constraints.neighbourhoods().iter().filter(|set| set.len() == 1) {
+        let name = objects.name(alone[0]);
+        let cells = [name.as_str(), name.as_str(), Kind::MustLink.name(), "1", ""];
         out.write_record(&cells[..used]).map_err(fail)?;
     }
     out.into_inner().map_err(|e| bad("constraints", e.to_string()))

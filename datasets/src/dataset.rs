@@ -16,6 +16,14 @@ pub struct Classes {
 }
 
 impl Classes {
+    /// What is said where the names are numbers with decimals, as those of a measurement are.
+    pub fn measurements(&self) -> Option<String> {
+        let real =
+            |name: &&String| name.parse::<f64>().is_ok_and(|v| v.is_finite() && v.fract() != 0.0);
+        let (name, k) = (self.names.iter().find(real)?, self.k());
+        (k > 2).then(|| format!("{name} is one of {k} classes: is the column a measurement?"))
+    }
+
     /// Classes from one name per object, `None` where it is unknown.
     pub fn from_values<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let values: Vec<Option<&str>> = values.into_iter().collect();
@@ -92,6 +100,8 @@ pub struct Reading {
     pub missing: usize,
     /// What stands between cells, where it is no comma.
     pub separator: Option<char>,
+    /// What a reader should know: features that may be classes.
+    pub notes: Vec<String>,
     /// Why its data is a table and not numbers, with the first places and the ways out.
     pub(crate) incomplete: Option<Error>,
 }
@@ -185,9 +195,21 @@ impl Dataset {
     /// # Errors
     /// None that is known: objects of one class are never linked to themselves.
     pub fn known_constraints(&self, most: usize) -> Result<Constraints> {
+        self.known_constraints_of(most, |_| true)
+    }
+
+    /// The same of the objects that are `inside`.
+    ///
+    /// # Errors
+    /// None that is known: objects of one class are never linked to themselves.
+    pub fn known_constraints_of(
+        &self,
+        most: usize,
+        inside: impl Fn(usize) -> bool,
+    ) -> Result<Constraints> {
         let Some(known) = &self.known else { return Ok(Constraints::default()) };
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); known.k()];
-        for (i, label) in known.labels.iter().enumerate() {
+        for (i, label) in known.labels.iter().enumerate().filter(|(i, _)| inside(*i)) {
             if let Some(label) = label {
                 members[*label as usize].push(i);
             }
@@ -304,11 +326,12 @@ impl Dataset {
 
 /// Some names, the first `most` of them.
 fn named(names: &[String], most: usize) -> String {
-    let mut shown: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
-    if names.len() > most {
-        shown.push("…");
+    if names.len() <= most {
+        return names.join(", ");
     }
-    shown.join(", ")
+    // The last too: that is where a column of classes stands which nobody named.
+    let (first, last) = (&names[..most - 2], &names[names.len() - 2..]);
+    format!("{}, …, {}", first.join(", "), last.join(", "))
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ pub struct Partitions {
 /// empty cell, `?`, `NA` or `-1` is a missing label. `-` is the standard input.
 ///
 /// The column `id`, or the one called `id_column`, holds the ids; the last one if it is called `class`,
-/// or the one called `class_column`, the classes.
+/// or the one called `class_column`, the classes; those in `ignore` are left out. A column without a name
+/// is called by its place, `#1` the first.
 ///
 /// # Errors
 /// `Data`, with the line and what is wrong on it; for a column that holds no partition: values that all
@@ -35,9 +36,10 @@ pub fn read_partitions(
     path: &str,
     id_column: Option<&str>,
     class_column: Option<&str>,
+    ignore: &[String],
 ) -> Result<Partitions> {
     let name = Path::new(path).file_stem().map_or("-".into(), |s| s.to_string_lossy().into_owned());
-    parse(&Records::open(path, EXPECTED)?, &name, id_column, class_column)
+    parse(&Records::open(path, EXPECTED)?, &name, id_column, class_column, ignore)
 }
 
 const EXPECTED: &str = "a header row and one column of labels per partition";
@@ -47,9 +49,11 @@ fn parse(
     name: &str,
     id_column: Option<&str>,
     class_column: Option<&str>,
+    ignore: &[String],
 ) -> Result<Partitions> {
     let Records { header, place, rows } = records;
-    check_names(header, place, &[])?;
+    let ignored: Vec<usize> =
+        ignore.iter().map(|name| column(header, name, place)).collect::<Result<_>>()?;
     let id = match id_column {
         Some(name) => Some(column(header, name, place)?),
         None => header.iter().position(|c| c.eq_ignore_ascii_case("id")),
@@ -61,10 +65,12 @@ fn parse(
     if id.is_some() && id == class {
         return Err(bad(place, "one column cannot be both the class and the id"));
     }
+    let settled: Vec<usize> = ignored.iter().copied().chain(id).chain(class).collect();
+    check_names(header, place, &settled)?;
     records.not_empty()?;
     let cells = |c: usize| -> Vec<&str> { rows.iter().map(|r| r.cells[c].as_str()).collect() };
     let mut members = Vec::new();
-    for c in (0..header.len()).filter(|&c| ![id, class].contains(&Some(c))) {
+    for c in (0..header.len()).filter(|c| !settled.contains(c)) {
         let name = &header[c];
         if ["class", "classes", "target", "truth"].contains(&name.to_lowercase().as_str()) {
             let message = format!(

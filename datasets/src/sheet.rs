@@ -8,7 +8,7 @@
 use mustlink_core::Result;
 use rayon::prelude::*;
 
-use crate::bytes::{Input, bad};
+use crate::bytes::{Input, NOT_UTF8, bad};
 
 /// Bytes read before they are cut into records.
 const CHUNK: usize = 8 << 20;
@@ -219,7 +219,7 @@ impl<'a> Sheet<'a> {
     fn text<'t>(&self, chunk: &'t [u8], start: u64) -> Result<&'t str> {
         std::str::from_utf8(chunk).map_err(|e| {
             let line = start + count_lines(&chunk[..e.valid_up_to()]);
-            bad(format!("{}, line {line}", self.input.place()), "is not UTF-8 text")
+            bad(format!("{}, line {line}", self.input.place()), NOT_UTF8)
         })
     }
 }

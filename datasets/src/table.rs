@@ -159,6 +159,7 @@ pub(crate) fn read(
         Row::Sparse(..) => unreachable!("a table is not sparse"),
     };
     roles.judge(&header, n, Some(&value), &place)?;
+    let notes = roles.possible_classes(&header, n, &value);
     let incomplete = incomplete(&all.odd, n, &roles, &header, separator, &place);
     let classes = roles.class.map(|c| classes_of(&all.classes, &header[c], &place)).transpose()?;
     let known = roles.known.map(|c| classes_of(&all.known, &header[c], &place)).transpose()?;
@@ -173,6 +174,7 @@ pub(crate) fn read(
         ignored: roles.ignored.iter().copied().map(called).collect(),
         missing: all.odd.iter().filter(|odd| odd.word.is_none()).count(),
         separator: Some(separator).filter(|&s| s != ','),
+        notes,
         incomplete,
     };
     Ok(Dataset {
@@ -280,19 +282,36 @@ fn incomplete(
         return None;
     }
     let mut ways = Vec::new();
-    if !gaps.is_empty() {
+    let of = |kind: &[&Odd], feature: usize| kind.iter().filter(|o| o.feature == feature).count();
+    // A column that is mostly empty is what somebody knows of some objects, not a measurement.
+    let sparse: Vec<&str> = (0..roles.features.len())
+        .filter(|&f| 2 * of(&gaps, f) > rows)
+        .map(|f| header[roles.features[f]].as_str())
+        .collect();
+    if let Some(name) = sparse.first() {
+        ways.push(format!(
+            "a column with the known classes of some objects is named by --labels {name}, one that is of no \
+             use left out by --ignore {name}"
+        ));
+    }
+    if gaps.iter().any(|odd| 2 * of(&gaps, odd.feature) <= rows) {
         ways.push("fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into());
     }
+    let comma = |odd: &&Odd| {
+        let text = odd.word.as_deref().unwrap_or_default();
+        let number = text.replacen(',', ".", 1).parse::<f64>().is_ok();
+        separator != ',' && text.contains(',') && number
+    };
+    // Whole columns of them: as words they would become columns of 0 and 1.
+    let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
+    if !commas.is_empty() {
+        ways.push("a decimal comma is read by --decimal ,".into());
+    }
+    let words: Vec<&Odd> = words.into_iter().filter(|odd| !sparse.contains(&column(odd))).collect();
     if let Some(first) = words.first() {
-        let of_column = words.iter().filter(|odd| odd.feature == first.feature).count();
+        let of_column = of(&words, first.feature);
         let name = column(first);
-        let comma = |odd: &&&Odd| {
-            let text = odd.word.as_deref().unwrap_or_default().replacen(',', ".", 1);
-            separator != ',' && text.parse::<f64>().is_ok()
-        };
-        if words.iter().filter(comma).count() == words.len() {
-            ways.push("a decimal comma is read by --decimal ,".into());
-        } else if 2 * of_column < rows {
+        if 2 * of_column < rows {
             ways.push(format!(
                 "correct the cells, or name what stands for a missing value by --na, or leave the \
                  column out by --ignore {name}"
@@ -305,7 +324,7 @@ fn incomplete(
             ));
         }
     }
-    let both = gaps.len().min(words.len()) > 0;
+    let both = gaps.len().min(words.len()) > 0 && commas.is_empty() && sparse.is_empty();
     let also =
         if both { "; both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'" } else { "" };
     Some(bad(place, format!("{}; {}{also}", told.join("; "), ways.join("; "))))

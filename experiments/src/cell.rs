@@ -45,7 +45,8 @@ pub(crate) fn run(
     let base = base_row(env, at);
     let own = selected.filter(|_| method.selector.is_some());
     let test = env.grid.test(cell.dataset, cell.repeat, cell.fold);
-    let (problem, left_out) = problem(set, resolved.k, test);
+    let made = problem(set, resolved.k, test);
+    let left_out = made.as_ref().map_or(0, |(_, left_out)| *left_out);
     let mut notes: Vec<String> = set.notes.clone();
     notes.extend(own.into_iter().flat_map(|s| s.warnings.iter().cloned()));
     if left_out > 0 {
@@ -56,9 +57,11 @@ pub(crate) fn run(
         Some(e) => Err(e.clone()),
         None => {
             let ctx = env.context(set, cell.repeat, cell.fold, start);
-            let made = guarded("transforms", || run::transform(method.prefix(), &problem, &ctx));
+            let seen = made.and_then(|(problem, _)| {
+                guarded("transforms", || run::transform(method.prefix(), &problem, &ctx))
+            });
             notes.extend(ctx.warnings());
-            made
+            seen
         }
     };
     let before = start.elapsed().as_secs_f64();

@@ -37,6 +37,9 @@ pub(crate) struct Prepared {
     pub notes: Vec<String>,
 }
 
+/// Most constraints made of known classes one by one.
+const MOST_OF_CLASSES: usize = 100_000;
+
 /// What is written down of a data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
@@ -56,6 +59,18 @@ impl Prepared {
     pub fn facts(&self) -> Facts {
         let (n, d, classes) = (self.set.n(), self.set.d(), self.set.k());
         Facts { dataset: self.id.clone(), n, d, classes, digest: self.digest.clone() }
+    }
+
+    /// The given constraints and those of known classes, among the objects that are `inside`; how many
+    /// given ones are not comes second.
+    pub fn constraints(&self, inside: impl Fn(usize) -> bool) -> Result<(Arc<Constraints>, usize)> {
+        let (within, left_out) = self.given.within(&inside);
+        let given = if left_out > 0 { Arc::new(within) } else { self.given.clone() };
+        if self.set.known.is_none() {
+            return Ok((given, left_out));
+        }
+        let known = self.set.known_constraints_of(MOST_OF_CLASSES, inside)?;
+        Ok((Arc::new(given.union(&known, self.set.n())?), left_out))
     }
 
     pub fn labels(&self) -> Option<&[Option<u32>]> {
@@ -100,11 +115,11 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
         .build_transforms(balanced.k())
         .map_err(|message| Error::Usage(format!("transforms: {message}")))?;
     if !transforms.first().is_some_and(|t| t.properties().accepts.contains(&DataKind::Table)) {
-        balanced.require_numbers()?;
+        balanced.require_numbers().map_err(of_file)?;
     }
     let ctx = Context::builder(path).build();
     let (set, map, _) = balanced.transformed(&transforms, &ctx)?;
-    set.require_numbers()?;
+    set.require_numbers().map_err(of_file)?;
     let given = match map {
         Some(rows) if !given.is_empty() => {
             let (moved, dropped) = given.renumbered(set.n(), &rows.map)?;
@@ -121,10 +136,69 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
 
 fn open(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Result<Dataset> {
     let options = open_options(spec, source);
-    match &spec.path {
+    let opened = match &spec.path {
         Some(path) => mustlink_datasets::open(&relative(experiment.base(), path), &options),
         None => mustlink_datasets::open(spec.source.as_ref().unwrap_or(&spec.id), &options),
+    };
+    opened.map_err(of_file)
+}
+
+/// An error whose ways out are those of an experiment file.
+fn of_file(error: Error) -> Error {
+    match error {
+        Error::Data { place, message } => Error::Data { place, message: in_file_words(&message) },
+        other => other,
     }
+}
+
+/// A text that names options of the command line, with the keys of `[[dataset]]` in their place.
+pub(crate) fn in_file_words(text: &str) -> String {
+    let one = [
+        ("--class ", "target"),
+        ("--id ", "id_column"),
+        ("--labels ", "labels"),
+        ("--decimal ", "decimal"),
+        ("--sep ", "sep"),
+    ];
+    let lists = [("--ignore ", "ignore"), ("--features ", "features"), ("--na", "na")];
+    let mut out = String::new();
+    let mut rest = text.replace("--set 'transforms=[", "transforms = [").replace("]'", "]");
+    while let Some(at) = rest.find("--") {
+        out += &rest[..at];
+        let here = rest[at..].to_string();
+        let option = one.iter().map(|o| (o, false)).chain(lists.iter().map(|o| (o, true)));
+        let Some(((option, key), list)) = option.into_iter().find(|(o, _)| here.starts_with(o.0))
+        else {
+            out += "--";
+            rest = here[2..].to_string();
+            continue;
+        };
+        let after = &here[option.len()..];
+        let quoted = after.strip_prefix('\'').and_then(|a| a.split_once('\''));
+        let end = after.find([' ', ';', ',']).filter(|&end| end > 0 || !after.starts_with(','));
+        let (value, left) = match (quoted, end) {
+            _ if !option.ends_with(' ') => ("", after),
+            (Some((value, left)), _) => (value, left),
+            (None, Some(0)) => after.split_at(1),
+            (None, Some(end)) if list => {
+                // Names of a list are parted by commas.
+                let end = after.find([' ', ';']).unwrap_or(end);
+                after.split_at(end)
+            }
+            (None, Some(end)) => after.split_at(end),
+            (None, None) => (after, ""),
+        };
+        out += &match (list, value) {
+            (_, "") => (*key).to_string(),
+            (true, names) => format!(
+                "{key} = [{}]",
+                names.split(',').map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ")
+            ),
+            (false, value) => format!("{key} = \"{value}\""),
+        };
+        rest = left.to_string();
+    }
+    out + &rest
 }
 
 /// Whether the data sets are there, and their files can be opened, as far as the first megabytes of each
@@ -144,7 +218,7 @@ pub fn check_heads(experiment: &Experiment, source: &Source) -> Result<()> {
                 mustlink_datasets::check_name(name, &options)
             }
         };
-        found.map_err(|e| e.at(&format!("dataset {}", spec.id)))?;
+        found.map_err(of_file).map_err(|e| e.at(&format!("dataset {}", spec.id)))?;
     }
     Ok(())
 }
@@ -158,6 +232,7 @@ fn open_options(spec: &DatasetEntry, source: &Source) -> OpenOptions {
     OpenOptions {
         data_dirs,
         class_column: spec.target.clone(),
+        known_column: spec.labels.clone(),
         id_column: spec.id_column.clone(),
         features: spec.features.clone(),
         ignore: spec.ignore.clone(),
@@ -173,4 +248,28 @@ fn relative(base: &Path, path: &str) -> String {
     let joined = base.join(path);
     let text = joined.display().to_string();
     if text.contains(['/', '\\']) { text } else { format!("./{text}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_file_words;
+
+    #[test]
+    fn options_become_keys() {
+        let said = "looks like classes, and nothing says so: --class species; or leave out by --ignore a,b; or \
+                    cluster on every column by --features all";
+        let keys = "looks like classes, and nothing says so: target = \"species\"; or leave out by ignore = \
+                    [\"a\", \"b\"]; or cluster on every column by features = [\"all\"]";
+        assert_eq!(in_file_words(said), keys);
+        assert_eq!(in_file_words("read by --decimal ,"), "read by decimal = \",\"");
+        assert_eq!(
+            in_file_words("by its place: --id '#1' or --ignore '#1'"),
+            "by its place: id_column = \"#1\" or ignore = [\"#1\"]"
+        );
+        assert_eq!(
+            in_file_words("fill in by --set 'transforms=[\"impute_missing\"]', or"),
+            "fill in by transforms = [\"impute_missing\"], or"
+        );
+        assert_eq!(in_file_words("a -- b"), "a -- b");
+    }
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
 use crate::costs::{Costs, SharedEnsemble, first_generator};
+use crate::data::in_file_words;
 use crate::data::{self, Facts, Prepared};
 use crate::identity::{self, Build, Common, selection_key};
 
@@ -148,6 +149,10 @@ impl Grid {
     /// What a reader of the results should know before anything runs.
     pub fn notes(&self, experiment: &Experiment) -> Vec<String> {
         let mut notes = experiment.unread();
+        for set in &self.datasets {
+            let read = set.set.reading.notes.iter();
+            notes.extend(read.map(|note| format!("{}: {}", set.id, in_file_words(note))));
+        }
         for (set, methods) in self.datasets.iter().zip(&self.methods) {
             let asked = methods.iter().any(|m| m.resolved.method.is_answered_by_classes());
             let partly = set.set.partly_known().filter(|_| asked);

@@ -63,20 +63,18 @@ impl RunEnv<'_> {
 
 /// The problem of a fold as every method gets it: all objects, training objects eligible, given
 /// constraints that touch a test object left out (their number comes second).
+///
+/// # Errors
+/// None that is known.
 pub(crate) fn problem(
     set: &Prepared,
     k: Option<usize>,
     test: Option<&Arc<[bool]>>,
-) -> (Problem, usize) {
-    let mut problem =
-        Problem { k, constraints: set.given.clone(), ..Problem::new(set.set.data.clone()) };
-    let Some(test) = test else { return (problem, 0) };
-    problem.eligible = Some(test.iter().map(|t| !t).collect());
-    let (inside, left_out) = set.given.within(|i| !test[i]);
-    if left_out > 0 {
-        problem.constraints = Arc::new(inside);
-    }
-    (problem, left_out)
+) -> Result<(Problem, usize)> {
+    let (constraints, left_out) = set.constraints(|i| test.is_none_or(|test| !test[i]))?;
+    let mut problem = Problem { k, constraints, ..Problem::new(set.set.data.clone()) };
+    problem.eligible = test.map(|test| test.iter().map(|t| !t).collect());
+    Ok((problem, left_out))
 }
 
 /// No constraint on a test object may reach a method, wherever it comes from.
@@ -126,11 +124,6 @@ pub(crate) fn select(env: &RunEnv, s: usize, first: Option<&Selected>) -> Select
     let start = Instant::now();
     let ctx = env.context(set, task.repeat, task.fold, start);
     let test = env.grid.test(task.dataset, task.repeat, task.fold);
-    let (mut problem, _) = problem(set, resolved.k, test);
-    let known = set.set.answerable().filter(|_| resolved.method.is_answered_by_classes());
-    if let Some(known) = known {
-        problem = problem.asking_about(&known);
-    }
     let followed = match (task.budget, first) {
         (Budget::Follow(_), Some(f)) => match &f.selection {
             Ok(selection) => Ok(Some(selection.asked())),
@@ -145,6 +138,11 @@ pub(crate) fn select(env: &RunEnv, s: usize, first: Option<&Selected>) -> Select
             (None, Some(points)) => points.to_vec(),
             (None, None) => Vec::new(),
         };
+        let (mut problem, _) = problem(set, resolved.k, test)?;
+        let known = set.set.answerable().filter(|_| resolved.method.is_answered_by_classes());
+        if let Some(known) = known {
+            problem = problem.asking_about(&known);
+        }
         let selection =
             guarded("selector", || ask(&resolved.method, set, &problem, &points, &ctx))?;
         Ok((followed, selection))

@@ -55,9 +55,13 @@ pub(crate) struct Args {
     /// The objects themselves, for what looks at them: a data set with the same rows
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     data: Option<String>,
-    /// Column of the partitions that holds ids (default: one named "id")
+    /// Column of the partitions that holds ids (default: one named "id"); columns are named as in the
+    /// header, or #1, #2 …
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
+    /// Columns of the partitions to leave out
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    ignore: Vec<String>,
     /// Column of the partitions that holds classes to score against (default: a last column named
     /// "class")
     #[arg(long, value_name = "COLUMN")]
@@ -140,6 +144,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         &args.partitions,
         args.id.as_deref(),
         args.class.as_deref(),
+        &args.ignore,
     )?;
     let data = match &args.data {
         Some(name) => data(args, name, ensemble.n())?,

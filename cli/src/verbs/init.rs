@@ -134,7 +134,9 @@ fn experiment(args: &Args, set: &Dataset) -> String {
     };
     let text = |value: &Option<String>| value.as_ref().map(|v| quoted(v));
     let names = |all: &[String]| (!all.is_empty()).then(|| list(all));
-    key("target", text(&columns.class));
+    // What is known is also what is scored, each fold by what the others do not tell.
+    key("target", text(&columns.class.clone().or_else(|| columns.labels.clone())));
+    key("labels", text(&columns.labels));
     key("id_column", text(&columns.id));
     key("features", names(&columns.features));
     key("ignore", names(&columns.ignore));
@@ -142,7 +144,8 @@ fn experiment(args: &Args, set: &Dataset) -> String {
     key("decimal", columns.decimal.map(|c| quoted(&c.to_string())));
     key("na", names(&columns.na));
     dataset += &shown(&transforms(set));
-    let known = set.classes.is_some();
+    let labels = columns.labels.is_some();
+    let known = set.classes.is_some() || labels;
     let (k, scored) = if known {
         ("", "metrics = [\"ari\", \"nmi_arith\"]  # against the classes\n")
     } else {
@@ -174,7 +177,12 @@ type = \"kfold\"
 folds = 5
 repeats = 5
 
-# Scores after so many questions.
+";
+    }
+    if labels {
+        // Nothing is asked.
+    } else if known {
+        out += "# Scores after so many questions.
 [curve]
 points = { from = 0, to = 100, step = 20 }
 
@@ -196,7 +204,16 @@ id = \"k-means\"
 {k}clusterer = {kmeans}
 "
     );
-    if known {
+    if labels {
+        out += &format!(
+            "
+# The same under must-links and cannot-links of the known classes: do they help?
+[[method]]
+id = \"PCK-means, known classes\"
+clusterer = {pck_means}
+"
+        );
+    } else if known {
         out += &format!(
             "
 [[method]]

@@ -1,5 +1,6 @@
 //! To which clusters of an earlier run do new objects belong?
 
+use mustlink::Error;
 use std::path::PathBuf;
 
 use clap_complete::ArgValueCompleter;
@@ -46,6 +47,21 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         open.features = model.features.clone();
     }
     let set = mustlink_datasets::open(&args.data, &open)?;
+    if model.needs_numbers() {
+        // The steps are those of the model: none can be added here.
+        set.require_numbers().map_err(|e| match e {
+            Error::Data { place, message } => {
+                let what = message.split("; ").take_while(|part| !part.contains("--set"));
+                let what = what.collect::<Vec<_>>().join("; ");
+                let message = format!(
+                    "{what}; the model was made without a transform that takes this: drop the rows, or \
+                     cluster again with transforms = [\"impute_missing\", …] and --save-model"
+                );
+                Error::Data { place, message }
+            }
+            other => other,
+        })?;
+    }
     let labels = model.predict(&set)?;
     let mut sizes = vec![0usize; model.centres.k()];
     labels.iter().for_each(|&l| sizes[l as usize] += 1);

@@ -118,6 +118,13 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let scope: Vec<bool> = labels.iter().map(Option::is_some).collect();
     let labels: Vec<u32> = labels.iter().map(|l| l.unwrap_or_default()).collect();
     let classes = truth.truth()?;
+    let unknown = classes.labels.iter().filter(|l| l.is_none()).count();
+    if unknown > 0 {
+        term::tell(&format!(
+            "{} of {n} objects have a class; the others are left out",
+            n - unknown
+        ));
+    }
     let input = MetricInput {
         labels: &labels,
         truth: Some(&classes.labels),

@@ -42,7 +42,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         j: job.original_row(c.j),
         ..*c
     });
-    let selected = Constraints::new(job.original.n(), pairs)?;
+    let named = selected.neighbourhoods().iter();
+    let named = named.map(|set| set.iter().map(|&i| job.original_row(i)).collect()).collect();
+    let selected = Constraints::new(job.original.n(), pairs)?.with_neighbourhoods(named);
     mustlink_datasets::write_constraints(
         &args.out,
         &selected,

@@ -137,3 +137,226 @@ fn questions_are_about_objects_whose_class_is_known() {
     assert!(page.contains("vain asks and reads no constraints"));
     assert!(!bench.read("r/supervision.csv").contains("vain"));
 }
+
+#[test]
+fn the_constraints_of_select_give_what_the_selector_gives() {
+    let bench = Bench::new();
+    // Explore & Consolidate ends with neighbourhoods of one object, which no pair tells of.
+    let ask = "--data iris --selector explore_consolidate --budget 3 --seed 4";
+    let asked = bench.run(&format!("cluster {ask} --clusterer mpck_means --out asked.csv"));
+    assert_eq!(asked.status, 0, "{}", asked.err);
+    bench.run(&format!("select {ask} --out pairs.csv"));
+    assert!(bench.read("pairs.csv").lines().any(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        cells[0] == cells[1]
+    }));
+    let read = "cluster --data iris --clusterer mpck_means --seed 4 --constraints pairs.csv";
+    assert_eq!(bench.run(&format!("{read} --out read.csv")).status, 0);
+    assert_eq!(bench.read("asked.csv"), bench.read("read.csv"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_oracle_of_the_command_line_starts_where_one_stands() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("methods")).unwrap();
+    bench.write("methods/m.toml", "selector = \"cobras\"\n");
+    bench.write(
+        "oracle.sh",
+        "read hello; echo '{\"v\":1,\"type\":\"hello\",\"protocol\":\"pairwise-oracle\"}'\n\
+         while read q; do id=$(echo \"$q\" | sed 's/.*\"id\":\"\\{0,1\\}\\([^,\"}]*\\).*/\\1/'); \
+         echo \"{\\\"v\\\":1,\\\"type\\\":\\\"answer\\\",\\\"id\\\":$id,\\\"reply\\\":\\\"dont_know\\\"}\"; done\n",
+    );
+    let done = bench.run(
+        "cluster --data iris --method methods/m.toml --budget 2 --quiet \
+         --oracle '{type=\"subprocess\",command=[\"sh\",\"oracle.sh\"]}'",
+    );
+    assert!(!done.err.contains("oracle.sh: No such file"), "{}", done.err);
+    assert!(!done.err.contains("can't open"), "{}", done.err);
+}
+
+#[test]
+fn a_selector_that_clusters_needs_no_clusterer_and_no_k() {
+    let bench = Bench::new();
+    let done = bench.run("cluster --data iris --selector cobras --budget 30 --format json");
+    let json = done.json();
+    assert!(json["method"]["clusterer"].is_null(), "{json}");
+    assert!(done.err.contains("note: the clusters are those of cobras"), "{}", done.err);
+    bench.write("m.toml", "clusterer = \"pck_means\"\nselector = \"cobras\"\n");
+    let own =
+        bench.run("cluster --data iris --method m.toml --clusterer none --budget 30 --format json");
+    assert_eq!(own.json()["k"], json["k"]);
+    // Who names one gets it.
+    let named =
+        "cluster --data iris --selector cobras --clusterer pck_means --budget 9 --format json";
+    assert_eq!(bench.run(named).json()["method"]["clusterer"]["type"], "pck_means");
+}
+
+#[test]
+fn other_numbers_of_clusters_than_asked_for_are_said() {
+    let bench = Bench::with("two.csv", "x,y\n1,1\n1,1\n2,2\n2,2\n1,1\n");
+    let few = bench.run("cluster --data two.csv --k 4");
+    assert!(
+        few.err.contains("warning: k = 4 was asked for, and kmeans leaves 2 clusters empty"),
+        "{}",
+        few.err
+    );
+    let found = bench.run("cluster --data iris --clusterer dbscan --k 3");
+    assert!(
+        found
+            .err
+            .contains("warning: k = 3 was asked for, and dbscan, which finds their number, made"),
+        "{}",
+        found.err
+    );
+}
+
+/// Twelve objects, the class of six is known.
+fn half_known() -> String {
+    let mut text = "id,x,y,known,class\n".to_string();
+    for i in 0..30 {
+        let class = i / 10;
+        let known = if i % 2 == 0 { format!("c{class}") } else { String::new() };
+        text +=
+            &format!("o{i},{}.5,{}.25,{known},c{class}\n", 10 * class + i % 4, 5 * class + i % 3);
+    }
+    text
+}
+
+#[test]
+fn scores_say_what_they_rest_on() {
+    let bench = Bench::with("d.csv", half_known());
+    let line = "cluster --data d.csv --id id --class known --labels known --quiet";
+    let told = bench.run(line);
+    assert!(
+        told.out.contains(
+            "scored       15 of 30 objects, 15 of them constrained: the scores say how far the method did \
+             as it was told\n"
+        ),
+        "{}",
+        told.out
+    );
+    let part = bench.run("cluster --data d.csv --id id --class class --labels known --quiet");
+    assert!(
+        part.out.contains(
+            "scored       30 of 30 objects, 15 of them constrained; ari of the other 15: 1\n"
+        ),
+        "{}",
+        part.out
+    );
+    assert_eq!(bench.run(&format!("{line} --out l.csv")).status, 0);
+    let score = bench.run("score --truth d.csv --truth-column known --labels l.csv --id id");
+    assert!(
+        score.err.contains("15 of 30 objects have a class; the others are left out"),
+        "{}",
+        score.err
+    );
+}
+
+#[test]
+fn known_classes_are_held_out_and_judge_themselves() {
+    let bench = Bench::with("d.csv", half_known());
+    let line = "cluster --data d.csv --id id --labels known --ignore class --k 3 --validate";
+    let done = bench.run(&format!("{line} --quiet"));
+    assert!(
+        done.out.contains(
+            "validation   15 known classes held out in 5 folds, 5 times: agreement 1.000 with the others, \
+             1.000 without; difference +0.000, 95 % interval +0.000 to +0.000: not shown to help or to harm\n"
+        ),
+        "{}{}",
+        done.out,
+        done.err
+    );
+    let json = bench.run(&format!("{line} --quiet --format json")).json();
+    assert_eq!(json["validation"]["folds"], 25);
+    let none = bench.run("cluster --data iris --validate");
+    assert!(none.err.contains("--labels"), "{}", none.err);
+}
+
+#[test]
+fn a_first_file_for_known_classes_runs() {
+    let bench = Bench::with("d.csv", half_known());
+    let init = bench.run("init --data d.csv --id id --labels known --ignore class --out s.toml");
+    assert_eq!(init.status, 0, "{}", init.err);
+    assert!(bench.read("s.toml").contains("labels = \"known\"\n"));
+    let run = bench.run("run s.toml --out r");
+    assert_eq!(run.status, 0, "{}", run.err);
+    let table = bench.read("r/results.csv");
+    let head: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let at = |name: &str| head.iter().position(|h| *h == name).unwrap();
+    let (method, must, read) = (at("method"), at("constraints_must"), at("constraints_read"));
+    // Commas stand in names of methods within quotes: the columns are counted from behind.
+    let rows = table.lines().skip(1).filter(|l| l.contains("pck_means"));
+    for row in rows {
+        let cells: Vec<&str> = row.split(',').collect();
+        let more = cells.len() - head.len();
+        assert!(cells[must + more].parse::<usize>().unwrap() > 0, "{row}");
+        assert_eq!(cells[read + more], "true");
+    }
+    assert!(table.contains("k-means"), "{}", method);
+}
+
+#[test]
+fn hints_lead_to_what_helps() {
+    let row = |i: usize| format!("{},{}.5,{}.25,{}\n", 90 + i, i % 7, i % 5, i % 2);
+    let features = (0..40).map(row).collect::<String>();
+    let bench = Bench::with("pima.csv", format!("age,a,b,Outcome\n{features}"));
+    let done = bench.run("cluster --data pima.csv --k 2");
+    assert!(
+        done.err.contains(
+            "note: feature Outcome has 2 values: a class? --class Outcome, or --ignore Outcome"
+        ),
+        "{}",
+        done.err
+    );
+    bench.write(
+        "s.toml",
+        "[experiment]\nname = \"s\"\n[[dataset]]\nid = \"d\"\npath = \"pima.csv\"\n\
+         [scoring]\nmetrics = [\"silhouette\"]\n[[method]]\nid = \"m\"\nk = 2\nclusterer = \"kmeans\"\n",
+    );
+    let plan = bench.run("plan s.toml");
+    assert!(
+        plan.out.contains("note: d: feature Outcome has 2 values: a class? target = \"Outcome\"")
+    );
+    // The last features are shown, however many there are.
+    let wide = (0..9).map(|i| format!("f{i}")).collect::<Vec<_>>().join(",");
+    let cells = (0..9).map(|i| format!("{i}.5")).collect::<Vec<_>>().join(",");
+    bench.write("wide.csv", format!("{wide}\n{cells}\n{cells}\n{cells}\n"));
+    let done = bench.run("cluster --data wide.csv --k 1");
+    assert!(done.out.contains("9 features (f0, f1, f2, f3, …, f7, f8)"), "{}", done.out);
+    // A decimal comma comes before columns of 0 and 1, whatever else is no number.
+    bench.write("excel.csv", "day;warm;cold\nmon;20,24;1,5\ntue;21,5;2,5\nwed;1,24;3,5\n");
+    let excel = bench.run("cluster --data excel.csv --k 2");
+    assert!(excel.err.contains("a decimal comma is read by --decimal ,; "), "{}", excel.err);
+    // Classes of some objects are not filled in.
+    let known: String = (0..20)
+        .map(|i| format!("{i}.5,{}.25,{}\n", i % 3, if i < 4 { "left" } else { "" }))
+        .collect();
+    bench.write("known.csv", format!("a,b,side\n{known}"));
+    let known = bench.run("cluster --data known.csv --k 2");
+    assert!(known.err.contains("named by --labels side"), "{}", known.err);
+    assert!(!known.err.contains("one_hot"), "{}", known.err);
+    bench.write("latin.csv", b"a,b\n1,2\n\xe4,3\n");
+    let latin = bench.run("cluster --data latin.csv --k 2");
+    assert!(latin.err.contains("iconv -f WINDOWS-1252 -t UTF-8"), "{}", latin.err);
+    // What experiment files say is said in their words.
+    bench.write("c.csv", "a,species\n1,2\n3,4\n");
+    bench.write("e.toml", bench.read("s.toml").replace("pima", "c"));
+    let check = bench.run("check e.toml");
+    assert!(
+        check.err.contains("target = \"species\"") && !check.err.contains("--class"),
+        "{}",
+        check.err
+    );
+    // A column without a name is called by its place.
+    bench.write("parts.csv", ",one,two\n0,a,x\n1,a,x\n2,b,y\n");
+    let index = bench.run("consensus parts.csv --id '#1' --quiet --format json").json();
+    assert_eq!((&index["members"], &index["k"]), (&2.into(), &2.into()));
+    let ignored = bench.run("consensus parts.csv --ignore '#1' --quiet --format json").json();
+    assert_eq!(ignored["members"], 2);
+    // A number of decimals names no class.
+    let many: String = (0..6).map(|i| format!("{i}.5,{i}.25\n")).collect();
+    bench.write("real.csv", format!("a,b\n{many}"));
+    let real = bench.run("cluster --data real.csv --class b");
+    assert!(real.err.contains("is the column a measurement?"), "{}", real.err);
+}

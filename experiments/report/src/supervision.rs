@@ -102,7 +102,8 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
         let mut mine = Vec::new();
         for dataset in &experiment.datasets {
             // With constraints of its own a data set has no unconstrained point.
-            let own = starts_at_0 && dataset.constraints.is_none();
+            let given = dataset.constraints.is_some() || dataset.labels.is_some();
+            let own = starts_at_0 && !given;
             for method in &asking {
                 let curve = |method: &str| samples::curve(results, &dataset.id, metric, method);
                 let Some((_, with)) = curve(&method.id).and_then(|c| c.last()) else { continue };
@@ -111,12 +112,10 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
                         Some((_, without)) => ("itself without questions".into(), without),
                         None => continue,
                     },
-                    (false, Some(twin)) if dataset.constraints.is_none() => {
-                        match curve(&twin.id).and_then(|c| c.last()) {
-                            Some((_, without)) => (twin.id.clone(), without),
-                            None => continue,
-                        }
-                    }
+                    (false, Some(twin)) if !given => match curve(&twin.id).and_then(|c| c.last()) {
+                        Some((_, without)) => (twin.id.clone(), without),
+                        None => continue,
+                    },
                     _ => continue,
                 };
                 let differences = samples::differences(with, without);

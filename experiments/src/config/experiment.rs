@@ -70,8 +70,12 @@ impl Experiment {
 
     /// What the methods ask in vain or are given in vain: they read no constraints.
     pub fn unread(&self) -> Vec<String> {
-        let given: Vec<&str> =
-            self.datasets.iter().filter(|d| d.constraints.is_some()).map(|d| &*d.id).collect();
+        let given: Vec<&str> = self
+            .datasets
+            .iter()
+            .filter(|d| d.constraints.is_some() || d.labels.is_some())
+            .map(|d| &*d.id)
+            .collect();
         let unread = self.methods.iter().filter(|m| !m.reads_constraints());
         let (asking, silent): (Vec<&MethodSpec>, _) = unread.partition(|m| m.asks());
         let named = |methods: &[&MethodSpec]| {

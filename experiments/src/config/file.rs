@@ -105,6 +105,10 @@ pub struct DatasetEntry {
     /// Which column holds ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id_column: Option<String>,
+    /// Which column holds what is known of the classes of some objects: it makes constraints, of all
+    /// objects but those held out; may be that of the classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<String>,
     /// Columns to cluster on; `["all"]`: every column that is named as nothing else. Absent: the same, but
     /// a column that looks like ids or classes is an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,0 +1,99 @@
+//! What is asked of one method on one data set?
+
+use std::path::{Path, PathBuf};
+
+use clap_complete::ArgValueCompleter;
+
+use crate::files::{ColumnArgs, Named};
+use crate::options::{self, DataDir};
+use crate::{complete, term};
+
+/// What `cluster` and `select` have in common.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct JobArgs {
+    /// Data set: a built-in name, a name in the data directory, a path (.csv, .mtx, also with .gz),
+    /// or - for a CSV on standard input
+    #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
+    pub data: String,
+    /// Method file. Absent: pck_means with weight = "auto" where anything constrains, else kmeans;
+    /// for sparse data with distortion = "cosine"
+    #[arg(long, value_name = "FILE")]
+    pub method: Option<PathBuf>,
+    /// Clusterer, in place of that of the method: a name or { type = "…", … }; none: that of a selector
+    /// which clusters by itself, as cobras does
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::clusterers))]
+    pub clusterer: Option<String>,
+    /// Query selector, in place of that of the method: a name or { type = "…", … }
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::selectors))]
+    pub selector: Option<String>,
+    /// Who answers, in place of that of the method: a name or { type = "…", … }; absent: the classes
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::oracles))]
+    pub oracle: Option<String>,
+    /// Set an option of the method: clusterer.restarts=20 (may be repeated)
+    #[arg(long = "set", value_name = "A.B=VALUE")]
+    pub sets: Vec<String>,
+    /// Number of clusters. Absent: that of the method file, else the number of classes where they
+    /// are known and the method needs k
+    #[arg(long, value_name = "K", value_parser = options::count, allow_negative_numbers = true)]
+    pub k: Option<usize>,
+    /// CSV of constraints i,j,type,weight; objects by row number from 0, or by id with --id
+    #[arg(long, value_name = "FILE")]
+    pub constraints: Option<String>,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+    /// Most questions asked. Absent: until the selector is done
+    #[arg(long, value_name = "Q", value_parser = options::count, allow_negative_numbers = true)]
+    pub budget: Option<usize>,
+    /// File that keeps every question and answer as they come; given again, the selection goes on
+    /// where it stopped and asks nothing twice
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
+    /// Ask although the clusterer reads no constraints, so that the answers change nothing
+    #[arg(long)]
+    pub selection_only: bool,
+    /// Seed of every random number. Absent: that of the method file, else 0
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Threads (default: one per core); changes no result
+    #[arg(long, value_name = "N", value_parser = options::threads)]
+    pub threads: Option<usize>,
+    /// Refuse data and methods that take more memory than this (default: 80 % of what the machine, its
+    /// control groups and ulimit -v allow)
+    #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
+    pub memory_limit: Option<u64>,
+    #[command(flatten)]
+    pub data_dir: DataDir,
+    /// No notes, warnings and progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl JobArgs {
+    /// The files it reads, by option; the ledger is written too, and by nothing else.
+    pub fn inputs(&self) -> [Named<'_>; 4] {
+        [
+            ("--data", Some(self.data.as_str())),
+            ("--method", self.method.as_deref().and_then(Path::to_str)),
+            ("--constraints", self.constraints.as_deref()),
+            ("--ledger", self.ledger.as_deref().and_then(Path::to_str)),
+        ]
+    }
+
+    /// Where relative paths in options start: at the method file.
+    pub fn base(&self) -> &Path {
+        self.method.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
+    /// Notes what the program chose by itself.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            term::tell(&format!("note: {text}"));
+        }
+    }
+
+    pub fn warn(&self, text: &str) {
+        if !self.quiet {
+            term::tell(&format!("warning: {text}"));
+        }
+    }
+}

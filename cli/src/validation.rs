@@ -1,0 +1,147 @@
+//! Did the known classes help? Some are held out, and what the method makes of the others is judged by them.
+
+use std::sync::Arc;
+
+use mustlink::constraints::Constraints;
+use mustlink::run::Transformed;
+use mustlink::{Context, Error, Problem, Result};
+use mustlink_experiments::{Split, critical_t};
+use serde::Serialize;
+
+use crate::job::{Job, MOST_OF_CLASSES};
+
+const FOLDS: usize = 5;
+const REPEATS: usize = 5;
+
+/// The method with the known classes of four folds and without any, judged by the fifth.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Validation {
+    /// Objects of known class.
+    known: usize,
+    /// Folds that could be judged, of 5 × 5.
+    folds: usize,
+    /// Mean agreement with the classes held out: κ of the pairs of one held-out object and one other of
+    /// known class, which is the adjusted Rand index of these pairs (Warrens 2008).
+    with_labels: f64,
+    without_labels: f64,
+    /// Mean difference, above 0 where the classes help.
+    difference: f64,
+    /// Its 95 % interval by the t statistic corrected for folds that share objects (Nadeau and Bengio
+    /// 2003).
+    interval: (f64, f64),
+}
+
+impl Validation {
+    /// For people.
+    pub fn text(&self) -> String {
+        let (low, high) = self.interval;
+        let says = match (low > 0.0, high < 0.0) {
+            (true, _) => "the known classes help",
+            (_, true) => "the known classes harm",
+            _ => "not shown to help or to harm",
+        };
+        format!(
+            "{} known classes held out in {FOLDS} folds, {REPEATS} times: agreement {:.3} with the others, \
+             {:.3} without; difference {:+.3}, 95 % interval {low:+.3} to {high:+.3}: {says}",
+            self.known, self.with_labels, self.without_labels, self.difference
+        )
+    }
+
+    /// Clusters `seen` 30 times: under the classes of four folds each, and under none.
+    ///
+    /// # Errors
+    /// `Usage` without known classes, or with fewer than two a fold; those of the method.
+    pub fn new(job: &Job, seen: &Transformed, ctx: &Context) -> Result<Validation> {
+        let refused = |why: String| Err(Error::Usage(format!("--validate: {why}")));
+        let Some(known) = &job.set.known else {
+            return refused("no classes are known; name their column by --labels".into());
+        };
+        let objects: Vec<usize> = (0..job.set.n()).filter(|&i| known.labels[i].is_some()).collect();
+        if objects.len() < 2 * FOLDS {
+            let least = 2 * FOLDS;
+            return refused(format!(
+                "{} known classes; at least {least} are needed",
+                objects.len()
+            ));
+        }
+        let classes: Vec<Option<u32>> = objects.iter().map(|&i| known.labels[i]).collect();
+        let split = Split::Kfold { folds: FOLDS, repeats: REPEATS, stratified: true };
+        let mut scores: Vec<(f64, f64)> = Vec::new();
+        for repeat in 0..REPEATS {
+            let ctx = ctx.child("validation").index(repeat);
+            let cluster = |constraints: Constraints| -> Result<Vec<u32>> {
+                let constraints = Arc::new(constraints);
+                let under = Problem { constraints, ..seen.problem.clone() };
+                Ok(job.method.cluster(&under, job.steps, &ctx)?.1.clustering.labels)
+            };
+            let is_known = |i: u32| known.labels[i as usize].is_some();
+            let given = &seen.problem.constraints;
+            let others = given.pairs().iter().filter(|c| !(is_known(c.i) && is_known(c.j)));
+            let others = Constraints::new(seen.problem.n(), others.copied())?;
+            let without = cluster(others.clone())?;
+            let folds = split.tests(objects.len(), Some(&classes), ctx.path(), repeat)?;
+            for (fold, test) in folds.into_iter().flatten().enumerate() {
+                let mut held = vec![false; job.set.n()];
+                objects.iter().zip(&test).for_each(|(&i, &held_out)| held[i] = held_out);
+                let told = job.set.known_constraints_of(MOST_OF_CLASSES, |i| !held[i])?;
+                let inside = others.within(|i| !held[i]).0;
+                let with = cluster(inside.union(&told, job.set.n())?)?;
+                let judged = |labels: &[u32]| kappa(labels, &known.labels, &objects, &held);
+                scores.extend(judged(&with).zip(judged(&without)));
+                ctx.progress((repeat * FOLDS + fold + 1) as u64, Some((REPEATS * FOLDS) as u64));
+            }
+        }
+        let folds = scores.len();
+        if folds < 2 {
+            return refused("all known objects are of one class: nothing tells them apart".into());
+        }
+        let mean =
+            |of: &dyn Fn(&(f64, f64)) -> f64| scores.iter().map(of).sum::<f64>() / folds as f64;
+        let difference = mean(&|s| s.0 - s.1);
+        let variance = scores.iter().map(|s| (s.0 - s.1 - difference).powi(2)).sum::<f64>()
+            / (folds - 1) as f64;
+        let factor = 1.0 / folds as f64 + 1.0 / (FOLDS - 1) as f64;
+        let half =
+            critical_t(0.95, folds - 1).unwrap_or(f64::INFINITY) * (variance * factor).sqrt();
+        Ok(Validation {
+            known: objects.len(),
+            folds,
+            with_labels: mean(&|s| s.0),
+            without_labels: mean(&|s| s.1),
+            difference,
+            interval: (difference - half, difference + half),
+        })
+    }
+}
+
+/// κ of the pairs of one held-out and one other of `objects`: are they together in clusters and classes?
+/// `None` where they all are, or none is, in both.
+fn kappa(labels: &[u32], classes: &[Option<u32>], objects: &[usize], held: &[bool]) -> Option<f64> {
+    let mut count = [[0f64; 2]; 2];
+    for (at, &i) in objects.iter().enumerate() {
+        for &j in objects[..at].iter().filter(|&&j| held[i] || held[j]) {
+            let together = usize::from(labels[i] == labels[j]);
+            count[together][usize::from(classes[i] == classes[j])] += 1.0;
+        }
+    }
+    let [[d, c], [b, a]] = count;
+    let below = (a + b) * (b + d) + (a + c) * (c + d);
+    (below > 0.0).then(|| 2.0 * (a * d - b * c) / below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kappa_of_pairs_is_one_for_the_classes_and_none_where_nothing_differs() {
+        let classes = [Some(0), Some(0), Some(1), Some(1), None];
+        let objects = [0, 1, 2, 3];
+        let held = [true, false, false, true, false];
+        assert_eq!(kappa(&[5, 5, 2, 2, 2], &classes, &objects, &held), Some(1.0));
+        // Pairs 0-1, 0-2, 0-3, 1-3, 2-3: together in clusters 0-2 and 1-3, in classes 0-1 and 2-3.
+        let crossed = kappa(&[0, 1, 0, 1, 0], &classes, &objects, &held).unwrap();
+        assert!((crossed + 2.0 / 3.0).abs() < 1e-12, "{crossed}");
+        assert_eq!(kappa(&[0; 5], &[Some(0); 5], &objects, &held), None);
+    }
+}
