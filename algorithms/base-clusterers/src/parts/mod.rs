@@ -1,4 +1,5 @@
 //! What do several base clusterers need?
 
 pub mod attempts;
+pub(crate) mod complete_search;
 pub mod seeds;
