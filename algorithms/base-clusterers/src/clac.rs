@@ -316,7 +316,13 @@ impl<'a> Chunklets<'a> {
     }
 
     /// Places the chunklets of one component where they are nearest in all; false if they cannot be.
-    fn together(&self, order: &[usize], costs: &[f64], before: &[u32], placed: &mut [u32]) -> bool {
+    fn together(
+        &self,
+        order: &[usize],
+        costs: &[f64],
+        before: &[u32],
+        placed: &mut [u32],
+    ) -> Result<bool> {
         let place = |v: usize| order.iter().position(|&u| u == v).expect("of the same component");
         let neighbours: Vec<Vec<usize>> = order
             .iter()
@@ -325,11 +331,11 @@ impl<'a> Chunklets<'a> {
         let own: Vec<f64> =
             order.iter().flat_map(|&u| costs[u * self.k..][..self.k].to_vec()).collect();
         let current: Vec<u32> = order.iter().map(|&u| before[u]).collect();
-        let found = cheapest_colouring(&own, self.k, &neighbours, &current);
+        let found = cheapest_colouring(&own, self.k, &neighbours, &current, self.ctx)?;
         for (&u, &h) in order.iter().zip(found.iter().flatten()) {
             placed[u] = h;
         }
-        found.is_some()
+        Ok(found.is_some())
     }
 
     /// Places the chunklets of one component so that nothing is broken, cheap clusters first, and then
@@ -366,7 +372,7 @@ impl<'a> Chunklets<'a> {
             return Ok(true);
         }
         order.iter().for_each(|&u| placed[u] = NONE);
-        if order.len() <= MOST_VERTICES && self.together(order, costs, before, placed) {
+        if order.len() <= MOST_VERTICES && self.together(order, costs, before, placed)? {
             return Ok(true);
         }
         self.searched(order, costs, placed)
@@ -393,7 +399,7 @@ impl Placement for Chunklets<'_> {
             let done = match self.clac.infeasible {
                 WhenInfeasible::LeastViolation => false,
                 WhenInfeasible::Exact if small => {
-                    self.together(order, &costs, &before, &mut placed)
+                    self.together(order, &costs, &before, &mut placed)?
                         || self.searched(order, &costs, &mut placed)?
                 }
                 _ => self.whole(order, &costs, &before, &mut placed)?,
