@@ -81,7 +81,7 @@ pub struct ConstrainedCompleteLink {
     pub max_objects: usize,
 }
 
-#[plugin("constrained_complete_link", cites = ["Klein2002"])]
+#[plugin("constrained_complete_link", cites = ["Klein2002"], version = 2)]
 impl BaseClusterer for ConstrainedCompleteLink {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = problem.n();

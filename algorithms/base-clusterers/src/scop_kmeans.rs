@@ -64,7 +64,7 @@ pub struct ScopKMeans {
     pub empty: Empty,
 }
 
-#[plugin("scop_kmeans", cites = ["Wagstaff2002", "Wagstaff2004"])]
+#[plugin("scop_kmeans", cites = ["Wagstaff2002", "Wagstaff2004"], version = 2)]
 impl BaseClusterer for ScopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "scop_kmeans")?;

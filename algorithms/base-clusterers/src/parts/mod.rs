@@ -2,4 +2,5 @@
 
 pub mod attempts;
 pub(crate) mod complete_search;
+pub(crate) mod incentive;
 pub mod seeds;
