@@ -326,7 +326,7 @@ mod tests {
         let apart = pairs.pairs().iter().filter(|c| c.kind == Kind::CannotLink);
         let apart: Vec<Constraint> = apart.copied().take(5).collect();
         let weighing = |light: f64, heavy: f64| {
-            let weight = |at: usize| if at % 2 == 0 { light } else { heavy };
+            let weight = |at: usize| if at.is_multiple_of(2) { light } else { heavy };
             let given = apart.iter().enumerate().map(|(at, c)| c.weighing(weight(at)));
             linked(&p, &given.collect::<Vec<_>>())
         };

@@ -25,7 +25,8 @@ fn one_refusal_for_all_transforms() {
             continue;
         }
         for power in [-900, -530, 530, 900] {
-            let made = run::transform(&[transform.clone()], &of_size(power), &Context::new(1));
+            let made =
+                run::transform(std::slice::from_ref(&transform), &of_size(power), &Context::new(1));
             let refused = made.map_err(|e| e.root().clone()).err();
             let magnitude = matches!(refused, Some(Error::Magnitude { .. }));
             let tag = descriptor.tag;
