@@ -209,8 +209,7 @@ fn elongated() -> String {
     };
     let classes: Vec<u32> = (0..objects.len()).map(|i| (i / size) as u32).collect();
     let captions = ["three clusters", "kmeans", "lac, h = 1"];
-    let labels =
-        [classes, found(r#"{"type": "kmeans"}"#), found(r#"{"type": "lac", "h": 1.0}"#)];
+    let labels = [classes, found(r#"{"type": "kmeans"}"#), found(r#"{"type": "lac", "h": 1.0}"#)];
     let panels: Vec<Panel> = captions
         .into_iter()
         .zip(&labels)
