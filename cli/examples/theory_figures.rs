@@ -203,13 +203,13 @@ fn elongated() -> String {
     let values = objects.iter().flat_map(|p| [p.0, p.1]).collect();
     let x = ndarray::Array2::from_shape_vec((objects.len(), 2), values).expect("two features");
     let problem = Problem::new(Data::dense(x).expect("finite")).with_k(clusters.len());
-    let found = |tag: &str| {
-        let clusterer = build_default::<dyn BaseClusterer>(tag).expect("linked");
-        clusterer.cluster(&problem, &Context::new(0)).expect("it clusters").labels
+    let found = |method: &str| {
+        let method: Box<dyn BaseClusterer> = serde_json::from_str(method).expect("a method");
+        method.cluster(&problem, &Context::new(0)).expect("it clusters").labels
     };
     let classes: Vec<u32> = (0..objects.len()).map(|i| (i / size) as u32).collect();
     let captions = ["three clusters", "kmeans", "lac, h = 1"];
-    let labels = [classes, found("kmeans"), found("lac")];
+    let labels = [classes, found(r#"{"type": "kmeans"}"#), found(r#"{"type": "lac", "h": 1.0}"#)];
     let panels: Vec<Panel> = captions
         .into_iter()
         .zip(&labels)

@@ -2,6 +2,7 @@
 
 mod exact;
 
+use mustlink_core::AutoOr;
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::colouring::{
     Colouring, colour, connected_parts, induced, lower_cost,
@@ -19,6 +20,7 @@ use ndarray::Array2;
 
 use crate::lac::memory_of_rounds;
 use crate::lac::rounds::{AssignRule, Free, Placement, Rounds};
+use crate::parts::incentive::mean_spread;
 use exact::{MOST_VERTICES, cheapest_colouring};
 
 /// Nodes after which the search for a placement of linked chunklets ends undecided.
@@ -85,9 +87,11 @@ pub struct Clac {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Incentive to use more features: large gives k-means, small one feature per cluster.
-    #[option(default = 1.0, above = 0.0, units = 2)]
-    pub h: f64,
+    /// Incentive to use more features, in units of squared distance: large gives k-means, small one
+    /// feature per cluster. "auto": the mean squared distance of an object to the nearest first centre, by
+    /// the number of features.
+    #[option(default = AutoOr::Auto, above = 0.0, units = 2)]
+    pub h: AutoOr<f64>,
     /// How the first centres are chosen; `neighbourhood`: at the means of the chunklets with
     /// cannot-links, then at the objects farthest from them.
     pub init: ConstrainedInit,
@@ -110,7 +114,7 @@ pub struct Clac {
     pub max_iterations: usize,
 }
 
-#[plugin("clac", cites = ["DomeniconiAlRazgan2008", "Domeniconi2007"], waives = ["any_unit" => "h is in squared units of the features"])]
+#[plugin("clac", cites = ["DomeniconiAlRazgan2008", "Domeniconi2007"])]
 impl BaseClusterer for Clac {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "clac")?;
@@ -133,7 +137,7 @@ impl BaseClusterer for Clac {
         };
         let rounds = Rounds {
             data: &problem.data,
-            h: self.h,
+            h: self.h.or_find(|| mean_spread(&points, &centres)),
             assign_rule: self.assign_rule,
             empty: self.empty,
             max_iterations: self.max_iterations,
@@ -316,7 +320,13 @@ impl<'a> Chunklets<'a> {
     }
 
     /// Places the chunklets of one component where they are nearest in all; false if they cannot be.
-    fn together(&self, order: &[usize], costs: &[f64], before: &[u32], placed: &mut [u32]) -> bool {
+    fn together(
+        &self,
+        order: &[usize],
+        costs: &[f64],
+        before: &[u32],
+        placed: &mut [u32],
+    ) -> Result<bool> {
         let place = |v: usize| order.iter().position(|&u| u == v).expect("of the same component");
         let neighbours: Vec<Vec<usize>> = order
             .iter()
@@ -325,11 +335,11 @@ impl<'a> Chunklets<'a> {
         let own: Vec<f64> =
             order.iter().flat_map(|&u| costs[u * self.k..][..self.k].to_vec()).collect();
         let current: Vec<u32> = order.iter().map(|&u| before[u]).collect();
-        let found = cheapest_colouring(&own, self.k, &neighbours, &current);
+        let found = cheapest_colouring(&own, self.k, &neighbours, &current, self.ctx)?;
         for (&u, &h) in order.iter().zip(found.iter().flatten()) {
             placed[u] = h;
         }
-        found.is_some()
+        Ok(found.is_some())
     }
 
     /// Places the chunklets of one component so that nothing is broken, cheap clusters first, and then
@@ -366,7 +376,7 @@ impl<'a> Chunklets<'a> {
             return Ok(true);
         }
         order.iter().for_each(|&u| placed[u] = NONE);
-        if order.len() <= MOST_VERTICES && self.together(order, costs, before, placed) {
+        if order.len() <= MOST_VERTICES && self.together(order, costs, before, placed)? {
             return Ok(true);
         }
         self.searched(order, costs, placed)
@@ -393,7 +403,7 @@ impl Placement for Chunklets<'_> {
             let done = match self.clac.infeasible {
                 WhenInfeasible::LeastViolation => false,
                 WhenInfeasible::Exact if small => {
-                    self.together(order, &costs, &before, &mut placed)
+                    self.together(order, &costs, &before, &mut placed)?
                         || self.searched(order, &costs, &mut placed)?
                 }
                 _ => self.whole(order, &costs, &before, &mut placed)?,

@@ -3,16 +3,17 @@
 mod belief_propagation;
 mod cannot_link_mrf;
 mod gaussians;
+mod two_labels;
 
 use std::sync::Arc;
 
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
-use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind, best_of};
+use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 
-use belief_propagation::Blocked;
+use belief_propagation::NoLabels;
 use cannot_link_mrf::{CannotLinkMrf, MAX_ENTRIES};
 use gaussians::Gaussians;
 
@@ -43,8 +44,8 @@ pub enum Mixing {
 /// # Method
 /// Chunklets, the must-link components and all other single objects, take one label each; those
 /// joined by a cannot-link take different ones. The E step gives the exact probabilities of these
-/// labels, component by component of the cannot-link graph, or belief propagation's where a
-/// component is too entangled. The M step is that of a Gaussian mixture.
+/// labels, component by component of the cannot-link graph, or belief propagation's where more than two
+/// clusters are sought and a component is too entangled. The M step is that of a Gaussian mixture.
 /// # Input and output
 /// n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links;
 /// memberships, means, and inverse covariances. Every constraint holds. The objective is the mean
@@ -52,7 +53,8 @@ pub enum Mixing {
 /// (`approximate_chunklets` in the diagnostics counts). Weights of constraints are not read.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`;
-/// `NumericalFailure` for a singular covariance with `reg_covar = 0`, or density 0 everywhere.
+/// `UndecidedConstraints` where a search finds no end; `NumericalFailure` where every start ended in a
+/// singular covariance with `reg_covar = 0`, or density 0 everywhere.
 /// # Cost and randomness
 /// O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet
 /// with cannot-links, 4 million for a component. Random only in the start.
@@ -93,7 +95,7 @@ pub struct ConstrainedEm {
     pub tolerance: f64,
 }
 
-#[plugin("constrained_em", cites = ["Shental2003"])]
+#[plugin("constrained_em", cites = ["Shental2003"], version = 2)]
 impl BaseClusterer for ConstrainedEm {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "constrained_em")?;
@@ -101,11 +103,29 @@ impl BaseClusterer for ConstrainedEm {
         let start = self.start()?;
         let model = Model::new(self, problem, k, ctx)?;
         let easy = first_problem(problem, k)?;
-        best_of(self.restarts, |r| {
+        let attempt = |r: usize| {
             let ctx = ctx.index(r);
             let first = start.cluster(&easy, &ctx.child("start")).map_err(|e| e.at("start"))?;
             model.run(&first.labels, stop, &ctx)
-        })
+        };
+        // A start that leads to a component without extent does not end the others.
+        let (mut best, mut failure): (Option<Clustering>, _) = (None, None);
+        reduce::in_waves(
+            self.restarts,
+            |r| Ok(attempt(r)),
+            |made| {
+                match made {
+                    Ok(c) if best.as_ref().is_none_or(|b| c.objective < b.objective) => {
+                        best = Some(c);
+                    }
+                    Ok(_) => {}
+                    Err(e @ Error::NumericalFailure { .. }) => failure = Some(e),
+                    Err(e) => return Err(e),
+                }
+                Ok(())
+            },
+        )?;
+        best.ok_or_else(|| failure.expect("a start succeeds or fails"))
     }
 
     fn properties(&self) -> Properties {
@@ -196,7 +216,7 @@ impl<'a> Model<'a> {
             Assumption::PointIid => closure.members(p).len() as f64,
         };
         let exponents = (0..nodes).map(exponent).collect();
-        let floor = options.reg_covar * mean_variance(&problem.data)?;
+        let floor = options.reg_covar * mean_variance(&problem.data, ctx)?;
         Ok(Model { options, data: &problem.data, k, closure, field, prior, exponents, floor })
     }
 
@@ -218,7 +238,7 @@ impl<'a> Model<'a> {
         let mut theta = Array2::zeros((nodes, self.k));
         for _ in 0..stop.max_iterations {
             ctx.check()?;
-            log_mixing = self.mixing(&shares, log_mixing)?;
+            log_mixing = self.mixing(&shares, log_mixing, ctx)?;
             let share = |i: usize, h: usize| shares[[self.closure.component(i), h]];
             let fitted = Gaussians::fit(
                 self.data,
@@ -227,11 +247,12 @@ impl<'a> Model<'a> {
                 self.floor,
                 share,
                 components.as_ref(),
+                ctx,
             )?;
-            theta = self.potentials(&fitted.log_densities(self.data), &log_mixing)?;
+            theta = self.potentials(&fitted.log_densities(self.data, ctx)?, &log_mixing)?;
             components = Some(fitted);
-            let posterior = self.field.infer(&theta).map_err(|b| self.blocked(&b))?;
-            let prior = self.prior(&log_mixing)?.0;
+            let posterior = self.field.infer(&theta, ctx).map_err(|why| self.no_labels(why))?;
+            let prior = self.prior(&log_mixing, ctx)?.0;
             let objective = (prior - posterior.log_partition) / self.data.n() as f64;
             shares = posterior.marginals;
             let moved = self.relabel(&shares, &mut labels);
@@ -242,7 +263,7 @@ impl<'a> Model<'a> {
                 break;
             }
         }
-        let best = self.field.best(&theta).map_err(|b| self.blocked(&b))?;
+        let best = self.field.best(&theta, ctx).map_err(|why| self.no_labels(why))?;
         let labels = (0..self.data.n()).map(|i| best[self.closure.component(i)]).collect();
         let components = components.expect("at least one iteration");
         let memberships = Array2::from_shape_fn((self.data.n(), self.k), |(i, h)| {
@@ -253,7 +274,7 @@ impl<'a> Model<'a> {
             memberships: Some(memberships),
             ..Extras::default()
         };
-        if let Some(precisions) = components.precisions() {
+        if let Some(precisions) = components.precisions(ctx)? {
             (extras.geometry, extras.metrics) = (Geometry::Mahalanobis, Some(precisions));
         } else if let Some(weights) = components.inverse_variances() {
             (extras.geometry, extras.weights) = (Geometry::Weighted, Some(weights));
@@ -293,14 +314,14 @@ impl<'a> Model<'a> {
 
     /// Log-partition of the labels before objects are seen, and how many each label is expected to have
     /// (counted by `exponents`).
-    fn prior(&self, log_mixing: &Array1<f64>) -> Result<(f64, Array1<f64>)> {
+    fn prior(&self, log_mixing: &Array1<f64>, ctx: &Context) -> Result<(f64, Array1<f64>)> {
         let nodes = self.closure.components();
         if self.prior.is_free() && self.options.assumption == Assumption::ChunkletIid {
             return Ok((0.0, log_mixing.mapv(f64::exp) * nodes as f64));
         }
         let theta =
             Array2::from_shape_fn((nodes, self.k), |(p, h)| self.exponents[p] * log_mixing[h]);
-        let out = self.prior.infer(&theta).map_err(|b| self.blocked(&b))?;
+        let out = self.prior.infer(&theta, ctx).map_err(|why| self.no_labels(why))?;
         Ok((out.log_partition, self.counts(&out.marginals)))
     }
 
@@ -313,13 +334,18 @@ impl<'a> Model<'a> {
     }
 
     /// Logs of the mixing weights that fit the shares best, or better than those before.
-    fn mixing(&self, shares: &Array2<f64>, before: Array1<f64>) -> Result<Array1<f64>> {
+    fn mixing(
+        &self,
+        shares: &Array2<f64>,
+        before: Array1<f64>,
+        ctx: &Context,
+    ) -> Result<Array1<f64>> {
         let counts = self.counts(shares);
         if self.prior.is_free() && self.options.assumption == Assumption::ChunkletIid {
             return Ok(normalised(counts.mapv(|c| c.ln().max(FLOOR))));
         }
         let value = |log_mixing: &Array1<f64>| -> Result<(f64, Array1<f64>)> {
-            let (log_partition, expected) = self.prior(log_mixing)?;
+            let (log_partition, expected) = self.prior(log_mixing, ctx)?;
             Ok((counts.dot(log_mixing) - log_partition, expected))
         };
         let total: f64 = self.exponents.iter().sum();
@@ -366,9 +392,14 @@ impl<'a> Model<'a> {
         moved
     }
 
-    fn blocked(&self, nodes: &Blocked) -> Error {
-        let objects = nodes.iter().map(|&p| self.closure.members(p as usize)[0]).collect();
-        Error::InfeasibleConstraints { k: self.k, witness: Infeasible::Blocked(objects) }
+    fn no_labels(&self, why: NoLabels) -> Error {
+        match why {
+            NoLabels::Ended(error) => error,
+            NoLabels::Impossible(nodes) => {
+                let objects = nodes.iter().map(|&p| self.closure.members(p as usize)[0]).collect();
+                Error::InfeasibleConstraints { k: self.k, witness: Infeasible::Exhausted(objects) }
+            }
+        }
     }
 }
 
@@ -380,10 +411,10 @@ fn normalised(logs: Array1<f64>) -> Array1<f64> {
 }
 
 /// Mean variance of the features; 1 where no feature varies.
-fn mean_variance(data: &Data) -> Result<f64> {
+fn mean_variance(data: &Data, ctx: &Context) -> Result<f64> {
     let n = data.n();
     let one = |_: usize, _: usize| 1.0;
-    let spread = Gaussians::fit(data, 1, Covariance::Spherical, f64::MIN_POSITIVE, one, None)?;
+    let spread = Gaussians::fit(data, 1, Covariance::Spherical, f64::MIN_POSITIVE, one, None, ctx)?;
     let precision = spread.inverse_variances().expect("spherical")[[0, 0]];
     let variance = 1.0 / precision;
     Ok(if n > 1 && variance > 1e-290 { variance } else { 1.0 })

@@ -1,7 +1,5 @@
 //! Which k centres explain the objects best when no constraint may be broken?
 
-mod complete_search;
-
 use std::collections::HashSet;
 
 use mustlink_core::clustering::partition_hash;
@@ -18,7 +16,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::attempts::Attempts;
-use complete_search::{CompleteSearch, total_distances};
+use crate::parts::complete_search::{CompleteSearch, total_distances};
 
 /// What is placed at once.
 #[options]

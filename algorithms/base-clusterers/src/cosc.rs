@@ -35,7 +35,7 @@ use two_clusters::TwoClusters;
 /// `MissingK`, `BadK`, `TooManyClusters`;
 /// `InconsistentConstraints`; `InfeasibleConstraints` with an odd cycle for k = 2, a clique for more;
 /// `NumericalFailure` for objects without any neighbour in the graph; `BadParam` for negative
-/// affinities.
+/// affinities, and for weights of cannot-links too far apart where γ is sought for two clusters.
 /// # Cost and randomness
 /// O(n²·d) for the graph; then O(inner iterations · (edges + n)) per start and step. Random: starts
 /// and perturbations.
@@ -316,6 +316,33 @@ mod tests {
         // Distances give the same graph.
         let distances = fixtures::pairwise(&problem, DataKind::Distances);
         assert_eq!(run(&Cosc::default(), &distances).unwrap().labels, c.labels);
+    }
+
+    #[test]
+    fn weights_that_no_gamma_fits_are_refused() {
+        // Three pairs of cannot-links that must-links do not connect: three weights count.
+        let (p, classes) = fixtures::dense(1);
+        let pairs = fixtures::true_constraints(&classes, 12, 1);
+        let apart = pairs.pairs().iter().filter(|c| c.kind == Kind::CannotLink);
+        let apart: Vec<Constraint> = apart.copied().take(5).collect();
+        let weighing = |light: f64, heavy: f64| {
+            let weight = |at: usize| if at.is_multiple_of(2) { light } else { heavy };
+            let given = apart.iter().enumerate().map(|(at, c)| c.weighing(weight(at)));
+            linked(&p, &given.collect::<Vec<_>>())
+        };
+        for (light, heavy) in [(1e-300, 1e300), (1e-7, 1e7), (1e-15, 1e-15)] {
+            let two = weighing(light, heavy).with_k(2);
+            let error = run(&Cosc::default(), &two).unwrap_err().to_string();
+            assert!(error.starts_with("constraints: must be weighed 1e-12 at least"), "{error}");
+            // A given γ is taken as it is, and more clusters need none that all can bear.
+            let fixed = Cosc { gamma: Gamma::Fixed(1.0), ..Cosc::default() };
+            assert!(run(&fixed, &two).is_ok());
+            assert!(run(&Cosc::default(), &weighing(light, heavy).with_k(3)).is_ok());
+        }
+        for (light, heavy) in [(1e-3, 1e3), (1e300, 1e300)] {
+            let c = run(&Cosc::default(), &weighing(light, heavy).with_k(2)).unwrap();
+            assert!(apart.iter().all(|a| !a.is_violated(&c.labels)));
+        }
     }
 
     fn random_graph(s: &mut Stream, n: usize) -> Vec<(usize, usize, f64)> {

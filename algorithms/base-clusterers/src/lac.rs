@@ -2,11 +2,13 @@
 
 pub(crate) mod rounds;
 
+use mustlink_core::AutoOr;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::Empty;
 use mustlink_kernels::kmeans::seeding::{Init, start};
 
+use crate::parts::incentive::mean_spread;
 pub use rounds::AssignRule;
 use rounds::{Free, Rounds};
 
@@ -19,7 +21,7 @@ use rounds::{Free, Rounds};
 /// ends it with the one since then of smallest objective (status `cycle`).
 /// # Input and output
 /// n × d, dense or sparse. A constant feature takes the largest weight of all: drop it first. `h` has
-/// the unit of a squared feature. One label per object in `0..k`, centres and weights (k × d, each
+/// the unit of a squared distance: a number suits the data it was chosen for, "auto" any unit. One label per object in `0..k`, centres and weights (k × d, each
 /// row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed over the objects; it may rise
 /// under the `printed` rule.
 /// # Errors
@@ -36,9 +38,11 @@ pub struct Lac {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Incentive to use more features: large gives k-means, small one feature per cluster.
-    #[option(default = 1.0, above = 0.0, units = 2)]
-    pub h: f64,
+    /// Incentive to use more features, in units of squared distance: large gives k-means, small one
+    /// feature per cluster. "auto": the mean squared distance of an object to the nearest first centre, by
+    /// the number of features.
+    #[option(default = AutoOr::Auto, above = 0.0, units = 2)]
+    pub h: AutoOr<f64>,
     /// How the first centres are chosen; `farthest_first` is the published well scattered start.
     #[option(default = Init::FarthestFirst)]
     pub init: Init,
@@ -58,7 +62,7 @@ pub(crate) fn memory_of_rounds(n: usize, d: usize, k: usize) -> u64 {
     (20 * n + 8 * 12 * k * d) as u64
 }
 
-#[plugin("lac", cites = ["Domeniconi2007", "DomeniconiAlRazgan2008"], waives = ["any_unit" => "h is in squared units of the features"])]
+#[plugin("lac", cites = ["Domeniconi2007", "DomeniconiAlRazgan2008"])]
 impl BaseClusterer for Lac {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "lac")?;
@@ -66,7 +70,7 @@ impl BaseClusterer for Lac {
         let centres = start(&points, k, self.init, problem, ctx)?;
         let rounds = Rounds {
             data: &problem.data,
-            h: self.h,
+            h: self.h.or_find(|| mean_spread(&points, &centres)),
             assign_rule: self.assign_rule,
             empty: self.empty,
             max_iterations: self.max_iterations,
@@ -121,7 +125,7 @@ mod tests {
         // With such weights Σ w V + h Σ w ln w = −h ln Σ exp(−V / h), once for each object.
         let x = array![[0.0, 0.0], [0.0, 2.0], [10.0, 0.0], [10.0, 8.0]];
         let start = Start::Centroids(array![[0.0, 0.0], [10.0, 0.0]]);
-        let lac = Lac { h: 2.0, init: Init::Given, ..Lac::default() };
+        let lac = Lac { h: 2.0.into(), init: Init::Given, ..Lac::default() };
         let c = run(&lac, &problem(x, 2).with_start(start));
         assert_eq!(c.labels, [0, 0, 1, 1]);
         assert_eq!((c.status, c.history.len()), (Status::Converged, 2));
@@ -153,7 +157,7 @@ mod tests {
     #[test]
     fn raw_features_of_any_size_give_weights() {
         for scale in [1e-3, 1e3, 1e8] {
-            let lac = Lac { h: 1e-9, ..Lac::default() };
+            let lac = Lac { h: 1e-9.into(), ..Lac::default() };
             let c = run(&lac, &problem(rows(20, 3, 2).mapv(|v| v * scale), 2));
             let weights = c.extras.weights.unwrap();
             assert!(weights.outer_iter().all(|w| (w.sum() - 1.0).abs() < 1e-12), "{weights}");
@@ -178,9 +182,24 @@ mod tests {
 
     #[test]
     fn h_must_be_finite() {
-        let lac = Lac { h: f64::INFINITY, ..Lac::default() };
+        let lac = Lac { h: f64::INFINITY.into(), ..Lac::default() };
         let error = lac.cluster(&problem(rows(5, 2, 1), 2), &Context::new(1)).unwrap_err();
         assert!(matches!(error, Error::BadParam { .. }), "{error}");
+    }
+
+    #[test]
+    fn an_h_that_nobody_names_is_the_mean_squared_distance_to_the_first_centres() {
+        // One of each pair starts a cluster, 2 and 10 from the other: 104 for four objects, 13 a feature.
+        let x = array![[0.0, 0.0], [0.0, 2.0], [100.0, 0.0], [100.0, 10.0]];
+        let start = Start::Centroids(array![[0.0, 0.0], [100.0, 0.0]]);
+        let p = problem(x, 2).with_start(start);
+        let auto = Lac { init: Init::Given, ..Lac::default() };
+        let found = run(&auto, &p);
+        assert_eq!(found, run(&Lac { h: 13.0.into(), ..auto.clone() }, &p));
+        assert_ne!(found, run(&Lac { h: 1.0.into(), ..auto }, &p));
+        // Where nothing varies any h does.
+        let same = run(&Lac::default(), &problem(Array2::from_elem((4, 2), 3.0), 2));
+        assert!(same.extras.weights.unwrap().iter().all(|&w| w == 0.5));
     }
 
     /// The rounds by plain loops: labels, weights and objective after each.
@@ -191,6 +210,7 @@ mod tests {
         rounds: usize,
     ) -> (Vec<Vec<u32>>, Array2<f64>, Vec<f64>) {
         let ((n, d), k) = (x.dim(), start.nrows());
+        let h = lac.h.value().expect("tests name their h");
         let (mut centres, mut weights) = (start.clone(), Array2::from_elem((k, d), 1.0 / d as f64));
         let mut labels = vec![NONE; n];
         let entropy =
@@ -204,7 +224,7 @@ mod tests {
                         let w = row(&weights, j);
                         let price = match lac.assign_rule {
                             AssignRule::Printed => 0.0,
-                            AssignRule::Entropy => lac.h * entropy(&w),
+                            AssignRule::Entropy => h * entropy(&w),
                         };
                         weighted_distance(&row(x, i), &row(&centres, j), &w) + price
                     };
@@ -226,7 +246,7 @@ mod tests {
                     if step == 0 {
                         let v: Vec<f64> = (0..d).map(|s| sum(&|e| e * e, s) / size).collect();
                         let least = v.iter().copied().fold(f64::INFINITY, f64::min);
-                        let e: Vec<f64> = v.iter().map(|v| (-(v - least) / lac.h).exp()).collect();
+                        let e: Vec<f64> = v.iter().map(|v| (-(v - least) / h).exp()).collect();
                         let total: f64 = e.iter().sum();
                         (0..d).for_each(|s| weights[[j, s]] = e[s] / total);
                     } else {
@@ -237,7 +257,7 @@ mod tests {
             let object = |i: usize| {
                 let j = labels[i] as usize;
                 let w = row(&weights, j);
-                weighted_distance(&row(x, i), &row(&centres, j), &w) + lac.h * entropy(&w)
+                weighted_distance(&row(x, i), &row(&centres, j), &w) + h * entropy(&w)
             };
             objectives.push((0..n).map(object).sum());
             all.push(labels.clone());
@@ -253,7 +273,7 @@ mod tests {
         for (seed, n, d, k, h) in cases {
             let (x, start) = (rows(n, d, seed), rows(k, d, seed + 1000));
             let p = problem(x.clone(), k).with_start(Start::Centroids(start.clone()));
-            let lac = Lac { h, init: Init::Given, ..Lac::default() };
+            let lac = Lac { h: h.into(), init: Init::Given, ..Lac::default() };
             let c = run(&lac, &p);
             if c.status == Status::Cycle {
                 found += 1;
@@ -285,7 +305,7 @@ mod tests {
             let x = rows(n, d, seed);
             let start = rows(k, d, seed ^ 1);
             let assign_rule = if entropy { AssignRule::Entropy } else { AssignRule::Printed };
-            let lac = Lac { h, assign_rule, init: Init::Given, ..Lac::default() };
+            let lac = Lac { h: h.into(), assign_rule, init: Init::Given, ..Lac::default() };
             let p = problem(x.clone(), k).with_start(Start::Centroids(start.clone()));
             let c = run(&lac, &p);
             let (all, weights, objectives) = plain(&lac, &x, &start, c.history.len());
@@ -322,7 +342,7 @@ mod tests {
             reseed: bool,
         ) {
             let empty = if reseed { Empty::Reseed } else { Empty::Keep };
-            let lac = Lac { h, assign_rule: AssignRule::Entropy, empty, ..Lac::default() };
+            let lac = Lac { h: h.into(), assign_rule: AssignRule::Entropy, empty, ..Lac::default() };
             let c = run(&lac, &problem(rows(n, d, seed), k));
             let scale = n as f64 * (100.0 * d as f64 + h * (d as f64).ln());
             for w in c.history.windows(2) {
@@ -331,17 +351,29 @@ mod tests {
         }
 
         #[test]
+        fn the_unit_does_not_matter_where_nobody_names_h(seed: u64, n in 4usize..30, k in 1usize..4) {
+            let x = rows(n, 3, seed);
+            let plain = run(&Lac::default(), &problem(x.clone(), k));
+            for power in [-40, 40] {
+                let scaled = run(&Lac::default(), &problem(x.mapv(|v| v * 2f64.powi(power)), k));
+                prop_assert_eq!(&plain.labels, &scaled.labels);
+                prop_assert_eq!(&plain.extras.weights, &scaled.extras.weights);
+            }
+        }
+
+        #[test]
         fn scale_and_order_of_features_do_not_matter(seed: u64, n in 4usize..30, k in 1usize..4) {
             let x = rows(n, 2, seed);
-            let one = run(&Lac::default(), &problem(x.clone(), k));
+            let plain = Lac { h: 1.0.into(), ..Lac::default() };
+            let one = run(&plain, &problem(x.clone(), k));
             // By a power of two, so that no digit changes.
-            let larger = Lac { h: 16.0, ..Lac::default() };
+            let larger = Lac { h: 16.0.into(), ..Lac::default() };
             let scaled = run(&larger, &problem(x.mapv(|v| 4.0 * v), k));
             prop_assert_eq!(&one.labels, &scaled.labels);
             prop_assert_eq!(&one.extras.weights, &scaled.extras.weights);
             // Of two features, so that no sum is rounded another way.
             let swapped = Array2::from_shape_fn((n, 2), |(i, s)| x[[i, 1 - s]]);
-            let other = run(&Lac::default(), &problem(swapped, k));
+            let other = run(&plain, &problem(swapped, k));
             prop_assert_eq!(&one.labels, &other.labels);
             let (a, b) = (one.extras.weights.unwrap(), other.extras.weights.unwrap());
             prop_assert!((0..k).all(|j| a[[j, 0]] == b[[j, 1]] && a[[j, 1]] == b[[j, 0]]));

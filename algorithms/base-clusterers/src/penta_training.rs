@@ -4,14 +4,20 @@ mod candidates;
 mod component;
 mod links;
 
+use mustlink_core::AutoOr;
 use mustlink_core::constraints::Origin;
 use mustlink_core::needs::check_size;
 use mustlink_core::prelude::*;
+use mustlink_kernels::distance::points::{Distortion, Points};
 use rayon::prelude::*;
 
+use crate::parts::incentive::mean_variance;
 pub use candidates::CannotLinkDistance;
 use candidates::{Ranked, Search, View};
 use component::{Component, Lesson, Standstill, combine, first};
+
+/// The values of h in the paper.
+const PUBLISHED: [f64; 5] = [1.0, 3.0, 5.0, 7.0, 10.0];
 
 /// How many of the candidates: a count, or a share of them.
 #[options]
@@ -67,10 +73,10 @@ pub struct PentaTraining {
     /// What combines the components in the end.
     #[option(slot = "wbpa")]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
-    /// The `h` of each component, at least three values.
-    #[schemars(length(min = 3))]
-    #[option(default = vec![1.0, 3.0, 5.0, 7.0, 10.0], units = 2)]
-    pub h_values: Vec<f64>,
+    /// The `h` of each component, at least three values, in units of squared distance. "auto": the paper's
+    /// 1, 3, 5, 7 and 10, times the mean variance of a feature, which is 1 on standardised data.
+    #[option(default = AutoOr::Auto, units = 2)]
+    pub h_values: AutoOr<Vec<f64>>,
     /// How many of the others must see a pair otherwise; absent: all.
     #[option(min = 2)]
     pub agree: Option<usize>,
@@ -104,11 +110,11 @@ struct Trained {
 #[plugin(
     "penta_training",
     cites = ["DomeniconiAlRazgan2008", "AlRazganDomeniconi2006"],
-    waives = ["any_unit" => "h is in squared units of the features", "contradictions_are_survived" => "the components are clustered under hard constraints"]
+    waives = ["any_unit" => "wbpa takes distances as they are, as printed", "contradictions_are_survived" => "the components are clustered under hard constraints"]
 )]
 impl BaseClusterer for PentaTraining {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let clusterers = self.clusterers()?;
+        let clusterers = self.clusterers(&self.values_of_h(&problem.data)?)?;
         let consensus = self.consensus()?;
         self.check(clusterers.len())?;
         check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
@@ -151,7 +157,7 @@ impl BaseClusterer for PentaTraining {
         let clusterer = self.clusterer();
         let consensus = self.consensus();
         let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let m = self.h_values.len();
+        let m = self.h_values.clone().value().map_or(PUBLISHED.len(), |values| values.len());
         // Labels, links and groups of each component; what it learnt is little beside them.
         let own = (m * (80 * shape.n + 16 * shape.k * shape.d)) as u64;
         own + clusterer.map_or(0, |c| m as u64 * c.memory(&shape))
@@ -177,7 +183,7 @@ impl PentaTraining {
     }
 
     /// The clusterer once for each h.
-    fn clusterers(&self) -> Result<Vec<Box<dyn BaseClusterer>>> {
+    fn clusterers(&self, h_values: &[f64]) -> Result<Vec<Box<dyn BaseClusterer>>> {
         let clusterer = self.clusterer()?;
         let config = RoleObject::to_value(&**clusterer);
         let tag = clusterer.typetag_name();
@@ -191,7 +197,15 @@ impl PentaTraining {
             <dyn BaseClusterer as RoleObject>::from_value(config)
                 .map_err(|message| Error::bad_param("h_values", h, legal(&message)))
         };
-        self.h_values.iter().map(with).collect()
+        h_values.iter().map(with).collect()
+    }
+
+    fn values_of_h(&self, data: &Data) -> Result<Vec<f64>> {
+        if let AutoOr::Value(values) = &self.h_values {
+            return Ok(values.clone());
+        }
+        let unit = mean_variance(&Points::new(data, Distortion::SquaredEuclidean)?);
+        Ok(PUBLISHED.map(|h| h * unit).to_vec())
     }
 
     /// [DomeniconiAlRazgan2008] Algorithm 2 up to the consensus, which tells when to stop early.
@@ -358,12 +372,13 @@ mod tests {
                 return Err(Error::NumericalFailure { place: "frail".into() });
             }
             let init = ConstrainedInit::Plain(Init::Given);
-            Clac { h: self.h, init, ..Clac::default() }.cluster(problem, ctx)
+            Clac { h: self.h.into(), init, ..Clac::default() }.cluster(problem, ctx)
         }
     }
 
     fn train(penta: &PentaTraining, problem: &Problem) -> Trained {
-        let clusterers = penta.clusterers().unwrap();
+        let h_values = penta.values_of_h(&problem.data).unwrap();
+        let clusterers = penta.clusterers(&h_values).unwrap();
         penta.train(clusterers, &Voting::default(), problem, &Context::new(1)).unwrap()
     }
 
@@ -373,7 +388,7 @@ mod tests {
         let penta = |h_values: &[f64]| PentaTraining {
             clusterer: Some(Box::new(Frail { h: 1.0 })),
             consensus: Some(Box::new(Voting::default())),
-            h_values: h_values.to_vec(),
+            h_values: h_values.to_vec().into(),
             ..PentaTraining::default()
         };
         let ctx = Context::new(1);
@@ -387,6 +402,20 @@ mod tests {
         let error = penta(&[1.0, 0.5, 7.0]).cluster(&p, &Context::new(1)).unwrap_err();
         assert!(matches!(error.root(), Error::NumericalFailure { .. }), "{error}");
         assert!(error.to_string().contains("1 components are left"), "{error}");
+    }
+
+    #[test]
+    fn values_that_nobody_names_are_the_papers_in_units_of_the_mean_variance() {
+        let p = problem(3, 30, 3, 0);
+        let values = |p: &Problem| PentaTraining::default().values_of_h(&p.data).unwrap();
+        let plain = values(&p);
+        assert_eq!(plain.iter().map(|h| (h / plain[0]).round()).collect::<Vec<_>>(), PUBLISHED);
+        let x = p.data.to_dense();
+        let mean = x.mean_axis(ndarray::Axis(0)).unwrap();
+        let variance = (&x - &mean).mapv(|v| v * v).mean().unwrap();
+        assert!((plain[0] / variance - 1.0).abs() < 1e-12);
+        let small = Problem { data: Data::dense(x.mapv(|v| v * 2f64.powi(-40))).unwrap(), ..p };
+        assert_eq!(values(&small), plain.iter().map(|h| h * 2f64.powi(-80)).collect::<Vec<_>>());
     }
 
     #[test]
@@ -438,7 +467,7 @@ mod tests {
         let p = problem(1, 20, 2, 0);
         let fails =
             |penta: PentaTraining| penta.cluster(&p, &Context::new(1)).unwrap_err().to_string();
-        let two = fails(PentaTraining { h_values: vec![1.0, 2.0], ..Default::default() });
+        let two = fails(PentaTraining { h_values: vec![1.0, 2.0].into(), ..Default::default() });
         assert!(two.contains("h_values"), "{two}");
         let agree = fails(PentaTraining { agree: Some(5), ..Default::default() });
         assert_eq!(agree, "agree: must be in 2..=4, got 5");
@@ -446,7 +475,7 @@ mod tests {
             PentaTraining { top_ml: Top::Count(0), top_cl: Top::Count(0), ..Default::default() };
         assert_eq!(fails(none), "top_ml: must be > 0 where top_cl is 0, got 0");
         let negative =
-            fails(PentaTraining { h_values: vec![1.0, -2.0, 3.0], ..Default::default() });
+            fails(PentaTraining { h_values: vec![1.0, -2.0, 3.0].into(), ..Default::default() });
         assert!(
             negative.starts_with("h_values: must be a value of option h of clac"),
             "{negative}"
@@ -465,13 +494,13 @@ mod tests {
         let penta = PentaTraining {
             clusterer: given(),
             consensus: Some(Box::new(Voting::default())),
-            h_values: vec![2.0; 4],
+            h_values: vec![2.0; 4].into(),
             ..Default::default()
         };
         let c = penta.cluster(&p, &Context::new(1)).unwrap();
         assert_eq!((c.status, c.extras.diagnostics["rounds"]), (Status::Converged, 1.0));
         assert_eq!(c.extras.diagnostics["added_must"] + c.extras.diagnostics["added_cannot"], 0.0);
-        let alone = penta.clusterers().unwrap()[0].cluster(&p, &Context::new(1)).unwrap();
+        let alone = penta.clusterers(&[2.0]).unwrap()[0].cluster(&p, &Context::new(1)).unwrap();
         assert_eq!(canonical(&c.labels), canonical(&alone.labels));
     }
 
@@ -500,7 +529,7 @@ mod tests {
         ) {
             let p = problem(seed, n, k, pairs);
             let penta = PentaTraining {
-                h_values: vec![0.3, 1.0, 4.0, 20.0],
+                h_values: vec![0.3, 1.0, 4.0, 20.0].into(),
                 agree: fewer.then_some(2),
                 top_ml: Top::Count(must),
                 top_cl: if must == 2 { Top::Share(0.1) } else { Top::Count(3) },
@@ -539,7 +568,7 @@ mod tests {
             let p = problem(seed, n, k, 4);
             let with = |h_values: Vec<f64>| PentaTraining {
                 clusterer: given(),
-                h_values,
+                h_values: h_values.into(),
                 schedule: Schedule::Simultaneous,
                 max_rounds: 6,
                 ..Default::default()

@@ -16,6 +16,10 @@ use mustlink_kernels::kmeans::seeding::Init;
 use ndarray::Array2;
 
 use crate::parts::attempts::Attempts;
+use crate::parts::complete_search::CompleteSearch;
+
+/// Nodes after which the search for a placement of hard components ends undecided.
+const NODE_LIMIT: u64 = 1_000_000;
 
 /// K-means with soft constraints: variance and violations are weighed on one scale.
 ///
@@ -23,13 +27,15 @@ use crate::parts::attempts::Attempts;
 /// Minimises (1 − ω)·Σ D / V + ω·Σ s² [broken] / Σ s², with V the distortion to the common centre and s
 /// the strength of a constraint, its weight. Constrained objects choose one by one, given the labels
 /// as they are. Constraints marked hard are never broken: what they join moves as one, into
-/// clusters that hold nothing it must be apart from. The objective never rises after the first sweep.
+/// clusters that hold nothing it must be apart from; where no attempt finds such clusters one by one, a
+/// complete search places them first. The objective never rises after the first sweep.
 /// # Input and output
 /// n × d, dense or sparse, constraints of weight at most 1, not extended. One label per object in
 /// `0..k`, k centres.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for weights above 1; `InconsistentConstraints` and
-/// `InfeasibleConstraints` for those marked hard.
+/// `InfeasibleConstraints` for those marked hard, `UndecidedConstraints` where the search for them
+/// finds no end.
 /// # Cost and randomness
 /// O(sweeps · (n·k·d + constraints + constrained objects · k)); random: first centres and order.
 /// # References
@@ -58,7 +64,7 @@ pub struct ScopKMeans {
     pub empty: Empty,
 }
 
-#[plugin("scop_kmeans", cites = ["Wagstaff2002", "Wagstaff2004"])]
+#[plugin("scop_kmeans", cites = ["Wagstaff2002", "Wagstaff2004"], version = 2)]
 impl BaseClusterer for ScopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "scop_kmeans")?;
@@ -75,15 +81,23 @@ impl BaseClusterer for ScopKMeans {
             Entail::Off,
             k,
         )?);
-        best_attempt(self.attempts.restarts, |r| {
+        let attempt = |r: usize, search: Option<&CompleteSearch>| {
             let ctx = ctx.index(r);
             let centres = self.attempts.centres(self.init, &points, k, &closure, problem, &ctx)?;
             let idle = links.objects().is_empty() || self.omega == 0.0;
             if units.is_empty() && idle && scales.distortion > 0.0 {
                 return self.lloyd(&points, centres, &scales, stop, &ctx);
             }
-            self.run(&points, &units, &links, &scales, centres, stop, &ctx)
-        })
+            self.run(&points, &units, search, &links, &scales, centres, stop, &ctx)
+        };
+        match best_attempt(self.attempts.restarts, |r| attempt(r, None)) {
+            // Placed one by one, hard components block each other; placed together, they need not.
+            Err(Error::InfeasibleConstraints { .. }) => {
+                let search = CompleteSearch::new(&split.hard, &units, k, NODE_LIMIT, ctx)?;
+                best_attempt(self.attempts.restarts, |r| attempt(r, Some(&search)))
+            }
+            made => made,
+        }
     }
 
     fn properties(&self) -> Properties {
@@ -189,6 +203,7 @@ impl ScopKMeans {
         &self,
         points: &Points,
         units: &MustLinkUnits,
+        search: Option<&CompleteSearch>,
         links: &Arc<ConstraintGroups>,
         scales: &Scales,
         mut centres: Array2<f64>,
@@ -207,12 +222,17 @@ impl ScopKMeans {
         let mut busy = vec![false; n];
         groups.iter().for_each(|g| g.iter().for_each(|&i| busy[i as usize] = true));
         let mut labels = vec![NONE; n];
+        if let Some(search) = search {
+            search.place_all(points, &centres, &mut labels, ctx)?;
+        }
+        let mut placed = labels.iter().filter(|&&label| label != NONE).count();
         let mut penalties = Penalties::new(links, k, &labels);
         let mut history: Vec<IterStat> = Vec::new();
         let mut status = Status::MaxIter;
         for sweep in 0..stop.max_iterations {
             ctx.check()?;
             let mut moved = assign(points, &centres, &mut labels, Some(&busy));
+            moved += std::mem::take(&mut placed);
             let own: Vec<f64> = groups
                 .iter()
                 .flat_map(|g| {

@@ -8,3 +8,4 @@ pub mod graph;
 pub mod kmeans;
 pub mod npy;
 mod simd;
+pub mod symmetric_eigen;

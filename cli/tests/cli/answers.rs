@@ -6,9 +6,9 @@ use crate::support::Bench;
 fn twelve() -> String {
     let row = |i: usize| {
         let class = i / 4;
-        format!("o{i},{},{},c{class}\n", 10 * class + i % 4, 5 * class + i % 3)
+        format!("o{i},{}.5,{}.25,c{class}\n", 10 * class + (3 * i) % 4, 5 * class + i % 3)
     };
-    "id,x,y,class\n".to_string() + &(0..12).map(row).collect::<String>()
+    "id,a,b,class\n".to_string() + &(0..12).map(row).collect::<String>()
 }
 
 const NOISY: &str = "--selector '{type=\"random_pairs\",objects=12}' --budget 66 --seed 1 \
@@ -194,7 +194,7 @@ fn a_selector_that_clusters_needs_no_clusterer_and_no_k() {
 
 #[test]
 fn other_numbers_of_clusters_than_asked_for_are_said() {
-    let bench = Bench::with("two.csv", "x,y\n1,1\n1,1\n2,2\n2,2\n1,1\n");
+    let bench = Bench::with("two.csv", "a,b\n1,1\n1,1\n2,2\n2,2\n1,1\n");
     let few = bench.run("cluster --data two.csv --k 4");
     assert!(
         few.err.contains("warning: k = 4 was asked for, and kmeans leaves 2 clusters empty"),
@@ -211,9 +211,9 @@ fn other_numbers_of_clusters_than_asked_for_are_said() {
     );
 }
 
-/// Twelve objects, the class of six is known.
+/// Thirty objects, the class of half of them is known.
 fn half_known() -> String {
-    let mut text = "id,x,y,known,class\n".to_string();
+    let mut text = "id,a,b,known,class\n".to_string();
     for i in 0..30 {
         let class = i / 10;
         let known = if i % 2 == 0 { format!("c{class}") } else { String::new() };
@@ -226,7 +226,7 @@ fn half_known() -> String {
 #[test]
 fn scores_say_what_they_rest_on() {
     let bench = Bench::with("d.csv", half_known());
-    let line = "cluster --data d.csv --id id --class known --labels known --quiet";
+    let line = "cluster --data d.csv --id id --class known --labels known --ignore class --quiet";
     let told = bench.run(line);
     assert!(
         told.out.contains(
@@ -298,7 +298,7 @@ fn a_first_file_for_known_classes_runs() {
 
 #[test]
 fn hints_lead_to_what_helps() {
-    let row = |i: usize| format!("{},{}.5,{}.25,{}\n", 90 + i, i % 7, i % 5, i % 2);
+    let row = |i: usize| format!("{},{}.5,{}.25,{}\n", 90 + (7 * i) % 40, i % 7, i % 5, i % 2);
     let features = (0..40).map(row).collect::<String>();
     let bench = Bench::with("pima.csv", format!("age,a,b,Outcome\n{features}"));
     let done = bench.run("cluster --data pima.csv --k 2");

@@ -79,6 +79,26 @@ fn a_cell_that_is_no_number() {
 }
 
 #[test]
+fn values_of_a_size_that_transforms_do_not_take() {
+    let bench = Bench::with("c.csv", "i,j,type\n0,1,must_link\n1,2,cannot_link\n");
+    for (size, shown) in [("e160", "9e160"), ("e-159", "9e-159")] {
+        bench.write("d.csv", format!("x,y\n0,1{size}\n1{size},1{size}\n9{size},8{size}\n"));
+        for transform in ["z_score", "pca", "rca", "mmc"] {
+            let run = format!(
+                "cluster --data d.csv --k 2 --constraints c.csv --quiet --set 'transforms=[\"{transform}\"]'"
+            );
+            bench.run(&run).failed(
+                3,
+                &format!(
+                    "error: transforms[0]: data: column 0: the largest value in size is {shown}, \
+                     methods take 1e-100 to 1e100; put min_max first among the transforms\n"
+                ),
+            );
+        }
+    }
+}
+
+#[test]
 fn constraints_about_nobody() {
     let bench = Bench::with("d.csv", CSV);
     bench.write("p.csv", "i,j,type\na,xyz,must_link\n");

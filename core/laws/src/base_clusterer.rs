@@ -5,10 +5,10 @@ use std::sync::Arc;
 use ndarray::Array2;
 
 use super::law::{Law, MISSING_SETUP, Runs, Verdict};
-use super::{choices, fixtures, hard, looks, magnitudes, runs};
+use super::{choices, feasible, fixtures, hard, looks, magnitudes, runs};
 use crate::ensure;
 use mustlink_core::clustering::Clustering;
-use mustlink_core::constraints::{Constraint, Constraints, Kind};
+use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
 use mustlink_core::context::Context;
 use mustlink_core::data::{Data, DataKind};
 use mustlink_core::error::Error;
@@ -22,6 +22,9 @@ type Plugin = dyn BaseClusterer;
 pub(super) fn laws() -> Vec<Law<Plugin>> {
     fn hard(p: &Plugin) -> bool {
         p.properties().hard_must || p.properties().hard_cannot
+    }
+    fn promises(p: &Plugin) -> bool {
+        hard(p) || p.properties().hard_if_marked
     }
     fn soft(p: &Plugin) -> bool {
         !hard(p)
@@ -53,6 +56,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             constraints_are_not_read,
         ),
         Law::when("hard_promises_hold", hard, hard_promises_hold),
+        Law::when("feasible_sets_are_met", promises, feasible_sets_are_met),
         Law::when("contradictions_are_named", hard, contradictions_are_named),
         Law::when("contradictions_are_survived", soft, |p| {
             labels(p, &contradictory(problem(p, 1).0), 1).map(drop)
@@ -301,6 +305,24 @@ fn hard_promises_hold(p: &Plugin) -> Verdict {
             Ok(_) | Err(Error::InfeasibleConstraints { .. }) => {}
             Err(e) => return Err(e.to_string()),
         }
+    }
+    Ok(())
+}
+
+/// A promise is kept wherever it can be: no set of constraints that k clusters can hold is given up.
+fn feasible_sets_are_met(p: &Plugin) -> Verdict {
+    let Properties { hard_must, hard_cannot, hard_if_marked, .. } = p.properties();
+    for (name, problem) in feasible::sets() {
+        let pairs = problem.constraints.pairs().iter();
+        let promised = pairs.filter(|c| match c.kind {
+            Kind::MustLink => hard_must || hard_if_marked,
+            Kind::CannotLink => hard_cannot || hard_if_marked,
+        });
+        let strength = hard_if_marked.then_some(Strength::Hard);
+        let given = promised.map(|c| Constraint { strength, ..*c });
+        let given = Constraints::new(problem.n(), given).map_err(|e| e.to_string())?;
+        let problem = of_its_kind(p, problem).with_constraints(given);
+        attempt(p, &problem, &fixtures::context(1)).map_err(|e| format!("{name}: {e}"))?;
     }
     Ok(())
 }

@@ -32,6 +32,7 @@ mod choices;
 mod consensus_function;
 mod constraint_propagator;
 mod ensemble_generator;
+pub mod feasible;
 pub mod fixtures;
 pub mod hard;
 mod hard_questions;

@@ -1,5 +1,7 @@
 //! Loopy belief propagation: how likely is each label where exact tables would be too large?
 
+use mustlink_core::{Context, Error};
+use mustlink_kernels::constrained::colouring::{Colouring, colour};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -10,11 +12,27 @@ const DAMPING: f64 = 0.5;
 const SETTLED: f64 = 1e-10;
 /// Messages that are worth another thread.
 const AT_ONCE: usize = 512;
-/// Labels tried while looking for an admissible labelling of an approximated part.
-const TRIES: usize = 200_000;
+/// Labels tried while looking for an admissible labelling of an approximated part, and nodes of the
+/// complete search after that.
+const TRIES: u64 = 200_000;
+const NODE_LIMIT: u64 = 1_000_000;
+/// Labels tried between two looks at the flag.
+const TRIES_PER_CHECK: u64 = 1024;
 
-/// Nodes of one connected part that found no admissible labels.
-pub(super) type Blocked = Vec<u32>;
+/// Why there are no labels.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NoLabels {
+    /// These nodes have no admissible ones.
+    Impossible(Vec<u32>),
+    /// The search for them, or the run, has ended.
+    Ended(Error),
+}
+
+impl From<Error> for NoLabels {
+    fn from(error: Error) -> Self {
+        NoLabels::Ended(error)
+    }
+}
 
 /// A node with the probabilities of its labels.
 pub(super) type Belief = (u32, Vec<f64>);
@@ -33,9 +51,10 @@ impl Loopy {
         &self,
         k: usize,
         theta: &Array2<f64>,
-    ) -> Result<(f64, Vec<Belief>), Blocked> {
+        ctx: &Context,
+    ) -> Result<(f64, Vec<Belief>), NoLabels> {
         if k == 1 {
-            return Err(self.nodes.clone());
+            return Err(NoLabels::Impossible(self.nodes.clone()));
         }
         let own = |v: usize| theta.row(self.nodes[v] as usize);
         // The messages to node v lie one after the other, from its first neighbour on.
@@ -65,6 +84,7 @@ impl Loopy {
         };
         let mut fresh = vec![0.0; messages.len()];
         for _ in 0..SWEEPS {
+            ctx.check()?;
             let sent = fresh.par_chunks_mut(k).zip(&senders).with_min_len(AT_ONCE);
             sent.for_each_init(Vec::new, |belief, (new, &(u, s))| {
                 without(&messages, u, s, belief);
@@ -99,8 +119,14 @@ impl Loopy {
     }
 
     /// Admissible labels: nodes in order of confidence take their likeliest free label; where that
-    /// ends in a dead end, a search that always takes the node with the fewest free labels.
-    pub(super) fn choose(&self, k: usize, beliefs: &[Belief]) -> Result<Vec<(u32, u32)>, Blocked> {
+    /// ends in a dead end, a search that always takes the node with the fewest free labels; where that
+    /// tries too many, the complete search.
+    pub(super) fn choose(
+        &self,
+        k: usize,
+        beliefs: &[Belief],
+        ctx: &Context,
+    ) -> Result<Vec<(u32, u32)>, NoLabels> {
         let ranked: Vec<Vec<usize>> = beliefs
             .iter()
             .map(|(_, b)| {
@@ -112,44 +138,116 @@ impl Loopy {
         let confidence = |v: usize| beliefs[v].1[ranked[v][0]];
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
         order.sort_by(|&v, &u| confidence(u).total_cmp(&confidence(v)).then(v.cmp(&u)));
-        let labels = self.greedily(&order, &ranked).or_else(|| self.search(k, &order, &ranked));
-        let labels = labels.ok_or_else(|| self.nodes.clone())?;
+        let labels = match self.greedily(&order, &ranked) {
+            Some(labels) => labels,
+            None => match self.search(k, &order, &ranked, ctx)? {
+                Some(labels) => labels,
+                None => self.completely(k, beliefs, ctx)?,
+            },
+        };
         Ok(self.nodes.iter().zip(labels).map(|(&p, h)| (p, h as u32)).collect())
-    }
-
-    fn free(&self, v: usize, h: usize, labels: &[usize]) -> bool {
-        self.near[v].iter().all(|&u| labels[u] != h)
     }
 
     fn greedily(&self, order: &[usize], ranked: &[Vec<usize>]) -> Option<Vec<usize>> {
         let mut labels = vec![usize::MAX; self.nodes.len()];
+        let free =
+            |v: usize, h: usize, labels: &[usize]| self.near[v].iter().all(|&u| labels[u] != h);
         for &v in order {
-            labels[v] = *ranked[v].iter().find(|&&h| self.free(v, h, &labels))?;
+            labels[v] = *ranked[v].iter().find(|&&h| free(v, h, &labels))?;
         }
         Some(labels)
     }
 
-    fn search(&self, k: usize, order: &[usize], ranked: &[Vec<usize>]) -> Option<Vec<usize>> {
-        let mut labels = vec![usize::MAX; self.nodes.len()];
-        let next = |labels: &[usize]| {
-            let open = order.iter().copied().filter(|&v| labels[v] == usize::MAX);
-            open.min_by_key(|&v| (0..k).filter(|&h| self.free(v, h, labels)).count())
+    fn search(
+        &self,
+        k: usize,
+        order: &[usize],
+        ranked: &[Vec<usize>],
+        ctx: &Context,
+    ) -> Result<Option<Vec<usize>>, NoLabels> {
+        let mut state = Labelled {
+            near: &self.near,
+            labels: vec![usize::MAX; self.nodes.len()],
+            taken: vec![vec![0; k]; self.nodes.len()],
+            free: vec![k; self.nodes.len()],
         };
         // The nodes labelled so far, each with the rank of the label to try next.
-        let mut path = vec![(next(&labels)?, 0)];
-        for _ in 0..TRIES {
-            let (v, rank) = path.pop()?;
-            labels[v] = usize::MAX;
-            let free = (rank..k).find(|&r| self.free(v, ranked[v][r], &labels));
-            let Some(rank) = free else { continue };
-            labels[v] = ranked[v][rank];
+        let mut path: Vec<(usize, usize)> = state.next(order).map(|v| (v, 0)).into_iter().collect();
+        for tried in 0..TRIES {
+            if tried.is_multiple_of(TRIES_PER_CHECK) {
+                ctx.check()?;
+            }
+            let Some((v, rank)) = path.pop() else { break };
+            state.take_back(v);
+            let Some(rank) = (rank..k).find(|&r| state.taken[v][ranked[v][r]] == 0) else {
+                continue;
+            };
+            state.put(v, ranked[v][rank]);
             path.push((v, rank + 1));
-            match next(&labels) {
+            match state.next(order) {
                 Some(u) => path.push((u, 0)),
-                None => return Some(labels),
+                None => return Ok(Some(state.labels)),
             }
         }
-        None
+        Ok(None)
+    }
+
+    fn completely(
+        &self,
+        k: usize,
+        beliefs: &[Belief],
+        ctx: &Context,
+    ) -> Result<Vec<usize>, NoLabels> {
+        let edges: Vec<Vec<u32>> =
+            self.near.iter().map(|near| near.iter().map(|&u| u as u32).collect()).collect();
+        let cost = |v: u32, h: u32| -beliefs[v as usize].1[h as usize];
+        match colour(&edges, k, &cost, NODE_LIMIT, ctx)? {
+            Colouring::Found(labels) => Ok(labels.into_iter().map(|h| h as usize).collect()),
+            Colouring::Impossible(few) => {
+                Err(NoLabels::Impossible(few.into_iter().map(|v| self.nodes[v as usize]).collect()))
+            }
+            Colouring::Undecided => {
+                Err(Error::UndecidedConstraints { k, node_limit: NODE_LIMIT }.into())
+            }
+        }
+    }
+}
+
+/// Labels in the making.
+struct Labelled<'a> {
+    near: &'a [Vec<usize>],
+    labels: Vec<usize>,
+    /// Neighbours of each node that have each label.
+    taken: Vec<Vec<u32>>,
+    /// Labels that no neighbour of a node has.
+    free: Vec<usize>,
+}
+
+impl Labelled<'_> {
+    /// The node with the fewest free labels of those without one; of several the first in `order`.
+    fn next(&self, order: &[usize]) -> Option<usize> {
+        let open = order.iter().copied().filter(|&v| self.labels[v] == usize::MAX);
+        open.min_by_key(|&v| self.free[v])
+    }
+
+    fn put(&mut self, v: usize, h: usize) {
+        self.labels[v] = h;
+        for &u in &self.near[v] {
+            self.taken[u][h] += 1;
+            self.free[u] -= usize::from(self.taken[u][h] == 1);
+        }
+    }
+
+    /// Undoes `put`, if there is anything to undo.
+    fn take_back(&mut self, v: usize) {
+        let h = std::mem::replace(&mut self.labels[v], usize::MAX);
+        if h == usize::MAX {
+            return;
+        }
+        for &u in &self.near[v] {
+            self.taken[u][h] -= 1;
+            self.free[u] += usize::from(self.taken[u][h] == 0);
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A Markov field: Pr(y) ∝ Π exp θ(node, y) Π [y ≠ y′] over edges. Connected parts are independent. A
 //! part whose elimination needs only small tables is solved exactly, by elimination along a junction
-//! tree; any other by loopy belief propagation, and is counted as approximate.
+//! tree, and so is any part under two labels, which leave it two labellings; any other part is solved by
+//! loopy belief propagation, and is counted as approximate.
 //!
 //! Source: [Shental2003] §3.
 
@@ -11,9 +12,10 @@ use std::collections::BTreeSet;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
-use mustlink_core::reduce;
+use mustlink_core::{Context, reduce};
 
-use super::belief_propagation::{Belief, Blocked, Loopy, log_sum_exp};
+use super::belief_propagation::{Belief, Loopy, NoLabels, log_sum_exp};
+use super::two_labels::TwoLabels;
 
 /// Entries all tables of one part may have together; above, it is approximated.
 pub const MAX_ENTRIES: usize = 1 << 22;
@@ -40,6 +42,7 @@ pub struct Inference {
 #[derive(Debug, Clone)]
 enum Part {
     Exact(Vec<Clique>),
+    TwoLabels(TwoLabels),
     Loopy(Loopy),
 }
 
@@ -92,7 +95,10 @@ impl CannotLinkMrf {
                 .collect();
             parts.push(match eliminate(&members, &near, k, max_width) {
                 Some(cliques) => Part::Exact(cliques),
-                None => Part::Loopy(Loopy { nodes: members, near }),
+                None => match TwoLabels::new(k, &members, &near) {
+                    Some(two) => Part::TwoLabels(two),
+                    None => Part::Loopy(Loopy { nodes: members, near }),
+                },
             });
         }
         CannotLinkMrf { k, nodes, free, parts }
@@ -112,7 +118,7 @@ impl CannotLinkMrf {
     /// Number of nodes in parts that are approximated.
     pub fn approximate(&self) -> usize {
         let of = |part: &Part| match part {
-            Part::Exact(_) => 0,
+            Part::Exact(_) | Part::TwoLabels(_) => 0,
             Part::Loopy(l) => l.nodes.len(),
         };
         self.parts.iter().map(of).sum()
@@ -121,8 +127,8 @@ impl CannotLinkMrf {
     /// Log-partition and marginals under finite `theta` (nodes × k).
     ///
     /// # Errors
-    /// The nodes of the first part that has no admissible labels.
-    pub fn infer(&self, theta: &Array2<f64>) -> Result<Inference, Blocked> {
+    /// The nodes of the first part that has no admissible labels; cancellation.
+    pub fn infer(&self, theta: &Array2<f64>, ctx: &Context) -> Result<Inference, NoLabels> {
         let k = self.k;
         let mut marginals = Array2::zeros((self.nodes, k));
         let flat = marginals.as_slice_mut().expect("standard layout");
@@ -137,9 +143,10 @@ impl CannotLinkMrf {
             .par_iter()
             .map(|part| match part {
                 Part::Exact(cliques) => marginals_exact(cliques, k, theta),
-                Part::Loopy(l) => l.propagate(k, theta),
+                Part::TwoLabels(two) => Ok(two.marginals(theta)),
+                Part::Loopy(l) => l.propagate(k, theta, ctx),
             })
-            .collect::<Result<_, Blocked>>()?;
+            .collect::<Result<_, NoLabels>>()?;
         for (part, rows) in solved {
             log_partition += part;
             for (p, row) in rows {
@@ -153,8 +160,9 @@ impl CannotLinkMrf {
     /// choose in order of their confidence. Ties go to the lowest label.
     ///
     /// # Errors
-    /// The nodes of the first part that found no admissible labels.
-    pub fn best(&self, theta: &Array2<f64>) -> Result<Vec<u32>, Blocked> {
+    /// The nodes of the first part that has no admissible labels, or that the search for them came to no
+    /// end; cancellation.
+    pub fn best(&self, theta: &Array2<f64>, ctx: &Context) -> Result<Vec<u32>, NoLabels> {
         let mut labels: Vec<u32> =
             theta.rows().into_iter().map(|row| largest(row.iter().copied()) as u32).collect();
         let chosen: Vec<Vec<(u32, u32)>> = self
@@ -162,9 +170,10 @@ impl CannotLinkMrf {
             .par_iter()
             .map(|part| match part {
                 Part::Exact(cliques) => best_exact(cliques, self.k, theta),
-                Part::Loopy(l) => l.choose(self.k, &l.propagate(self.k, theta)?.1),
+                Part::TwoLabels(two) => Ok(two.best(theta)),
+                Part::Loopy(l) => l.choose(self.k, &l.propagate(self.k, theta, ctx)?.1, ctx),
             })
-            .collect::<Result<_, Blocked>>()?;
+            .collect::<Result<_, NoLabels>>()?;
         for (p, h) in chosen.into_iter().flatten() {
             labels[p as usize] = h;
         }
@@ -293,10 +302,10 @@ fn upward(
     Upward { tables, messages, children }
 }
 
-fn blocked(cliques: &[Clique]) -> Blocked {
+fn blocked(cliques: &[Clique]) -> NoLabels {
     let mut nodes: Vec<u32> = cliques.iter().map(|c| c.node).collect();
     nodes.sort_unstable();
-    nodes
+    NoLabels::Impossible(nodes)
 }
 
 /// Log-partition of a part and the marginals of its nodes.
@@ -304,7 +313,7 @@ fn marginals_exact(
     cliques: &[Clique],
     k: usize,
     theta: &Array2<f64>,
-) -> Result<(f64, Vec<Belief>), Blocked> {
+) -> Result<(f64, Vec<Belief>), NoLabels> {
     let Upward { mut tables, messages, children } =
         upward(cliques, k, theta, |v| log_sum_exp(v.iter().copied()));
     // A part is connected: the last clique is the only root, its message one number.
@@ -349,7 +358,7 @@ fn best_exact(
     cliques: &[Clique],
     k: usize,
     theta: &Array2<f64>,
-) -> Result<Vec<(u32, u32)>, Blocked> {
+) -> Result<Vec<(u32, u32)>, NoLabels> {
     let highest = |v: &[f64]| v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let Upward { tables, messages, .. } = upward(cliques, k, theta, highest);
     if messages[cliques.len() - 1][0] == f64::NEG_INFINITY {
@@ -367,6 +376,7 @@ fn best_exact(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mustlink_core::Error;
     use mustlink_core::random::SeedPath;
     use proptest::prelude::*;
 
@@ -412,10 +422,10 @@ mod tests {
         // Two nodes apart, two labels, θ = (ln 3, 0) for both: only (0, 1) and (1, 0), weight 3 each.
         let theta = Array2::from_shape_fn((2, 2), |(_, h)| if h == 0 { 3f64.ln() } else { 0.0 });
         let f = field(2, 2, 6, &[(0, 1)]);
-        let out = f.infer(&theta).unwrap();
+        let out = f.infer(&theta, &Context::new(1)).unwrap();
         assert!((out.log_partition - 6f64.ln()).abs() < 1e-12);
         assert!(out.marginals.iter().all(|v| (v - 0.5).abs() < 1e-12));
-        let free = f.without_edges().infer(&theta).unwrap();
+        let free = f.without_edges().infer(&theta, &Context::new(1)).unwrap();
         assert!((free.log_partition - 16f64.ln()).abs() < 1e-12);
         assert!((free.marginals[[1, 0]] - 0.75).abs() < 1e-12);
     }
@@ -424,9 +434,10 @@ mod tests {
     fn what_cannot_be_is_named() {
         let triangle = [(1, 2), (2, 4), (1, 4)];
         let theta = potentials(5, 2, 1);
-        assert_eq!(field(5, 2, 6, &triangle).infer(&theta).unwrap_err(), [1, 2, 4]);
-        assert_eq!(field(5, 2, 6, &triangle).best(&theta).unwrap_err(), [1, 2, 4]);
-        assert_eq!(field(5, 2, 0, &triangle).best(&theta).unwrap_err(), [1, 2, 4]);
+        let named = NoLabels::Impossible(vec![1, 2, 4]);
+        assert_eq!(field(5, 2, 6, &triangle).infer(&theta, &Context::new(1)).unwrap_err(), named);
+        assert_eq!(field(5, 2, 6, &triangle).best(&theta, &Context::new(1)).unwrap_err(), named);
+        assert_eq!(field(5, 2, 0, &triangle).best(&theta, &Context::new(1)).unwrap_err(), named);
     }
 
     #[test]
@@ -435,7 +446,7 @@ mod tests {
         theta.mapv_inplace(|v| 1e5 * v);
         for width in [0, 6] {
             let f = field(4, 3, width, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
-            let out = f.infer(&theta).unwrap();
+            let out = f.infer(&theta, &Context::new(1)).unwrap();
             assert!(out.log_partition.is_finite());
             assert!(out.marginals.iter().all(|v| v.is_finite()));
         }
@@ -443,14 +454,27 @@ mod tests {
 
     #[test]
     fn a_dead_end_of_greed_is_left() {
-        // Node 2 is sure of nothing; 0 and 1 take both labels that 3 could have.
-        let path = [(0, 2), (1, 2), (0, 3), (1, 3)];
-        let mut theta = Array2::zeros((4, 2));
-        theta[[0, 0]] = 0.9;
-        theta[[1, 1]] = 1.0;
-        let labels = field(4, 2, 0, &path).best(&theta).unwrap();
-        assert_eq!(labels[0], labels[1]);
-        assert!(path.iter().all(|&(p, q)| labels[p as usize] != labels[q as usize]));
+        // A crown: i on one side must be apart from all on the other but its partner, and pairs are sure of
+        // a label each, more than there are.
+        let (m, k) = (8, 3);
+        let others = |i: u32| (0..m).filter(move |&j| j != i).map(move |j| (i, m + j));
+        let crown: Vec<(u32, u32)> = (0..m).flat_map(others).collect();
+        let mut theta = Array2::zeros((2 * m as usize, k));
+        (0..m as usize).for_each(|i| {
+            theta[[i, i % k]] = 9.0 - i as f64;
+            theta[[m as usize + i, i % k]] = 9.0 - i as f64;
+        });
+        let labels = field(2 * m as usize, k, 0, &crown).best(&theta, &Context::new(1)).unwrap();
+        assert!(crown.iter().all(|&(p, q)| labels[p as usize] != labels[q as usize]));
+    }
+
+    #[test]
+    fn belief_propagation_hears_cancelling() {
+        let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)];
+        let f = field(4, 3, 0, &edges);
+        let ctx = Context::builder(SeedPath::new(1)).cancel_after(5).build();
+        let ended = f.infer(&potentials(4, 3, 1), &ctx).unwrap_err();
+        assert_eq!(ended, NoLabels::Ended(Error::Cancelled));
     }
 
     proptest! {
@@ -465,12 +489,12 @@ mod tests {
             let f = field(7, k, 6, &edges);
             let (z, marginals, best) = slowly(&neighbours(7, &edges), &theta);
             prop_assert_eq!(f.approximate(), 0);
-            match f.infer(&theta) {
+            match f.infer(&theta, &Context::new(1)) {
                 Err(_) => prop_assert!(!z.is_finite()),
                 Ok(out) => {
                     prop_assert!((out.log_partition - z).abs() < 1e-9);
                     prop_assert!((out.marginals - marginals).iter().all(|v| v.abs() < 1e-9));
-                    let labels = f.best(&theta).unwrap();
+                    let labels = f.best(&theta, &Context::new(1)).unwrap();
                     let value: f64 = (0..7).map(|p| theta[[p, labels[p] as usize]]).sum();
                     prop_assert!((value - best).abs() < 1e-9, "{value} {best}");
                     let near = neighbours(7, &edges);
@@ -489,8 +513,8 @@ mod tests {
             let theta = potentials(7, k, seed);
             let (z, marginals, _) = slowly(&neighbours(7, &edges), &theta);
             let loopy = field(7, k, 0, &edges);
-            prop_assert_eq!(loopy.approximate(), 7);
-            let out = loopy.infer(&theta).unwrap();
+            prop_assert_eq!(loopy.approximate(), if k == 2 { 0 } else { 7 });
+            let out = loopy.infer(&theta, &Context::new(1)).unwrap();
             prop_assert!((out.log_partition - z).abs() < 1e-7, "{} {z}", out.log_partition);
             prop_assert!((out.marginals - marginals).iter().all(|v| v.abs() < 1e-7));
         }
@@ -503,8 +527,8 @@ mod tests {
         ) {
             let theta = potentials(9, 3, seed);
             let near = neighbours(9, &edges);
-            let feasible = field(9, 3, 8, &edges).best(&theta).is_ok();
-            match field(9, 3, 0, &edges).best(&theta) {
+            let feasible = field(9, 3, 8, &edges).best(&theta, &Context::new(1)).is_ok();
+            match field(9, 3, 0, &edges).best(&theta, &Context::new(1)) {
                 Err(_) => prop_assert!(!feasible),
                 Ok(labels) => for p in 0..9 {
                     prop_assert!(near[p].iter().all(|&q| labels[q as usize] != labels[p]));

@@ -1,12 +1,10 @@
 //! Where do Gaussian components lie, and how dense are they at an object?
 
-use std::cell::OnceCell;
-
-use linfa_linalg::eigh::Eigh;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
 use mustlink_core::prelude::*;
+use mustlink_kernels::symmetric_eigen::symmetric_eigen;
 
 /// Which covariances components may have.
 #[options]
@@ -49,7 +47,7 @@ impl Gaussians {
     /// distribution of all objects.
     ///
     /// # Errors
-    /// `NumericalFailure` when a covariance is singular (floor 0) or too large to compute.
+    /// `NumericalFailure` when a covariance is singular (floor 0) or too large to compute; cancellation.
     pub fn fit(
         data: &Data,
         k: usize,
@@ -57,6 +55,7 @@ impl Gaussians {
         floor: f64,
         share: impl Fn(usize, usize) -> f64 + Sync,
         before: Option<&Gaussians>,
+        ctx: &Context,
     ) -> Result<Self> {
         let (n, d) = (data.n(), data.d());
         let sums = reduce::reduce(
@@ -92,7 +91,7 @@ impl Gaussians {
                 (true, None) => to.assign(&(&all / all[d]).slice_axis(Axis(0), (..d).into())),
             }
         }
-        let spreads = scatter(data, &means, shape, &share);
+        let spreads = scatter(data, &means, shape, &share, ctx)?;
         let mut roots = Vec::with_capacity(k);
         let mut log_determinants = Vec::with_capacity(k);
         let kept = |h: usize| {
@@ -102,27 +101,26 @@ impl Gaussians {
             let total: f64 = (0..k).filter(|&h| !light(h)).map(|h| weights[h]).sum();
             let pooled = spreads.into_iter().enumerate().filter(|(h, _)| !light(*h));
             let pooled = pooled.fold(Array2::zeros((d, d)), |sum, (_, s)| sum + s) / total;
-            let (root, log_determinant) = full_root(pooled, floor)?;
+            let (root, log_determinant) = full_root(pooled, floor, ctx)?;
             roots.push(root);
             log_determinants.push(log_determinant);
         } else {
-            let whole = OnceCell::new();
+            let mut whole: Option<Array2<f64>> = None;
             for (h, spread) in spreads.into_iter().enumerate() {
-                let spread = match light(h) {
-                    false => spread / weights[h],
+                let spread = match (light(h), &whole) {
+                    (false, _) => spread / weights[h],
+                    (true, Some(whole)) => whole.clone(),
                     // The spread of all objects around their mean.
-                    true => whole
-                        .get_or_init(|| {
-                            let centre =
-                                (&all / all[d]).slice_axis(Axis(0), (..d).into()).to_owned();
-                            let one = centre.insert_axis(Axis(0));
-                            scatter(data, &one, shape, &|_, _| 1.0 / n as f64).remove(0)
-                        })
-                        .clone(),
+                    (true, None) => {
+                        let centre = (&all / all[d]).slice_axis(Axis(0), (..d).into()).to_owned();
+                        let one = centre.insert_axis(Axis(0));
+                        let share = |_: usize, _: usize| 1.0 / n as f64;
+                        whole.insert(scatter(data, &one, shape, &share, ctx)?.remove(0)).clone()
+                    }
                 };
                 let (root, log_determinant) = match (kept(h), shape) {
                     (Some(kept), _) => kept,
-                    (None, Covariance::Full) => full_root(spread, floor)?,
+                    (None, Covariance::Full) => full_root(spread, floor, ctx)?,
                     (None, _) => diagonal_root(spread.row(0), shape, floor)?,
                 };
                 roots.push(root);
@@ -138,15 +136,18 @@ impl Gaussians {
     }
 
     /// Inverse covariances as matrices: k, or one for `tied`. Only for `full` and `tied`.
-    pub fn precisions(&self) -> Option<Vec<Array2<f64>>> {
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub fn precisions(&self, ctx: &Context) -> Result<Option<Vec<Array2<f64>>>> {
         let of = |root: &Root| match root {
-            Root::Full(p) => {
+            Root::Full(p) => Some(ctx.check().map(|()| {
                 let m = p.dot(&p.t());
-                Some((&m + &m.t()) / 2.0)
-            }
+                (&m + &m.t()) / 2.0
+            })),
             Root::Diagonal(_) => None,
         };
-        self.roots.iter().map(of).collect()
+        self.roots.iter().map(of).collect::<Option<Result<_>>>().transpose()
     }
 
     /// Inverse variances, k × d. Only for `diag` and `spherical`.
@@ -160,15 +161,19 @@ impl Gaussians {
     }
 
     /// Log-density of every object under every component, n × k.
-    pub fn log_densities(&self, data: &Data) -> Array2<f64> {
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub fn log_densities(&self, data: &Data, ctx: &Context) -> Result<Array2<f64>> {
         let ((k, d), n) = (self.means.dim(), data.n());
         let constant = -0.5 * d as f64 * std::f64::consts::TAU.ln();
         let mut out = Array2::zeros((n, k));
         let flat = out.as_slice_mut().expect("standard layout");
-        flat.par_chunks_mut(reduce::BLOCK * k).enumerate().for_each(|(b, out)| {
+        flat.par_chunks_mut(reduce::BLOCK * k).enumerate().try_for_each(|(b, out)| {
             let rows = reduce::block(b, n);
             let mut z = Array2::zeros((rows.len(), d));
             for h in 0..k {
+                ctx.check()?;
                 let at = h.min(self.roots.len() - 1);
                 centred(data, rows.clone(), self.means.row(h), &mut z);
                 let y = match &self.roots[at] {
@@ -179,8 +184,9 @@ impl Gaussians {
                     out[i * k + h] = constant + self.log_determinants[at] - 0.5 * y.dot(&y);
                 }
             }
-        });
-        out
+            Ok(())
+        })?;
+        Ok(out)
     }
 }
 
@@ -205,7 +211,8 @@ fn scatter(
     means: &Array2<f64>,
     shape: Covariance,
     share: &(impl Fn(usize, usize) -> f64 + Sync),
-) -> Vec<Array2<f64>> {
+    ctx: &Context,
+) -> Result<Vec<Array2<f64>>> {
     let (k, d) = means.dim();
     let diagonal = matches!(shape, Covariance::Diag | Covariance::Spherical);
     let sums = reduce::reduce(
@@ -214,26 +221,28 @@ fn scatter(
             let mut z = Array2::zeros((rows.len(), d));
             (0..k)
                 .map(|h| {
+                    ctx.check()?;
                     centred(data, rows.clone(), means.row(h), &mut z);
                     let r = rows.clone().map(|i| share(i, h));
                     for (mut row, r) in z.rows_mut().into_iter().zip(r) {
                         // Of both factors, so that the product is exactly symmetric.
                         row *= r.sqrt();
                     }
-                    if diagonal {
+                    Ok(if diagonal {
                         z.mapv(|v| v * v).sum_axis(Axis(0)).insert_axis(Axis(0))
                     } else {
                         z.t().dot(&z)
-                    }
+                    })
                 })
-                .collect::<Vec<_>>()
+                .collect::<Result<Vec<_>>>()
         },
-        |mut a, b| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += &b);
-            a
+        |a, b| {
+            let mut a = a?;
+            a.iter_mut().zip(b?).for_each(|(a, b)| *a += &b);
+            Ok(a)
         },
     );
-    sums.unwrap_or_default()
+    sums.unwrap_or_else(|| Ok(Vec::new()))
 }
 
 fn singular() -> Error {
@@ -246,15 +255,13 @@ fn too_large() -> Error {
     Error::NumericalFailure { place: "a covariance: the features are too large to square".into() }
 }
 
-fn full_root(c: Array2<f64>, floor: f64) -> Result<(Root, f64)> {
+fn full_root(c: Array2<f64>, floor: f64, ctx: &Context) -> Result<(Root, f64)> {
     let c = (&c + &c.t()) / 2.0;
     if !c.iter().all(|v| v.is_finite()) {
         return Err(too_large());
     }
     let d = c.nrows();
-    let (values, vectors) = c.eigh().map_err(|e| Error::NumericalFailure {
-        place: format!("eigen-decomposition of a covariance: {e}"),
-    })?;
+    let (values, vectors) = symmetric_eigen(c, ctx)?;
     let noise = values.iter().fold(0.0f64, |m, v| m.max(*v)) * d as f64 * f64::EPSILON;
     let values = values.mapv(|v| v.max(floor));
     if values.iter().any(|&v| v <= 0.0 || (floor == 0.0 && v <= noise)) {
@@ -291,10 +298,11 @@ mod tests {
         let x = array![[0.0, 0.0], [2.0, 0.0], [0.0, 4.0], [2.0, 4.0], [1.0, 2.0]];
         let data = Data::dense(x).unwrap();
         let at = |shape| {
-            let g = Gaussians::fit(&data, 1, shape, 0.0, |_, _| 1.0, None).unwrap();
+            let g =
+                Gaussians::fit(&data, 1, shape, 0.0, |_, _| 1.0, None, &Context::new(1)).unwrap();
             assert_eq!(g.means(), &array![[1.0, 2.0]]);
             // Variances 4/5 and 16/5, uncorrelated.
-            let logs = g.log_densities(&data);
+            let logs = g.log_densities(&data, &Context::new(1)).unwrap();
             (logs[[4, 0]], logs[[0, 0]])
         };
         let tau = std::f64::consts::TAU;
@@ -317,7 +325,9 @@ mod tests {
         let flat = Data::dense(array![[0.0, 1.0], [1.0, 1.0], [3.0, 1.0]]).unwrap();
         let large = Data::dense(array![[0.0, 1e200], [1.0, -1e200]]).unwrap();
         for shape in [Covariance::Full, Covariance::Tied, Covariance::Diag] {
-            let fit = |data: &Data, floor| Gaussians::fit(data, 1, shape, floor, |_, _| 1.0, None);
+            let fit = |data: &Data, floor| {
+                Gaussians::fit(data, 1, shape, floor, |_, _| 1.0, None, &Context::new(1))
+            };
             assert_eq!(fit(&flat, 0.0).unwrap_err(), singular());
             assert!(fit(&flat, 1e-6).is_ok());
             assert_eq!(fit(&large, 1e-6).unwrap_err(), too_large());
@@ -329,12 +339,37 @@ mod tests {
         let data = Data::dense(array![[0.0], [1.0], [5.0], [7.0]]).unwrap();
         for shape in [Covariance::Full, Covariance::Tied, Covariance::Diag, Covariance::Spherical] {
             let one = |i: usize, h: usize| f64::from(u8::from(h == usize::from(i >= 2)));
-            let before = Gaussians::fit(&data, 2, shape, 1e-6, one, None).unwrap();
+            let before =
+                Gaussians::fit(&data, 2, shape, 1e-6, one, None, &Context::new(1)).unwrap();
             let first = |_: usize, h: usize| f64::from(u8::from(h == 0));
-            let after = Gaussians::fit(&data, 2, shape, 1e-6, first, Some(&before)).unwrap();
+            let after =
+                Gaussians::fit(&data, 2, shape, 1e-6, first, Some(&before), &Context::new(1))
+                    .unwrap();
             assert_eq!(after.means().row(1), before.means().row(1));
-            let fresh = Gaussians::fit(&data, 2, shape, 1e-6, first, None).unwrap();
+            let fresh =
+                Gaussians::fit(&data, 2, shape, 1e-6, first, None, &Context::new(1)).unwrap();
             assert_eq!(fresh.means().row(0), fresh.means().row(1));
+        }
+    }
+
+    #[test]
+    fn many_features_hear_cancelling() {
+        let mut s = SeedPath::new(1).stream("data");
+        let data = Data::dense(Array2::from_shape_fn((20, 90), |_| s.normal())).unwrap();
+        let share = |i: usize, h: usize| f64::from(u8::from(i % 2 == h));
+        let fit = |ctx: &Context| {
+            let fitted = Gaussians::fit(&data, 2, Covariance::Full, 1e-6, share, None, ctx)?;
+            fitted.log_densities(&data, ctx)?;
+            fitted.precisions(ctx)
+        };
+        // A covariance is a thousand times a row of it: each is looked at row by row, in every part of
+        // its decomposition.
+        let counted = Context::builder(SeedPath::new(1)).count_looks().build();
+        fit(&counted).unwrap();
+        assert!(counted.looks() > 2 * 3 * 80, "{}", counted.looks());
+        for looks in 0..counted.looks() {
+            let ctx = Context::builder(SeedPath::new(1)).cancel_after(looks).build();
+            assert_eq!(fit(&ctx).unwrap_err(), Error::Cancelled, "{looks}");
         }
     }
 }

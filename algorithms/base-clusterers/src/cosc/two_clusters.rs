@@ -7,6 +7,10 @@ use super::reduced::Reduced;
 use super::starts::{eigenvector, keeping, obeying, random};
 use super::two_way::{Side, TwoWay};
 
+/// Smallest weight of a cannot-link, in units of the heaviest and of the heaviest edge: γ is raised until
+/// the lightest holds, and then no digit is left of the cut beside the others.
+const LIGHTEST: f64 = 1e-12;
+
 /// How two clusters are sought.
 pub(super) struct TwoClusters {
     pub(super) starts: usize,
@@ -32,8 +36,12 @@ impl TwoClusters {
     /// The best split for this γ, or for the smallest that breaks no cannot-link.
     ///
     /// # Errors
-    /// `NumericalFailure` where no start leads to a split; cancellation.
+    /// `BadParam` for weights too far apart; `NumericalFailure` where no start leads to a split;
+    /// cancellation.
     pub(super) fn search(&self, reduced: &Reduced, ctx: &Context) -> Result<Best> {
+        if self.gamma.is_none() {
+            check_weights(&reduced.apart)?;
+        }
         let all: Vec<u32> = (0..reduced.n() as u32).collect();
         let (two, graph) = reduced.two_way(&all);
         let inner_max = self.inner_max;
@@ -127,6 +135,22 @@ impl TwoClusters {
         }
         Ok(best)
     }
+}
+
+/// Whether one γ can make all cannot-links hold.
+fn check_weights(apart: &[(u32, u32, f64)]) -> Result<()> {
+    let weights = || apart.iter().map(|c| c.2);
+    let lightest = weights().fold(f64::INFINITY, f64::min);
+    let heaviest = weights().fold(1.0, f64::max);
+    if lightest >= LIGHTEST * heaviest {
+        return Ok(());
+    }
+    let value = format!("weights of cannot-links from {lightest:e} to {heaviest:e}");
+    let legal = format!(
+        "weighed {LIGHTEST:e} at least and {LIGHTEST:e} of the heaviest cannot-link, where gamma is not \
+         given"
+    );
+    Err(Error::bad_param("constraints", value, legal))
 }
 
 /// One value of γ: continues every start and keeps the best set seen, where it has a score. Returns

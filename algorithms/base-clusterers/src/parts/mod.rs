@@ -1,4 +1,6 @@
 //! What do several base clusterers need?
 
 pub mod attempts;
+pub(crate) mod complete_search;
+pub(crate) mod incentive;
 pub mod seeds;

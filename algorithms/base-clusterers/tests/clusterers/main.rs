@@ -2,4 +2,5 @@
 
 mod cop_kmeans;
 mod gpk_means;
+mod hard_promises;
 mod sparse_kmeans;

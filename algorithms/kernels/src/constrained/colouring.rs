@@ -9,7 +9,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use mustlink_core::clustering::NONE;
-use mustlink_core::{Context, Result};
+use mustlink_core::error::Infeasible;
+use mustlink_core::{Context, Error, Result};
 
 /// What a search for k colours found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,21 @@ pub enum Colouring {
     Impossible(Vec<u32>),
     /// The search ended at its limit.
     Undecided,
+}
+
+/// The error of vertices that k colours cannot colour, where `object` is one of each.
+pub fn impossible(
+    few: &[u32],
+    edges: &[Vec<u32>],
+    k: usize,
+    object: impl Fn(usize) -> u32,
+) -> Error {
+    let objects = few.iter().map(|&v| object(v as usize)).collect();
+    let all_apart =
+        few.iter().all(|&v| few.iter().all(|w| v == *w || edges[v as usize].contains(w)));
+    let witness =
+        if all_apart { Infeasible::Clique(objects) } else { Infeasible::Exhausted(objects) };
+    Error::InfeasibleConstraints { k, witness }
 }
 
 /// How many vertices are coloured between two looks at the clock.
@@ -75,6 +91,27 @@ pub fn colour(
     limit: u64,
     ctx: &Context,
 ) -> Result<Colouring> {
+    match decide(edges, k, cost, limit, ctx)? {
+        Colouring::Impossible(core) => {
+            let few = fewest(&induced(edges, &core), k, limit, ctx)?;
+            Ok(Colouring::Impossible(few.into_iter().map(|v| core[v as usize]).collect()))
+        }
+        found => Ok(found),
+    }
+}
+
+/// As [`colour`], but what is `Impossible` is a connected part with some vertices that may not be needed:
+/// for those who ask often and do not show the answer.
+///
+/// # Errors
+/// `Cancelled`, `TimedOut`.
+pub fn decide(
+    edges: &[Vec<u32>],
+    k: usize,
+    cost: &impl Fn(u32, u32) -> f64,
+    limit: u64,
+    ctx: &Context,
+) -> Result<Colouring> {
     let mut colours = vec![NONE; edges.len()];
     let (cores, waiting) = cores(edges, k);
     let mut decided = true;
@@ -85,11 +122,7 @@ pub fn colour(
             Colouring::Found(found) => {
                 core.iter().zip(found).for_each(|(&v, c)| colours[v as usize] = c);
             }
-            Colouring::Impossible(_) => {
-                let few = fewest(&inner, k, limit, ctx)?;
-                let vertices = few.into_iter().map(|v| core[v as usize]).collect();
-                return Ok(Colouring::Impossible(vertices));
-            }
+            Colouring::Impossible(_) => return Ok(Colouring::Impossible(core)),
             Colouring::Undecided => decided = false,
         }
     }

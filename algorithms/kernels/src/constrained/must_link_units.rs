@@ -9,6 +9,7 @@ use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::error::Infeasible;
 use mustlink_core::{Context, Error, Result, reduce};
 
+use crate::constrained::colouring::impossible;
 use crate::constrained::icm::random_order;
 use crate::distance::points::{Points, row, row_norms};
 use crate::distance::rows_by_label::by_label;
@@ -140,12 +141,7 @@ impl<'a> MustLinkUnits<'a> {
     /// The error of units that k clusters cannot hold, `apart` being those that each unit must be apart
     /// from.
     pub fn impossible(&self, few: &[u32], apart: &[Vec<u32>], k: usize) -> Error {
-        let objects = few.iter().map(|&u| self.members(u as usize)[0]).collect();
-        let all_apart =
-            few.iter().all(|&u| few.iter().all(|v| u == *v || apart[u as usize].contains(v)));
-        let witness =
-            if all_apart { Infeasible::Clique(objects) } else { Infeasible::Exhausted(objects) };
-        Error::InfeasibleConstraints { k, witness }
+        impossible(few, apart, k, |u| self.members(u)[0])
     }
 
     /// The error of a unit that finds every cluster taken.

@@ -1,5 +1,6 @@
 //! Penalised k-means, sound but for one flaw.
 
+use mustlink_core::error;
 use mustlink_core::prelude::*;
 use mustlink_core::union_find::UnionFind;
 use ndarray::{Array1, Array2};
@@ -26,7 +27,7 @@ pub struct FlawedClusterer {
     pub hard: bool,
 }
 
-const FLAWS: [(&str, &str); 46] = [
+const FLAWS: [(&str, &str); 47] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -41,6 +42,7 @@ const FLAWS: [(&str, &str); 46] = [
     ("reads the first half of the constraints", "order_of_constraints_is_nothing"),
     ("does not declare that it reads constraints", "constraints_are_read_only_if_declared"),
     ("promises cannot-links and looks at none", "hard_promises_hold"),
+    ("gives up on a fifth must-link", "feasible_sets_are_met"),
     ("calls a contradiction infeasible", "contradictions_are_named"),
     ("fails on contradictions", "contradictions_are_survived"),
     ("returns the transposed centres", "centres_have_the_declared_shape"),
@@ -77,7 +79,11 @@ const FLAWS: [(&str, &str); 46] = [
 
 pub fn caught(complaints: &mut Vec<String>) -> Caught {
     let tag = "flawed_clusterer";
-    let hard = ["promises cannot-links and looks at none", "calls a contradiction infeasible"];
+    let hard = [
+        "promises cannot-links and looks at none",
+        "gives up on a fifth must-link",
+        "calls a contradiction infeasible",
+    ];
     let mut mutants = flaws(tag, &FLAWS);
     for Mutant { config, .. } in &mut mutants {
         if hard.iter().any(|flaw| config["flaw"] == *flaw) {
@@ -143,6 +149,12 @@ impl FlawedClusterer {
         let roots = (0..n as u32).filter(|&i| groups.find(i) == i).count();
         let partners = |i: u32| pairs.iter().filter(|c| c.i == i || c.j == i).count();
         match self.flaw.as_str() {
+            "gives up on a fifth must-link"
+                if pairs.iter().filter(|c| c.kind == Kind::MustLink).count() > 4 =>
+            {
+                let witness = error::Infeasible::Blocked(vec![0]);
+                return Err(Error::InfeasibleConstraints { k, witness });
+            }
             "runs out of time" => return Err(Error::TimedOut { seconds: 0.1 }),
             "declares sparse rows and cannot read them" => {
                 assert!(problem.data.as_array().is_some(), "rows are dense");

@@ -1,4 +1,4 @@
-//! Where do must-link components go when greedy placing finds every cluster taken?
+//! Where do must-link components go when placing them one by one finds every cluster taken?
 
 use mustlink_core::closure::{Closure, Feasibility};
 use mustlink_core::clustering::NONE;
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 const GUIDED_NODES: u64 = 100;
 
 /// Placements that break nothing.
-pub(super) struct CompleteSearch<'a> {
+pub(crate) struct CompleteSearch<'a> {
     units: &'a MustLinkUnits<'a>,
     k: usize,
     /// For each unit those it must be apart from.
@@ -34,7 +34,7 @@ impl<'a> CompleteSearch<'a> {
     ///
     /// # Errors
     /// `InfeasibleConstraints` when there is none; `Cancelled`, `TimedOut`.
-    pub fn new(
+    pub(crate) fn new(
         closure: &Closure,
         units: &'a MustLinkUnits<'a>,
         k: usize,
@@ -67,12 +67,12 @@ impl<'a> CompleteSearch<'a> {
     }
 
     /// Number of parts.
-    pub fn parts(&self) -> usize {
+    pub(crate) fn parts(&self) -> usize {
         self.parts.len()
     }
 
     /// The part of unit `u`.
-    pub fn part_of(&self, u: usize) -> usize {
+    pub(crate) fn part_of(&self, u: usize) -> usize {
         self.part_of[u]
     }
 
@@ -83,7 +83,7 @@ impl<'a> CompleteSearch<'a> {
     /// # Errors
     /// Where no placement is known: `UndecidedConstraints` at the node limit, `InfeasibleConstraints`
     /// when there is none. `Cancelled`, `TimedOut`.
-    pub fn place(
+    pub(crate) fn place(
         &self,
         part: usize,
         points: &Points,
@@ -106,6 +106,22 @@ impl<'a> CompleteSearch<'a> {
         lower_cost(&edges, self.k, &cost, &mut clusters, ctx)?;
         units.iter().zip(clusters).for_each(|(&u, h)| self.units.put(u as usize, h, labels));
         Ok(())
+    }
+
+    /// Labels the units of all parts, none of which has a label yet.
+    ///
+    /// # Errors
+    /// As [`CompleteSearch::place`].
+    pub(crate) fn place_all(
+        &self,
+        points: &Points,
+        centres: &Array2<f64>,
+        labels: &mut [u32],
+        ctx: &Context,
+    ) -> Result<()> {
+        let before = vec![NONE; labels.len()];
+        (0..self.parts())
+            .try_for_each(|part| self.place(part, points, centres, &before, labels, ctx))
     }
 
     fn first_placement(
@@ -134,7 +150,7 @@ impl<'a> CompleteSearch<'a> {
 }
 
 /// Total distortion of `objects` to each centre.
-pub(super) fn total_distances(points: &Points, centres: &Array2<f64>, objects: &[u32]) -> Vec<f64> {
+pub(crate) fn total_distances(points: &Points, centres: &Array2<f64>, objects: &[u32]) -> Vec<f64> {
     let k = centres.nrows();
     let each = distances(points, centres, objects, 1.0);
     (0..k).map(|h| each.iter().skip(h).step_by(k).sum()).collect()
