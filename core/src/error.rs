@@ -6,8 +6,15 @@
 
 use std::fmt;
 
+use crate::registry::{Catalogue, Role};
 pub use crate::witness::Infeasible;
 use crate::witness::Witness;
+
+/// Whether a plugin of this tag combines partitions.
+fn is_consensus(tag: &str) -> bool {
+    let known = Catalogue::get().ok().and_then(|c| c.find(tag));
+    known.is_some_and(|d| d.role == Role::ConsensusFunction)
+}
 
 /// The result of everything in mustlink that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -337,14 +344,24 @@ impl Error {
             Error::DuplicateConstraint { i, j } => {
                 format!("constraints: the pair ({}, {}) is given twice", id(*i), id(*j))
             }
-            Error::HardNotSupported { plugin, kind, i, j } => format!(
-                "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise to \
-                 hold a {0}; use a method that does (`mustlink list base-clusterers`), mark it soft, or give \
-                 hard_as_soft = WEIGHT where the method has that option",
-                kind,
-                id(*i),
-                id(*j)
-            ),
+            Error::HardNotSupported { plugin, kind, i, j } => {
+                let (role, instead) = match is_consensus(plugin) {
+                    true => (Role::ConsensusFunction, ""),
+                    false => (
+                        Role::BaseClusterer,
+                        ", or give hard_as_soft = WEIGHT where the method has that option",
+                    ),
+                };
+                let or = if instead.is_empty() { " or" } else { "," };
+                format!(
+                    "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise to \
+                     hold a {0}; use a method that does (`mustlink list {3}`){or} mark it soft{instead}",
+                    kind,
+                    id(*i),
+                    id(*j),
+                    role.plural()
+                )
+            }
             Error::InconsistentConstraints(witnesses) => {
                 let mut text = String::from("constraints: ");
                 for (at, w) in witnesses.iter().take(5).enumerate() {
