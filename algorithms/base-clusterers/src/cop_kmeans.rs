@@ -103,7 +103,7 @@ impl BaseClusterer for CopKMeans {
         let units = MustLinkUnits::new(&closure);
         let complete = match self.search {
             Search::Complete => {
-                Some(CompleteSearch::new(&closure, &units, k, self.node_limit, ctx)?)
+                Some(CompleteSearch::new(&units, k, self.node_limit, ctx)?)
             }
             Search::Greedy => {
                 closure.require_feasible(k)?;
