@@ -2,11 +2,13 @@
 
 mod leaves;
 mod linkage;
+mod links;
 mod memberships;
 
 use mustlink_core::clustering::compact;
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
+use mustlink_kernels::constrained::must_link_units::MustLinkUnits;
 use mustlink_kernels::ensemble::co_association::Normalise;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
@@ -14,10 +16,12 @@ use crate::parts::pairwise;
 use crate::parts::weights::Weights;
 
 use leaves::Leaves;
-use linkage::{longest, unlike, with_table, without_table};
+use linkage::{Bound, longest, unlike, with_table, without_table};
+use links::{Admission, Links};
 use memberships::Memberships;
 
 pub use linkage::Linkage;
+pub use links::Constrain;
 
 /// Evidence accumulation: hierarchical clustering of the co-associations of all pairs.
 ///
@@ -26,18 +30,30 @@ pub use linkage::Linkage;
 /// mean over the members of what their memberships have in common. Of equally near pairs of clusters
 /// the one with the smallest objects merges first. Objects that all members label alike are one from
 /// the start.
+///
+/// Constraints: must-linked objects are one from the start, and clusters that hold a cannot-link,
+/// given or entailed, never merge. With `cut = "k"` they do not either where the cannot-links that are
+/// left would no longer fit into k clusters, so that merging always reaches k where that can be done at
+/// all. A constraint of weight w that is evidence turns the co-association A of its two objects into
+/// (A + w)/(1 + w) or A/(1 + w), and may be broken.
 /// # Input and output
 /// Any ensemble; with `association = "memberships"` one whose members all have some. k clusters, or as
-/// many as the threshold or the longest lifetime says. The diagnostics hold the height of the first
+/// many as the threshold or the longest lifetime says; fewer than k where must-links leave no more,
+/// more than those say where cannot-links allow no merge. The diagnostics hold the height of the first
 /// merge not made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters` with `cut = "k"`; `BadParam`, also above `max_n` unless the
-/// linkage is `single`, which needs no table.
+/// linkage is `single` without constraints to obey, which needs no table. `InconsistentConstraints`,
+/// `InfeasibleConstraints`, `UndecidedConstraints` of constraints to obey: `constrain = "weigh"` takes
+/// them as evidence instead.
 /// # Cost and randomness
 /// g rows of labels are different: O(g²τ) time; O(n) memory for `single`, 8 g² bytes otherwise. With
-/// memberships in K clusters of all members: O(n²K) time, 8 n K bytes more. Nothing random.
+/// memberships in K clusters of all members: O(n²K) time, 8 n K bytes more. Objects with constraints are
+/// rows of their own; each merge of two clusters that a chain of cannot-links connects takes a graph
+/// colouring of that chain's objects. Nothing random.
 /// # References
-/// [FredJain2005].
+/// [FredJain2005]; [DavidsonRavi2005] §3 for merging under constraints. Differs: no dead ends, by the
+/// colouring.
 #[options]
 pub struct EvidenceAccumulation {
     /// How near two clusters are.
@@ -58,6 +74,11 @@ pub struct EvidenceAccumulation {
     pub max_n: usize,
     /// How much each member counts.
     pub weights: Weights,
+    /// What constraints do.
+    pub constrain: Constrain,
+    /// Nodes of each search for k clusters that hold the cannot-links, after which it is undecided.
+    #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
+    pub node_limit: u64,
 }
 
 /// What puts two objects together.
@@ -83,13 +104,22 @@ pub enum CutAt {
 }
 
 const INSTEAD: &str = "linkage = \"single\", which needs no table of pairs";
+const INSTEAD_OF_OBEYING: &str = "constrain = \"weigh\", for which single linkage needs none";
 
-#[plugin("evidence_accumulation", aliases = ["eac"], cites = ["FredJain2005"])]
+#[plugin(
+    "evidence_accumulation",
+    aliases = ["eac"],
+    cites = ["FredJain2005", "DavidsonRavi2005"],
+    version = 2
+)]
 impl ConsensusFunction for EvidenceAccumulation {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
-        if self.linkage != Linkage::Single {
-            pairwise::limit(n, self.max_n, INSTEAD)?;
+        let links = Links::new(self.constrain, problem)?;
+        match self.linkage {
+            Linkage::Single if links.obeyed.is_none() => {}
+            Linkage::Single => pairwise::limit(n, self.max_n, INSTEAD_OF_OBEYING)?,
+            _ => pairwise::limit(n, self.max_n, INSTEAD)?,
         }
         let wanted = match self.cut {
             CutAt::K => problem.clone(),
@@ -102,6 +132,7 @@ impl ConsensusFunction for EvidenceAccumulation {
         let tag = "evidence_accumulation";
         let view = CanonicalEnsemble::new(ensemble, &wanted, &self.weights, tag)?;
         if self.cut == CutAt::K
+            && links.obeyed.is_none()
             && let Some(trivial) = view.trivial()
         {
             return Ok(trivial);
@@ -110,20 +141,34 @@ impl ConsensusFunction for EvidenceAccumulation {
             Association::Labels => None,
             Association::Memberships => Some(Memberships::new(&view, tag)?),
         };
-        let leaves = Leaves::new(&view, memberships, self.normalise);
+        let mut leaves = Leaves::new(&view, memberships, self.normalise, &links.bound(n));
+        let mut bound = None;
+        if let Some(closure) = &links.obeyed {
+            let mut asked = self.bound(closure, &leaves, view.k, ctx)?;
+            if leaves.len() - asked.joins() < asked.until && leaves.len() < n {
+                // More clusters than there are different objects: some of the like ones stay apart.
+                leaves = Leaves::new(&view, None, self.normalise, &vec![true; n]);
+                asked = self.bound(closure, &leaves, view.k, ctx)?;
+            }
+            bound = Some(asked);
+        }
+        leaves.hear(&links.evidence);
+        let joins = bound.as_ref().map(Bound::joins);
         let hierarchy = match self.linkage {
-            Linkage::Single => without_table(&leaves, ctx)?,
-            linkage => with_table(&leaves, linkage, ctx)?,
+            Linkage::Single if bound.is_none() => without_table(&leaves, ctx)?,
+            linkage => with_table(&leaves, linkage, bound, ctx)?,
         };
         let heights = hierarchy.heights(n);
         let alike = n - leaves.len();
         let merges = match self.cut {
+            // Under constraints merging ended there.
+            CutAt::K if joins.is_some() => heights.len(),
             CutAt::K => n - view.k,
             // Joined where the co-association is above t.
             CutAt::Threshold => {
                 alike + hierarchy.merges.iter().take_while(|m| m.2 > self.t).count()
             }
-            CutAt::Lifetime => longest(&heights),
+            CutAt::Lifetime => longest(&heights, joins.map_or(0, |joins| alike + joins)),
         };
         let labels: Vec<u32> = if merges >= alike {
             let of_leaf = hierarchy.after(merges - alike);
@@ -149,6 +194,11 @@ impl ConsensusFunction for EvidenceAccumulation {
             instead: INSTEAD,
             memberships: self.association == Association::Memberships,
             labels_only: self.association == Association::Labels,
+            reads_constraints: self.constrain != Constrain::Ignore
+                || self.weights.read_constraints(),
+            hard_must: self.constrain == Constrain::Obey,
+            hard_cannot: self.constrain == Constrain::Obey,
+            hard_if_marked: self.constrain != Constrain::Ignore,
             ..Needs::default()
         }
     }
@@ -156,7 +206,7 @@ impl ConsensusFunction for EvidenceAccumulation {
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         let labels = (12 * shape.n * members + 64 * shape.n) as u64;
         let table = match self.linkage {
-            Linkage::Single => 0,
+            Linkage::Single if shape.constraints == 0 || self.constrain != Constrain::Obey => 0,
             _ => 4 * (shape.n * shape.n) as u64,
         };
         let memberships = match self.association {
@@ -164,6 +214,31 @@ impl ConsensusFunction for EvidenceAccumulation {
             Association::Memberships => (8 * shape.n * members * shape.k) as u64,
         };
         labels + table + memberships
+    }
+}
+
+impl EvidenceAccumulation {
+    /// What the constraints that are obeyed ask of the hierarchy.
+    fn bound<'a>(
+        &self,
+        closure: &Closure,
+        leaves: &Leaves,
+        k: usize,
+        ctx: &'a Context,
+    ) -> Result<Bound<'a>> {
+        let k = (self.cut == CutAt::K).then_some(k);
+        if let Some(k) = k {
+            let found = MustLinkUnits::new(closure).any_placement(k, self.node_limit, ctx)?;
+            if found.is_none() {
+                let node_limit = self.node_limit;
+                return Err(Error::UndecidedConstraints { k, node_limit });
+            }
+        }
+        let linked = (0..closure.components()).map(|p| closure.members(p)).filter(|m| m.len() > 1);
+        let leaf = |&i: &u32| leaves.of[i as usize];
+        let joined = linked.map(|members| members.iter().map(leaf).collect()).collect();
+        let admission = Admission::new(closure, leaves, k, self.node_limit, ctx);
+        Ok(Bound { joined, admission, until: k.unwrap_or(1) })
     }
 }
 
@@ -205,9 +280,9 @@ mod tests {
     fn printed_merge_heights() {
         let (ensemble, problem) = e12();
         let view = CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "ea").unwrap();
-        let leaves = Leaves::new(&view, None, Normalise::Members);
+        let leaves = Leaves::new(&view, None, Normalise::Members, &[false; 12]);
         assert_eq!(leaves.len(), 8);
-        let h = with_table(&leaves, Linkage::Average, &Context::new(1)).unwrap().heights(12);
+        let h = with_table(&leaves, Linkage::Average, None, &Context::new(1)).unwrap().heights(12);
         let printed = [0.0, 0.0, 0.0, 0.0, 0.2, 0.2, 0.2, 0.333333, 0.55, 0.783333, 0.942857];
         assert!(h.iter().zip(printed).all(|(a, b)| (a - b).abs() < 1e-6), "{h:?}");
     }
@@ -364,7 +439,229 @@ mod tests {
         mustlink_core::clustering::canonical(&labels)
     }
 
+    /// Problem of E12 under constraints.
+    fn under(k: usize, pairs: &[Constraint]) -> Problem {
+        blank(12, k).with_constraints(Constraints::new(12, pairs.iter().copied()).unwrap())
+    }
+
+    #[test]
+    fn constraints_by_hand() {
+        let (ensemble, _) = e12();
+        let of = |ea: &EvidenceAccumulation, problem: &Problem| {
+            ea.combine(&ensemble, problem, &Context::new(1)).unwrap()
+        };
+        let average = EvidenceAccumulation::default();
+        // {0..4} {5..8} {9..11} without. Object 4 is nearer to 3 (.8, with 0: .6 by a member less) than to 5.
+        let with = of(&average, &under(3, &[Constraint::must(4, 5)]));
+        assert_eq!(groups(&with), [4, 5, 3]);
+        // The pair would merge at height 0.
+        let with = of(&average, &under(3, &[Constraint::cannot(5, 6)]));
+        assert_ne!(with.labels[5], with.labels[6]);
+        assert_eq!(with.k, 3);
+        // What follows is obeyed too: 0 and 9 are apart, as 4 is from 9.
+        let pairs = [Constraint::must(0, 4), Constraint::cannot(4, 9), Constraint::must(8, 9)];
+        let with = of(&average, &under(2, &pairs));
+        assert_eq!((with.k, with.labels[8]), (2, with.labels[9]));
+        assert_ne!(with.labels[0], with.labels[8]);
+        // Must-links leave fewer clusters than are wanted.
+        let all: Vec<Constraint> = (1..12).map(|i| Constraint::must(0, i)).collect();
+        assert_eq!(of(&average, &under(3, &all)).k, 1);
+        // At k = n nothing merges but what is linked; like objects do not.
+        assert_eq!(of(&average, &under(12, &all[..3])).k, 9);
+        // A threshold, too, parts and joins.
+        let half = EvidenceAccumulation {
+            linkage: Linkage::Single,
+            cut: CutAt::Threshold,
+            ..EvidenceAccumulation::default()
+        };
+        let pairs = [Constraint::must(0, 11), Constraint::cannot(5, 6)];
+        let c = of(&half, &under(3, &pairs));
+        assert_eq!(c.labels[0], c.labels[11]);
+        assert_ne!(c.labels[5], c.labels[6]);
+        let lifetime = EvidenceAccumulation { cut: CutAt::Lifetime, ..average };
+        let c = of(&lifetime, &under(3, &pairs));
+        assert_eq!(c.labels[0], c.labels[11]);
+        assert_ne!(c.labels[5], c.labels[6]);
+    }
+
+    #[test]
+    fn merging_meets_no_dead_end() {
+        // A path of cannot-links between alike objects, the ends of which join first by the tie rule:
+        // with two clusters 0 and 3 must be apart then, although no constraint says so.
+        let ensemble = Ensemble::new(4, vec![Member::from_labels(&[0; 4])]).unwrap();
+        let pairs = [Constraint::cannot(0, 1), Constraint::cannot(1, 2), Constraint::cannot(2, 3)];
+        let problem = blank(4, 2).with_constraints(Constraints::new(4, pairs).unwrap());
+        let ea = EvidenceAccumulation::default();
+        let c = ea.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.labels, [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn what_cannot_be_obeyed_is_named() {
+        let (ensemble, _) = e12();
+        let ea = EvidenceAccumulation::default();
+        let refused = |ea: &EvidenceAccumulation, problem: &Problem| {
+            ea.combine(&ensemble, problem, &Context::new(1)).unwrap_err()
+        };
+        let triangle =
+            [Constraint::cannot(0, 1), Constraint::cannot(1, 2), Constraint::cannot(0, 2)];
+        let e = refused(&ea, &under(2, &triangle));
+        assert!(matches!(e, Error::InfeasibleConstraints { k: 2, .. }), "{e}");
+        let chain = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
+        let e = refused(&ea, &under(2, &chain));
+        assert!(matches!(e, Error::InconsistentConstraints(_)), "{e}");
+        // As evidence neither is a contradiction, unless it is marked hard.
+        let weigh = EvidenceAccumulation { constrain: Constrain::Weigh, ..ea.clone() };
+        for pairs in [&triangle, &chain] {
+            assert_eq!(weigh.combine(&ensemble, &under(2, pairs), &Context::new(1)).unwrap().k, 2);
+        }
+        let hard = chain.map(|c| Constraint { strength: Some(Strength::Hard), ..c });
+        let e = refused(&weigh, &under(2, &hard));
+        assert!(matches!(e, Error::InconsistentConstraints(_)), "{e}");
+        let single = EvidenceAccumulation { linkage: Linkage::Single, max_n: 11, ..ea };
+        let e = refused(&single, &under(2, &chain[..1])).to_string();
+        assert!(e.starts_with("max_n: ") && e.contains("weigh"), "{e}");
+        single.combine(&ensemble, &under(2, &[]), &Context::new(1)).unwrap();
+    }
+
+    #[test]
+    fn evidence_by_hand() {
+        // A₀₁ = 1/2, A₀₂ = 0, A₁₂ = 1/2.
+        let members = [[0, 0, 1], [0, 1, 1]].map(|l| Member::from_labels(&l)).to_vec();
+        let ensemble = Ensemble::new(3, members).unwrap();
+        let of = |pairs: &[Constraint]| {
+            let given = Constraints::new(3, pairs.iter().copied()).unwrap();
+            let ea = EvidenceAccumulation {
+                constrain: Constrain::Weigh,
+                ..EvidenceAccumulation::default()
+            };
+            let problem = blank(3, 2).with_constraints(given);
+            ea.combine(&ensemble, &problem, &Context::new(1)).unwrap()
+        };
+        assert_eq!(of(&[]).labels, [0, 0, 1]);
+        // (1/2 + 3)/4 = 7/8 is more than 1/2, then (0 + 1/2)/2 is the mean of the other two.
+        let c = of(&[Constraint::must(1, 2).weighing(3.0)]);
+        assert_eq!(c.labels, [0, 1, 1]);
+        assert_eq!(c.extras.diagnostics["next_height"], 0.75);
+        assert_eq!(c.extras.diagnostics["lifetime"], 0.75 - 0.125);
+        // (1/2 + 0)/2 is less than 1/2; both kinds on a pair add up.
+        assert_eq!(of(&[Constraint::cannot(0, 1)]).labels, [0, 1, 1]);
+        let both = [Constraint::cannot(0, 1), Constraint::must(0, 1).weighing(2.0)];
+        // (1/2 + 2)/4 = 5/8.
+        assert_eq!(of(&both).extras.diagnostics["lifetime"], 0.75 - 0.375);
+    }
+
+    /// Whether some of kⁿ labellings gives clusters that must be apart different labels.
+    fn fits(apart: &[(usize, usize)], clusters: usize, k: usize) -> bool {
+        (0..k.pow(clusters as u32)).any(|code| {
+            let label = |c: usize| code / k.pow(c as u32) % k;
+            apart.iter().all(|&(a, b)| label(a) != label(b))
+        })
+    }
+
+    /// As [`naive`], under constraints, by the words of the rule.
+    fn naive_under(ensemble: &Ensemble, linkage: Linkage, problem: &Problem) -> Vec<u32> {
+        let (n, k) = (ensemble.n(), problem.k.unwrap());
+        let closure = problem.closure(OnConflict::Error).unwrap();
+        let count = |i: usize, j: usize| {
+            ensemble.members().iter().filter(|m| m.labels[i] == m.labels[j]).count() as f64
+        };
+        let alike = |i: usize, j: usize| {
+            let bound = |i: usize| {
+                let p = closure.component(i);
+                closure.members(p).len() > 1 || !closure.apart(p).is_empty()
+            };
+            !bound(i) && !bound(j) && count(i, j) == ensemble.len() as f64
+        };
+        let start = |grouped: bool| {
+            let mut clusters: Vec<Vec<usize>> = Vec::new();
+            for i in 0..n {
+                let with = |c: &&mut Vec<usize>| {
+                    let together = closure.component(c[0]) == closure.component(i);
+                    together || (grouped && alike(c[0], i))
+                };
+                match clusters.iter_mut().find(with) {
+                    Some(cluster) => cluster.push(i),
+                    None => clusters.push(vec![i]),
+                }
+            }
+            clusters
+        };
+        let mut clusters = start(true);
+        if clusters.len() < k {
+            clusters = start(false);
+        }
+        while clusters.len() > k {
+            let mut best: Option<(f64, usize, usize)> = None;
+            for a in 0..clusters.len() {
+                for b in a + 1..clusters.len() {
+                    let pairs =
+                        clusters[a].iter().flat_map(|&i| clusters[b].iter().map(move |&j| (i, j)));
+                    let all: Vec<f64> = pairs.clone().map(|(i, j)| count(i, j)).collect();
+                    let s = match linkage {
+                        Linkage::Single => all.iter().copied().fold(0.0, f64::max),
+                        Linkage::Complete => all.iter().copied().fold(f64::INFINITY, f64::min),
+                        Linkage::Average => all.iter().sum::<f64>() / all.len() as f64,
+                    };
+                    let mut merged = clusters.clone();
+                    let moved = merged.remove(b);
+                    merged[a].extend(moved);
+                    let of =
+                        |i: u32| merged.iter().position(|c| c.contains(&(i as usize))).unwrap();
+                    let cannot = problem.constraints.pairs().iter();
+                    let cannot = cannot.filter(|c| c.kind == Kind::CannotLink);
+                    let apart: Vec<(usize, usize)> = cannot.map(|c| (of(c.i), of(c.j))).collect();
+                    if best.is_none_or(|(t, ..)| s > t) && fits(&apart, merged.len(), k) {
+                        best = Some((s, a, b));
+                    }
+                }
+            }
+            let (_, a, b) = best.expect("there is no dead end");
+            let moved = clusters.remove(b);
+            clusters[a].extend(moved);
+            clusters[a].sort_unstable();
+            clusters.sort();
+        }
+        let mut labels = vec![0; n];
+        clusters.iter().enumerate().for_each(|(c, set)| {
+            set.iter().for_each(|&i| labels[i] = c as u32);
+        });
+        mustlink_core::clustering::canonical(&labels)
+    }
+
     proptest! {
+        #[test]
+        fn under_constraints_it_is_the_naive_hierarchy(
+            seed: u64, tau in 1usize..5, k in 1usize..4,
+            (given, _) in mustlink_laws::strategies::feasible(8, 3, 8),
+        ) {
+            let mut s = SeedPath::new(seed).stream("members");
+            let member = |_| {
+                Member::from_labels(&(0..8).map(|_| s.below(3) as u32).collect::<Vec<u32>>())
+            };
+            let ensemble = Ensemble::new(8, (0..tau).map(member).collect()).unwrap();
+            let problem = blank(8, k).with_constraints(given);
+            let closure = problem.closure(OnConflict::Error).unwrap();
+            for linkage in [Linkage::Single, Linkage::Average, Linkage::Complete] {
+                let ea = EvidenceAccumulation { linkage, ..Default::default() };
+                match ea.combine(&ensemble, &problem, &Context::new(1)) {
+                    Ok(c) => {
+                        prop_assert_eq!(problem.constraints.violations(&c.labels).total(), 0);
+                        let naive = naive_under(&ensemble, linkage, &problem);
+                        prop_assert_eq!(&c.labels, &naive, "{:?}", linkage);
+                    }
+                    Err(Error::InfeasibleConstraints { .. }) => {
+                        let cannot = problem.constraints.pairs().iter();
+                        let cannot = cannot.filter(|c| c.kind == Kind::CannotLink);
+                        let of = |i: u32| closure.component(i as usize);
+                        let apart: Vec<_> = cannot.map(|c| (of(c.i), of(c.j))).collect();
+                        prop_assert!(!fits(&apart, closure.components(), k));
+                    }
+                    Err(e) => prop_assert!(false, "{e}"),
+                }
+            }
+        }
+
         #[test]
         fn certain_memberships_are_labels(
             seed: u64, n in 3usize..80, tau in 1usize..6, missing: bool, weighted: bool,
