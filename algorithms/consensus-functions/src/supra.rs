@@ -119,7 +119,7 @@ mod tests {
         let (ensemble, problem) = e12();
         let small: Box<dyn ConsensusFunction> = Box::new(Cspa { max_n: 3, ..Cspa::default() });
         let ctx = Context::new(1);
-        let both = Supra { functions: vec![small.clone(), Box::new(BestMember {})] };
+        let both = Supra { functions: vec![small.clone(), Box::new(BestMember::default())] };
         assert!(both.combine(&ensemble, &problem, &ctx).is_ok());
         assert_eq!(ctx.warnings().len(), 1);
         assert!(Supra { functions: vec![small] }.combine(&ensemble, &problem, &ctx).is_err());

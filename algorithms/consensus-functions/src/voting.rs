@@ -9,13 +9,15 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::agreement::shared;
-use crate::parts::weights::Weights;
+use crate::parts::weights::{Scheme, Weights};
 
 /// Voting: labels of every member are matched to a reference, then each object takes the majority.
 ///
 /// # Method
 /// The matching maximises the overlap with the reference (linear assignment); surplus clusters go to
-/// the reference cluster they overlap most. Memberships are shares of votes.
+/// the reference cluster they overlap most. Memberships are shares of votes. Constraints are soft: by
+/// default a member votes, and is heard as the reference, by how much better than chance it meets them
+/// (`weights`); the votes themselves break what they break.
 /// # Input and output
 /// Any ensemble; missing labels do not vote. As many clusters as the reference, at most.
 /// # Errors
@@ -23,7 +25,7 @@ use crate::parts::weights::Weights;
 /// # Cost and randomness
 /// O(τ(n + k³)), and O(τ²n) for the medoid. Nothing random.
 /// # References
-/// [DudoitFridlyand2003].
+/// [DudoitFridlyand2003]; [Zhang2022] for weights of members, that by constraints is this project's.
 #[options]
 pub struct Voting {
     /// What the labels of members are matched to.
@@ -32,7 +34,8 @@ pub struct Voting {
     pub iterate: bool,
     /// Members that have memberships vote with them, not with their labels.
     pub memberships: bool,
-    /// How much each member counts.
+    /// How much each member counts; without constraints the default is `uniform`.
+    #[option(default = Weights::Scheme(Scheme::Constraints))]
     pub weights: Weights,
 }
 
@@ -48,7 +51,7 @@ pub enum Reference {
     Labels,
 }
 
-#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003"])]
+#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003", "Zhang2022"], version = 2)]
 impl ConsensusFunction for Voting {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
@@ -92,7 +95,11 @@ impl ConsensusFunction for Voting {
     }
 
     fn needs(&self) -> Needs {
-        Needs { labels_only: !self.memberships, ..Needs::default() }
+        Needs {
+            labels_only: !self.memberships,
+            reads_constraints: self.weights.read_constraints(),
+            ..Needs::default()
+        }
     }
 
     fn memory(&self, shape: &Shape, _members: usize) -> u64 {
