@@ -78,6 +78,9 @@ impl ConsensusFunction for Supra {
             fixed_k: all.iter().any(|n| n.fixed_k),
             balanced: all.iter().any(|n| n.balanced),
             reads_constraints: all.iter().any(|n| n.reads_constraints),
+            hard_must: all.iter().all(|n| n.hard_must),
+            hard_cannot: all.iter().all(|n| n.hard_cannot),
+            hard_if_marked: all.iter().all(|n| n.hard_if_marked),
             ..Needs::default()
         }
     }

@@ -42,6 +42,11 @@ impl Weights {
         matches!(self, Weights::Scheme(Scheme::Constraints))
     }
 
+    /// The needs of a function with these weights that otherwise has these.
+    pub(crate) fn needs(&self, other: Needs) -> Needs {
+        Needs { reads_constraints: other.reads_constraints || self.read_constraints(), ..other }
+    }
+
     /// One weight per member, mean 1, those they have of their own left out.
     ///
     /// # Errors
