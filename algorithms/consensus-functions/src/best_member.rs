@@ -135,6 +135,21 @@ mod tests {
     }
 
     #[test]
+    fn constraints_come_before_agreement() {
+        let (ensemble, problem) = e12();
+        // Only the second member meets all three.
+        let pairs = [Constraint::must(8, 9), Constraint::must(0, 4), Constraint::cannot(9, 10)];
+        let with = problem.clone().with_constraints(Constraints::new(12, pairs).unwrap());
+        let of = |by, problem: &Problem| {
+            BestMember { by }.combine(&ensemble, problem, &Context::new(1)).unwrap()
+        };
+        let c = of(Best::Constraints, &with);
+        assert_eq!(c.labels, ensemble.members()[1].labels);
+        assert_eq!(c.extras.diagnostics["constraints_met"], 1.0);
+        assert_eq!(of(Best::Agreement, &with), of(Best::Constraints, &problem));
+    }
+
+    #[test]
     fn k_is_not_needed() {
         let (ensemble, problem) = e12();
         let without = Problem { k: None, ..problem };

@@ -4,6 +4,7 @@ mod leaves;
 mod linkage;
 mod links;
 mod memberships;
+mod parting;
 
 use mustlink_core::clustering::compact;
 use mustlink_core::needs::check_needs;
@@ -19,9 +20,10 @@ use leaves::Leaves;
 use linkage::{Bound, longest, unlike, with_table, without_table};
 use links::{Admission, Links};
 use memberships::Memberships;
+use parting::part;
 
 pub use linkage::Linkage;
-pub use links::Constrain;
+pub use links::{Constrain, Part};
 
 /// Evidence accumulation: hierarchical clustering of the co-associations of all pairs.
 ///
@@ -76,6 +78,9 @@ pub struct EvidenceAccumulation {
     pub weights: Weights,
     /// What constraints do.
     pub constrain: Constrain,
+    /// When cannot-links that are obeyed part clusters. Absent: afterwards with average linkage, else
+    /// while clusters merge.
+    pub part: Option<Part>,
     /// Nodes of each search for k clusters that hold the cannot-links, after which it is undecided.
     #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
     pub node_limit: u64,
@@ -176,7 +181,12 @@ impl ConsensusFunction for EvidenceAccumulation {
         } else {
             unlike(&leaves.of, merges)
         };
-        let (labels, k) = compact(&labels);
+        let (mut labels, mut k) = compact(&labels);
+        if let Some(closure) = links.obeyed.as_ref().filter(|_| self.parts_afterwards()) {
+            // A cluster may become empty, or one that must-links left none for be needed.
+            part(&mut labels, &leaves, closure, view.k, self.node_limit, ctx)?;
+            (labels, k) = compact(&labels);
+        }
         let mut c = Clustering { labels, k, ..Clustering::default() };
         let next = heights.get(merges).copied();
         let last = if merges > 0 { heights[merges - 1] } else { 0.0 };
@@ -218,6 +228,14 @@ impl ConsensusFunction for EvidenceAccumulation {
 }
 
 impl EvidenceAccumulation {
+    fn parts_afterwards(&self) -> bool {
+        let by_linkage = match self.linkage {
+            Linkage::Average => Part::Afterwards,
+            Linkage::Single | Linkage::Complete => Part::WhileMerging,
+        };
+        self.cut == CutAt::K && *self.part.as_ref().unwrap_or(&by_linkage) == Part::Afterwards
+    }
+
     /// What the constraints that are obeyed ask of the hierarchy.
     fn bound<'a>(
         &self,
@@ -234,10 +252,13 @@ impl EvidenceAccumulation {
                 return Err(Error::UndecidedConstraints { k, node_limit });
             }
         }
+        // What is parted afterwards may merge as if nothing were apart.
+        let while_merging = !self.parts_afterwards();
         let linked = (0..closure.components()).map(|p| closure.members(p)).filter(|m| m.len() > 1);
         let leaf = |&i: &u32| leaves.of[i as usize];
         let joined = linked.map(|members| members.iter().map(leaf).collect()).collect();
-        let admission = Admission::new(closure, leaves, k, self.node_limit, ctx);
+        let admission =
+            while_merging.then(|| Admission::new(closure, leaves, k, self.node_limit, ctx));
         Ok(Bound { joined, admission, until: k.unwrap_or(1) })
     }
 }
@@ -491,7 +512,8 @@ mod tests {
         let ensemble = Ensemble::new(4, vec![Member::from_labels(&[0; 4])]).unwrap();
         let pairs = [Constraint::cannot(0, 1), Constraint::cannot(1, 2), Constraint::cannot(2, 3)];
         let problem = blank(4, 2).with_constraints(Constraints::new(4, pairs).unwrap());
-        let ea = EvidenceAccumulation::default();
+        let part = Some(Part::WhileMerging);
+        let ea = EvidenceAccumulation { part, ..EvidenceAccumulation::default() };
         let c = ea.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels, [0, 1, 0, 1]);
     }
@@ -643,7 +665,8 @@ mod tests {
             let problem = blank(8, k).with_constraints(given);
             let closure = problem.closure(OnConflict::Error).unwrap();
             for linkage in [Linkage::Single, Linkage::Average, Linkage::Complete] {
-                let ea = EvidenceAccumulation { linkage, ..Default::default() };
+                let part = Some(Part::WhileMerging);
+                let ea = EvidenceAccumulation { linkage, part, ..Default::default() };
                 match ea.combine(&ensemble, &problem, &Context::new(1)) {
                     Ok(c) => {
                         prop_assert_eq!(problem.constraints.violations(&c.labels).total(), 0);

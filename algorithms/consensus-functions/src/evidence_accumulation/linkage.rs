@@ -50,8 +50,8 @@ impl Hierarchy {
 pub(super) struct Bound<'a> {
     /// Leaves that are one cluster from the start, each set ascending.
     pub joined: Vec<Vec<u32>>,
-    /// Which others may merge.
-    pub admission: Admission<'a>,
+    /// Which others may merge; absent: all.
+    pub admission: Option<Admission<'a>>,
     /// Number of clusters at which merging ends.
     pub until: usize,
 }
@@ -156,11 +156,13 @@ pub(super) fn with_table(
     let mut merges = Vec::with_capacity(g.saturating_sub(1));
     let (mut admission, mut until) = (None, 1);
     if let Some(bound) = bound {
-        let own = admission.insert(bound.admission);
+        admission = bound.admission;
         for set in &bound.joined {
             for &b in &set[1..] {
                 table.merge(set[0] as usize, b as usize);
-                own.merge(set[0] as usize, b as usize);
+                if let Some(admission) = &mut admission {
+                    admission.merge(set[0] as usize, b as usize);
+                }
                 merges.push((set[0], b, 1.0));
             }
         }

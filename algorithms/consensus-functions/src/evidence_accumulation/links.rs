@@ -20,6 +20,17 @@ pub enum Constrain {
     Ignore,
 }
 
+/// When cannot-links that are obeyed part clusters.
+#[options]
+pub enum Part {
+    /// While they merge: clusters that hold a cannot-link never do.
+    WhileMerging,
+    /// With `cut = "k"` afterwards: must-linked objects that are in one cluster with what they must be
+    /// apart from move to others, all that chains of cannot-links connect at once, so that the mean
+    /// co-association with their clusters stays large. With other cuts while merging.
+    Afterwards,
+}
+
 /// The constraints of a problem, told apart.
 #[derive(Default)]
 pub(super) struct Links {
