@@ -33,11 +33,13 @@ pub use links::{Constrain, Part};
 /// the one with the smallest objects merges first. Objects that all members label alike are one from
 /// the start.
 ///
-/// Constraints: must-linked objects are one from the start, and clusters that hold a cannot-link,
-/// given or entailed, never merge. With `cut = "k"` they do not either where the cannot-links that are
-/// left would no longer fit into k clusters, so that merging always reaches k where that can be done at
-/// all. A constraint of weight w that is evidence turns the co-association A of its two objects into
-/// (A + w)/(1 + w) or A/(1 + w), and may be broken.
+/// Constraints to obey, whatever their weights: must-linked objects are one from the start. Cannot-links
+/// part clusters while these merge or afterwards (`part`). While merging, clusters that hold a
+/// cannot-link, given or entailed, never do; with `cut = "k"` nor do two whose merge would leave
+/// cannot-links that k clusters cannot hold, so that merging always reaches k where that can be done
+/// at all. Afterwards, must-linked objects that are with what they must be apart from change clusters, and
+/// nothing else does. A constraint of weight w that is evidence turns the co-association A of its two
+/// objects into (A + w)/(1 + w) or A/(1 + w), and may be broken.
 /// # Input and output
 /// Any ensemble; with `association = "memberships"` one whose members all have some. k clusters, or as
 /// many as the threshold or the longest lifetime says; fewer than k where must-links leave no more,
@@ -516,6 +518,22 @@ mod tests {
         let ea = EvidenceAccumulation { part, ..EvidenceAccumulation::default() };
         let c = ea.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels, [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn parting_afterwards_moves_what_is_bound_alone() {
+        let (ensemble, _) = e12();
+        let average = EvidenceAccumulation::default();
+        // {0..4} {5..8} {9..11} without. Object 4 has (2 + 2 + 2 + 3 + 5)/25 in common with the first and
+        // 7/20 with the second, object 3 has 20/25 and 3/20: 4 moves.
+        let problem = under(3, &[Constraint::cannot(3, 4)]);
+        let c = average.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(groups(&c), [4, 5, 3]);
+        // Two of one cluster and one of another: the must-linked pair goes where it fits best together.
+        let pairs = [Constraint::must(4, 5), Constraint::cannot(5, 8)];
+        let c = average.combine(&ensemble, &under(3, &pairs), &Context::new(1)).unwrap();
+        assert_eq!(c.labels[4], c.labels[5]);
+        assert_ne!(c.labels[5], c.labels[8]);
     }
 
     #[test]
