@@ -6,15 +6,9 @@
 
 use std::fmt;
 
-use crate::registry::{Catalogue, Role};
+use crate::role::Role;
 pub use crate::witness::Infeasible;
 use crate::witness::Witness;
-
-/// Whether a plugin of this tag combines partitions.
-fn is_consensus(tag: &str) -> bool {
-    let known = Catalogue::get().ok().and_then(|c| c.find(tag));
-    known.is_some_and(|d| d.role == Role::ConsensusFunction)
-}
 
 /// The result of everything in mustlink that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -130,6 +124,8 @@ pub enum Error {
     HardNotSupported {
         /// Tag of the method.
         plugin: String,
+        /// Its role.
+        role: Role,
         /// "must-link" or "cannot-link".
         kind: &'static str,
         /// First object.
@@ -344,18 +340,17 @@ impl Error {
             Error::DuplicateConstraint { i, j } => {
                 format!("constraints: the pair ({}, {}) is given twice", id(*i), id(*j))
             }
-            Error::HardNotSupported { plugin, kind, i, j } => {
-                let (role, instead) = match is_consensus(plugin) {
-                    true => (Role::ConsensusFunction, ""),
-                    false => (
-                        Role::BaseClusterer,
-                        ", or give hard_as_soft = WEIGHT where the method has that option",
-                    ),
+            Error::HardNotSupported { plugin, role, kind, i, j } => {
+                let instead = match role {
+                    Role::ConsensusFunction => " or mark it soft",
+                    _ => {
+                        ", mark it soft, or give hard_as_soft = WEIGHT where the method has that \
+                         option"
+                    }
                 };
-                let or = if instead.is_empty() { " or" } else { "," };
                 format!(
-                    "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise to \
-                     hold a {0}; use a method that does (`mustlink list {3}`){or} mark it soft{instead}",
+                    "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise \
+                     to hold a {0}; use a method that does (`mustlink list {3}`){instead}",
                     kind,
                     id(*i),
                     id(*j),

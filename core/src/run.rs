@@ -18,6 +18,7 @@ use crate::far_origin::FarOrigin;
 use crate::features::{Features, Lineage};
 use crate::needs::check_needs;
 use crate::problem::{Problem, Shape};
+use crate::role::Role;
 use crate::roles::{
     BaseClusterer, ConsensusFunction, ConstraintPropagator, Fitted, Propagated, Properties,
     Transform,
@@ -114,12 +115,22 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
 /// # Errors
 /// `HardNotSupported`, naming the first constraint that `plugin` does not promise.
 pub fn admit_hard(plugin: &str, properties: &Properties, constraints: &Constraints) -> Result<()> {
+    admit_hard_as(Role::BaseClusterer, plugin, properties, constraints)
+}
+
+fn admit_hard_as(
+    role: Role,
+    plugin: &str,
+    properties: &Properties,
+    constraints: &Constraints,
+) -> Result<()> {
     let unsure = |c: &&Constraint| {
         c.strength == Some(Strength::Hard) && !properties.hard_as_soft && !properties.promise(c)
     };
     match constraints.pairs().iter().find(unsure) {
         Some(c) => Err(Error::HardNotSupported {
             plugin: plugin.into(),
+            role,
             kind: c.kind.hyphenated(),
             i: c.i as usize,
             j: c.j as usize,
@@ -168,7 +179,7 @@ pub fn combine(
     check_needs(ensemble, consensus)?;
     let promises = consensus.needs().promises();
     // What looks at no constraint cannot promise one either, wherever it stands.
-    admit_hard(tag, &promises, &problem.constraints)?;
+    admit_hard_as(Role::ConsensusFunction, tag, &promises, &problem.constraints)?;
     if !promises.reads_constraints && !problem.constraints.is_empty() {
         ctx.warn(format!("{tag} reads no constraints; they are counted, and change nothing"));
     }

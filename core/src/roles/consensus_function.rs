@@ -7,7 +7,8 @@ use crate::context::Context;
 use crate::ensemble::Ensemble;
 use crate::error::Result;
 use crate::problem::{Problem, Shape};
-use crate::roles::Properties;
+
+use super::base_clusterer::Properties;
 
 /// What a consensus function needs of the members.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
