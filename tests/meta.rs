@@ -167,7 +167,13 @@ fn errors() -> Vec<Error> {
         Error::SelfCannotLink { object: 1 },
         Error::BadWeight { i: 1, j: 2, weight: "NaN".into() },
         Error::DuplicateConstraint { i: 1, j: 2 },
-        Error::HardNotSupported { plugin: "pck_means".into(), kind: "cannot-link", i: 1, j: 2 },
+        Error::HardNotSupported {
+            plugin: "pck_means".into(),
+            role: Role::BaseClusterer,
+            kind: "cannot-link",
+            i: 1,
+            j: 2,
+        },
         Error::InconsistentConstraints(vec![
             Witness {
                 index: 0,
@@ -229,6 +235,30 @@ fn messages_are_in_one_style() {
         assert!(!message.contains("  ") && message.trim() == message, "{message}");
         assert!([2, 3, 4, 130].contains(&error.exit_status()), "{message}");
     }
+}
+
+/// The consensus has the last word in an ensemble.
+#[test]
+fn an_ensemble_promises_what_its_consensus_does() {
+    use mustlink::contract::fixtures;
+    use mustlink::prelude::*;
+    let (problem, classes) = fixtures::dense(1);
+    let given = fixtures::true_constraints(&classes, 20, 1);
+    let hard = given.pairs().iter().map(|c| Constraint { strength: Some(Strength::Hard), ..*c });
+    let problem = problem.with_constraints(Constraints::new(45, hard).unwrap());
+    let run = |consensus: &str| {
+        let generator = serde_json::json!({ "type": "random_k", "members": 5 });
+        let consensus = serde_json::json!({ "type": consensus });
+        let ensemble = <dyn BaseClusterer as RoleObject>::from_value(serde_json::json!({
+            "type": "ensemble", "generator": generator, "consensus": consensus
+        }));
+        mustlink::run::cluster(&*ensemble.unwrap(), &problem, &Context::new(1))
+    };
+    for consensus in ["evidence_accumulation", "hbgf"] {
+        assert_eq!(run(consensus).unwrap().violations.total(), 0, "{consensus}");
+    }
+    let refused = run("voting").unwrap_err();
+    assert!(matches!(refused, Error::HardNotSupported { .. }), "{refused}");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::role::Role;
 pub use crate::witness::Infeasible;
 use crate::witness::Witness;
 
@@ -123,6 +124,8 @@ pub enum Error {
     HardNotSupported {
         /// Tag of the method.
         plugin: String,
+        /// Its role.
+        role: Role,
         /// "must-link" or "cannot-link".
         kind: &'static str,
         /// First object.
@@ -337,14 +340,23 @@ impl Error {
             Error::DuplicateConstraint { i, j } => {
                 format!("constraints: the pair ({}, {}) is given twice", id(*i), id(*j))
             }
-            Error::HardNotSupported { plugin, kind, i, j } => format!(
-                "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise to \
-                 hold a {0}; use a method that does (`mustlink list base-clusterers`), mark it soft, or give \
-                 hard_as_soft = WEIGHT where the method has that option",
-                kind,
-                id(*i),
-                id(*j)
-            ),
+            Error::HardNotSupported { plugin, role, kind, i, j } => {
+                let instead = match role {
+                    Role::ConsensusFunction => " or mark it soft",
+                    _ => {
+                        ", mark it soft, or give hard_as_soft = WEIGHT where the method has that \
+                         option"
+                    }
+                };
+                format!(
+                    "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise \
+                     to hold a {0}; use a method that does (`mustlink list {3}`){instead}",
+                    kind,
+                    id(*i),
+                    id(*j),
+                    role.plural()
+                )
+            }
             Error::InconsistentConstraints(witnesses) => {
                 let mut text = String::from("constraints: ");
                 for (at, w) in witnesses.iter().take(5).enumerate() {

@@ -1,4 +1,4 @@
-//! How is a clusterer run so that its result can be trusted?
+//! How is a clusterer or a consensus function run so that its result can be trusted?
 //!
 //! The framework checks what a plugin declares about itself before the run and what it returns after:
 //! labels, hard promises, violations. It counts; the method does not.
@@ -12,12 +12,16 @@ use crate::clustering::Clustering;
 use crate::constraints::{Constraint, Constraints, Strength, Violations};
 use crate::context::Context;
 use crate::data::{Data, DataKind};
+use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::far_origin::FarOrigin;
 use crate::features::{Features, Lineage};
-use crate::problem::Problem;
+use crate::needs::check_needs;
+use crate::problem::{Problem, Shape};
+use crate::role::Role;
 use crate::roles::{
-    BaseClusterer, ConstraintPropagator, Fitted, Propagated, Properties, Transform,
+    BaseClusterer, ConsensusFunction, ConstraintPropagator, Fitted, Propagated, Properties,
+    Transform,
 };
 
 /// A clustering with what the framework knows about its run.
@@ -111,12 +115,22 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
 /// # Errors
 /// `HardNotSupported`, naming the first constraint that `plugin` does not promise.
 pub fn admit_hard(plugin: &str, properties: &Properties, constraints: &Constraints) -> Result<()> {
+    admit_hard_as(Role::BaseClusterer, plugin, properties, constraints)
+}
+
+fn admit_hard_as(
+    role: Role,
+    plugin: &str,
+    properties: &Properties,
+    constraints: &Constraints,
+) -> Result<()> {
     let unsure = |c: &&Constraint| {
         c.strength == Some(Strength::Hard) && !properties.hard_as_soft && !properties.promise(c)
     };
     match constraints.pairs().iter().find(unsure) {
         Some(c) => Err(Error::HardNotSupported {
             plugin: plugin.into(),
+            role,
             kind: c.kind.hyphenated(),
             i: c.i as usize,
             j: c.j as usize,
@@ -146,7 +160,36 @@ pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) 
     let tag = clusterer.typetag_name();
     let start = Instant::now();
     let clustering = guarded(tag, || around_its_origin(clusterer, problem, ctx))?;
-    judge(tag, clustering, clusterer, problem, start.elapsed().as_secs_f64())
+    let promises = clusterer.properties();
+    judge(tag, clustering, &promises, problem, start.elapsed().as_secs_f64())
+}
+
+/// Runs a consensus function and checks what it promised.
+///
+/// # Errors
+/// Those of [`check_needs`]; `HardNotSupported`, `Memory`; what the plugin returns; `Contract` when it
+/// breaks a promise or panics.
+pub fn combine(
+    consensus: &dyn ConsensusFunction,
+    ensemble: &Ensemble,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Run> {
+    let tag = consensus.typetag_name();
+    check_needs(ensemble, consensus)?;
+    let promises = consensus.needs().promises();
+    // What looks at no constraint cannot promise one either, wherever it stands.
+    admit_hard_as(Role::ConsensusFunction, tag, &promises, &problem.constraints)?;
+    if !promises.reads_constraints && !problem.constraints.is_empty() {
+        ctx.warn(format!("{tag} reads no constraints; they are counted, and change nothing"));
+    }
+    // Members may have more clusters than are wanted.
+    let widest = ensemble.members().iter().map(|m| m.k).max().unwrap_or(1);
+    let shape = Shape { k: problem.k.unwrap_or(1).max(widest), ..problem.shape() };
+    within_memory(consensus.memory(&shape, ensemble.len()), &problem.data, ctx)?;
+    let start = Instant::now();
+    let clustering = guarded(tag, || consensus.combine(ensemble, problem, ctx))?;
+    judge(tag, clustering, &promises, problem, start.elapsed().as_secs_f64())
 }
 
 /// Runs a propagator: what it makes of `constraints`, given `clustering` where it needs one.
@@ -181,11 +224,10 @@ fn around_its_origin(
 fn judge(
     tag: &str,
     clustering: Clustering,
-    clusterer: &dyn BaseClusterer,
+    properties: &Properties,
     problem: &Problem,
     seconds: f64,
 ) -> Result<Run> {
-    let properties = clusterer.properties();
     let run = check_and_count(tag, clustering, problem, seconds)?;
     if properties.hard_must || properties.hard_cannot || properties.hard_if_marked {
         let labels = &run.clustering.labels;

@@ -131,7 +131,7 @@ mod tests {
 
     fn of(text: &str) -> Result<Partitions> {
         let records = Records::read(Input::of(text.as_bytes(), "p.csv"), EXPECTED)?;
-        parse(&records, "p", None, None)
+        parse(&records, "p", None, None, &[])
     }
 
     #[test]

@@ -100,9 +100,7 @@ impl BaseClusterer for CopKMeans {
         let closure = problem.closure(OnConflict::Error)?;
         let units = MustLinkUnits::new(&closure);
         let complete = match self.search {
-            Search::Complete => {
-                Some(CompleteSearch::new(&closure, &units, k, self.node_limit, ctx)?)
-            }
+            Search::Complete => Some(CompleteSearch::new(&units, k, self.node_limit, ctx)?),
             Search::Greedy => {
                 closure.require_feasible(k)?;
                 None

@@ -57,11 +57,13 @@ impl BaseClusterer for Ensemble {
             return Properties::default();
         };
         let facts = generator.properties();
+        // The consensus has the last word, so that what it promises holds.
+        let promises = consensus.needs().promises();
         Properties {
             accepts: facts.accepts,
             needs_k: self.k.is_none() && (facts.needs_k || consensus.needs().fixed_k),
-            reads_constraints: facts.reads_constraints || consensus.needs().reads_constraints,
-            ..Properties::default()
+            reads_constraints: facts.reads_constraints || promises.reads_constraints,
+            ..promises
         }
     }
 

@@ -280,7 +280,8 @@ mod tests {
         let p = p.with_constraints(Constraints::new(45, [hard]).unwrap());
         let refused = mustlink_core::run::cluster(&plain(), &p, &Context::new(1)).unwrap_err();
         let (plugin, kind) = ("pck_means".into(), "must-link");
-        assert_eq!(refused, Error::HardNotSupported { plugin, kind, i: 0, j: 1 });
+        let role = mustlink_core::role::Role::BaseClusterer;
+        assert_eq!(refused, Error::HardNotSupported { plugin, role, kind, i: 0, j: 1 });
         run(
             &PckMeans {
                 shared: PenaltyOptions { hard_as_soft: Some(5.0), ..PenaltyOptions::default() },

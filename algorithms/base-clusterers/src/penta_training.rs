@@ -97,6 +97,8 @@ pub struct PentaTraining {
     /// the end.
     #[option(min = 1)]
     pub early_stop: Option<usize>,
+    /// The consensus gets the constraints too; as published only the components do.
+    pub constrained_consensus: bool,
 }
 
 /// What training ends with.
@@ -121,7 +123,8 @@ impl BaseClusterer for PentaTraining {
         let mut problem = problem.clone();
         problem.k = self.k.or(problem.k);
         let trained = self.train(clusterers, &**consensus, &problem, ctx)?;
-        let mut clustering = combine(&trained.components, &**consensus, &problem, ctx)?;
+        let seen = self.seen_by_consensus(&problem);
+        let mut clustering = combine(&trained.components, &**consensus, &seen, ctx)?;
         clustering.status = trained.status;
         let learnt = |kind: Kind| {
             let all = trained.components.iter().flat_map(|c| &c.learnt);
@@ -182,6 +185,14 @@ impl PentaTraining {
         Ok(())
     }
 
+    /// The problem as the consensus sees it.
+    fn seen_by_consensus(&self, problem: &Problem) -> Problem {
+        match self.constrained_consensus {
+            true => problem.clone(),
+            false => problem.clone().with_constraints(Constraints::default()),
+        }
+    }
+
     /// The clusterer once for each h.
     fn clusterers(&self, h_values: &[f64]) -> Result<Vec<Box<dyn BaseClusterer>>> {
         let clusterer = self.clusterer()?;
@@ -220,7 +231,8 @@ impl PentaTraining {
         let components = first(clusterers, problem, ctx)?;
         let mut trained = Trained { components, status: Status::MaxIter, rounds: 0, skipped: 0 };
         let mut still = Standstill::new(self.early_stop);
-        let combined = |components: &[Component]| combine(components, consensus, problem, ctx);
+        let seen = self.seen_by_consensus(problem);
+        let combined = |components: &[Component]| combine(components, consensus, &seen, ctx);
         still.look(|| combined(&trained.components))?;
         while trained.rounds < self.max_rounds {
             ctx.check()?;

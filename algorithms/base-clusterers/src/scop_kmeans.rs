@@ -93,7 +93,7 @@ impl BaseClusterer for ScopKMeans {
         match best_attempt(self.attempts.restarts, |r| attempt(r, None)) {
             // Placed one by one, hard components block each other; placed together, they need not.
             Err(Error::InfeasibleConstraints { .. }) => {
-                let search = CompleteSearch::new(&split.hard, &units, k, NODE_LIMIT, ctx)?;
+                let search = CompleteSearch::new(&units, k, NODE_LIMIT, ctx)?;
                 best_attempt(self.attempts.restarts, |r| attempt(r, Some(&search)))
             }
             made => made,

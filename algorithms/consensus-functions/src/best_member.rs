@@ -1,16 +1,21 @@
-//! Which member agrees best with all others?
+//! Which member meets the constraints best, and agrees best with all others?
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 
 use crate::parts::agreement::mean_nmi;
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::satisfaction;
 use crate::parts::weights::Weights;
 
-/// The member with the highest mean normalised mutual information with the others: a baseline.
+/// The member that meets the constraints best, else the one with the highest mean normalised mutual
+/// information with the others: a baseline.
 ///
 /// # Method
-/// Nothing is combined. Ties go to the member whose labels come first in lexicographic order.
+/// Nothing is combined. Constraints are soft: what counts is how much better than chance a member meets
+/// them, the share of the must-links met plus that of the cannot-links, minus 1, by weight; members that
+/// are equal in this, and all without constraints, by agreement. Ties go to the member whose labels come
+/// first in lexicographic order.
 /// # Input and output
 /// Any ensemble; objects the member misses join the cluster with which they are most often put
 /// together. As many clusters as the member has, whatever k is, but for k = 1 and k = n.
@@ -21,9 +26,22 @@ use crate::parts::weights::Weights;
 /// # References
 /// [StrehlGhosh2002].
 #[options]
-pub struct BestMember {}
+pub struct BestMember {
+    /// What the best member is best in.
+    pub by: Best,
+}
 
-#[plugin("best_member", cites = ["StrehlGhosh2002"])]
+/// What a member is chosen by.
+#[options]
+pub enum Best {
+    /// The constraints it meets, then agreement.
+    #[default]
+    Constraints,
+    /// Agreement with the others, whatever the constraints.
+    Agreement,
+}
+
+#[plugin("best_member", cites = ["StrehlGhosh2002"], version = 2)]
 impl ConsensusFunction for BestMember {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         ctx.check()?;
@@ -33,11 +51,12 @@ impl ConsensusFunction for BestMember {
         if let Some(trivial) = view.trivial().filter(|_| problem.k.is_some()) {
             return Ok(trivial);
         }
-        best(&view.ensemble())
+        let none = Constraints::default();
+        best(&view.ensemble(), if self.reads() { &problem.constraints } else { &none })
     }
 
     fn needs(&self) -> Needs {
-        Needs { labels_only: true, ..Needs::default() }
+        Needs { labels_only: true, reads_constraints: self.reads(), ..Needs::default() }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
@@ -45,12 +64,23 @@ impl ConsensusFunction for BestMember {
     }
 }
 
-fn best(ensemble: &Ensemble) -> Result<Clustering> {
+impl BestMember {
+    fn reads(&self) -> bool {
+        self.by == Best::Constraints
+    }
+}
+
+fn best(ensemble: &Ensemble, constraints: &Constraints) -> Result<Clustering> {
     let agreement = mean_nmi(ensemble);
-    let best = (0..ensemble.len()).fold(0, |b, t| if agreement[t] > agreement[b] { t } else { b });
+    let met = satisfaction::of_members(ensemble, constraints);
+    let rank = |t: usize| (met[t], agreement[t]);
+    let best = (0..ensemble.len()).fold(0, |b, t| if rank(t) > rank(b) { t } else { b });
     let (labels, k) = compact(&without_missing(&ensemble.members()[best].labels, ensemble));
     let mut c = Clustering { labels, k, objective: Some(agreement[best]), ..Clustering::default() };
     c.extras.diagnostics.insert("mean_nmi".into(), agreement[best]);
+    if !constraints.pairs().is_empty() {
+        c.extras.diagnostics.insert("constraints_met".into(), met[best]);
+    }
     Ok(c)
 }
 
@@ -97,7 +127,7 @@ mod tests {
     #[test]
     fn worked_example() {
         let (ensemble, problem) = e12();
-        let c = BestMember {}.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        let c = BestMember::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
         let agreement = mean_nmi(&ensemble);
         let best = (0..5).max_by(|&a, &b| agreement[a].total_cmp(&agreement[b])).unwrap();
         assert_eq!(c.labels, ensemble.members()[best].labels);
@@ -105,12 +135,28 @@ mod tests {
     }
 
     #[test]
+    fn constraints_come_before_agreement() {
+        let (ensemble, problem) = e12();
+        // Only the second member meets all three.
+        let pairs = [Constraint::must(8, 9), Constraint::must(0, 4), Constraint::cannot(9, 10)];
+        let with = problem.clone().with_constraints(Constraints::new(12, pairs).unwrap());
+        let of = |by, problem: &Problem| {
+            BestMember { by }.combine(&ensemble, problem, &Context::new(1)).unwrap()
+        };
+        let c = of(Best::Constraints, &with);
+        assert_eq!(c.labels, ensemble.members()[1].labels);
+        assert_eq!(c.extras.diagnostics["constraints_met"], 1.0);
+        assert_eq!(of(Best::Agreement, &with), of(Best::Constraints, &problem));
+    }
+
+    #[test]
     fn k_is_not_needed() {
         let (ensemble, problem) = e12();
         let without = Problem { k: None, ..problem };
-        let c = BestMember {}.combine(&ensemble, &without, &Context::new(1)).unwrap();
+        let c = BestMember::default().combine(&ensemble, &without, &Context::new(1)).unwrap();
         assert!(c.k >= 3);
-        let one = BestMember {}.combine(&ensemble, &blank(12, 1), &Context::new(1)).unwrap();
+        let one =
+            BestMember::default().combine(&ensemble, &blank(12, 1), &Context::new(1)).unwrap();
         assert_eq!(one.k, 1);
     }
 

@@ -13,6 +13,7 @@ use crate::parts::weights::Weights;
 /// # Method
 /// The similarity of two objects is the share of members that put them together; pairs that none does
 /// have no edge. Objects that all members treat alike are one vertex, up to a twentieth of a part.
+/// Constraints as in `hbgf`.
 /// # Input and output
 /// Any ensemble; a member that misses an object puts it with nobody. At most k clusters; of about
 /// equal size unless `partitioner` is `spectral` or `greedy_ncut`.
@@ -36,7 +37,7 @@ pub struct Cspa {
 
 const INSTEAD: &str = "consensus = \"hbgf\", which cuts the same ensemble without a table of pairs";
 
-#[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"])]
+#[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 2)]
 impl ConsensusFunction for Cspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
@@ -77,7 +78,7 @@ impl ConsensusFunction for Cspa {
             max_n: Some(self.max_n),
             instead: INSTEAD,
             labels_only: true,
-            ..self.cutting.needs()
+            ..self.weights.needs(self.cutting.needs())
         }
     }
 

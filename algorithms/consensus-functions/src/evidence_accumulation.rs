@@ -2,11 +2,16 @@
 
 mod leaves;
 mod linkage;
+mod links;
 mod memberships;
+mod parting;
+#[cfg(test)]
+mod under_constraints;
 
 use mustlink_core::clustering::compact;
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
+use mustlink_kernels::constrained::must_link_units::MustLinkUnits;
 use mustlink_kernels::ensemble::co_association::Normalise;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
@@ -14,10 +19,13 @@ use crate::parts::pairwise;
 use crate::parts::weights::Weights;
 
 use leaves::Leaves;
-use linkage::{longest, unlike, with_table, without_table};
+use linkage::{Bound, longest, unlike, with_table, without_table};
+use links::{Admission, Links};
 use memberships::Memberships;
+use parting::part;
 
 pub use linkage::Linkage;
+pub use links::{Constrain, Part};
 
 /// Evidence accumulation: hierarchical clustering of the co-associations of all pairs.
 ///
@@ -26,18 +34,32 @@ pub use linkage::Linkage;
 /// mean over the members of what their memberships have in common. Of equally near pairs of clusters
 /// the one with the smallest objects merges first. Objects that all members label alike are one from
 /// the start.
+///
+/// Constraints to obey, whatever their weights: must-linked objects are one from the start. Cannot-links
+/// part clusters while these merge or afterwards (`part`). While merging, clusters that hold a
+/// cannot-link, given or entailed, never do; with `cut = "k"` nor do two whose merge would leave
+/// cannot-links that k clusters cannot hold, so that merging always reaches k where that can be done
+/// at all. Afterwards, must-linked objects that are with what they must be apart from change clusters, and
+/// nothing else does. A constraint of weight w that is evidence turns the co-association A of its two
+/// objects into (A + w)/(1 + w) or A/(1 + w), and may be broken.
 /// # Input and output
 /// Any ensemble; with `association = "memberships"` one whose members all have some. k clusters, or as
-/// many as the threshold or the longest lifetime says. The diagnostics hold the height of the first
+/// many as the threshold or the longest lifetime says; fewer than k where must-links leave no more,
+/// more than those say where cannot-links allow no merge. The diagnostics hold the height of the first
 /// merge not made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters` with `cut = "k"`; `BadParam`, also above `max_n` unless the
-/// linkage is `single`, which needs no table.
+/// linkage is `single` without constraints to obey, which needs no table. `InconsistentConstraints`,
+/// `InfeasibleConstraints`, `UndecidedConstraints` of constraints to obey: `constrain = "weigh"` takes
+/// them as evidence instead.
 /// # Cost and randomness
 /// g rows of labels are different: O(g²τ) time; O(n) memory for `single`, 8 g² bytes otherwise. With
-/// memberships in K clusters of all members: O(n²K) time, 8 n K bytes more. Nothing random.
+/// memberships in K clusters of all members: O(n²K) time, 8 n K bytes more. Objects with constraints are
+/// rows of their own; each merge of two clusters that a chain of cannot-links connects takes a graph
+/// colouring of that chain's objects. Nothing random.
 /// # References
-/// [FredJain2005].
+/// [FredJain2005]; [DavidsonRavi2005] §3 for merging under constraints. Differs: no dead ends, by the
+/// colouring.
 #[options]
 pub struct EvidenceAccumulation {
     /// How near two clusters are.
@@ -58,6 +80,14 @@ pub struct EvidenceAccumulation {
     pub max_n: usize,
     /// How much each member counts.
     pub weights: Weights,
+    /// What constraints do.
+    pub constrain: Constrain,
+    /// When cannot-links that are obeyed part clusters. Absent: afterwards with average linkage, else
+    /// while clusters merge.
+    pub part: Option<Part>,
+    /// Nodes of each search for k clusters that hold the cannot-links, after which it is undecided.
+    #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
+    pub node_limit: u64,
 }
 
 /// What puts two objects together.
@@ -83,13 +113,22 @@ pub enum CutAt {
 }
 
 const INSTEAD: &str = "linkage = \"single\", which needs no table of pairs";
+const INSTEAD_OF_OBEYING: &str = "constrain = \"weigh\", for which single linkage needs none";
 
-#[plugin("evidence_accumulation", aliases = ["eac"], cites = ["FredJain2005"])]
+#[plugin(
+    "evidence_accumulation",
+    aliases = ["eac"],
+    cites = ["FredJain2005", "DavidsonRavi2005"],
+    version = 2
+)]
 impl ConsensusFunction for EvidenceAccumulation {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
-        if self.linkage != Linkage::Single {
-            pairwise::limit(n, self.max_n, INSTEAD)?;
+        let links = Links::new(self.constrain, problem)?;
+        match self.linkage {
+            Linkage::Single if links.obeyed.is_none() => {}
+            Linkage::Single => pairwise::limit(n, self.max_n, INSTEAD_OF_OBEYING)?,
+            _ => pairwise::limit(n, self.max_n, INSTEAD)?,
         }
         let wanted = match self.cut {
             CutAt::K => problem.clone(),
@@ -102,6 +141,7 @@ impl ConsensusFunction for EvidenceAccumulation {
         let tag = "evidence_accumulation";
         let view = CanonicalEnsemble::new(ensemble, &wanted, &self.weights, tag)?;
         if self.cut == CutAt::K
+            && links.obeyed.is_none()
             && let Some(trivial) = view.trivial()
         {
             return Ok(trivial);
@@ -110,20 +150,34 @@ impl ConsensusFunction for EvidenceAccumulation {
             Association::Labels => None,
             Association::Memberships => Some(Memberships::new(&view, tag)?),
         };
-        let leaves = Leaves::new(&view, memberships, self.normalise);
+        let mut leaves = Leaves::new(&view, memberships, self.normalise, &links.bound(n));
+        let mut bound = None;
+        if let Some(closure) = &links.obeyed {
+            let mut asked = self.bound(closure, &leaves, view.k, ctx)?;
+            if leaves.len() - asked.joins() < asked.until && leaves.len() < n {
+                // More clusters than there are different objects: some of the like ones stay apart.
+                leaves = Leaves::new(&view, None, self.normalise, &vec![true; n]);
+                asked = self.bound(closure, &leaves, view.k, ctx)?;
+            }
+            bound = Some(asked);
+        }
+        leaves.hear(&links.evidence);
+        let joins = bound.as_ref().map(Bound::joins);
         let hierarchy = match self.linkage {
-            Linkage::Single => without_table(&leaves, ctx)?,
-            linkage => with_table(&leaves, linkage, ctx)?,
+            Linkage::Single if bound.is_none() => without_table(&leaves, ctx)?,
+            linkage => with_table(&leaves, linkage, bound, ctx)?,
         };
         let heights = hierarchy.heights(n);
         let alike = n - leaves.len();
         let merges = match self.cut {
+            // Under constraints merging ended there.
+            CutAt::K if joins.is_some() => heights.len(),
             CutAt::K => n - view.k,
             // Joined where the co-association is above t.
             CutAt::Threshold => {
                 alike + hierarchy.merges.iter().take_while(|m| m.2 > self.t).count()
             }
-            CutAt::Lifetime => longest(&heights),
+            CutAt::Lifetime => longest(&heights, joins.map_or(0, |joins| alike + joins)),
         };
         let labels: Vec<u32> = if merges >= alike {
             let of_leaf = hierarchy.after(merges - alike);
@@ -131,7 +185,12 @@ impl ConsensusFunction for EvidenceAccumulation {
         } else {
             unlike(&leaves.of, merges)
         };
-        let (labels, k) = compact(&labels);
+        let (mut labels, mut k) = compact(&labels);
+        if let Some(closure) = links.obeyed.as_ref().filter(|_| self.parts_afterwards()) {
+            // A cluster may become empty, or one that must-links left none for be needed.
+            part(&mut labels, &leaves, closure, view.k, self.node_limit, ctx)?;
+            (labels, k) = compact(&labels);
+        }
         let mut c = Clustering { labels, k, ..Clustering::default() };
         let next = heights.get(merges).copied();
         let last = if merges > 0 { heights[merges - 1] } else { 0.0 };
@@ -149,6 +208,11 @@ impl ConsensusFunction for EvidenceAccumulation {
             instead: INSTEAD,
             memberships: self.association == Association::Memberships,
             labels_only: self.association == Association::Labels,
+            reads_constraints: self.constrain != Constrain::Ignore
+                || self.weights.read_constraints(),
+            hard_must: self.constrain == Constrain::Obey,
+            hard_cannot: self.constrain == Constrain::Obey,
+            hard_if_marked: self.constrain != Constrain::Ignore,
             ..Needs::default()
         }
     }
@@ -156,7 +220,7 @@ impl ConsensusFunction for EvidenceAccumulation {
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         let labels = (12 * shape.n * members + 64 * shape.n) as u64;
         let table = match self.linkage {
-            Linkage::Single => 0,
+            Linkage::Single if shape.constraints == 0 || self.constrain != Constrain::Obey => 0,
             _ => 4 * (shape.n * shape.n) as u64,
         };
         let memberships = match self.association {
@@ -164,6 +228,42 @@ impl ConsensusFunction for EvidenceAccumulation {
             Association::Memberships => (8 * shape.n * members * shape.k) as u64,
         };
         labels + table + memberships
+    }
+}
+
+impl EvidenceAccumulation {
+    fn parts_afterwards(&self) -> bool {
+        let by_linkage = match self.linkage {
+            Linkage::Average => Part::Afterwards,
+            Linkage::Single | Linkage::Complete => Part::WhileMerging,
+        };
+        self.cut == CutAt::K && *self.part.as_ref().unwrap_or(&by_linkage) == Part::Afterwards
+    }
+
+    /// What the constraints that are obeyed ask of the hierarchy.
+    fn bound<'a>(
+        &self,
+        closure: &Closure,
+        leaves: &Leaves,
+        k: usize,
+        ctx: &'a Context,
+    ) -> Result<Bound<'a>> {
+        let k = (self.cut == CutAt::K).then_some(k);
+        if let Some(k) = k {
+            let found = MustLinkUnits::new(closure).any_placement(k, self.node_limit, ctx)?;
+            if found.is_none() {
+                let node_limit = self.node_limit;
+                return Err(Error::UndecidedConstraints { k, node_limit });
+            }
+        }
+        // What is parted afterwards may merge as if nothing were apart.
+        let while_merging = !self.parts_afterwards();
+        let linked = (0..closure.components()).map(|p| closure.members(p)).filter(|m| m.len() > 1);
+        let leaf = |&i: &u32| leaves.of[i as usize];
+        let joined = linked.map(|members| members.iter().map(leaf).collect()).collect();
+        let admission =
+            while_merging.then(|| Admission::new(closure, leaves, k, self.node_limit, ctx));
+        Ok(Bound { joined, admission, until: k.unwrap_or(1) })
     }
 }
 
@@ -205,9 +305,9 @@ mod tests {
     fn printed_merge_heights() {
         let (ensemble, problem) = e12();
         let view = CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "ea").unwrap();
-        let leaves = Leaves::new(&view, None, Normalise::Members);
+        let leaves = Leaves::new(&view, None, Normalise::Members, &[false; 12]);
         assert_eq!(leaves.len(), 8);
-        let h = with_table(&leaves, Linkage::Average, &Context::new(1)).unwrap().heights(12);
+        let h = with_table(&leaves, Linkage::Average, None, &Context::new(1)).unwrap().heights(12);
         let printed = [0.0, 0.0, 0.0, 0.0, 0.2, 0.2, 0.2, 0.333333, 0.55, 0.783333, 0.942857];
         assert!(h.iter().zip(printed).all(|(a, b)| (a - b).abs() < 1e-6), "{h:?}");
     }

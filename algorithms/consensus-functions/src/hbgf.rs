@@ -12,12 +12,18 @@ use crate::parts::weights::Weights;
 /// # Method
 /// An edge joins an object to its cluster in every member; the part of an object is its label.
 /// Objects that all members treat alike are one vertex, up to a twentieth of a part.
+///
+/// Constraints, whatever their weights: must-linked objects are one vertex; cannot-linked ones that the
+/// cut leaves in one part are taken apart afterwards, one by one where that is enough, else all that chains
+/// of cannot-links connect by a search for a colouring. Those that are left are counted
+/// (`cannot_links_together`), those marked hard an error.
 /// # Input and output
 /// Any ensemble; a missing label is a missing edge. At most k clusters; of about equal size unless
 /// `partitioner` is `spectral` or `greedy_ncut`. The objective is the weight of the cut edges, memberships
 /// are shares of edges.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`; `InconsistentConstraints`, `InfeasibleConstraints`,
+/// `UndecidedConstraints` for cannot-links marked hard.
 /// # Cost and randomness
 /// O(nτ) edges, 16 bytes each, and the partitioner. Random in the partitioner.
 /// # References
@@ -43,7 +49,7 @@ fn row(view: &CanonicalEnsemble, i: usize, out: &mut Vec<(u32, f64)>) {
     }
 }
 
-#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"])]
+#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 2)]
 impl ConsensusFunction for Hbgf {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf")?;
@@ -62,7 +68,7 @@ impl ConsensusFunction for Hbgf {
     }
 
     fn needs(&self) -> Needs {
-        Needs { labels_only: true, ..self.cutting.needs() }
+        Needs { labels_only: true, ..self.weights.needs(self.cutting.needs()) }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
@@ -131,23 +137,60 @@ mod tests {
     }
 
     #[test]
-    fn constraints_are_respected_where_asked() {
+    fn constraints_are_respected_unless_told_otherwise() {
         let (ensemble, _) = noisy(60, 3, 9, 0.9, 2);
         // Objects i and i + 1 are of different classes here.
         let pairs = [Constraint::must(0, 1), Constraint::must(1, 5), Constraint::cannot(3, 6)];
         let constraints = Constraints::new(60, pairs).unwrap();
         let problem = blank(60, 3).with_constraints(constraints.clone());
         for partitioner in [Engine::default(), Engine::Multilevel, Engine::Spectral] {
-            let plain = cut_by(partitioner);
-            let mut aware = plain.clone();
-            aware.cutting.respect_must_link = true;
-            aware.cutting.respect_cannot_link = true;
+            let aware = cut_by(partitioner);
+            let mut plain = aware.clone();
+            plain.cutting.respect_must_link = false;
+            plain.cutting.respect_cannot_link = false;
             let without = plain.combine(&ensemble, &problem, &Context::new(1)).unwrap();
             assert!(constraints.violations(&without.labels).total() >= 2);
             let with = aware.combine(&ensemble, &problem, &Context::new(1)).unwrap();
             assert_eq!(constraints.violations(&with.labels).total(), 0, "{}", partitioner.name());
             assert_eq!(with.extras.diagnostics["cannot_links_together"], 0.0);
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted_and_hard_marks_are_kept() {
+        let (ensemble, problem) = e12();
+        let triangle = |mark: Option<Strength>| {
+            let pairs = [(0, 1), (1, 2), (0, 2)].map(|(i, j)| Constraint::cannot(i, j));
+            let last = Constraint { strength: mark, ..pairs[2] };
+            let given = Constraints::new(12, [pairs[0], pairs[1], last]).unwrap();
+            Problem { k: Some(2), ..problem.clone().with_constraints(given) }
+        };
+        let hbgf = Hbgf::default();
+        let run = |problem: &Problem| hbgf.combine(&ensemble, problem, &Context::new(1));
+        let c = run(&triangle(None)).unwrap();
+        assert_eq!(c.extras.diagnostics["cannot_links_together"], 1.0);
+        let c = run(&triangle(Some(Strength::Hard))).unwrap();
+        assert_ne!(c.labels[0], c.labels[2]);
+        let hard = |pairs: &[Constraint], k| {
+            let pairs = pairs.iter().map(|c| Constraint { strength: Some(Strength::Hard), ..*c });
+            let given = Constraints::new(12, pairs).unwrap();
+            Problem { k: Some(k), ..problem.clone().with_constraints(given) }
+        };
+        let pairs = triangle(None);
+        let pairs = pairs.constraints.pairs();
+        for k in [1, 2] {
+            let refused = run(&hard(pairs, k)).unwrap_err();
+            assert!(matches!(refused, Error::InfeasibleConstraints { .. }), "k = {k}: {refused}");
+        }
+        let chain = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
+        for k in [2, 12] {
+            let refused = run(&hard(&chain, k)).unwrap_err();
+            assert!(matches!(refused, Error::InconsistentConstraints(_)), "k = {k}: {refused}");
+        }
+        // Not marked, the must-links count.
+        let given = Constraints::new(12, chain).unwrap();
+        let c = run(&problem.clone().with_constraints(given)).unwrap();
+        assert_eq!((c.labels[0], c.labels[1]), (c.labels[1], c.labels[2]));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::parts::cutting::{Cutting, Units};
 /// # Method
 /// Parts are of about equal size and tear as few clusters as possible. Direct local search from several
 /// starts: the first is the partition of the bipartite graph of objects and clusters, the others
-/// are random. Moves that tear no cluster less count if they gather the torn ones.
+/// are random. Moves that tear no cluster less count if they gather the torn ones. Must-linked objects
+/// are one vertex; cannot-linked ones go to different parts where single moves lead there.
 /// # Input and output
 /// Any ensemble; all members count the same. At most k clusters. The objective is the number of
 /// torn clusters.
@@ -32,12 +33,14 @@ pub struct Hgpa {
     #[option(default = 20, min = 1)]
     pub starts: usize,
     /// Objects joined by must-links stay together.
+    #[option(default = true)]
     pub respect_must_link: bool,
-    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
+    /// Objects kept apart by cannot-links go to different parts where the bounds allow it; not promised.
+    #[option(default = true)]
     pub respect_cannot_link: bool,
 }
 
-#[plugin("hgpa", cites = ["StrehlGhosh2002", "FiducciaMattheyses1982"])]
+#[plugin("hgpa", cites = ["StrehlGhosh2002", "FiducciaMattheyses1982"], version = 2)]
 impl ConsensusFunction for Hgpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::unweighted(ensemble, problem, "hgpa", ctx)?;
@@ -56,9 +59,8 @@ impl ConsensusFunction for Hgpa {
         // Vertices are units, or what must-links made of them.
         let vertex = |u: usize| units.merge.as_ref().map_or(u, |m| m[u] as usize);
         let count = (0..units.len()).map(vertex).max().map_or(0, |m| m + 1);
-        if view.k > count {
-            return Err(Error::TooManyClusters { k: view.k, n: count });
-        }
+        // Must-links may leave fewer.
+        let k = view.k.min(count);
         let mut sizes = vec![0; count];
         units.sizes.iter().enumerate().for_each(|(u, s)| sizes[vertex(u)] += s);
         // [StrehlGhosh2002] §3.3: a hyperedge of weight 1 for each cluster of each member.
@@ -79,13 +81,13 @@ impl ConsensusFunction for Hgpa {
             let clusters = (0..view.len()).filter_map(|t| view.cluster(i, t));
             out.extend(clusters.map(|c| (c as u32, 1.0)));
         })?;
-        let (parts, _) = cutting.cut(&graph, &units, view.k, ctx)?;
+        let (parts, _) = cutting.cut(&graph, &units, k, ctx)?;
         let mut first = vec![0; count];
         (0..units.len()).for_each(|u| first[vertex(u)] = parts[u]);
         // The cut that tears as few hyperedges as possible.
         let task = HyperTask {
             hypergraph: &hypergraph,
-            k: view.k,
+            k,
             imbalance: self.imbalance,
             starts: self.starts,
             first: Some(&first),
@@ -106,6 +108,7 @@ impl ConsensusFunction for Hgpa {
             fixed_k: true,
             balanced: true,
             reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            hard_must: self.respect_must_link,
             labels_only: true,
             ..Needs::default()
         }

@@ -265,7 +265,7 @@ impl ConsensusFunction for Kcc {
     }
 
     fn needs(&self) -> Needs {
-        Needs { labels_only: true, fixed_k: true, ..Needs::default() }
+        self.weights.needs(Needs { labels_only: true, fixed_k: true, ..Needs::default() })
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {

@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_other_function_sees_those_kept() {
-        let consensus: Option<Box<dyn ConsensusFunction>> = Some(Box::new(BestMember {}));
+        let consensus: Option<Box<dyn ConsensusFunction>> = Some(Box::new(BestMember::default()));
         let selected = SelectedMembers { consensus, ..SelectedMembers::default() };
         let c = selected.combine(&ensemble(), &blank(8, 2), &Context::new(1)).unwrap();
         assert_eq!(c.labels, [0, 0, 0, 0, 1, 1, 1, 1]);

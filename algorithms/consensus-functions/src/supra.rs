@@ -78,6 +78,9 @@ impl ConsensusFunction for Supra {
             fixed_k: all.iter().any(|n| n.fixed_k),
             balanced: all.iter().any(|n| n.balanced),
             reads_constraints: all.iter().any(|n| n.reads_constraints),
+            hard_must: all.iter().all(|n| n.hard_must),
+            hard_cannot: all.iter().all(|n| n.hard_cannot),
+            hard_if_marked: all.iter().all(|n| n.hard_if_marked),
             ..Needs::default()
         }
     }
@@ -119,7 +122,7 @@ mod tests {
         let (ensemble, problem) = e12();
         let small: Box<dyn ConsensusFunction> = Box::new(Cspa { max_n: 3, ..Cspa::default() });
         let ctx = Context::new(1);
-        let both = Supra { functions: vec![small.clone(), Box::new(BestMember {})] };
+        let both = Supra { functions: vec![small.clone(), Box::new(BestMember::default())] };
         assert!(both.combine(&ensemble, &problem, &ctx).is_ok());
         assert_eq!(ctx.warnings().len(), 1);
         assert!(Supra { functions: vec![small] }.combine(&ensemble, &problem, &ctx).is_err());

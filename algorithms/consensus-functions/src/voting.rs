@@ -9,13 +9,15 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::agreement::shared;
-use crate::parts::weights::Weights;
+use crate::parts::weights::{Scheme, Weights};
 
 /// Voting: labels of every member are matched to a reference, then each object takes the majority.
 ///
 /// # Method
 /// The matching maximises the overlap with the reference (linear assignment); surplus clusters go to
-/// the reference cluster they overlap most. Memberships are shares of votes.
+/// the reference cluster they overlap most. Memberships are shares of votes. Constraints are soft: by
+/// default a vote weighs by how much better than chance its member meets them (`weights`), and the
+/// reference is the medoid of the members that meet them best; any may be broken.
 /// # Input and output
 /// Any ensemble; missing labels do not vote. As many clusters as the reference, at most.
 /// # Errors
@@ -23,7 +25,7 @@ use crate::parts::weights::Weights;
 /// # Cost and randomness
 /// O(τ(n + k³)), and O(τ²n) for the medoid. Nothing random.
 /// # References
-/// [DudoitFridlyand2003].
+/// [DudoitFridlyand2003]; [Zhang2022] for weights of members, that by constraints is this project's.
 #[options]
 pub struct Voting {
     /// What the labels of members are matched to.
@@ -32,14 +34,16 @@ pub struct Voting {
     pub iterate: bool,
     /// Members that have memberships vote with them, not with their labels.
     pub memberships: bool,
-    /// How much each member counts.
+    /// How much each member counts; without constraints the default is `uniform`.
+    #[option(default = Weights::Scheme(Scheme::Constraints))]
     pub weights: Weights,
 }
 
 /// What the labels of members are matched to.
 #[options]
 pub enum Reference {
-    /// The member with the highest mean adjusted Rand index to the others.
+    /// The member with the highest mean adjusted Rand index to the others; with `weights =
+    /// "constraints"` the one that meets most, and this where several do.
     #[default]
     Medoid,
     /// The first member.
@@ -48,7 +52,7 @@ pub enum Reference {
     Labels,
 }
 
-#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003"])]
+#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003", "Zhang2022"], version = 2)]
 impl ConsensusFunction for Voting {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
@@ -60,7 +64,10 @@ impl ConsensusFunction for Voting {
         let members = self.weights.counting(ensemble, problem)?;
         let mut reference = match self.reference {
             Reference::First => members[0].0.labels.clone(),
-            Reference::Medoid => members[medoid(&members)].0.labels.clone(),
+            Reference::Medoid => {
+                let heard = self.weights.read_constraints() && !problem.constraints.is_empty();
+                members[medoid(&members, heard)].0.labels.clone()
+            }
             Reference::Labels => match problem.start.as_deref() {
                 Some(Start::Labels(l)) if l.len() == n => compact(l).0,
                 _ => {
@@ -92,7 +99,11 @@ impl ConsensusFunction for Voting {
     }
 
     fn needs(&self) -> Needs {
-        Needs { labels_only: !self.memberships, ..Needs::default() }
+        Needs {
+            labels_only: !self.memberships,
+            reads_constraints: self.weights.read_constraints(),
+            ..Needs::default()
+        }
     }
 
     fn memory(&self, shape: &Shape, _members: usize) -> u64 {
@@ -100,20 +111,22 @@ impl ConsensusFunction for Voting {
     }
 }
 
-/// The member with the highest mean adjusted Rand index to the others; ties by lowest index. A member
-/// counts as often as it weighs, so that what weighs more than another agrees with itself as well.
-fn medoid(members: &[(&Member, f64)]) -> usize {
+/// The member with the highest mean adjusted Rand index to the others, where constraints are `heard` of
+/// those with the largest weight; ties by lowest index. A member counts as often as it weighs, so that what
+/// weighs more than another agrees with itself as well.
+fn medoid(members: &[(&Member, f64)], heard: bool) -> usize {
     let least = members.iter().map(|(m, _)| m.weight).fold(f64::INFINITY, f64::min);
-    let scores: Vec<f64> = (0..members.len())
+    let scores: Vec<(f64, f64)> = (0..members.len())
         .into_par_iter()
         .map(|t| {
-            let own = members[t].0;
+            let (own, weight) = members[t];
             let others = members.iter().enumerate().filter(|(s, _)| *s != t);
             let agreement = others.map(|(_, (m, _))| {
                 let (a, b) = shared(&own.labels, &m.labels);
                 m.weight * adjusted_rand(&a, &b)
             });
-            agreement.sum::<f64>() + (own.weight - least)
+            let agreement = agreement.sum::<f64>() + (own.weight - least);
+            (if heard { weight } else { 0.0 }, agreement)
         })
         .collect();
     let mut best = 0;
@@ -216,6 +229,30 @@ mod tests {
         let votes = c.extras.memberships.unwrap().mapv(|v| (v * 5.0).round() as u32);
         assert_eq!(votes.row(4).to_vec(), [2, 3, 0]);
         assert_eq!(votes.row(8).to_vec(), [0, 3, 2]);
+    }
+
+    #[test]
+    fn members_that_meet_the_constraints_are_heard() {
+        let (ensemble, problem) = e12();
+        // Met by the second member alone: of the others, 1, 3 and 4 break the cannot-link, 1, 2 and 4 the
+        // must-link (members counted from 0).
+        let pairs = [Constraint::must(8, 9), Constraint::must(0, 4), Constraint::cannot(9, 10)];
+        let given = Constraints::new(12, pairs).unwrap();
+        let with = problem.clone().with_constraints(given);
+        let of = |voting: Voting, problem: &Problem| {
+            voting.combine(&ensemble, problem, &Context::new(1)).unwrap().labels
+        };
+        let weights = Weights::Scheme(Scheme::Constraints);
+        let weights = weights.of(&ensemble, &with).unwrap();
+        assert_eq!(
+            weights.iter().map(|&w| w > 0.0).collect::<Vec<_>>(),
+            [false, true, false, false, false]
+        );
+        assert_eq!(of(Voting::default(), &with), ensemble.members()[1].labels);
+        // Without constraints, or unheard, all vote alike.
+        let plain = Voting { weights: Weights::default(), ..Voting::default() };
+        assert_eq!(of(Voting::default(), &problem), of(plain.clone(), &problem));
+        assert_eq!(of(plain.clone(), &with), of(plain, &problem));
     }
 
     #[test]

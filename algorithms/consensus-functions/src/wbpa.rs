@@ -17,7 +17,7 @@ use crate::parts::weights::Weights;
 /// # Method
 /// In each member the probability of a cluster is (D − d + 1)/(k·D + k − Σd), d the distance of the
 /// object to the cluster in the member's own geometry and D the largest. The part of an object is
-/// its label. A feature without a weight counts 1/d, d the number of features.
+/// its label. A feature without a weight counts 1/d, d the number of features. Constraints as in `hbgf`.
 /// # Input and output
 /// Members with distances, centres or memberships, and a label for every object. At most k clusters; of
 /// about equal size unless `partitioner` is `spectral` or `greedy_ncut`.
@@ -111,7 +111,7 @@ impl Wbpa {
     }
 }
 
-#[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"])]
+#[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"], version = 2)]
 impl ConsensusFunction for Wbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa")?;
@@ -122,7 +122,7 @@ impl ConsensusFunction for Wbpa {
     }
 
     fn needs(&self) -> Needs {
-        Needs { distances: true, complete: true, ..self.cutting.needs() }
+        Needs { distances: true, complete: true, ..self.weights.needs(self.cutting.needs()) }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {

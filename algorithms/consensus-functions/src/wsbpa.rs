@@ -12,7 +12,7 @@ use crate::wbpa::{DistanceUnit, Wbpa};
 ///
 /// # Method
 /// The weights of a part are the mean of those of its clusters, made to sum to 1; a part without a
-/// cluster weighs all features alike, and the diagnostics count it.
+/// cluster weighs all features alike, and the diagnostics count it. Constraints as in `hbgf`.
 /// # Input and output
 /// As `wbpa`, with feature weights in every member. The result has weights, clusters × features.
 /// # Errors
@@ -98,7 +98,7 @@ impl Wsbpa {
     }
 }
 
-#[plugin("wsbpa", cites = ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"])]
+#[plugin("wsbpa", cites = ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"], version = 2)]
 impl ConsensusFunction for Wsbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wsbpa")?;

@@ -12,7 +12,7 @@ use crate::wbpa::{DistanceUnit, posteriors};
 ///
 /// # Method
 /// In each member the similarity of two objects is the cosine of their rows of cluster probabilities
-/// (those of `wbpa`); the mean over the members weighs the edge.
+/// (those of `wbpa`); the mean over the members weighs the edge. Constraints as in `hbgf`.
 /// # Input and output
 /// As `wbpa`.
 /// # Errors
@@ -37,7 +37,7 @@ pub struct Wspa {
 
 const INSTEAD: &str = "consensus = \"wbpa\", which cuts the same members without a table of pairs";
 
-#[plugin("wspa", cites = ["AlRazganDomeniconi2006", "KarypisKumar1998"])]
+#[plugin("wspa", cites = ["AlRazganDomeniconi2006", "KarypisKumar1998"], version = 2)]
 impl ConsensusFunction for Wspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;

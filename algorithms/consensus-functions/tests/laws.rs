@@ -161,3 +161,62 @@ fn respected_must_links_hold_at_any_k() {
     }
     assert!(tried >= 40, "only {tried} were tried");
 }
+
+/// What is marked hard holds, or can be shown not to fit, whatever the options are.
+#[test]
+fn promises_hold_whatever_the_options() {
+    let config = |text: &str| {
+        let config = serde_json::from_str(text).unwrap();
+        <dyn ConsensusFunction as RoleObject>::from_value(config).unwrap()
+    };
+    let mut functions = Vec::new();
+    for linkage in ["single", "average", "complete"] {
+        for rest in [
+            r#""part": "while_merging""#,
+            r#""part": "afterwards""#,
+            r#""cut": "threshold""#,
+            r#""cut": "lifetime""#,
+            r#""constrain": "weigh""#,
+            r#""association": "memberships""#,
+        ] {
+            let tag = r#""type": "evidence_accumulation""#;
+            functions.push(config(&format!(r#"{{ {tag}, "linkage": "{linkage}", {rest} }}"#)));
+        }
+    }
+    for tag in ["hbgf", "wbpa", "cspa", "wspa", "wsbpa"] {
+        for partitioner in ["multilevel", "spectral", "greedy_ncut"] {
+            let options = format!(r#""type": "{tag}", "partitioner": "{partitioner}""#);
+            functions.push(config(&format!("{{ {options} }}")));
+        }
+    }
+    functions.push(config(r#"{ "type": "hbgf" }"#));
+    for seed in 0..8 {
+        let (ensemble, problem) = weighted(seed, &[1.0; 4]);
+        // Classes that the members know nothing about.
+        let classes: Vec<u32> = (0..45).map(|i| i * i % 7 % 3).collect();
+        let given = fixtures::true_constraints(&classes, 10 + 10 * seed as usize, seed);
+        let hard =
+            given.pairs().iter().map(|c| Constraint { strength: Some(Strength::Hard), ..*c });
+        let hard = Constraints::new(45, hard).unwrap();
+        for f in &functions {
+            for k in [3, 5, 45] {
+                let asked = problem.clone().with_constraints(hard.clone()).with_k(k);
+                let run = mustlink_core::run::combine(&**f, &ensemble, &asked, &Context::new(seed));
+                let run = run.unwrap_or_else(|e| panic!("{f:?}, seed {seed}, k = {k}: {e}"));
+                assert_eq!(run.violations.total(), 0, "{f:?}, seed {seed}, k = {k}");
+                assert!(run.clustering.k <= k || !f.needs().fixed_k, "{f:?}");
+            }
+        }
+    }
+    // What promises nothing is not asked to.
+    let (ensemble, problem) = weighted(1, &[1.0; 4]);
+    let link = Constraint { strength: Some(Strength::Hard), ..Constraint::must(0, 1) };
+    let hard = problem.with_constraints(Constraints::new(45, [link]).unwrap());
+    let ignoring = r#"{ "type": "evidence_accumulation", "constrain": "ignore" }"#;
+    for text in [r#"{ "type": "voting" }"#, r#"{ "type": "mcla" }"#, ignoring] {
+        let f = config(text);
+        let refused = mustlink_core::run::combine(&*f, &ensemble, &hard, &Context::new(1));
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("mustlink list consensus-functions"), "{refused}");
+    }
+}

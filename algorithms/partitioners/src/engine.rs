@@ -11,7 +11,7 @@ use crate::greedy_ncut::GreedyNcut;
 use crate::metis::Metis;
 use crate::multilevel::Multilevel;
 use crate::refine::{Bounds, refine};
-use crate::repair::separate;
+use crate::repair::{separate, separate_all};
 use crate::sample;
 use crate::sides::Sides;
 use crate::spectral::Spectral;
@@ -77,8 +77,8 @@ impl Engine {
 
     /// Cuts the graph. Of a bipartite graph with very many vertices on the first side a balanced
     /// engine cuts a sample, which the others follow. Cannot-linked vertices that the engine
-    /// put together are parted where the bounds allow it; how many could not be is said in the
-    /// result.
+    /// put together are parted, where the bounds allow it by the bounds; where all cannot be, at least
+    /// the firm ones; how many could not be is said in the result.
     ///
     /// # Errors
     /// `BadK`, `TooManyClusters`, `BadParam`; those of the engine.
@@ -98,10 +98,16 @@ impl Engine {
                 bounds = Bounds::none(k);
             }
             separate(graph, &mut parts, &bounds, apart);
+            // Single moves may end in a place from which only several at once lead out.
+            if !separate_all(graph, &mut parts, k, apart, ctx)?
+                && let Some(firm) = task.firm
+            {
+                separate_all(graph, &mut parts, k, firm, ctx)?;
+            }
             if self.is_balanced() && k > 1 {
                 refine(graph, &mut parts, &bounds, Some(apart), ctx)?;
             }
-            together = shared(&parts, apart);
+            together = pairs_together(&parts, apart);
         }
         let heaviest = graph.part_sizes(&parts, k).into_iter().max().unwrap_or(0);
         Ok(Partition { cut: graph.cut(&parts), heaviest, bound: bounds.largest(), together, parts })
@@ -145,7 +151,7 @@ impl Engine {
 }
 
 /// Pairs of `apart` in one part.
-fn shared(parts: &[u32], apart: &Apart) -> usize {
+pub fn pairs_together(parts: &[u32], apart: &Apart) -> usize {
     let of = |v: usize| {
         apart[v].iter().filter(|&&u| (u as usize) > v && parts[u as usize] == parts[v]).count()
     };
@@ -221,6 +227,41 @@ mod tests {
             let task = Task { apart: Some(&apart), imbalance: 0.3, ..Task::new(&graph, 3) };
             let p = engine.partition(&task, &Context::new(3)).unwrap();
             assert_eq!(p.together, 0, "{}", engine.name());
+        }
+    }
+
+    #[test]
+    fn parting_several_at_once_is_found() {
+        // A square of cannot-links: 0 and 2 are one part's, 1 and 3 the other's. Whatever the edges
+        // say, no single move leads there from 0, 1 | 2, 3 without a pair together.
+        let graph = groups(2, 4);
+        let mut apart = vec![Vec::new(); 8];
+        let mut forbid = |a: usize, b: usize| {
+            apart[a].push(b as u32);
+            apart[b].push(a as u32);
+        };
+        (0..6).for_each(|a| forbid(a, a + 1));
+        for engine in engines() {
+            let task = Task { apart: Some(&apart), imbalance: 0.0, ..Task::new(&graph, 2) };
+            let p = engine.partition(&task, &Context::new(3)).unwrap();
+            assert_eq!(p.together, 0, "{}: {:?}", engine.name(), p.parts);
+        }
+        // A triangle does not fit; its firm pair does.
+        let mut apart = vec![Vec::new(); 8];
+        let mut firm = apart.clone();
+        for (list, pairs) in
+            [(&mut apart, &[(0, 1), (1, 2), (0, 2)][..]), (&mut firm, &[(0, 2)][..])]
+        {
+            for &(a, b) in pairs {
+                list[a as usize].push(b);
+                list[b as usize].push(a);
+            }
+        }
+        for engine in engines() {
+            let task = Task { apart: Some(&apart), firm: Some(&firm), ..Task::new(&graph, 2) };
+            let p = engine.partition(&task, &Context::new(3)).unwrap();
+            assert_eq!(p.together, 1, "{}", engine.name());
+            assert_ne!(p.parts[0], p.parts[2], "{}", engine.name());
         }
     }
 

@@ -19,9 +19,10 @@ mod sides;
 mod spectral;
 mod task;
 
-pub use engine::Engine;
+pub use engine::{Engine, pairs_together};
 pub use graph::{Apart, CutGraph, GraphBuilder, whole_scale, whole_weight};
 pub use hypergraph::{HyperPartition, HyperTask, Hypergraph};
+pub use repair::REPAIR_NODES;
 pub use sides::Sides;
 pub use spectral::embed;
 pub use task::{Cut, Partition, Partitioner, Task};

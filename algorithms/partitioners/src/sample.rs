@@ -32,7 +32,8 @@ const LARGE: usize = 2;
 pub(crate) fn parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
     let plain = || engine.parts(task, ctx);
     let graph = task.graph;
-    let (Some(objects), None) = (graph.first_side(), task.apart) else { return plain() };
+    // Forbidden pairs are parted afterwards.
+    let Some(objects) = graph.first_side() else { return plain() };
     let held = Held { graph, objects };
     let size = Size::of(&held, task.k);
     if !size.large && !size.dense {

@@ -18,12 +18,14 @@ pub struct Task<'a> {
     pub trials: Option<usize>,
     /// Vertices that may not share a part, where any are given.
     pub apart: Option<&'a Apart>,
+    /// Those of them that come first where all cannot be kept.
+    pub firm: Option<&'a Apart>,
 }
 
 impl<'a> Task<'a> {
     /// `graph` in `k` parts, with the defaults of the options.
     pub fn new(graph: &'a CutGraph, k: usize) -> Self {
-        Task { graph, k, imbalance: 0.03, trials: None, apart: None }
+        Task { graph, k, imbalance: 0.03, trials: None, apart: None, firm: None }
     }
 
     /// Starts: those asked for, or as many as look at 5 million ends of edges in all, from

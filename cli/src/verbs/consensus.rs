@@ -1,16 +1,14 @@
 //! What do partitions that somebody already has agree on?
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use clap_complete::ArgValueCompleter;
 use mustlink::config::{self, Document, Node};
-use mustlink::needs::check_needs;
 use mustlink::prelude::*;
 use mustlink::random::SeedPath;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
-use mustlink::run::{check_and_count, guarded, within_memory};
+use mustlink::run::combine;
 use mustlink_datasets::{Dataset, OpenOptions, Partitions};
 use serde_json::Value;
 
@@ -183,15 +181,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         .base(args.method.as_deref().and_then(Path::parent).unwrap_or(Path::new("")))
         .memory_limit(args.memory_limit.or_else(crate::memory::default_limit))
         .build();
-    let start = Instant::now();
     let made = in_pool(args.threads, || {
-        check_needs(&ensemble, &**consensus)?;
-        let widest = ensemble.members().iter().map(|m| m.k).max().unwrap_or(1);
-        let shape = Shape { k: k.unwrap_or(1).max(widest), ..problem.shape() };
-        within_memory(consensus.memory(&shape, ensemble.len()), &problem.data, &ctx)?;
-        let ctx = ctx.child("consensus");
-        let clustering = guarded(tag, || consensus.combine(&ensemble, &problem, &ctx))?;
-        let run = check_and_count(tag, clustering, &problem, start.elapsed().as_secs_f64())?;
+        let run = combine(&**consensus, &ensemble, &problem, &ctx.child("consensus"))?;
         if let Some(folder) = &args.plot {
             let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
             let formats = &args.formats.plot_formats;

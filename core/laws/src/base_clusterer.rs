@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ndarray::Array2;
 
 use super::law::{Law, MISSING_SETUP, Runs, Verdict};
-use super::{choices, feasible, fixtures, hard, looks, magnitudes, runs};
+use super::{choices, feasible, fixtures, hard, looks, magnitudes, promises, runs};
 use crate::ensure;
 use mustlink_core::clustering::Clustering;
 use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
@@ -59,7 +59,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law::when("feasible_sets_are_met", promises, feasible_sets_are_met),
         Law::when("contradictions_are_named", hard, contradictions_are_named),
         Law::when("contradictions_are_survived", soft, |p| {
-            labels(p, &contradictory(problem(p, 1).0), 1).map(drop)
+            labels(p, &promises::contradictory(problem(p, 1).0), 1).map(drop)
         }),
         Law::when(
             "centres_have_the_declared_shape",
@@ -279,12 +279,9 @@ fn objective(p: &Plugin) -> Verdict {
 fn order_of_constraints(p: &Plugin) -> Verdict {
     let noise = of_its_kind(p, hard::small_unstructured(4));
     for problem in [constrained(p, 4, 30).0, noise] {
-        let mut pairs: Vec<Constraint> = problem.constraints.pairs().to_vec();
-        SeedPath::new(4).stream("order").shuffle(&mut pairs);
-        let shuffled = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
-        let of = |problem| labels(p, &problem, 5).map(|c| c.labels).ok();
-        let same = of(problem.clone()) == of(problem.with_constraints(shuffled));
-        ensure!(same, "another order of the constraints gives other labels");
+        promises::order_is_nothing(&problem, |problem| {
+            labels(p, problem, 5).map(|c| c.labels).ok()
+        })?;
     }
     Ok(())
 }
@@ -300,11 +297,10 @@ fn constraints_are_not_read(p: &Plugin) -> Verdict {
 fn hard_promises_hold(p: &Plugin) -> Verdict {
     for seed in 0..10 {
         let (problem, _) = constrained(p, seed, 10 + 5 * seed as usize);
-        // run::cluster fails with a contract error when a promise is broken.
-        match attempt(p, &problem, &fixtures::context(seed)) {
-            Ok(_) | Err(Error::InfeasibleConstraints { .. }) => {}
-            Err(e) => return Err(e.to_string()),
-        }
+        let run = |problem: &Problem| {
+            attempt(p, problem, &fixtures::context(seed)).map(|run| run.clustering)
+        };
+        promises::hold(&p.properties(), &problem, run)?;
     }
     Ok(())
 }
@@ -327,21 +323,9 @@ fn feasible_sets_are_met(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-fn contradictory(problem: Problem) -> Problem {
-    let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
-    let constraints = Constraints::new(problem.n(), pairs).expect("in range");
-    problem.with_constraints(constraints)
-}
-
 fn contradictions_are_named(p: &Plugin) -> Verdict {
-    let problem = contradictory(problem(p, 1).0);
-    match attempt(p, &problem, &fixtures::context(1)) {
-        Err(Error::InconsistentConstraints(w)) => {
-            ensure!(w[0].path == [0, 1, 2], "the chain is {:?}", w[0].path);
-            Ok(())
-        }
-        other => Err(format!("a contradiction gave {:?}", other.map(|r| r.violations))),
-    }
+    let run = |problem: &Problem| attempt(p, problem, &fixtures::context(1));
+    promises::contradictions_are_named(&problem(p, 1).0, run)
 }
 
 fn centres_have_the_declared_shape(p: &Plugin) -> Verdict {

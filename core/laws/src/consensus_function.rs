@@ -3,17 +3,18 @@
 use ndarray::{Array2, Axis};
 
 use super::law::{Law, Runs, Verdict};
-use super::{choices, fixtures, hard, looks, runs};
+use super::{choices, fixtures, hard, looks, promises, runs};
 use crate::ensure;
 use mustlink_core::clustering::NONE;
 use mustlink_core::clustering::{Clustering, Extras, canonical};
+use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::context::Context;
 use mustlink_core::ensemble::{Ensemble, Member};
 use mustlink_core::error::Error;
 use mustlink_core::problem::Problem;
 use mustlink_core::random::SeedPath;
 use mustlink_core::roles::{ConsensusFunction, RoleObject};
-use mustlink_core::run::{check_and_count, guarded};
+use mustlink_core::run;
 
 type Plugin = dyn ConsensusFunction;
 
@@ -49,18 +50,45 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             "constraints_are_read_only_if_declared",
             |p| !p.needs().reads_constraints,
             |p| {
-                ensure!(!reads(p)?, "constraints change the result; declare reads_constraints");
+                ensure!(
+                    !reads(p, None)?,
+                    "constraints change the result; declare reads_constraints"
+                );
                 Ok(())
             },
         ),
         Law::when(
-            "constraints_change_something",
+            "must_links_change_something",
             |p| p.needs().reads_constraints,
+            |p| changes_something(p, Kind::MustLink),
+        ),
+        Law::when(
+            "cannot_links_change_something",
+            |p| p.needs().reads_constraints,
+            |p| changes_something(p, Kind::CannotLink),
+        ),
+        Law::when(
+            "hard_promises_hold",
+            |p| promises::any(&p.needs().promises()),
+            hard_promises_hold,
+        ),
+        Law::when(
+            "contradictions_are_named",
+            |p| p.needs().hard_must && p.needs().hard_cannot,
             |p| {
-                ensure!(reads(p)?, "declares reads_constraints, and constraints change nothing");
-                Ok(())
+                let (e, problem) = noisy(1);
+                promises::contradictions_are_named(&problem, |problem| attempt(p, &e, problem))
             },
         ),
+        Law::when(
+            "contradictions_are_survived",
+            |p| !(p.needs().hard_must && p.needs().hard_cannot),
+            |p| {
+                let (e, problem) = noisy(1);
+                combine(p, &e, &promises::contradictory(problem)).map(drop)
+            },
+        ),
+        Law::always("order_of_constraints_is_nothing", order_of_constraints),
         Law::always("hard_ensembles_have_an_outcome", hard_ensembles),
         Law::always("memory_covers_the_result", memory_covers),
     ];
@@ -144,9 +172,15 @@ fn combine_within(
     ctx: &Context,
 ) -> Result<Clustering, Error> {
     fixtures::tried(problem);
-    guarded(p.tag(), || p.combine(e, problem, ctx))
-        .and_then(|c| check_and_count(p.tag(), c, problem, 0.0))
+    run::guarded(p.tag(), || p.combine(e, problem, ctx))
+        .and_then(|c| run::check_and_count(p.tag(), c, problem, 0.0))
         .map(|r| r.clustering)
+}
+
+/// A run as the framework makes it, which checks what the plugin needs before and promises after.
+fn attempt(p: &Plugin, e: &Ensemble, problem: &Problem) -> Result<Clustering, Error> {
+    fixtures::tried(problem);
+    run::combine(p, e, problem, &fixtures::context(5)).map(|r| r.clustering)
 }
 
 impl Runs for Plugin {
@@ -303,17 +337,56 @@ fn options_count(p: &Plugin) -> Verdict {
     })
 }
 
-/// Whether constraints of the problem change the result anywhere.
-fn reads(p: &Plugin) -> Result<bool, String> {
+/// Whether constraints of the problem, of one kind where it says which, change the result anywhere.
+fn reads(p: &Plugin, kind: Option<Kind>) -> Result<bool, String> {
     for (seed, (e, problem)) in [noisy(1), chance(1), chance(2)].into_iter().enumerate() {
-        let classes: Vec<u32> = (0..problem.n() as u32).map(|i| i % 3).collect();
-        let given = fixtures::true_constraints(&classes, 40, seed as u64);
+        let given = of_chance(&problem, 40, seed as u64);
+        let given = given.pairs().iter().copied().filter(|c| kind.is_none_or(|k| c.kind == k));
+        let given = Constraints::new(problem.n(), given).map_err(|e| e.to_string())?;
         let with = problem.clone().with_constraints(given);
         if combine(p, &e, &with) != combine(p, &e, &problem) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// True constraints of classes that the members know nothing about.
+fn of_chance(problem: &Problem, pairs: usize, seed: u64) -> Constraints {
+    let classes: Vec<u32> = (0..problem.n() as u32).map(|i| i * i % 7 % 3).collect();
+    fixtures::true_constraints(&classes, pairs, seed)
+}
+
+fn changes_something(p: &Plugin, kind: Kind) -> Verdict {
+    let changes = reads(p, Some(kind))?;
+    ensure!(changes, "declares reads_constraints, and a {} changes nothing", kind.name());
+    Ok(())
+}
+
+/// Random sets of constraints that k clusters can hold, at that k and with one cluster more; not marked
+/// and marked hard.
+fn hard_promises_hold(p: &Plugin) -> Verdict {
+    for seed in 0..10 {
+        for (e, problem) in [noisy(seed), chance(seed)] {
+            let given = of_chance(&problem, 10 + 5 * seed as usize, seed);
+            for k in [3, 4] {
+                let asked =
+                    Problem { k: Some(k), ..problem.clone().with_constraints(given.clone()) };
+                promises::hold(&p.needs().promises(), &asked, |problem| attempt(p, &e, problem))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn order_of_constraints(p: &Plugin) -> Verdict {
+    for (e, problem) in [noisy(4), chance(4)] {
+        let with = problem.clone().with_constraints(of_chance(&problem, 30, 4));
+        promises::order_is_nothing(&with, |problem| {
+            combine(p, &e, problem).map(|c| c.labels).ok()
+        })?;
+    }
+    Ok(())
 }
 
 /// Ensembles that are legal and not easy.

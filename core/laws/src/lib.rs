@@ -42,6 +42,7 @@ mod magnitudes;
 mod metric;
 mod numbers;
 mod oracle;
+mod promises;
 mod query_selector;
 mod runs;
 mod shrink;

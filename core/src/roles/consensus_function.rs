@@ -8,6 +8,8 @@ use crate::ensemble::Ensemble;
 use crate::error::Result;
 use crate::problem::{Problem, Shape};
 
+use super::base_clusterer::Properties;
+
 /// What a consensus function needs of the members.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Needs {
@@ -27,10 +29,29 @@ pub struct Needs {
     pub balanced: bool,
     /// It looks at the constraints of the problem.
     pub reads_constraints: bool,
+    /// Every must-link holds in what it returns.
+    pub hard_must: bool,
+    /// Every cannot-link holds in what it returns.
+    pub hard_cannot: bool,
+    /// Constraints marked hard hold in what it returns, though others may be broken.
+    pub hard_if_marked: bool,
     /// More objects than this are refused.
     pub max_n: Option<usize>,
     /// What takes more objects than that.
     pub instead: &'static str,
+}
+
+impl Needs {
+    /// What it promises about constraints, as a clusterer would say it.
+    pub fn promises(&self) -> Properties {
+        Properties {
+            reads_constraints: self.reads_constraints,
+            hard_must: self.hard_must,
+            hard_cannot: self.hard_cannot,
+            hard_if_marked: self.hard_if_marked,
+            ..Properties::default()
+        }
+    }
 }
 
 /// Combines an ensemble. Tag in configs: `consensus = { type = "…" }`.

@@ -1,6 +1,5 @@
 //! Where do must-link components go when placing them one by one finds every cluster taken?
 
-use mustlink_core::closure::{Closure, Feasibility};
 use mustlink_core::clustering::NONE;
 use mustlink_core::{Context, Error, Result};
 use mustlink_kernels::constrained::colouring::{
@@ -30,12 +29,11 @@ pub(crate) struct CompleteSearch<'a> {
 }
 
 impl<'a> CompleteSearch<'a> {
-    /// Looks for any placement of `units`, the bound components of `closure`, in k clusters.
+    /// Looks for any placement of `units` in k clusters.
     ///
     /// # Errors
     /// `InfeasibleConstraints` when there is none; `Cancelled`, `TimedOut`.
     pub(crate) fn new(
-        closure: &Closure,
         units: &'a MustLinkUnits<'a>,
         k: usize,
         node_limit: u64,
@@ -47,23 +45,8 @@ impl<'a> CompleteSearch<'a> {
         for (at, part) in parts.iter().enumerate() {
             part.iter().for_each(|&u| part_of[u as usize] = at);
         }
-        let mut search =
-            CompleteSearch { units, k, apart, parts, part_of, proper: None, node_limit };
-        search.proper = match closure.feasibility(k) {
-            Feasibility::Infeasible(witness) => {
-                return Err(Error::InfeasibleConstraints { k, witness });
-            }
-            Feasibility::Feasible(colours) => {
-                let first = |u: usize| closure.component(units.members(u)[0] as usize);
-                Some((0..units.len()).map(|u| colours[first(u)]).collect())
-            }
-            Feasibility::Unknown => match colour(&search.apart, k, &|_, _| 0.0, node_limit, ctx)? {
-                Colouring::Found(clusters) => Some(clusters),
-                Colouring::Impossible(few) => return Err(units.impossible(&few, &search.apart, k)),
-                Colouring::Undecided => None,
-            },
-        };
-        Ok(search)
+        let proper = units.any_placement(k, node_limit, ctx)?;
+        Ok(CompleteSearch { units, k, apart, parts, part_of, proper, node_limit })
     }
 
     /// Number of parts.

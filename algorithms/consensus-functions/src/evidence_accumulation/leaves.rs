@@ -15,6 +15,9 @@ pub(super) struct Leaves<'a> {
     view: &'a CanonicalEnsemble<'a>,
     signatures: Option<Signatures>,
     memberships: Option<Memberships>,
+    /// What constraints that are evidence say about pairs of leaves: weight of the must-link, of both
+    /// kinds.
+    evidence: Vec<Vec<(u32, f64, f64)>>,
     /// First object of each leaf.
     first: Vec<u32>,
     pub(super) sizes: Vec<usize>,
@@ -26,11 +29,13 @@ pub(super) struct Leaves<'a> {
 }
 
 impl<'a> Leaves<'a> {
-    /// Of the ensemble that `view` shows; similar by `memberships` where given, else by labels.
+    /// Of the ensemble that `view` shows; similar by `memberships` where given, else by labels. Objects
+    /// that are `alone` are leaves of their own.
     pub(super) fn new(
         view: &'a CanonicalEnsemble<'a>,
         memberships: Option<Memberships>,
         normalise: Normalise,
+        alone: &[bool],
     ) -> Self {
         let n = view.n;
         let complete = view.is_complete();
@@ -41,29 +46,57 @@ impl<'a> Leaves<'a> {
             Normalise::CoPresence => 1.0,
         };
         // Like objects are at distance 0 only where labels decide and none is missing.
-        if !complete || memberships.is_some() {
-            return Leaves {
-                view,
-                signatures: None,
-                memberships,
-                first: (0..n as u32).collect(),
-                sizes: vec![1; n],
-                of: (0..n as u32).collect(),
-                normalise,
-                scale,
-            };
-        }
-        let signatures = Signatures::new(&view.ensemble());
-        let groups = 0..signatures.len();
-        Leaves {
+        let signatures =
+            (complete && memberships.is_none()).then(|| Signatures::new(&view.ensemble()));
+        let mut leaves = Leaves {
             view,
+            signatures,
             memberships,
-            first: groups.clone().map(|a| signatures.objects(a)[0]).collect(),
-            sizes: groups.map(|a| signatures.size(a)).collect(),
-            of: (0..n).map(|i| signatures.group_of(i) as u32).collect(),
-            signatures: Some(signatures),
+            evidence: Vec::new(),
+            first: Vec::new(),
+            sizes: Vec::new(),
+            of: Vec::with_capacity(n),
             normalise,
             scale,
+        };
+        let mut open = vec![NONE; n];
+        for (i, &alone) in alone.iter().enumerate() {
+            let group = leaves.signatures.as_ref().map_or(i, |s| s.group_of(i));
+            if !alone && open[group] != NONE {
+                leaves.of.push(open[group]);
+                leaves.sizes[open[group] as usize] += 1;
+                continue;
+            }
+            let leaf = leaves.first.len() as u32;
+            leaves.of.push(leaf);
+            leaves.first.push(i as u32);
+            leaves.sizes.push(1);
+            if !alone {
+                open[group] = leaf;
+            }
+        }
+        leaves
+    }
+
+    /// Takes constraints as evidence: the co-association A of a pair becomes
+    /// (A + w)/(1 + w) under a must-link of weight w and A/(1 + w) under a cannot-link, the mean of what
+    /// the members say and w times what the constraint says. Their objects are alone.
+    pub(super) fn hear(&mut self, evidence: &[Constraint]) {
+        if evidence.is_empty() {
+            return;
+        }
+        self.evidence = vec![Vec::new(); self.len()];
+        for c in evidence {
+            let (a, b) = (self.of[c.i as usize], self.of[c.j as usize]);
+            for (from, to) in [(a, b), (b, a)] {
+                let own = &mut self.evidence[from as usize];
+                let at = own.iter().position(|e| e.0 == to).unwrap_or_else(|| {
+                    own.push((to, 0.0, 0.0));
+                    own.len() - 1
+                });
+                own[at].1 += if c.kind == Kind::MustLink { c.weight } else { 0.0 };
+                own[at].2 += c.weight;
+            }
         }
     }
 
@@ -77,17 +110,30 @@ impl<'a> Leaves<'a> {
         let mut rows: Vec<Vec<f64>> = match (&self.memberships, &self.signatures) {
             (Some(memberships), _) => memberships.products(leaves.clone()),
             (None, Some(signatures)) if self.view.is_uniform() => {
-                let row = |a| signatures.row(a).into_iter().map(f64::from).collect();
+                let row = |a: usize| {
+                    let counts = signatures.row(signatures.group_of(self.first[a] as usize));
+                    if counts.len() == self.len() {
+                        return counts.into_iter().map(f64::from).collect();
+                    }
+                    let group = |&i: &u32| signatures.group_of(i as usize);
+                    self.first.iter().map(|i| f64::from(counts[group(i)])).collect()
+                };
                 leaves.clone().into_par_iter().map(row).collect()
             }
             (None, _) => leaves.clone().into_par_iter().map(|a| self.together(a)).collect(),
         };
         if self.normalise == Normalise::CoPresence {
-            rows.par_iter_mut().zip(leaves).for_each(|(row, a)| {
+            rows.par_iter_mut().zip(leaves.clone()).for_each(|(row, a)| {
                 row.iter_mut().zip(self.seen(a)).for_each(|(c, p)| {
                     *c = if p > 0.0 { *c / p } else { 0.0 };
                 });
             });
+        }
+        for (row, a) in rows.iter_mut().zip(leaves) {
+            for &(b, must, both) in self.evidence.get(a).into_iter().flatten() {
+                let share = &mut row[b as usize];
+                *share = (*share + must * self.scale) / (1.0 + both);
+            }
         }
         rows
     }

@@ -7,6 +7,7 @@ use mustlink_core::prelude::*;
 use rayon::prelude::*;
 
 use super::leaves::Leaves;
+use super::links::Admission;
 
 /// How near two clusters are.
 #[options]
@@ -45,80 +46,174 @@ impl Hierarchy {
     }
 }
 
-/// Average and complete linkage on a table of all pairs of leaves.
-pub(super) fn with_table(leaves: &Leaves, linkage: Linkage, ctx: &Context) -> Result<Hierarchy> {
-    let g = leaves.len();
-    let at = |a: usize, b: usize| a * g - a * (a + 1) / 2 + b - a - 1;
-    let mut table: Vec<f64> = Vec::with_capacity(g * g.saturating_sub(1) / 2);
-    for from in (0..g).step_by(64) {
-        ctx.check()?;
-        for (a, row) in (from..).zip(leaves.rows(from..(from + 64).min(g))) {
-            let own = leaves.sizes[a] as f64;
-            for b in a + 1..g {
-                // Average linkage keeps sums over all pairs of objects.
-                let pairs =
-                    if linkage == Linkage::Average { own * leaves.sizes[b] as f64 } else { 1.0 };
-                table.push(row[b] * pairs);
+/// What constraints ask of a hierarchy.
+pub(super) struct Bound<'a> {
+    /// Leaves that are one cluster from the start, each set ascending.
+    pub joined: Vec<Vec<u32>>,
+    /// Which others may merge; absent: all.
+    pub admission: Option<Admission<'a>>,
+    /// Number of clusters at which merging ends.
+    pub until: usize,
+}
+
+impl Bound<'_> {
+    /// Number of merges that must-links make.
+    pub fn joins(&self) -> usize {
+        self.joined.iter().map(|set| set.len() - 1).sum()
+    }
+}
+
+/// The similarities of all pairs of clusters, which are named by their first leaves.
+struct Table {
+    linkage: Linkage,
+    leaves: usize,
+    /// Of each pair; with average linkage the sum over all pairs of objects.
+    values: Vec<f64>,
+    /// Objects of each cluster.
+    sizes: Vec<f64>,
+    alive: Vec<usize>,
+}
+
+impl Table {
+    fn new(leaves: &Leaves, linkage: Linkage, ctx: &Context) -> Result<Self> {
+        let g = leaves.len();
+        let mut values: Vec<f64> = Vec::with_capacity(g * g.saturating_sub(1) / 2);
+        for from in (0..g).step_by(64) {
+            ctx.check()?;
+            for (a, row) in (from..).zip(leaves.rows(from..(from + 64).min(g))) {
+                let own = leaves.sizes[a] as f64;
+                for b in a + 1..g {
+                    // Average linkage keeps sums over all pairs of objects.
+                    let pairs = if linkage == Linkage::Average {
+                        own * leaves.sizes[b] as f64
+                    } else {
+                        1.0
+                    };
+                    values.push(row[b] * pairs);
+                }
             }
         }
+        let sizes = leaves.sizes.iter().map(|&s| s as f64).collect();
+        Ok(Table { linkage, leaves: g, values, sizes, alive: (0..g).collect() })
     }
-    let mut sizes: Vec<f64> = leaves.sizes.iter().map(|&s| s as f64).collect();
-    let near = |table: &[f64], sizes: &[f64], a: usize, b: usize| {
-        let sum = table[at(a.min(b), a.max(b))];
-        if linkage == Linkage::Average { sum / (sizes[a] * sizes[b]) } else { sum }
-    };
-    let mut alive: Vec<usize> = (0..g).collect();
-    // The nearest later cluster of each: the best pair is the best of these, ties to the lowest.
-    let search = |table: &[f64], sizes: &[f64], alive: &[usize], a: usize| {
-        let later = alive.partition_point(|&b| b <= a);
+
+    fn at(&self, a: usize, b: usize) -> usize {
+        let (a, b) = (a.min(b), a.max(b));
+        a * self.leaves - a * (a + 1) / 2 + b - a - 1
+    }
+
+    fn near(&self, a: usize, b: usize) -> f64 {
+        let sum = self.values[self.at(a, b)];
+        if self.linkage == Linkage::Average { sum / (self.sizes[a] * self.sizes[b]) } else { sum }
+    }
+
+    /// The nearest cluster after `a` that it need not be apart from; the best pair is the best of
+    /// these, ties to the lowest.
+    fn nearest(&self, a: usize, admission: Option<&Admission>) -> (f64, usize) {
+        let later = self.alive.partition_point(|&b| b <= a);
         let mut best = (f64::NEG_INFINITY, usize::MAX);
-        for &b in &alive[later..] {
-            let s = near(table, sizes, a, b);
-            if s > best.0 {
+        for &b in &self.alive[later..] {
+            let s = self.near(a, b);
+            if s > best.0 && admission.is_none_or(|admission| !admission.is_forbidden(a, b)) {
                 best = (s, b);
             }
         }
         best
-    };
-    let mut nearest: Vec<(f64, usize)> =
-        (0..g).into_par_iter().map(|a| search(&table, &sizes, &alive, a)).collect();
+    }
+
+    /// Makes `b` a part of `a`.
+    fn merge(&mut self, a: usize, b: usize) {
+        self.alive.remove(self.alive.binary_search(&b).expect("clusters that merge are there"));
+        for at in 0..self.alive.len() {
+            let c = self.alive[at];
+            if c != a {
+                let (own, other) = (self.at(a, c), self.at(b, c));
+                let (one, other) = (self.values[own], self.values[other]);
+                self.values[own] = match self.linkage {
+                    Linkage::Average => one + other,
+                    Linkage::Complete => one.min(other),
+                    Linkage::Single => one.max(other),
+                };
+            }
+        }
+        self.sizes[a] += self.sizes[b];
+    }
+}
+
+/// Any linkage on a table of all pairs of leaves, under constraints where some are given: the nearest pair
+/// of clusters that may merge does, until there is none.
+///
+/// # Errors
+/// `UndecidedConstraints`; `Cancelled`, `TimedOut`.
+pub(super) fn with_table(
+    leaves: &Leaves,
+    linkage: Linkage,
+    bound: Option<Bound>,
+    ctx: &Context,
+) -> Result<Hierarchy> {
+    let g = leaves.len();
+    let mut table = Table::new(leaves, linkage, ctx)?;
     let mut merges = Vec::with_capacity(g.saturating_sub(1));
-    while alive.len() > 1 {
-        if merges.len() % 256 == 0 {
+    let (mut admission, mut until) = (None, 1);
+    if let Some(bound) = bound {
+        admission = bound.admission;
+        for set in &bound.joined {
+            for &b in &set[1..] {
+                table.merge(set[0] as usize, b as usize);
+                if let Some(admission) = &mut admission {
+                    admission.merge(set[0] as usize, b as usize);
+                }
+                merges.push((set[0], b, 1.0));
+            }
+        }
+        until = bound.until;
+    }
+    let mut nearest: Vec<(f64, usize)> =
+        (0..g).into_par_iter().map(|a| table.nearest(a, admission.as_ref())).collect();
+    let mut looks = 0;
+    while table.alive.len() > until {
+        if looks % 256 == 0 {
             ctx.check()?;
         }
+        looks += 1;
         let mut best = (f64::NEG_INFINITY, usize::MAX);
-        for &a in &alive {
+        for &a in &table.alive {
             if nearest[a].0 > best.0 {
                 best = (nearest[a].0, a);
             }
         }
         let (similarity, a) = best;
-        let b = nearest[a].1;
-        merges.push((a as u32, b as u32, similarity / leaves.scale));
-        alive.remove(alive.binary_search(&b).expect("clusters that merge are there"));
-        for &c in alive.iter().filter(|&&c| c != a) {
-            let (one, other) = (table[at(a.min(c), a.max(c))], table[at(b.min(c), b.max(c))]);
-            table[at(a.min(c), a.max(c))] = match linkage {
-                Linkage::Average => one + other,
-                Linkage::Complete => one.min(other),
-                Linkage::Single => one.max(other),
-            };
+        if a == usize::MAX {
+            break;
         }
-        sizes[a] += sizes[b];
+        let b = nearest[a].1;
+        if let Some(admission) = &mut admission {
+            if !admission.may_merge(a, b)? {
+                nearest[a] = table.nearest(a, Some(admission));
+                continue;
+            }
+            admission.merge(a, b);
+        }
+        merges.push((a as u32, b as u32, similarity / leaves.scale));
+        table.merge(a, b);
         // A cluster before a may have had a or b as its nearest, or may now be nearer to a.
-        for &c in alive.iter().take_while(|&&c| c < b) {
+        let admission = admission.as_ref();
+        for at in 0..table.alive.partition_point(|&c| c < b) {
+            let c = table.alive[at];
             if c == a || nearest[c].1 == a || nearest[c].1 == b {
-                nearest[c] = search(&table, &sizes, &alive, c);
-            } else if c < a {
-                let s = near(&table, &sizes, c, a);
+                nearest[c] = table.nearest(c, admission);
+            } else if c < a && admission.is_none_or(|admission| !admission.is_forbidden(c, a)) {
+                let s = table.near(c, a);
                 if s > nearest[c].0 || (s == nearest[c].0 && a < nearest[c].1) {
                     nearest[c] = (s, a);
                 }
             }
         }
     }
-    Ok(Hierarchy { merges, leaves: g })
+    match admission.as_ref().and_then(Admission::undecided) {
+        Some(undecided) if table.alive.len() > until => Err(undecided),
+        _ => Ok(Hierarchy { merges, leaves: g }),
+    }
 }
 
 /// Single linkage without a table: the levels from a spanning tree (Prim), the order inside a level by
@@ -241,13 +336,12 @@ fn order_of_level(
     Ok(())
 }
 
-/// The number of merges before the longest interval between two; at least two clusters stay, ties to
-/// fewer clusters.
-pub(super) fn longest(heights: &[f64]) -> usize {
-    let n = heights.len() + 1;
-    let mut best = (f64::NEG_INFINITY, 0);
-    // From two clusters up: n - 2 merges, then fewer.
-    for merges in (0..n.saturating_sub(1)).rev() {
+/// The number of merges before the longest interval between two, at least `least`; at least two clusters
+/// stay, ties to fewer clusters.
+pub(super) fn longest(heights: &[f64], least: usize) -> usize {
+    let mut best = (f64::NEG_INFINITY, least);
+    // From two clusters up: all merges but the last, then fewer.
+    for merges in (least..heights.len()).rev() {
         let before = if merges > 0 { heights[merges - 1] } else { 0.0 };
         let lifetime = heights[merges] - before;
         if lifetime > best.0 {

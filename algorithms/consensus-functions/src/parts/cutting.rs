@@ -1,9 +1,14 @@
 //! How does an ensemble become a graph, and parts of a graph clusters?
 
+use std::sync::Arc;
+
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
+use mustlink_kernels::constrained::must_link_units::MustLinkUnits;
 use mustlink_kernels::ensemble::signatures::Signatures;
-use mustlink_partitioners::{Apart, Cut, CutGraph, Engine, Partition, Sides, Task};
+use mustlink_partitioners::{
+    Apart, Cut, CutGraph, Engine, Partition, REPAIR_NODES, Sides, Task, pairs_together,
+};
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 
@@ -23,9 +28,12 @@ pub struct Cutting {
     /// would pass 2³¹ - 1.
     #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
-    /// Objects joined by must-links stay together.
+    /// Objects joined by must-links are one vertex, whatever the weights.
+    #[option(default = true)]
     pub respect_must_link: bool,
-    /// Objects kept apart by cannot-links go to different parts where the bounds allow it.
+    /// Objects kept apart by cannot-links go to different parts, within the bounds where that can be,
+    /// else without. Those for which no k parts are found are counted, unless marked hard.
+    #[option(default = true)]
     pub respect_cannot_link: bool,
 }
 
@@ -44,8 +52,30 @@ impl Cutting {
             fixed_k: true,
             balanced: self.partitioner.is_balanced(),
             reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            hard_must: self.respect_must_link,
+            hard_if_marked: self.respect_must_link && self.respect_cannot_link,
             ..Needs::default()
         }
+    }
+
+    /// What follows from the constraints, where any are respected. Of unmarked ones that contradict each
+    /// other the must-links count.
+    ///
+    /// # Errors
+    /// `InconsistentConstraints` for cannot-links marked hard.
+    fn closure(&self, problem: &Problem) -> Result<Option<Arc<Closure>>> {
+        let respects = self.respect_must_link || self.respect_cannot_link;
+        if !respects || problem.constraints.pairs().is_empty() {
+            return Ok(None);
+        }
+        let closure = problem.closure(OnConflict::Keep)?;
+        let mut contradictions = closure.witnesses();
+        let pairs = closure.constraints().pairs();
+        contradictions.retain(|w| pairs[w.index].strength == Some(Strength::Hard));
+        if self.respect_must_link && self.respect_cannot_link && !contradictions.is_empty() {
+            return Err(Error::InconsistentConstraints(contradictions));
+        }
+        Ok(Some(closure))
     }
 
     /// Cuts a graph that is not held, where its size allows that.
@@ -70,14 +100,31 @@ impl Cutting {
         view: &CanonicalEnsemble,
         problem: &Problem,
     ) -> Result<Option<Clustering>> {
-        let trivial = view.trivial();
-        if trivial.is_none() || view.k == 1 || !self.respect_must_link {
-            return Ok(trivial);
+        let Some(trivial) = view.trivial() else { return Ok(None) };
+        let Some(closure) = self.closure(problem)? else { return Ok(Some(trivial)) };
+        if view.k == 1 {
+            let firm = self.firm(&closure)?;
+            firm.map_or(Ok(()), |firm| firm.require_feasible(1))?;
         }
-        let closure = problem.closure(OnConflict::Keep)?;
+        if view.k == 1 || !self.respect_must_link {
+            return Ok(Some(trivial));
+        }
         let component = |i| closure.component(i) as u32;
         let (labels, k) = compact(&(0..view.n).map(component).collect::<Vec<u32>>());
         Ok(Some(Clustering { labels, k, ..Clustering::default() }))
+    }
+
+    /// The cannot-links marked hard, beside all must-links; `None` where none is respected.
+    fn firm(&self, closure: &Closure) -> Result<Option<Closure>> {
+        let is_firm =
+            |c: &Constraint| c.kind == Kind::CannotLink && c.strength == Some(Strength::Hard);
+        let pairs = closure.constraints().pairs();
+        if !(self.respect_must_link && self.respect_cannot_link && pairs.iter().any(is_firm)) {
+            return Ok(None);
+        }
+        let kept = pairs.iter().filter(|c| c.kind == Kind::MustLink || is_firm(c)).copied();
+        let n = closure.n();
+        Closure::new(&Constraints::new(n, kept)?, n, OnConflict::Error).map(Some)
     }
 
     /// Cuts a graph whose first vertices are the units; gives the part of every unit and of every
@@ -98,21 +145,37 @@ impl Cutting {
                 let mut map = to.clone();
                 map.extend(others.map(|v| (v - units.sizes.len() + m) as u32));
                 let count = m + graph.len() - units.sizes.len();
-                merged = graph.contract(&map, count);
+                let contracted = graph.contract(&map, count);
+                // Units still come first.
+                merged = match graph.first_side() {
+                    Some(_) => contracted.with_first_side(m),
+                    None => contracted,
+                };
                 (&merged, Some(map))
             }
         };
-        let mut apart = units.apart.clone();
-        if let Some(apart) = &mut apart {
+        let of_all = |apart: &Apart| {
+            let mut apart = apart.clone();
             apart.resize(graph.len(), Vec::new());
-        }
+            apart
+        };
+        let apart = units.apart.as_ref().map(of_all);
+        let firm = units.firm.as_ref().map(|(_, apart)| of_all(apart));
+        let k = k.min(graph.len());
         let task = Task {
             imbalance: self.imbalance,
             trials: self.trials,
             apart: apart.as_ref(),
-            ..Task::new(graph, k.min(graph.len()))
+            firm: firm.as_ref(),
+            ..Task::new(graph, k)
         };
         let partition = self.partitioner.partition(&task, &ctx.child("partitioner"))?;
+        if let (Some((closure, _)), Some(apart)) = (&units.firm, &firm)
+            && pairs_together(&partition.parts, apart) > 0
+        {
+            MustLinkUnits::new(closure).any_placement(k, REPAIR_NODES, ctx)?;
+            return Err(Error::UndecidedConstraints { k, node_limit: REPAIR_NODES });
+        }
         let parts = match map {
             None => partition.parts.clone(),
             Some(map) => map.iter().map(|&v| partition.parts[v as usize]).collect(),
@@ -146,6 +209,8 @@ pub(crate) struct Units {
     pub merge: Option<Vec<u32>>,
     /// Forbidden pairs, of those vertices.
     pub apart: Option<Apart>,
+    /// Those marked hard, with their closure.
+    pub firm: Option<(Closure, Apart)>,
 }
 
 /// A unit of like objects holds at most this share of a part, so that balance stays in reach.
@@ -170,9 +235,7 @@ impl Units {
         group_of: impl Fn(usize) -> u32,
     ) -> Result<Self> {
         let n = view.n;
-        let constrained = (cutting.respect_must_link || cutting.respect_cannot_link)
-            && !problem.constraints.is_empty();
-        let closure = if constrained { Some(problem.closure(OnConflict::Keep)?) } else { None };
+        let closure = cutting.closure(problem)?;
         // Objects with constraints are units of their own: what binds one does not bind its like.
         let bound = |i: usize| {
             closure.as_ref().is_some_and(|c| {
@@ -183,8 +246,14 @@ impl Units {
         let most =
             if cutting.partitioner.is_balanced() { (n / (GRAIN * view.k)).max(1) } else { n };
         let mut open: Vec<u32> = vec![NONE; n];
-        let mut units =
-            Units { of: vec![0; n], first: vec![], sizes: vec![], merge: None, apart: None };
+        let mut units = Units {
+            of: vec![0; n],
+            first: vec![],
+            sizes: vec![],
+            merge: None,
+            apart: None,
+            firm: None,
+        };
         for i in 0..n {
             let group = group_of(i) as usize;
             let is_bound = bound(i);
@@ -203,12 +272,12 @@ impl Units {
             }
         }
         if let Some(closure) = &closure {
-            units.constrain(closure, cutting);
+            units.constrain(closure, cutting)?;
         }
         Ok(units)
     }
 
-    fn constrain(&mut self, closure: &Closure, cutting: &Cutting) {
+    fn constrain(&mut self, closure: &Closure, cutting: &Cutting) -> Result<()> {
         let mut vertex_of = vec![NONE; closure.components()];
         let mut merge = Vec::with_capacity(self.sizes.len());
         let mut next = 0;
@@ -224,24 +293,33 @@ impl Units {
             }
         }
         if cutting.respect_cannot_link {
-            let mut apart: Apart = vec![Vec::new(); next as usize];
-            for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
-                let of = |i: u32| merge[self.of[i as usize] as usize];
-                let (a, b) = (of(c.i), of(c.j));
-                if a != b {
-                    apart[a as usize].push(b);
-                    apart[b as usize].push(a);
+            let apart = |closure: &Closure| {
+                let mut apart: Apart = vec![Vec::new(); next as usize];
+                let cannot = closure.constraints().pairs().iter();
+                for c in cannot.filter(|c| c.kind == Kind::CannotLink) {
+                    let of = |i: u32| merge[self.of[i as usize] as usize];
+                    let (a, b) = (of(c.i), of(c.j));
+                    if a != b {
+                        apart[a as usize].push(b);
+                        apart[b as usize].push(a);
+                    }
                 }
-            }
-            apart.iter_mut().for_each(|list| {
-                list.sort_unstable();
-                list.dedup();
+                apart.iter_mut().for_each(|list| {
+                    list.sort_unstable();
+                    list.dedup();
+                });
+                apart
+            };
+            let firm = cutting.firm(closure)?.map(|closure| {
+                let apart = apart(&closure);
+                (closure, apart)
             });
-            self.apart = Some(apart);
+            (self.apart, self.firm) = (Some(apart(closure)), firm);
         }
         if (next as usize) < merge.len() {
             self.merge = Some(merge);
         }
+        Ok(())
     }
 
     /// Number of units.

@@ -7,4 +7,5 @@ pub mod cutting;
 #[cfg(test)]
 pub mod e12;
 pub mod pairwise;
+pub mod satisfaction;
 pub mod weights;

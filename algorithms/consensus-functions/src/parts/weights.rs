@@ -4,6 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::registry;
 
 use crate::parts::agreement::mean_nmi;
+use crate::parts::satisfaction;
 
 /// How much each member counts, times the weight it has of its own.
 #[options]
@@ -24,6 +25,9 @@ pub enum Scheme {
     /// Half the mean of silhouette, Calinski–Harabasz and Davies–Bouldin, half the mean distance from
     /// the other members, each scaled to [0, 1] over the members. O(τ n²) for the silhouettes.
     ValidityPlusDiversity,
+    /// How much better than chance it meets the constraints of the problem: the share of the must-links
+    /// met plus that of the cannot-links, minus 1, not below 0; all the same where there are none.
+    Constraints,
 }
 
 impl Default for Weights {
@@ -33,6 +37,16 @@ impl Default for Weights {
 }
 
 impl Weights {
+    /// They look at the constraints of the problem.
+    pub(crate) fn read_constraints(&self) -> bool {
+        matches!(self, Weights::Scheme(Scheme::Constraints))
+    }
+
+    /// The needs of a function with these weights that otherwise has these.
+    pub(crate) fn needs(&self, other: Needs) -> Needs {
+        Needs { reads_constraints: other.reads_constraints || self.read_constraints(), ..other }
+    }
+
     /// One weight per member, mean 1, those they have of their own left out.
     ///
     /// # Errors
@@ -44,6 +58,13 @@ impl Weights {
             Weights::Scheme(Scheme::Anmi) => mean_nmi(ensemble),
             Weights::Scheme(Scheme::ValidityPlusDiversity) => {
                 validity_plus_diversity(ensemble, problem)?
+            }
+            // Not 1 by rounding, but 1.
+            Weights::Scheme(Scheme::Constraints) if problem.constraints.pairs().is_empty() => {
+                return Ok(vec![1.0; tau]);
+            }
+            Weights::Scheme(Scheme::Constraints) => {
+                satisfaction::of_members(ensemble, &problem.constraints)
             }
             Weights::Given(given) => {
                 let legal = format!("{tau} weights >= 0, not all 0");

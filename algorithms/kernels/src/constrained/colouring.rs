@@ -139,6 +139,28 @@ pub fn decide(
     Ok(Colouring::Found(colours))
 }
 
+/// Whether k ≥ 1 colours are enough for a graph; `None` if the search, as that of [`colour`], ended at
+/// its limit. Which vertices stand in the way is not looked for.
+///
+/// # Errors
+/// `Cancelled`, `TimedOut`.
+pub fn is_colourable(
+    edges: &[Vec<u32>],
+    k: usize,
+    limit: u64,
+    ctx: &Context,
+) -> Result<Option<bool>> {
+    let mut decided = true;
+    for core in cores(edges, k).0 {
+        match colour_part(&induced(edges, &core), k, &|_, _| 0.0, &mut limit.clone(), ctx)? {
+            Colouring::Found(_) => {}
+            Colouring::Impossible(_) => return Ok(Some(false)),
+            Colouring::Undecided => decided = false,
+        }
+    }
+    Ok(decided.then_some(true))
+}
+
 /// The connected parts of what is left when vertices with fewer than k neighbours left are removed
 /// one by one; and those, in order of removal.
 fn cores(edges: &[Vec<u32>], k: usize) -> (Vec<Vec<u32>>, Vec<u32>) {
@@ -419,6 +441,10 @@ mod tests {
         colour(edges, k, &|_, _| 0.0, LIMIT, &Context::new(1)).unwrap()
     }
 
+    fn enough(edges: &[Vec<u32>], k: usize) -> bool {
+        is_colourable(edges, k, LIMIT, &Context::new(1)).unwrap().unwrap()
+    }
+
     fn can(edges: &[Vec<u32>], k: usize) -> bool {
         let m = edges.len();
         (0..k.pow(m as u32)).any(|code| {
@@ -525,6 +551,7 @@ mod tests {
                 Colouring::Found(colours) => prop_assert!(proper(&edges, k, &colours)),
                 Colouring::Impossible(few) => {
                     prop_assert!(!can(&edges, k));
+                    prop_assert!(!enough(&edges, k));
                     prop_assert!(!can(&induced(&edges, &few), k));
                     for at in 0..few.len() {
                         let mut fewer = few.clone();

@@ -4,12 +4,12 @@
 
 use ndarray::{Array2, ArrayView1};
 
-use mustlink_core::closure::Closure;
+use mustlink_core::closure::{Closure, Feasibility};
 use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::error::Infeasible;
 use mustlink_core::{Context, Error, Result, reduce};
 
-use crate::constrained::colouring::impossible;
+use crate::constrained::colouring::{Colouring, colour, impossible};
 use crate::constrained::icm::random_order;
 use crate::distance::points::{Points, row, row_norms};
 use crate::distance::rows_by_label::by_label;
@@ -136,6 +136,33 @@ impl<'a> MustLinkUnits<'a> {
     /// Gives all members of unit `u` the label `h`.
     pub fn put(&self, u: usize, h: u32, labels: &mut [u32]) {
         self.members(u).iter().for_each(|&i| labels[i as usize] = h);
+    }
+
+    /// A cluster in `0..k` for each unit so that no cannot-link is broken; `None` if the search for one
+    /// ended after `node_limit` nodes in some part that cannot-links connect.
+    ///
+    /// # Errors
+    /// `InfeasibleConstraints` when there is none; `Cancelled`, `TimedOut`.
+    pub fn any_placement(
+        &self,
+        k: usize,
+        node_limit: u64,
+        ctx: &Context,
+    ) -> Result<Option<Vec<u32>>> {
+        match self.closure.feasibility(k) {
+            Feasibility::Infeasible(witness) => Err(Error::InfeasibleConstraints { k, witness }),
+            Feasibility::Feasible(colours) => {
+                Ok(Some(self.components.iter().map(|&p| colours[p]).collect()))
+            }
+            Feasibility::Unknown => {
+                let apart = self.apart();
+                match colour(&apart, k, &|_, _| 0.0, node_limit, ctx)? {
+                    Colouring::Found(clusters) => Ok(Some(clusters)),
+                    Colouring::Impossible(few) => Err(self.impossible(&few, &apart, k)),
+                    Colouring::Undecided => Ok(None),
+                }
+            }
+        }
     }
 
     /// The error of units that k clusters cannot hold, `apart` being those that each unit must be apart

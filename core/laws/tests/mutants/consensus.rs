@@ -19,7 +19,7 @@ pub struct FlawedConsensus {
     pub max_iterations: usize,
 }
 
-const FLAWS: [(&str, &str); 25] = [
+const FLAWS: [(&str, &str); 30] = [
     ("loses an object", "one_label_per_object"),
     ("seeds itself from the clock", "same_seed_same_bits"),
     ("adds up by thread", "same_bits_on_several_blocks"),
@@ -38,7 +38,12 @@ const FLAWS: [(&str, &str); 25] = [
     ("ignores what was not seen", "every_option_changes_something"),
     ("ignores the limit of merges", "every_option_changes_something"),
     ("does not declare that it reads constraints", "constraints_are_read_only_if_declared"),
-    ("declares that it reads constraints and does not", "constraints_change_something"),
+    ("declares that it reads constraints and does not", "must_links_change_something"),
+    ("reads must-links alone", "cannot_links_change_something"),
+    ("promises must-links and breaks them", "hard_promises_hold"),
+    ("promises all constraints and drops what contradicts", "contradictions_are_named"),
+    ("gives up on contradictions", "contradictions_are_survived"),
+    ("believes the constraint that comes last", "order_of_constraints_is_nothing"),
     ("panics when there is one object", "hard_ensembles_have_an_outcome"),
     ("fails when members are of one cluster", "hard_ensembles_have_an_outcome"),
     ("divides by what one member shows of another", "hard_ensembles_have_an_outcome"),
@@ -162,6 +167,10 @@ impl ConsensusFunction for FlawedConsensus {
         }
         let (mut labels, k) = compact(&labels);
         let last = labels.len() - 1;
+        let pairs = problem.constraints.pairs();
+        if self.has("gives up on contradictions") {
+            problem.closure(OnConflict::Error)?;
+        }
         match self.flaw.as_str() {
             "loses an object" => drop(labels.pop()),
             "seeds itself from the clock" => {
@@ -171,6 +180,14 @@ impl ConsensusFunction for FlawedConsensus {
                 let names: std::collections::HashSet<u32> = (0..k as u32).collect();
                 let names: Vec<u32> = names.into_iter().collect();
                 labels.iter_mut().for_each(|l| *l = names[*l as usize]);
+            }
+            "reads must-links alone" => {
+                let must = pairs.iter().filter(|c| c.kind == Kind::MustLink);
+                must.for_each(|c| labels[c.j as usize] = labels[c.i as usize]);
+            }
+            "believes the constraint that comes last" if !pairs.is_empty() => {
+                let end = &mut labels[pairs[pairs.len() - 1].j as usize];
+                *end = (*end + 1) % k as u32;
             }
             "does not declare that it reads constraints" if !problem.constraints.is_empty() => {
                 labels[last] = (labels[last] + 1) % k as u32;
@@ -192,7 +209,12 @@ impl ConsensusFunction for FlawedConsensus {
             labels_only: true,
             max_n: Some(500),
             instead: if silent { "" } else { "a consensus without pairs" },
-            reads_constraints: self.has("declares that it reads constraints and does not"),
+            reads_constraints: self.flaw.contains("constraint that comes last")
+                || self.flaw.contains("contradict")
+                || self.flaw.contains("must-links")
+                || self.has("declares that it reads constraints and does not"),
+            hard_must: self.flaw.starts_with("promises"),
+            hard_cannot: self.flaw.starts_with("promises all"),
             ..Needs::default()
         }
     }

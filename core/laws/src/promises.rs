@@ -1,0 +1,78 @@
+//! What is promised about constraints holds, whoever promises it: a clusterer or a consensus function.
+
+use super::law::Verdict;
+use crate::ensure;
+use mustlink_core::clustering::Clustering;
+use mustlink_core::constraints::{Constraint, Constraints, Strength};
+use mustlink_core::error::Error;
+use mustlink_core::problem::Problem;
+use mustlink_core::random::SeedPath;
+use mustlink_core::roles::Properties;
+
+/// Anything is promised.
+pub(super) fn any(promises: &Properties) -> bool {
+    promises.hard_must || promises.hard_cannot || promises.hard_if_marked
+}
+
+/// A problem whose constraints clusters can hold is solved without breaking a promise, or refused as
+/// infeasible; marked hard, too, where marks are promised. `run` itself refuses what breaks one.
+pub(super) fn hold(
+    promises: &Properties,
+    problem: &Problem,
+    run: impl Fn(&Problem) -> Result<Clustering, Error>,
+) -> Verdict {
+    let hard = problem
+        .constraints
+        .pairs()
+        .iter()
+        .filter(|c| promises.hard_if_marked || promises.hard(c.kind));
+    let hard = hard.map(|c| Constraint { strength: Some(Strength::Hard), ..*c });
+    let hard = Constraints::new(problem.n(), hard).map_err(|e| e.to_string())?;
+    for asked in [problem.clone(), problem.clone().with_constraints(hard)] {
+        match run(&asked).map_err(|e| e.root().clone()) {
+            Ok(c) => {
+                let pairs = asked.constraints.pairs().iter();
+                let broken =
+                    pairs.filter(|c| promises.promise(c)).find(|x| x.is_violated(&c.labels));
+                ensure!(broken.is_none(), "it breaks {broken:?}");
+            }
+            Err(Error::InfeasibleConstraints { .. }) => {}
+            Err(e) => return Err(e.to_string()),
+        }
+    }
+    Ok(())
+}
+
+/// The objects of a problem under constraints that contradict each other.
+pub(super) fn contradictory(problem: Problem) -> Problem {
+    let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
+    let constraints = Constraints::new(problem.n(), pairs).expect("in range");
+    problem.with_constraints(constraints)
+}
+
+/// The chain of must-links that a cannot-link contradicts is named.
+pub(super) fn contradictions_are_named<T>(
+    problem: &Problem,
+    run: impl Fn(&Problem) -> Result<T, Error>,
+) -> Verdict {
+    match run(&contradictory(problem.clone())) {
+        Err(Error::InconsistentConstraints(w)) => {
+            ensure!(w[0].path == [0, 1, 2], "the chain is {:?}", w[0].path);
+            Ok(())
+        }
+        other => Err(format!("a contradiction gave {:?}", other.map(drop))),
+    }
+}
+
+/// Another order of the constraints gives the same labels.
+pub(super) fn order_is_nothing(
+    problem: &Problem,
+    labels: impl Fn(&Problem) -> Option<Vec<u32>>,
+) -> Verdict {
+    let mut pairs: Vec<Constraint> = problem.constraints.pairs().to_vec();
+    SeedPath::new(4).stream("order").shuffle(&mut pairs);
+    let shuffled = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
+    let same = labels(problem) == labels(&problem.clone().with_constraints(shuffled));
+    ensure!(same, "another order of the constraints gives other labels");
+    Ok(())
+}
