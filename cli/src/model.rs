@@ -4,9 +4,11 @@
 
 use std::path::Path;
 
+use mustlink::ndarray::Array2;
 use mustlink::prelude::*;
 use mustlink::run::{Steps, Transformed};
 use mustlink_datasets::Dataset;
+use mustlink_kernels::distance::kd_tree::KdTree;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 
 /// Version of the format.
@@ -37,14 +39,41 @@ pub(crate) struct Model {
     d: usize,
     steps: Vec<Step>,
     pub centres: Centres,
+    /// The objects with their clusters, where the method does not take the nearest centre: a new object
+    /// goes where the nearest of them is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    neighbours: Option<Neighbours>,
+    /// How far the farthest object is from what it is assigned by.
+    #[serde(default)]
+    reach: f64,
+}
+
+/// Objects whose clusters are known, as the method saw them.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Neighbours {
+    /// n × d.
+    rows: Array2<f64>,
+    labels: Vec<u32>,
+}
+
+/// Where new objects belong.
+pub(crate) struct Predicted {
+    pub labels: Vec<u32>,
+    /// To the centre, or to the nearest object that the model knows.
+    pub distances: Vec<f64>,
+    /// Objects that are farther than any object the model was made of.
+    pub far: usize,
 }
 
 impl Model {
     /// The model of a clustering of `set`: `steps` were applied to it and made `seen`, which was put into
-    /// `k` clusters.
+    /// `k` clusters. Objects that `constraints` do not name and that are not at their nearest centre, more
+    /// than one in a hundred, say that the method has another rule: then the nearest object decides.
     ///
     /// # Errors
-    /// `Usage` for a transform that cannot be kept, or clusters without centres and means.
+    /// `Usage` for a transform that cannot be kept, clusters without centres and means, and sparse data
+    /// where no centre decides.
     pub fn new(
         set: &Dataset,
         method: Value,
@@ -52,6 +81,7 @@ impl Model {
         steps: &Steps,
         seen: &Transformed,
         clustering: &Clustering,
+        constraints: &Constraints,
     ) -> Result<Self> {
         let mut kept = Vec::new();
         for (transform, fitted) in &steps.0 {
@@ -66,7 +96,37 @@ impl Model {
             kept.push(Step { transform: transform.clone(), fitted });
         }
         let data = &seen.problem.data;
-        let centres = Centres::of(data, &clustering.labels, clustering.k, &clustering.extras);
+        let (labels, n) = (&clustering.labels, clustering.labels.len());
+        let centres = Centres::of(data, labels, clustering.k, &clustering.extras)
+            .map_err(|e| e.at("--save-model"))?;
+        let mut told = vec![false; n];
+        let ends = constraints.pairs().iter().flat_map(|c| [c.i, c.j]);
+        ends.for_each(|i| told[i as usize] = true);
+        let mut nearest = vec![0; n];
+        centres.assign(data, &mut nearest)?;
+        let elsewhere = (0..n).filter(|&i| !told[i] && nearest[i] != labels[i]).count();
+        let row = |i: usize| dense(data, i);
+        let (neighbours, reach) = if 100 * elsewhere <= n {
+            let distance = |i: usize| centres.distance(&row(i), nearest[i] as usize);
+            (None, (0..n).map(distance).fold(0.0, f64::max))
+        } else if data.kind() == DataKind::Dense {
+            let all: Vec<f64> = (0..n).flat_map(row).collect();
+            let rows = Array2::from_shape_vec((n, data.d()), all).expect("n times d values");
+            let tree = KdTree::new(&rows);
+            let reach = (0..n).map(|i| {
+                let near = tree.nearest(&row(i), 1, Some(i as u32));
+                near.first().map_or(0.0, |(squared, _)| squared.sqrt())
+            });
+            let reach = reach.fold(0.0, f64::max);
+            (Some(Neighbours { rows, labels: labels.clone() }), reach)
+        } else {
+            let named = method.pointer("/clusterer/type").and_then(Value::as_str);
+            return Err(Error::Usage(format!(
+                "--save-model: {} does not put objects to the nearest centre, and sparse objects have no \
+                 other rule; kmeans, pck_means and lac are among those that do",
+                named.unwrap_or("the method")
+            )));
+        };
         Ok(Model {
             mustlink_model: VERSION,
             method,
@@ -76,7 +136,9 @@ impl Model {
             features: set.feature_names.clone(),
             d: set.d(),
             steps: kept,
-            centres: centres.map_err(|e| e.at("--save-model"))?,
+            centres,
+            neighbours,
+            reach,
         })
     }
 
@@ -113,7 +175,7 @@ impl Model {
     ///
     /// # Errors
     /// `Data` for other features than those of the model; what a transform returns.
-    pub fn predict(&self, set: &Dataset) -> Result<Vec<u32>> {
+    pub fn predict(&self, set: &Dataset) -> Result<Predicted> {
         if set.d() != self.d {
             let message = format!("{} features, and the model has {}", set.d(), self.d);
             return Err(Error::Data { place: set.name.clone(), message });
@@ -129,7 +191,36 @@ impl Model {
         }
         let mut labels = vec![0; data.n()];
         self.centres.assign(&data, &mut labels)?;
-        Ok(labels)
+        let mut distances: Vec<f64> = Vec::with_capacity(data.n());
+        match &self.neighbours {
+            None => distances.extend(
+                labels
+                    .iter()
+                    .enumerate()
+                    .map(|(i, &h)| self.centres.distance(&dense(&data, i), h as usize)),
+            ),
+            Some(Neighbours { rows, labels: known }) => {
+                let tree = KdTree::new(rows);
+                for (i, label) in labels.iter_mut().enumerate() {
+                    let near = tree.nearest(&dense(&data, i), 1, None);
+                    let &(squared, object) = near.first().expect("a model has objects");
+                    *label = known[object as usize];
+                    distances.push(squared.sqrt());
+                }
+            }
+        }
+        // What was there is not beyond itself by rounding.
+        let beyond = self.reach * (1.0 + 1e-9);
+        let far = distances.iter().filter(|&&d| self.reach > 0.0 && d > beyond).count();
+        Ok(Predicted { labels, distances, far })
+    }
+
+    /// By what a new object is assigned.
+    pub fn rule(&self) -> &'static str {
+        match self.neighbours {
+            None => "the nearest centre",
+            Some(_) => "the nearest object of the model",
+        }
     }
 
     /// Whether the data must be numbers, all there: no step begins with less.
@@ -145,4 +236,11 @@ impl Model {
         let method = method.and_then(Value::as_str).unwrap_or("a method");
         format!("{} clusters found by {method} on {}", self.centres.k(), self.data)
     }
+}
+
+/// Row `i` with all its values.
+fn dense(data: &Data, i: usize) -> Vec<f64> {
+    let mut x = vec![0.0; data.d()];
+    data.row(i).add_to(&mut x, 1.0);
+    x
 }

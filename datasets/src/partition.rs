@@ -195,7 +195,20 @@ fn the_label(records: &Records, others: &[usize]) -> Result<usize> {
 /// # Errors
 /// `Data` when the file cannot be written; nothing is left of it then.
 pub fn write_labels(path: &str, dataset: &Dataset, labels: &[Option<u32>]) -> Result<()> {
-    bytes::write(Path::new(path), &format(dataset, labels)?)
+    write_labels_with(path, dataset, labels, None)
+}
+
+/// The same with a third column `distance`, one number per object, where there is one.
+///
+/// # Errors
+/// As [`write_labels`].
+pub fn write_labels_with(
+    path: &str,
+    dataset: &Dataset,
+    labels: &[Option<u32>],
+    distances: Option<&[f64]>,
+) -> Result<()> {
+    bytes::write(Path::new(path), &format(dataset, labels, distances)?)
 }
 
 /// Writes feature weights as [`weights_csv`] gives them; `-` is the standard output.
@@ -231,17 +244,19 @@ pub fn weights_csv(weights: &FeatureWeights) -> Result<Vec<u8>> {
     out.into_inner().map_err(|e| bad("weights", e.to_string()))
 }
 
-fn format(dataset: &Dataset, labels: &[Option<u32>]) -> Result<Vec<u8>> {
+fn format(dataset: &Dataset, labels: &[Option<u32>], distances: Option<&[f64]>) -> Result<Vec<u8>> {
     if labels.len() != dataset.n() {
         let message = format!("{} labels for {} objects", labels.len(), dataset.n());
         return Err(bad(&dataset.name, message));
     }
     let mut out = csv::Writer::from_writer(Vec::new());
     let fail = |e: csv::Error| bad("labels", e.to_string());
-    out.write_record(["id", "label"]).map_err(fail)?;
+    let columns = if distances.is_some() { 3 } else { 2 };
+    out.write_record(&["id", "label", "distance"][..columns]).map_err(fail)?;
     for (i, label) in labels.iter().enumerate() {
         let label = label.map(|l| l.to_string()).unwrap_or_default();
-        out.write_record([dataset.id(i), label]).map_err(fail)?;
+        let distance = distances.map(|d| d[i].to_string()).unwrap_or_default();
+        out.write_record(&[dataset.id(i), label, distance][..columns]).map_err(fail)?;
     }
     out.into_inner().map_err(|e| bad("labels", e.to_string()))
 }
@@ -266,14 +281,14 @@ mod tests {
         let data = Data::dense(Array2::zeros((3, 1))).unwrap();
         let ids = ["a,b", "c", "d"].map(String::from);
         let set = Dataset { ids: Some(ids.to_vec().into()), ..Dataset::new("set", data) };
-        let text = format(&set, &[Some(1), None, Some(0)]).unwrap();
+        let text = format(&set, &[Some(1), None, Some(0)], None).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text, "id,label\n\"a,b\",1\nc,\nd,0\n");
         let back = of(&text);
         assert_eq!(back.ids.as_deref(), Some(&ids[..]));
         assert_eq!(back.labels, [Some("1".to_string()), None, Some("0".into())]);
         assert_eq!(*back.classes().labels, [Some(1), None, Some(0)]);
-        assert!(format(&set, &[]).is_err());
+        assert!(format(&set, &[], None).is_err());
     }
 
     #[test]

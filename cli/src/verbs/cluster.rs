@@ -215,7 +215,15 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     if let Some(path) = &args.save_model {
         let (method, Clustered { steps, input, run, .. }) = (job.config.clone(), &clustered);
-        let model = Model::new(&job.original, method, job.seed, steps, input, &run.clustering)?;
+        let model = Model::new(
+            &job.original,
+            method,
+            job.seed,
+            steps,
+            input,
+            &run.clustering,
+            &clustered.constraints,
+        )?;
         mustlink_datasets::write_text(path, &model.text()?)?;
     }
     if let Some(folder) = &args.plot {

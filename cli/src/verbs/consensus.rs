@@ -32,8 +32,8 @@ pub(crate) struct Args {
     /// a missing label, a column id holds ids; - is standard input
     #[arg(value_name = "PARTITIONS.csv")]
     partitions: String,
-    /// File with consensus = { type = "…", … }, and k and seed where wanted. Absent: voting, or hbgf where
-    /// k is given
+    /// File with consensus = { type = "…", … }, and k and seed where wanted. Absent: voting, or evidence_accumulation where
+    /// k is given (hbgf, which cuts balanced parts, beyond 10 000 objects)
     #[arg(long, value_name = "FILE")]
     method: Option<PathBuf>,
     /// Consensus function, in place of that of the method: a name or { type = "…", … }
@@ -137,13 +137,13 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         ("--data", args.data.as_deref()),
     ];
     check_outputs(&[("--out", args.out.as_deref())], &inputs)?;
-    let file = method(args)?;
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
         args.id.as_deref(),
         args.class.as_deref(),
         &args.ignore,
     )?;
+    let file = method(args, ensemble.n())?;
     let data = match &args.data {
         Some(name) => data(args, name, ensemble.n())?,
         None => objects.data.clone(),
@@ -263,8 +263,11 @@ fn taking_k() -> Result<Vec<&'static str>> {
     Ok(Catalogue::get()?.role(Role::ConsensusFunction).filter(takes).map(|d| d.tag).collect())
 }
 
+/// Most objects of which the default looks at pairs.
+const MOST_PAIRWISE: usize = 10_000;
+
 /// The method file after the options of the command line.
-fn method(args: &Args) -> std::result::Result<ConsensusFile, Failure> {
+fn method(args: &Args, n: usize) -> std::result::Result<ConsensusFile, Failure> {
     let mut document = match &args.method {
         Some(path) => file_kind::document(path)?,
         None => Document::parse("the default method", "")?,
@@ -282,8 +285,13 @@ fn method(args: &Args) -> std::result::Result<ConsensusFile, Failure> {
     }
     let names_k = args.k.is_some() || document.root().get("k").is_some();
     if names_k && document.root().get("consensus").is_none() {
-        note(args, "consensus = \"hbgf\", since k is given; --consensus chooses another");
-        document.root_mut().insert("consensus", Node::synthetic(&"hbgf".into()));
+        // It keeps a table of pairs; the cut of a graph into balanced parts does not.
+        let chosen = if n <= MOST_PAIRWISE { "evidence_accumulation" } else { "hbgf" };
+        note(
+            args,
+            &format!("consensus = \"{chosen}\", since k is given; --consensus chooses another"),
+        );
+        document.root_mut().insert("consensus", Node::synthetic(&chosen.into()));
     }
     let check = config::Check::default();
     config::validate::<ConsensusFile>(document.root(), "", check, &mut complaints);

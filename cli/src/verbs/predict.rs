@@ -8,7 +8,7 @@ use mustlink_datasets::OpenOptions;
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
-use crate::model::Model;
+use crate::model::{Model, Predicted};
 use crate::options::DataDir;
 use crate::{complete, term};
 
@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// CSV id,label to write, one row per object; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
+    /// A third column, distance: to the centre, or to the nearest object of the model where that decides
+    #[arg(long)]
+    distances: bool,
     /// No notes
     #[arg(long, short)]
     quiet: bool,
@@ -62,15 +65,23 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             other => other,
         })?;
     }
-    let labels = model.predict(&set)?;
+    let Predicted { labels, distances, far } = model.predict(&set)?;
     let mut sizes = vec![0usize; model.centres.k()];
     labels.iter().for_each(|&l| sizes[l as usize] += 1);
     let labels: Vec<Option<u32>> = labels.into_iter().map(Some).collect();
-    mustlink_datasets::write_labels(&args.out, &set, &labels)?;
+    let distances = args.distances.then_some(&distances[..]);
+    mustlink_datasets::write_labels_with(&args.out, &set, &labels, distances)?;
     if !args.quiet {
         let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
         term::tell(&format!("{}: {}", set.name, set.summary()));
-        term::tell(&format!("{}; new objects: {}", model.summary(), sizes.join(", ")));
+        let (what, rule) = (model.summary(), model.rule());
+        term::tell(&format!("{what}; new objects, by {rule}: {}", sizes.join(", ")));
+        if far > 0 {
+            term::tell(&format!(
+                "warning: {far} of {} objects are farther off than any object that the model was made of",
+                set.n()
+            ));
+        }
     }
     Ok(0)
 }

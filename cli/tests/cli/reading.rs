@@ -407,6 +407,38 @@ fn new_objects_go_to_the_clusters_of_a_model() {
 }
 
 #[test]
+fn the_objects_of_a_model_stay_where_they_are() {
+    // Two crescents side by side: not one for whose ends the nearest centre is their own.
+    let moon = |i: usize, flip: f64, x: f64, y: f64| {
+        let turn = std::f64::consts::PI * i as f64 / 29.0;
+        format!("{},{}\n", x + flip * turn.cos(), y + flip * turn.sin())
+    };
+    let rows: String =
+        (0..30).flat_map(|i| [moon(i, 1.0, 0.0, 0.0), moon(i, -1.0, 1.0, 0.3)]).collect();
+    let bench = Bench::with("f.csv", format!("width,length\n{rows}"));
+    let cluster = "cluster --data f.csv --k 2 --out own.csv --save-model m.json --quiet --clusterer \
+                   '{type=\"hierarchical\",linkage=\"single\"}'";
+    assert_eq!(bench.run(cluster).status, 0, "{}", bench.run(cluster).err);
+    let done = bench.run("predict --model m.json --data f.csv --out new.csv");
+    assert!(done.err.contains("by the nearest object of the model: 30, 30"), "{}", done.err);
+    assert!(!done.err.contains("warning"), "{}", done.err);
+    assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
+    // Far objects are said, and how far they are.
+    bench.write("far.csv", "width,length\n0,1\n300,400\n");
+    let far = bench.run("predict --model m.json --data far.csv --distances");
+    assert!(far.err.contains("warning: 1 of 2 objects are farther off"), "{}", far.err);
+    let line = far.out.lines().nth(2).unwrap();
+    let distance: f64 = line.rsplit_once(',').unwrap().1.parse().unwrap();
+    assert!((490.0..500.0).contains(&distance), "{line}");
+    // The centre decides for k-means, whose objects are at the nearest.
+    let kmeans = "cluster --data f.csv --k 2 --clusterer kmeans --out own.csv --save-model m.json";
+    assert_eq!(bench.run(kmeans).status, 0);
+    let done = bench.run("predict --model m.json --data f.csv --out new.csv");
+    assert!(done.err.contains("by the nearest centre: "), "{}", done.err);
+    assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
+}
+
+#[test]
 fn scores_match_by_id_or_not_at_all() {
     let bench = Bench::with("truth.csv", "flower,class\na,x\nb,y\nc,y\n");
     bench.write("labels.csv", "id,label\nc,1\na,0\nb,1\n");

@@ -63,6 +63,27 @@ impl Centres {
         self.centres.nrows()
     }
 
+    /// How far the row `x` is from the centre of cluster `h`: the root of what the method takes for a
+    /// squared distance, 1 − cosine for directions.
+    pub fn distance(&self, x: &[f64], h: usize) -> f64 {
+        let c = self.centres.row(h);
+        let difference: Array1<f64> = x.iter().zip(&c).map(|(x, c)| x - c).collect();
+        let squared = match (self.geometry, &self.weights, &self.metrics) {
+            (Geometry::Weighted, Some(w), _) => (&difference * &difference * w.row(h)).sum(),
+            (Geometry::Mahalanobis, _, Some(metrics)) => {
+                let metric = &metrics[if metrics.len() == 1 { 0 } else { h }];
+                difference.dot(&metric.dot(&difference))
+            }
+            (Geometry::Cosine, ..) => {
+                let x = Array1::from(x.to_vec());
+                let lengths = (x.dot(&x) * c.dot(&c)).sqrt();
+                return if lengths > 0.0 { 1.0 - x.dot(&c) / lengths } else { 1.0 };
+            }
+            _ => difference.dot(&difference),
+        };
+        squared.max(0.0).sqrt()
+    }
+
     /// The nearest centre of each row of `data`, the first of equals.
     ///
     /// # Errors
