@@ -31,6 +31,9 @@ pub(crate) struct ColumnArgs {
     /// Columns of a CSV to leave out
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub ignore: Vec<String>,
+    /// The first row of a CSV is an object already; columns are then called #1, #2 …
+    #[arg(long)]
+    pub no_header: bool,
     /// What stands between the cells of a CSV, or tab (default: that of , ; tab | which fits)
     #[arg(long, value_name = "CHARACTER", value_parser = separator)]
     pub sep: Option<char>,
@@ -53,6 +56,7 @@ impl ColumnArgs {
             display_column: self.display.clone(),
             features: self.features.clone(),
             ignore: self.ignore.clone(),
+            no_header: self.no_header,
             separator: self.sep,
             decimal: self.decimal,
             missing: self.na.clone(),

@@ -67,8 +67,12 @@ pub(crate) fn check_names(header: &[String], place: &str, settled: &[usize]) -> 
         header.iter().position(number).filter(|_| row)
     });
     if let Some(at) = at {
-        let message =
-            format!("the first row must name the columns, and column {} is {}", at + 1, header[at]);
+        let message = format!(
+            "the first row must name the columns, and column {} is {}; a file without names is read by \
+                 --no-header",
+            at + 1,
+            header[at]
+        );
         return Err(bad(line(), message));
     }
     let unnamed = (0..header.len()).find(|at| header[*at].is_empty() && !settled.contains(at));

@@ -22,6 +22,8 @@ pub struct OpenOptions {
     pub features: Vec<String>,
     /// Columns to leave out.
     pub ignore: Vec<String>,
+    /// The first row is an object already; columns are called `#1`, `#2` …
+    pub no_header: bool,
     /// What stands between cells. Absent: that of `, ; tab |` which fits.
     pub separator: Option<char>,
     /// What stands before the decimals of a number. Absent: a point.

@@ -38,6 +38,19 @@ impl<'a> Sheet<'a> {
     /// # Errors
     /// `Data` for an empty file, text that is not UTF-8, and what reading gives.
     pub fn open(input: Input<'a>, separator: Option<char>, expected: &str) -> Result<Self> {
+        Sheet::open_as(input, separator, expected, true)
+    }
+
+    /// As [`Sheet::open`]; without a header the columns are called `#1`, `#2` …
+    ///
+    /// # Errors
+    /// As [`Sheet::open`].
+    pub fn open_as(
+        input: Input<'a>,
+        separator: Option<char>,
+        expected: &str,
+        has_header: bool,
+    ) -> Result<Self> {
         let (separator, given) = match separator {
             None => (b',', false),
             Some(c) if c.is_ascii() && !matches!(c, '"' | '\n' | '\r') => (c as u8, true),
@@ -79,7 +92,11 @@ impl<'a> Sheet<'a> {
             Ok(())
         })?;
         sheet.header = found.unwrap_or_default();
-        sheet.skip(first.len());
+        if has_header {
+            sheet.skip(first.len());
+        } else {
+            sheet.header = (1..=sheet.header.len()).map(|at| format!("#{at}")).collect();
+        }
         Ok(sheet)
     }
 

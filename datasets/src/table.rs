@@ -132,7 +132,12 @@ pub(crate) fn read(
     listed: bool,
 ) -> Result<Dataset> {
     let place = input.place().to_string();
-    let sheet = Sheet::open(input, options.separator, "a header row and one row per object")?;
+    let sheet = Sheet::open_as(
+        input,
+        options.separator,
+        "a header row and one row per object",
+        !options.no_header,
+    )?;
     let separator = sheet.separator();
     let header = sheet.header().to_vec();
     let roles =
@@ -203,7 +208,12 @@ fn with_hint(e: Error, name: &str) -> Error {
 /// What the header and the first rows of a CSV already tell: that it can be read, with these columns.
 pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
     let place = input.place().to_string();
-    let sheet = Sheet::open(input, options.separator, "a header row and one row per object")?;
+    let sheet = Sheet::open_as(
+        input,
+        options.separator,
+        "a header row and one row per object",
+        !options.no_header,
+    )?;
     let header = sheet.header().to_vec();
     let roles = Roles::of(&header, options, false, &place)?;
     roles.judge(&header, 0, None, &place)?;

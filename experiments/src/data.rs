@@ -162,7 +162,10 @@ pub(crate) fn in_file_words(text: &str) -> String {
     ];
     let lists = [("--ignore ", "ignore"), ("--features ", "features"), ("--na", "na")];
     let mut out = String::new();
-    let mut rest = text.replace("--set 'transforms=[", "transforms = [").replace("]'", "]");
+    let mut rest = text
+        .replace("--no-header", "no_header = true")
+        .replace("--set 'transforms=[", "transforms = [")
+        .replace("]'", "]");
     while let Some(at) = rest.find("--") {
         out += &rest[..at];
         let here = rest[at..].to_string();
@@ -236,6 +239,7 @@ fn open_options(spec: &DatasetEntry, source: &Source) -> OpenOptions {
         id_column: spec.id_column.clone(),
         features: spec.features.clone(),
         ignore: spec.ignore.clone(),
+        no_header: spec.no_header,
         separator: spec.sep,
         decimal: spec.decimal,
         missing: spec.na.clone(),

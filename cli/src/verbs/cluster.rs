@@ -341,9 +341,13 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
         let unanswered = some(s.unanswered, "without an answer");
         let contradicting = some(s.answers_contradicting, "contradicting");
         let inferred = s.inferred;
+        let budget = match args.job.budget {
+            Some(budget) if s.queries < budget => format!(" of at most {budget}"),
+            _ => String::new(),
+        };
         lines.push((
             "queries",
-            format!("{}{unanswered}{contradicting}, and {inferred} inferred", s.queries),
+            format!("{}{budget}{unanswered}{contradicting}, and {inferred} inferred", s.queries),
         ));
     }
     if s.constraints > 0 {

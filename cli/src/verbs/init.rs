@@ -140,6 +140,7 @@ fn experiment(args: &Args, set: &Dataset) -> String {
     key("id_column", text(&columns.id));
     key("features", names(&columns.features));
     key("ignore", names(&columns.ignore));
+    key("no_header", columns.no_header.then(|| "true".to_string()));
     key("sep", columns.sep.map(|c| quoted(&c.to_string())));
     key("decimal", columns.decimal.map(|c| quoted(&c.to_string())));
     key("na", names(&columns.na));

@@ -354,6 +354,15 @@ fn hints_lead_to_what_helps() {
     assert_eq!((&index["members"], &index["k"]), (&2.into(), &2.into()));
     let ignored = bench.run("consensus parts.csv --ignore '#1' --quiet --format json").json();
     assert_eq!(ignored["members"], 2);
+    // A file without names is read when that is said.
+    bench.write("bare.csv", "1.5,2,a\n1.25,2.5,a\n9,8.5,b\n");
+    let bare = bench.run("cluster --data bare.csv --k 2");
+    assert!(bare.err.contains("a file without names is read by --no-header"), "{}", bare.err);
+    let read = bench.run("cluster --data bare.csv --no-header --class '#3'");
+    assert!(
+        read.out
+            .contains("data         bare: 3 objects, 2 features (#1, #2); no ids; classes #3 (2)")
+    );
     // A number of decimals names no class.
     let many: String = (0..6).map(|i| format!("{i}.5,{i}.25\n")).collect();
     bench.write("real.csv", format!("a,b\n{many}"));

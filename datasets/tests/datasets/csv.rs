@@ -133,11 +133,11 @@ fn what_is_wrong_is_named() {
         ),
         (
             "5,3,setosa\n4,3,setosa\n",
-            "bad.csv, line 1: the first row must name the columns, and column 1 is 5",
+            "bad.csv, line 1: the first row must name the columns, and column 1 is 5; a file without names is read by --no-header",
         ),
         (
             "5.1,3.5,setosa\n4.9,3.0,setosa\n",
-            "bad.csv, line 1: the first row must name the columns, and column 1 is 5.1",
+            "bad.csv, line 1: the first row must name the columns, and column 1 is 5.1; a file without names is read by --no-header",
         ),
         ("x,class\n1,\n2,?\n", "bad.csv: column \"class\" holds no class"),
     ] {

@@ -116,6 +116,9 @@ pub struct DatasetEntry {
     /// Columns to leave out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
+    /// The first row of a CSV is an object already; columns are then called `#1`, `#2` …
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_header: bool,
     /// What stands between the cells of a CSV; absent: that of `, ; tab |` which fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sep: Option<char>,
