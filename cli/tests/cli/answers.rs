@@ -48,7 +48,7 @@ fn a_method_says_what_becomes_of_contradicting_answers() {
     assert!(dropped < first && first < all, "{dropped} {first} {all}");
     let refused =
         bench.run(&format!("cluster --data d.csv --id id {NOISY} --set on_conflict=error --quiet"));
-    assert_eq!((refused.status, refused.out.as_str()), (2, ""), "{}", refused.err);
+    assert_eq!((refused.status, refused.out.as_str()), (3, ""), "{}", refused.err);
     assert!(refused.err.contains("contradicts must-links o"), "{}", refused.err);
 }
 
