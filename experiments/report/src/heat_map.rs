@@ -107,7 +107,7 @@ mod tests {
         let weights =
             FeatureWeights { features: (0..d).map(|s| format!("f<{s}>")).collect(), rows };
         let svg = heat_map(&Learned { dataset: "set", method: "a & b", weights: &weights });
-        assert_eq!(svg.matches("<rect x=").count(), 2 * FEATURES);
+        assert_eq!(svg.matches("stroke=\"#e4e4e4\"").count(), 2 * FEATURES);
         assert!(svg.contains(&format!("f&lt;{}&gt;: 5.000e2", d - 1)) && svg.contains("a &amp; b"));
         assert!(svg.contains("fill=\"rgb(0,68,120)\"") && svg.contains("cluster 1"));
         assert!(!svg.contains("NaN"));

@@ -87,7 +87,7 @@ pub fn report(dir: &Path) -> Result<Report> {
     }
     let made = Made { curves: &curves, results: &results, correction };
     let scores = tables::scores(&experiment, &made);
-    let across: Vec<Sheet> = significance.iter().map(|s| s.sheet(&experiment)).collect();
+    let across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
     let costs = tables::costs(&experiment, &made);
     let hurt = supervision.sheet(&experiment);
     let sheets = || {

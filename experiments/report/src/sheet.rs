@@ -48,18 +48,21 @@ pub(crate) struct Sheet {
 
 /// Columns that fit on a page of LaTeX at its own size.
 const FITS: usize = 7;
+/// Columns of means with intervals that fit in half of the page.
+const HALF: usize = 5;
 /// Columns from which on the page has letters of the smallest size.
 const MANY: usize = 11;
 
 impl Sheet {
     /// For the page: sorted by a click on a heading, the first column in place when the rest moves.
     pub fn html(&self) -> Markup {
-        let size = match self.head.len() {
-            columns if columns > MANY => "sheet most",
-            columns if columns > FITS => "sheet many",
-            _ => "sheet",
+        let (size, room) = match self.head.len() {
+            columns if columns > MANY => ("sheet most", "table all"),
+            columns if columns > FITS => ("sheet many", "table all"),
+            _ => ("sheet", "table"),
         };
         html! {
+            div class=(room) {
             div class="scroll" {
                 table class=(size) {
                     caption { (self.caption) }
@@ -78,8 +81,14 @@ impl Sheet {
                 }
             }
             @if !self.note.is_empty() { p class="dim" { (self.note) } }
+            }
             "\n"
         }
+    }
+
+    /// Whether means with their intervals take more than half of the page.
+    pub fn is_wide(&self) -> bool {
+        self.head.len() > HALF
     }
 
     fn row(&self, line: &Line) -> Markup {
@@ -159,7 +168,7 @@ impl Sheet {
 }
 
 /// A name that may continue on the next line after a joint.
-fn breakable(text: &str) -> Markup {
+pub(crate) fn breakable(text: &str) -> Markup {
     html! {
         @for part in text.split_inclusive(['_', '/']) {
             (part) @if part.ends_with(['_', '/']) { wbr; }

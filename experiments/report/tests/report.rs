@@ -104,6 +104,33 @@ fn a_mailed_report_loses_nothing() {
 }
 
 #[test]
+fn tables_are_hidden_whole_and_say_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(STUDY, dir.path());
+    // Every table that is sorted is hidden with its caption and its note where no row has the text.
+    let tables =
+        page.matches("<div class=\"table").count() - page.matches("<div class=\"tables").count();
+    assert_eq!(tables, page.matches("<table class=\"sheet").count());
+    assert!(page.contains("id=\"filtered\" role=\"status\""));
+    assert!(page.contains("bold, ranks, tests, and the axes of figures"), "{page}");
+    // Links in the head do not end under the bar.
+    assert!(page.contains("h2,h3,a[id]{scroll-margin-top:"));
+    // What moves sideways says so, and names of rows stay.
+    assert!(page.contains(".scroll.more::before") && page.contains("<g class=\"rows\"><rect"));
+    // Printed, a heading stays with its curves and the configuration is folded.
+    assert!(page.contains("<div class=\"together\"><h3>ari</h3>"));
+    assert!(page.contains("<details class=\"fold\"><summary>Configuration"));
+    // Methods are hidden in ranks and pairs, too.
+    let ranks = std::fs::read_to_string(dir.path().join("figures/ranks-ari.svg")).unwrap();
+    assert!((0..3).all(|at| ranks.contains(&format!("<g data-m=\"{at}\">"))), "{ranks}");
+    // With two data sets no pair can be significant, and the page says so.
+    assert!(
+        page.contains("with 2 data sets no pair can be below p = .5 × 3 pairs = 1"),
+        "{page}"
+    );
+}
+
+#[test]
 fn constraints_that_hurt_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(STUDY, dir.path());
@@ -140,6 +167,8 @@ fn a_failed_cell_has_its_command() {
     let failed = failures(dir.path()).unwrap();
     assert!(failed.len() >= 12, "{}", failed.len());
     let command = format!("mustlink retry {} --cell ", dir.path().display());
+    // Below its message, which has room.
+    assert!(page.contains("<td class=\"w\">") && page.contains(&format!("<code>{command}")));
     let identity = page.split(&command).nth(1).unwrap().split('<').next().unwrap();
     let lines = std::fs::read_to_string(dir.path().join("cells.csv")).unwrap();
     assert!(lines.contains(&format!("iris,plain,0,0,{identity}")), "{identity}");
