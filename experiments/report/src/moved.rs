@@ -166,6 +166,7 @@ pub(crate) fn section(moved: &[Move], experiment: &Experiment) -> Option<Section
     let ranks = moved.len() - means;
     let sheet = Sheet {
         caption: "Ranks, significance at 5 %, means at the last point".into(),
+        lead: "",
         note: String::new(),
         head: head.map(|h| (h.to_string(), None)).into(),
         lines: moved.iter().take(ranks + LISTED).map(&mut line).collect(),

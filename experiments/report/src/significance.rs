@@ -341,6 +341,7 @@ impl Significance {
         }
         Sheet {
             caption: format!("{} over all data sets", self.title()),
+            lead: "Tests: ",
             note,
             head: heads.map(|h| (h.to_string(), None)).into(),
             lines: lines.collect(),

@@ -66,6 +66,7 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
     note += &few_repeats(experiment);
     Sheet {
         caption: format!("{}{better}", column.head),
+        lead: "Scores: ",
         note,
         head: heads(experiment),
         lines,
@@ -135,7 +136,14 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
         let lines = sets().map(line).collect();
         let (caption, note) = (caption.to_string(), note.to_string());
         let any = all.iter().any(|m| *m > 0.0);
-        any.then(|| Sheet { caption, note, head: heads(experiment), lines, words: Vec::new() })
+        any.then(|| Sheet {
+            caption,
+            lead: "At the last point: ",
+            note,
+            head: heads(experiment),
+            lines,
+            words: Vec::new(),
+        })
     });
     sheets.collect()
 }

@@ -4,6 +4,7 @@ use mustlink as _;
 use std::path::Path;
 
 use mustlink_experiments::{Experiment, RunOptions, failures, retry_cell, run};
+use mustlink_report::citation::{REFERENCES, Used, own_entry};
 use mustlink_report::report;
 
 const STUDY: &str = r#"
@@ -124,10 +125,7 @@ fn tables_are_hidden_whole_and_say_so() {
     let ranks = std::fs::read_to_string(dir.path().join("figures/ranks-ari.svg")).unwrap();
     assert!((0..3).all(|at| ranks.contains(&format!("<g data-m=\"{at}\">"))), "{ranks}");
     // With two data sets no pair can be significant, and the page says so.
-    assert!(
-        page.contains("with 2 data sets no pair can be below p = .5 × 3 pairs = 1"),
-        "{page}"
-    );
+    assert!(page.contains("with 2 data sets no pair can be below p = .5 × 3 pairs = 1"), "{page}");
 }
 
 #[test]
@@ -221,4 +219,41 @@ fn a_baseline_is_a_method() {
         said.contains("plot.baseline: no method has the id \"plane\"; did you mean \"plain\"?"),
         "{said}"
     );
+}
+
+#[test]
+fn a_tex_compiles_tables_and_references() {
+    let dir = tempfile::tempdir().unwrap();
+    page_of(STUDY, dir.path());
+    let tables = std::fs::read_to_string(dir.path().join("tables.tex")).unwrap();
+    assert!(
+        tables.contains("\\caption{Scores: ari area $\\uparrow$. Mean $\\pm$ half width of the")
+    );
+    assert_eq!(tables.matches("\\caption{").count(), tables.matches("\\label{tab:").count());
+    let tool = |name: &str, arguments: &[&str]| {
+        let mut command = std::process::Command::new(name);
+        command.args(arguments).current_dir(dir.path()).output()
+    };
+    if tool("pdflatex", &["--version"]).and(tool("bibtex", &["--version"])).is_err() {
+        eprintln!("SKIPPED: there is no pdflatex with bibtex here, so nothing is compiled");
+        return;
+    }
+    let sentence = Used::of(&parse(STUDY)).unwrap().sentence();
+    let text = format!(
+        "\\documentclass{{article}}\n\\usepackage[utf8]{{inputenc}}\n\\usepackage[T1]{{fontenc}}\n\
+         \\usepackage{{booktabs,graphicx}}\n\\begin{{document}}\n{sentence}\n\\input{{tables}}\n\
+         \\bibliographystyle{{plain}}\\bibliography{{all}}\n\\end{{document}}\n"
+    );
+    std::fs::write(dir.path().join("t.tex"), text).unwrap();
+    std::fs::write(dir.path().join("all.bib"), own_entry() + REFERENCES).unwrap();
+    for (name, arguments) in [
+        ("pdflatex", &["-interaction=nonstopmode", "-halt-on-error", "t"][..]),
+        ("bibtex", &["t"]),
+        ("pdflatex", &["-interaction=nonstopmode", "-halt-on-error", "t"]),
+    ] {
+        let made = tool(name, arguments).unwrap();
+        let said = String::from_utf8_lossy(&made.stdout);
+        assert!(made.status.success(), "{said}");
+        assert!(!said.contains("Overfull \\hbox"), "{said}");
+    }
 }
