@@ -1,6 +1,6 @@
 //! What does a method take against another, against a bound, against what it was given?
 
-use crate::axis::Axis;
+use crate::axis::{Axis, width_of};
 use crate::chart::{Chart, Panel as Plot};
 use crate::figure::{Figure, csv};
 use crate::legend::Legend;
@@ -141,9 +141,11 @@ pub(crate) fn times(experiment: &Experiment, results: &Results) -> Option<Figure
     if panels.is_empty() {
         return None;
     }
+    // A name longer than the plot would run into the next one; the caption has it.
+    let whole = format!("seconds, {reference}");
     let scatter = Scatter {
         title: "Time",
-        x_name: &format!("seconds, {reference}"),
+        x_name: if width_of(&whole) <= PLOT { &whole } else { "seconds, reference" },
         y_name: "seconds",
         logarithmic: true,
         identity: true,
@@ -152,8 +154,8 @@ pub(crate) fn times(experiment: &Experiment, results: &Results) -> Option<Figure
         panels,
     };
     let caption = format!(
-        "Mean seconds of a cell at its last point, selection included; a point for each data set. Above the \
-         dashed line: slower than {reference}."
+        "Mean seconds of a cell at its last point, selection included, against those of the reference {reference}; \
+         a point for each data set. Above the dashed line: slower."
     );
     Some(Figure::new("times", caption, scatter.svg(), scatter.numbers("reference_s", "method_s")))
 }

@@ -121,6 +121,13 @@ fn tables_are_hidden_whole_and_say_so() {
     // Printed, a heading stays with its curves and the configuration is folded.
     assert!(page.contains("<div class=\"together\"><h3>ari</h3>"));
     assert!(page.contains("<details class=\"fold\"><summary>Configuration"));
+    // A long name of the reference does not run from panel to panel: the caption has it.
+    let long = "a reference with a name that is longer than any panel is wide";
+    let named = STUDY.replace("\"plain\"", &format!("\"{long}\""));
+    let other = tempfile::tempdir().unwrap();
+    assert!(page_of(&named, other.path()).contains(&format!("those of the reference {long};")));
+    let times = std::fs::read_to_string(other.path().join("figures/times.svg")).unwrap();
+    assert!(times.contains(">seconds, reference</text>") && !times.contains(&format!(", {long}<")));
     // Methods are hidden in ranks and pairs, too.
     let ranks = std::fs::read_to_string(dir.path().join("figures/ranks-ari.svg")).unwrap();
     assert!((0..3).all(|at| ranks.contains(&format!("<g data-m=\"{at}\">"))), "{ranks}");
