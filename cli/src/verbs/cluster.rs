@@ -165,6 +165,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(path) = &args.weights {
         let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(&job, args))?;
         mustlink_datasets::write_weights(path, weights)?;
+        let constant = mustlink_report::near_constant_features(weights);
+        if !constant.is_empty() {
+            term::tell(&format!(
+                "warning: --weights: {} hardly varies where it weighs most: the weight is that of the \
+                 smallest variance allowed; --set 'transforms=[\"drop_constant\"]' leaves constant features out",
+                constant.join(", ")
+            ));
+        }
     }
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {

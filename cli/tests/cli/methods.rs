@@ -314,6 +314,13 @@ fn weights_of_features_are_written_under_their_names() {
     assert_eq!((lines[0], lines.len()), ("cluster,x,y", 2), "{}", done.err);
     assert!(lines[1].starts_with("all,"));
 
+    // A feature that hardly varies weighs most, and says nothing.
+    let line = |at: usize| format!("{}.25,{}.5,0.5\n", at % 17, at * at % 23);
+    bench.write("flat.csv", "x,y,lip\n".to_string() + &(0..30).map(line).collect::<String>());
+    let done =
+        bench.run("cluster --data flat.csv --features all --k 2 --clusterer mpck_means --weights fw.csv --quiet");
+    assert!(done.err.contains("warning: --weights: lip hardly varies"), "{}", done.err);
+
     let done = run(
         "--clusterer kmeans --out labels.csv --weights w2.csv --save-model m.json --plot figs --quiet",
     );

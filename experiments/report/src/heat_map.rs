@@ -57,6 +57,17 @@ fn shares(weights: &FeatureWeights) -> Vec<Vec<f64>> {
     weights.rows.iter().map(share).collect()
 }
 
+/// The features whose weight in some cluster is that of the smallest variance that the method allows: it
+/// says that they hardly vary, not that they tell clusters apart.
+pub fn near_constant_features(weights: &FeatureWeights) -> Vec<&str> {
+    let constant: Vec<Vec<bool>> = weights.rows.iter().map(|row| near_constant(row)).collect();
+    let named = weights.features.iter().enumerate();
+    named
+        .filter(|(at, _)| constant.iter().any(|row| row[*at]))
+        .map(|(_, name)| name.as_str())
+        .collect()
+}
+
 /// What stands below the figure.
 pub(crate) fn caption(weights: &FeatureWeights) -> String {
     let mut text = String::from(if weights.rows.len() > 1 {
@@ -65,10 +76,7 @@ pub(crate) fn caption(weights: &FeatureWeights) -> String {
         "One metric for all clusters; darker: a larger share of its weights."
     });
     text += " What the first fold of the first repeat learned at the last point.";
-    let constant: Vec<Vec<bool>> = weights.rows.iter().map(|row| near_constant(row)).collect();
-    let named = weights.features.iter().enumerate();
-    let named = named.filter(|(at, _)| constant.iter().any(|row| row[*at])).map(|(_, name)| name);
-    let named: Vec<&str> = named.map(String::as_str).collect();
+    let named = near_constant_features(weights);
     if !named.is_empty() {
         text += &format!(
             " Grey, and in no share: near-constant, so that the weight is that of the smallest variance \
