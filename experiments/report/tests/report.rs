@@ -229,6 +229,7 @@ fn a_baseline_is_a_method() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that skips says so")]
 fn a_tex_compiles_tables_and_references() {
     let dir = tempfile::tempdir().unwrap();
     page_of(STUDY, dir.path());
