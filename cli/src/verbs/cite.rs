@@ -6,7 +6,7 @@ use biblatex::Bibliography;
 use mustlink::Error;
 use mustlink::config;
 use mustlink_experiments::Experiment;
-use mustlink_report::citation::{REFERENCES, Used, own_entry};
+use mustlink_report::citation::{REFERENCES, Used, entry, own_entry};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -33,18 +33,17 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             used.add(&tree)?;
         }
     }
-    let mut known = vec![parse(Path::new("references.bib"), REFERENCES)?];
+    let mut known = vec![REFERENCES.to_string()];
     for file in &args.bib {
         let text = std::fs::read_to_string(file).map_err(|e| data(file, &e.to_string()))?;
-        known.push(parse(file, &text)?);
+        check(file, &text)?;
+        known.push(text);
     }
     let mut entries = own_entry();
     for key in used.keys() {
-        match known.iter().find_map(|b| b.get(key)) {
-            Some(entry) => {
-                let text = entry.to_bibtex_string().unwrap_or_else(|_| entry.to_biblatex_string());
-                entries += &format!("\n{}\n", text.trim());
-            }
+        // As it stands there: a library that writes entries anew turns -- and accents into what LaTeX lacks.
+        match known.iter().find_map(|b| entry(b, key)) {
+            Some(entry) => entries += &format!("\n{entry}\n"),
             None => {
                 term::tell(&format!(
                     "warning: no BibTeX entry for {key}, which {} cites; --bib FILE gives one",
@@ -72,8 +71,10 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
     })
 }
 
-fn parse(file: &Path, text: &str) -> Result<Bibliography, Failure> {
-    Bibliography::parse(text).map_err(|e| data(file, &format!("not BibTeX: {}", e.kind)))
+fn check(file: &Path, text: &str) -> Result<(), Failure> {
+    Bibliography::parse(text)
+        .map(|_| ())
+        .map_err(|e| data(file, &format!("not BibTeX: {}", e.kind)))
 }
 
 fn data(file: &Path, message: &str) -> Failure {

@@ -209,10 +209,6 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         };
         mustlink_datasets::write_labels(out, &job.original, &labels)?;
     }
-    if let Some(path) = &args.weights {
-        let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(&job, args))?;
-        mustlink_datasets::write_weights(path, weights)?;
-    }
     if let Some(path) = &args.save_model {
         let (method, Clustered { steps, input, run, .. }) = (job.config.clone(), &clustered);
         let model = Model::new(
@@ -233,6 +229,19 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let data = if input.n() == labels.len() { input } else { &job.problem.data };
         let projection = Projection { data, labels, constraints, set: &job.set };
         projection.write(folder, &args.formats.plot_formats, job.context())?;
+    }
+    // Last: no property tells beforehand whether weights are learned, and what else was made is kept.
+    if let Some(path) = &args.weights {
+        let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(&job, args))?;
+        mustlink_datasets::write_weights(path, weights)?;
+        let constant = mustlink_report::near_constant_features(weights);
+        if !constant.is_empty() {
+            term::tell(&format!(
+                "warning: --weights: {} hardly varies where it weighs most: the weight is that of the \
+                 smallest variance allowed; --set 'transforms=[\"drop_constant\"]' leaves constant features out",
+                constant.join(", ")
+            ));
+        }
     }
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {

@@ -247,12 +247,15 @@ fn cited_are_exactly_the_methods_of_a_run() {
     let (sentence, entries) = cited.out.split_once("\n\n").unwrap();
     assert!(sentence.starts_with("% We used mustlink "), "{sentence}");
     assert!(
-        sentence.contains("pck_means~\\cite{Basu2004") && sentence.ends_with('.'),
+        sentence.contains("pck\\_means~\\cite{Basu2004") && sentence.ends_with('.'),
         "{sentence}"
     );
     assert!(entries.contains("{Basu2004,") && entries.contains("{mustlink,"), "{entries}");
     assert!(!entries.contains("Wagstaff2001"), "{entries}");
     assert_eq!(bench.run("cite e.toml").out, cited.out);
+    // Ranges as LaTeX has them, and a year for the program.
+    assert!(entries.contains("{333--344}") && !entries.contains('–'), "{entries}");
+    assert!(entries.contains("  year = {20"), "{entries}");
     let both = bench.run("cite out m.toml").out;
     assert!(both.contains("Wagstaff2001") && both.contains("Basu2004"), "{both}");
 }

@@ -314,10 +314,21 @@ fn weights_of_features_are_written_under_their_names() {
     assert_eq!((lines[0], lines.len()), ("cluster,x,y", 2), "{}", done.err);
     assert!(lines[1].starts_with("all,"));
 
-    let done = run("--clusterer kmeans --out labels.csv --weights w2.csv --quiet");
+    // A feature that hardly varies weighs most, and says nothing.
+    let line = |at: usize| format!("{}.25,{}.5,0.5\n", at % 17, at * at % 23);
+    bench.write("flat.csv", "x,y,lip\n".to_string() + &(0..30).map(line).collect::<String>());
+    let done =
+        bench.run("cluster --data flat.csv --features all --k 2 --clusterer mpck_means --weights fw.csv --quiet");
+    assert!(done.err.contains("warning: --weights: lip hardly varies"), "{}", done.err);
+
+    let done = run(
+        "--clusterer kmeans --out labels.csv --weights w2.csv --save-model m.json --plot figs --quiet",
+    );
     assert_eq!((done.status, done.out.as_str()), (2, ""));
     assert!(done.err.starts_with("error: --weights: kmeans learned no feature weights (the labels are in labels.csv); lac, "), "{}", done.err);
     assert!(!bench.path("w2.csv").exists() && bench.path("labels.csv").exists());
+    // What was made besides is kept.
+    assert!(bench.path("m.json").exists() && bench.path("figs/projection.svg").exists());
     let done = run("--clusterer lac --out l.csv --weights l.csv");
     done.failed(2, "error: --weights l.csv: and --out l.csv name the same file\n");
 }

@@ -61,10 +61,10 @@ fn verdicts_of_finished_experiments_are_one_table() {
     let saved = bench.run("verdicts mustlink-results/claims --save papers");
     assert_eq!((saved.status, saved.err.as_str()), (0, "written: papers/README.md\n"));
     let page = bench.read("papers/README.md");
-    let line = "| [claims](#claims) | 4 | 3 | 0 | 1 | 0 | split.repeats 5 → 2 |";
+    let line = "| [claims](#claims) ([file](claims.toml)) |  | 4 | 3 | 0 | 0 | 1 | 0 | split.repeats 5 → 2 |";
     assert!(page.contains(line), "{page}");
     assert!(page.contains("\n| 1: the method does no harm \\| much | "), "{page}");
-    let fails = page.lines().filter(|l| l.contains("| not reproduced | iris"));
+    let fails = page.lines().filter(|l| l.contains("| not reproduced | **iris"));
     assert!(
         fails.clone().count() == 1 && fails.clone().all(|l| l.ends_with(" | a \\| b |")),
         "{page}"

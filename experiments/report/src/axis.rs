@@ -4,7 +4,8 @@ use crate::scale::{Scale, decades, number, power, ticks};
 
 /// About how many pixels a text of 12 pixels takes, rather too many: an estimate that errs must err here.
 pub(crate) fn width_of(text: &str) -> f64 {
-    7.4 * text.chars().count() as f64
+    let wide = |c: char| c.is_uppercase() || "mw@%_".contains(c);
+    text.chars().map(|c| if wide(c) { 9.4 } else { 7.4 }).sum()
 }
 
 /// A name of at most so many letters.

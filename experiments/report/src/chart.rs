@@ -25,6 +25,8 @@ pub(crate) struct Panel {
     pub height: f64,
     /// What is drawn, from the lowest to the uppermost.
     pub marks: Vec<Mark>,
+    /// The series that all of it is of: hidden along with it.
+    pub series: Option<usize>,
 }
 
 /// A figure.
@@ -61,20 +63,25 @@ impl Chart {
     pub fn svg(&self) -> String {
         // Plots stand exactly below one another.
         let margin = self.panels.iter().map(|p| p.y.room_left()).fold(0.0, f64::max);
-        let columns = self.panels.len().clamp(1, self.columns);
+        let longest = self.panels.iter().map(|p| width_of(&p.title)).fold(0.0, f64::max);
+        // A panel is as wide as its title; then fewer stand side by side.
+        let pitch = margin + (self.width + RIGHT).max(longest + 12.0);
+        let fit = (margin + self.width + RIGHT) * self.columns as f64 / pitch;
+        let columns = self.panels.len().clamp(1, self.columns.min(fit as usize).max(1));
         // Names of rows leave no doubt where a figure begins; numbers do, beside a lone plot.
         let left =
             if columns == 1 && self.panels.iter().all(|p| p.y.is_drawn()) { margin } else { 20.0 };
-        let panels = (margin + self.width + RIGHT) * columns as f64;
+        let panels = pitch * columns as f64;
         // Letters of the title are of 15 pixels.
         let title = left + width_of(&self.title) * 1.25 + 20.0;
-        let width = (panels + self.legend.width()).max(title);
+        let note = left + width_of(&self.note);
+        let width = (panels + self.legend.width()).max(title).max(note);
 
         let mut top = if self.note.is_empty() { 34.0 } else { 52.0 };
         let place = if self.legend.beside { panels } else { left };
         let (legend, height) = self.legend.draw((place, top + 8.0), width - left);
         top += if height > 0.0 { height + 8.0 } else { 0.0 };
-        let (frames, height) = self.frames(columns, margin, top);
+        let (frames, height) = self.frames(columns, (margin, pitch), top);
         let (w, h) = (width.round(), height.round());
         let drawn = html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (w) " " (h) } width=(w)
@@ -86,21 +93,30 @@ impl Chart {
                 "\n"
                 @if !self.note.is_empty() { text x=(px(left)) y="40" { (self.note) } "\n" }
                 (legend)
-                @for (panel, frame) in self.panels.iter().zip(&frames) { (panel.draw(frame, margin)) }
+                @for (panel, frame) in self.panels.iter().zip(&frames) {
+                    @let drawn = panel.draw(frame, margin);
+                    @if panel.series.is_some() { g data-m=[panel.series] { (drawn) } } @else { (drawn) }
+                }
             }
             "\n"
         };
         drawn.into_string()
     }
 
-    /// Where the plots are, row by row from `top`, and where the last row ends.
-    fn frames(&self, columns: usize, margin: f64, mut top: f64) -> (Vec<Frame>, f64) {
+    /// Where the plots are, row by row from `top`, and where the last row ends; a plot stands `margin` from
+    /// the left of its panel, and `pitch` from plot to plot.
+    fn frames(
+        &self,
+        columns: usize,
+        (margin, pitch): (f64, f64),
+        mut top: f64,
+    ) -> (Vec<Frame>, f64) {
         let mut frames = Vec::new();
         for row in self.panels.chunks(columns) {
             let most = |of: &dyn Fn(&Panel) -> f64| row.iter().map(of).fold(0.0, f64::max);
             top += most(&|p| if p.title.is_empty() { 0.0 } else { 26.0 });
             frames.extend(row.iter().enumerate().map(|(at, panel)| Frame {
-                left: (margin + self.width + RIGHT) * at as f64 + margin,
+                left: pitch * at as f64 + margin,
                 top,
                 width: self.width,
                 height: panel.height,
@@ -115,7 +131,7 @@ impl Chart {
 
 impl Panel {
     pub fn new(x: Axis, y: Axis, height: f64, marks: Vec<Mark>) -> Panel {
-        Panel { title: String::new(), x, y, height, marks }
+        Panel { title: String::new(), x, y, height, marks, series: None }
     }
 
     pub fn titled(self, title: &str) -> Panel {
@@ -133,6 +149,9 @@ impl Panel {
             }
         };
         let fills = self.y.marked != Marked::Across;
+        let name = |y: f64, text: &str| {
+            html! { text x=(px(frame.left - 8.0)) y=(px(y + 4.0)) text-anchor="end" { (text) } }
+        };
         html! {
             @if !self.title.is_empty() {
                 text x=(left) y=(px(top - 8.0)) font-weight="600" { (self.title) }
@@ -145,8 +164,7 @@ impl Panel {
                     Marked::Outside => path d={ "M" (left) " " (px(y)) "h-5" } stroke=(GREY) {},
                     Marked::Bare | Marked::Upright => {}
                 }
-                text x=(px(frame.left - 8.0)) y=(px(y + 4.0)) text-anchor="end" { (text) }
-                "\n"
+                @if self.y.marked != Marked::Bare { (name(y, text)) "\n" }
             }
             @for (at, text) in &self.x.ticks {
                 @let x = px(frame.x(*at));
@@ -163,6 +181,14 @@ impl Panel {
             @if !fills { (ends) }
             @for mark in &self.marks { (mark.draw(frame)) "\n" }
             @if fills { (ends) }
+            // Names of rows stay in place when a page moves the rest sideways: they lie above it.
+            @if self.y.marked == Marked::Bare && !self.y.ticks.is_empty() {
+                g class="rows" {
+                    rect x=(px(frame.left - margin)) y=(px(top)) width=(px(margin - 4.0))
+                        height=(px(frame.height)) fill="#fff" {}
+                    @for (at, text) in &self.y.ticks { (name(frame.y(*at), text)) "\n" }
+                }
+            }
             @if !self.x.name.is_empty() {
                 @let x = px(frame.left + frame.width / 2.0);
                 text x=(x) y=(px(bottom + 39.0)) text-anchor="middle" { (self.x.name) }
@@ -200,6 +226,27 @@ mod tests {
         assert!(outside.contains("<path d=\"M60.2 100h-5\" stroke=\"#555\">"), "{outside}");
         assert!(!outside.contains("#e4e4e4"));
         assert!(outside.contains("<path d=\"M110.2 140v5\" stroke=\"#555\">"), "{outside}");
+    }
+
+    #[test]
+    fn titles_of_panels_have_room() {
+        let title = "pck_means + explore_consolidate, a long name of a method";
+        let panel = |at: usize| {
+            let axis = |name: &str| Axis::round(name, (0.0, 1.0), 2);
+            let panel = Panel::new(axis("x"), axis("y"), 80.0, Vec::new()).titled(title);
+            Panel { series: Some(at), ..panel }
+        };
+        let svg = Chart::new("t", "d", 100.0, 4, (0..4).map(panel).collect()).svg();
+        let number = |text: &str, key: &str| -> f64 {
+            text.split(key).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        let width = number(&svg, " width=\"");
+        let starts: Vec<f64> = (0..4)
+            .map(|at| number(svg.split(&format!("<g data-m=\"{at}\">")).nth(1).unwrap(), "x=\""))
+            .collect();
+        assert!(starts.iter().all(|x| x + width_of(title) < width), "{starts:?} {width}");
+        // As wide as before, so that fewer stand side by side.
+        assert!(width < 700.0 && starts[0] != starts[1] || starts[1] == starts[2], "{starts:?}");
     }
 
     #[test]

@@ -12,9 +12,33 @@ use mustlink_experiments::Experiment;
 /// Papers of the plugins that come with the program, as BibTeX.
 pub const REFERENCES: &str = include_str!("../../../book/references.bib");
 
-/// Plugins by role and tag.
+/// Papers on statistics that the paragraph for a paper cites.
+const STATISTICS: &str = include_str!("statistics.bib");
+
+/// Papers of a plugin that are cited only where an option has a certain value: tag, key, option, value.
+/// Forms that change no label are cited where they were asked for by name.
+const ONLY_WITH: [(&str, &str, &str, &str); 5] = [
+    ("kmeans", "ArthurVassilvitskii2007", "init", "kmeans_plus_plus"),
+    ("kmeans", "Bahmani2012", "init", "kmeans_parallel"),
+    ("kmeans", "DhillonModha2001", "distortion", "cosine"),
+    ("kmeans", "Hamerly2010", "algorithm", "hamerly"),
+    ("kmeans", "Ding2015", "algorithm", "yinyang"),
+];
+
+/// What a plugin cites with these options.
+pub(crate) fn references(d: &Descriptor, options: &Value) -> Vec<&'static str> {
+    let default = (d.default)();
+    let value = |option: &str| options.get(option).or(default.get(option));
+    let ran = |key: &&str| {
+        let mut rules = ONLY_WITH.iter().filter(|r| r.0 == d.tag && r.1 == *key);
+        rules.all(|(_, _, option, wanted)| value(option).is_none_or(|v| v == wanted))
+    };
+    d.references.iter().copied().filter(ran).collect()
+}
+
+/// Plugins by role and tag, with the keys of what they cite as they were run.
 #[derive(Default)]
-pub struct Used(BTreeMap<(Role, &'static str), &'static Descriptor>);
+pub struct Used(BTreeMap<(Role, &'static str), (&'static Descriptor, BTreeSet<&'static str>)>);
 
 impl Used {
     /// Adds the plugins in a tree of configuration.
@@ -23,8 +47,9 @@ impl Used {
     /// A registry that is empty or holds a tag twice.
     pub fn add(&mut self, tree: &Value) -> Result<()> {
         Catalogue::get()?;
-        visit_plugins(tree, &mut |d, _| {
-            self.0.insert((d.role, d.tag), d);
+        visit_plugins(tree, &mut |d, options| {
+            let (_, keys) = self.0.entry((d.role, d.tag)).or_insert((d, BTreeSet::new()));
+            keys.extend(references(d, options));
             true
         });
         Ok(())
@@ -44,28 +69,28 @@ impl Used {
 
     /// The keys of what they cite, each once.
     pub fn keys(&self) -> BTreeSet<&'static str> {
-        self.0.values().flat_map(|d| d.references).copied().collect()
+        self.0.values().flat_map(|used| &used.1).copied().collect()
     }
 
     /// The tags of those that cite `key`.
     pub fn citing(&self, key: &str) -> Vec<&'static str> {
-        self.0.values().filter(|d| d.references.contains(&key)).map(|d| d.tag).collect()
-    }
-
-    /// The plugins of a role, in the order of their tags.
-    pub fn role(&self, role: Role) -> impl Iterator<Item = &'static Descriptor> + '_ {
-        self.0.values().filter(move |d| d.role == role).copied()
+        self.0.values().filter(|used| used.1.contains(key)).map(|used| used.0.tag).collect()
     }
 
     /// One sentence with every plugin, role by role, for LaTeX.
     pub fn sentence(&self) -> String {
         let mut parts = Vec::new();
         for role in Role::ALL {
-            let named: Vec<String> = self
-                .role(role)
-                .map(|d| match d.references {
-                    [] => d.tag.to_string(),
-                    keys => format!("{}~\\cite{{{}}}", d.tag, keys.join(",")),
+            let mine = self.0.values().filter(|used| used.0.role == role);
+            let named: Vec<String> = mine
+                .map(|(d, keys)| {
+                    let tag = d.tag.replace('_', "\\_");
+                    // In the order of the plugin: what it is comes first.
+                    let keys = d.references.iter().copied().filter(|key| keys.contains(key));
+                    match keys.collect::<Vec<_>>() {
+                        keys if keys.is_empty() => tag,
+                        keys => format!("{tag}~\\cite{{{}}}", keys.join(",")),
+                    }
                 })
                 .collect();
             if !named.is_empty() {
@@ -78,11 +103,19 @@ impl Used {
     }
 }
 
+/// The year of this version.
+const YEAR: u32 = 2026;
+
 /// The entry of the program itself.
 pub fn own_entry() -> String {
+    let url = match env!("CARGO_PKG_REPOSITORY") {
+        "" => String::new(),
+        url => format!(",\n  url = {{{url}}}"),
+    };
     format!(
         "@misc{{mustlink,\n  author = {{{{The mustlink maintainers}}}},\n  title = {{mustlink: \
-         semi-supervised clustering ensembles as trees of named plugins}},\n  note = {{Version {}}}\n}}\n",
+         semi-supervised clustering ensembles as trees of named plugins}},\n  year = {{{YEAR}}},\n  note = \
+         {{Version {}}}{url}\n}}\n",
         env!("CARGO_PKG_VERSION")
     )
 }
@@ -106,13 +139,19 @@ pub fn entry<'a>(bibliography: &'a str, key: &str) -> Option<&'a str> {
     None
 }
 
-/// BibTeX of the program and of everything that `used` cites, and the keys that have no entry.
-pub(crate) fn bibtex(used: &Used) -> (String, Vec<&'static str>) {
+/// BibTeX of the program, of everything that `used` cites and of what `paragraph` cites beside, and the
+/// keys that have no entry.
+pub(crate) fn bibtex(used: &Used, paragraph: &str) -> (String, Vec<&'static str>) {
     let (mut text, mut missing) = (own_entry(), Vec::new());
     for key in used.keys() {
         match entry(REFERENCES, key) {
             Some(entry) => text += &format!("\n{entry}\n"),
             None => missing.push(key),
+        }
+    }
+    for key in ["Benavoli2017", "Demsar2006", "Garcia2010", "NadeauBengio2003"] {
+        if let Some(entry) = entry(STATISTICS, key).filter(|_| paragraph.contains(key)) {
+            text += &format!("\n{entry}\n");
         }
     }
     (text, missing)
@@ -132,16 +171,36 @@ mod tests {
     }
 
     #[test]
+    fn options_decide_what_is_cited() {
+        let mut used = Used::default();
+        used.add(&json!({ "type": "kmeans" })).unwrap();
+        let plain = ["ArthurVassilvitskii2007", "Lloyd1982"];
+        assert_eq!(used.keys().into_iter().collect::<Vec<_>>(), plain);
+        assert!(used.sentence().contains("{Lloyd1982,ArthurVassilvitskii2007}"));
+        used.add(&json!({ "type": "kmeans", "init": "random", "distortion": "cosine" })).unwrap();
+        assert!(used.keys().contains("DhillonModha2001") && !used.keys().contains("Bahmani2012"));
+        // A rule about an option or paper that is no more would cite nothing, or all, in silence.
+        for (tag, key, option, value) in ONLY_WITH {
+            let d = Catalogue::get().unwrap().find(tag).unwrap();
+            assert!(d.references.contains(&key) && (d.default)().get(option).is_some(), "{key}");
+            assert!((d.schema)().to_string().contains(&format!("\"{value}\"")), "{value}");
+        }
+    }
+
+    #[test]
     fn exactly_the_plugins_of_a_tree_are_cited() {
         let mut used = Used::default();
         used.add(&json!([{ "clusterer": { "type": "pck_means" } }, { "type": "no_plugin" }]))
             .unwrap();
-        let (text, missing) = bibtex(&used);
+        let (text, missing) = bibtex(&used, "as [Demsar2006] has it");
+        assert!(text.contains("@article{Demsar2006,") && !text.contains("Garcia2010"), "{text}");
+        assert!(text.contains("  year = {2026},"), "{text}");
+        let (text, _) = bibtex(&used, "");
         assert!(text.contains("@misc{mustlink,") && missing.is_empty());
         assert_eq!(text.matches("\n@").count(), used.keys().len());
         assert!(used.keys().contains("Basu2004") && used.citing("Basu2004") == ["pck_means"]);
         assert!(
-            used.sentence().contains("the base clusterer pck_means~\\cite{"),
+            used.sentence().contains("the base clusterer pck\\_means~\\cite{"),
             "{}",
             used.sentence()
         );

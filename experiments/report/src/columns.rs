@@ -109,6 +109,10 @@ impl Column {
             .collect();
         rivals.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (best, others) = rivals.split_first()?;
+        // 0 in every unit, as of one cluster for all, is no score to be praised: others are below it by chance.
+        if best.2.values().all(|v| *v == 0.0) && self.higher == Some(true) {
+            return None;
+        }
         let p: Vec<f64> = others
             .iter()
             .map(|o| {

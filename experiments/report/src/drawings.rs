@@ -29,8 +29,7 @@ pub(crate) fn draw(
         let name = format!("{}-{}-weights", learned.dataset, learned.method);
         // Of all features, those that are not drawn included.
         let numbers = mustlink_datasets::weights_csv(learned.weights)?;
-        let caption = "Darker: a larger share of the weights of the cluster; first repeat and fold, last \
-                       point.";
+        let caption = heat_map::caption(learned.weights);
         Ok(Figure::new(&name, caption, heat_map::heat_map(&learned), numbers))
     });
     Ok(Figures {

@@ -17,7 +17,7 @@ use crate::axis::{Axis, Marked};
 use crate::chart::{Chart, Panel};
 use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
-use crate::palette::{COLOURS, Pen};
+use crate::palette::{COLOURS, Filling, Pen};
 use crate::render::save_figure;
 use crate::scale::{Scale, number, span, ticks};
 
@@ -241,7 +241,14 @@ fn members(
     let judge = if classes.is_some() { "the classes" } else { "the consensus" };
     let axis =
         |name: &str, pick: fn(&At) -> f64| Axis::round(name, span(points.iter().map(pick)), 6);
-    let point = |at: &At| Mark::Point { at: *at, shape: 0, colour: SAME, opacity: 0.5, tip: None };
+    let point = |at: &At| Mark::Point {
+        at: *at,
+        shape: 0,
+        colour: SAME,
+        filling: Filling::Full,
+        opacity: 0.5,
+        tip: None,
+    };
     let chart = square(
         "Members of the ensemble",
         "A point for each member: how much it differs from the others against how good it is.",

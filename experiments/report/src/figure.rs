@@ -35,8 +35,12 @@ impl Figure {
     pub fn html(&self, experiment: &Experiment, wide: bool) -> Markup {
         let file = format!("{}.svg", self.name);
         html! {
-            figure class=[wide.then_some("wide")] {
-                (PreEscaped(&self.svg))
+            figure {
+                @if wide {
+                    div class="scroll" { (PreEscaped(&self.svg)) }
+                } @else {
+                    (PreEscaped(&self.svg))
+                }
                 figcaption {
                     (self.caption) " " (self.numbers_link()) " · "
                     a class="svg" download=(file) href={ "figures/" (file) } { "SVG" }

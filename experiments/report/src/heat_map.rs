@@ -33,13 +33,58 @@ pub(crate) fn learned(cells: &[CellRows]) -> Vec<Learned<'_>> {
     out
 }
 
-/// Each weight as a share of the weights of its cluster.
+/// So many times the middle weight of its cluster has a feature that hardly varies: what is learned there is
+/// the smallest variance that the method allows, not what the feature says.
+const FLOOR: f64 = 1e6;
+
+/// Whether each feature of a cluster is near-constant.
+fn near_constant(row: &[f64]) -> Vec<bool> {
+    let mut sorted: Vec<f64> = row.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.get(row.len().saturating_sub(1) / 2).copied().unwrap_or(0.0);
+    row.iter().map(|w| middle > 0.0 && *w > FLOOR * middle).collect()
+}
+
+/// Each weight as a share of the weights of its cluster, those of near-constant features left out.
 fn shares(weights: &FeatureWeights) -> Vec<Vec<f64>> {
     let share = |row: &Vec<f64>| {
-        let total: f64 = row.iter().sum();
-        row.iter().map(|w| if total > 0.0 { w / total } else { 0.0 }).collect()
+        let constant = near_constant(row);
+        let kept =
+            || row.iter().zip(&constant).map(|(w, constant)| if *constant { 0.0 } else { *w });
+        let total: f64 = kept().sum();
+        kept().map(|w| if total > 0.0 { w / total } else { 0.0 }).collect()
     };
     weights.rows.iter().map(share).collect()
+}
+
+/// The features whose weight in some cluster is that of the smallest variance that the method allows: it
+/// says that they hardly vary, not that they tell clusters apart.
+pub fn near_constant_features(weights: &FeatureWeights) -> Vec<&str> {
+    let constant: Vec<Vec<bool>> = weights.rows.iter().map(|row| near_constant(row)).collect();
+    let named = weights.features.iter().enumerate();
+    named
+        .filter(|(at, _)| constant.iter().any(|row| row[*at]))
+        .map(|(_, name)| name.as_str())
+        .collect()
+}
+
+/// What stands below the figure.
+pub(crate) fn caption(weights: &FeatureWeights) -> String {
+    let mut text = String::from(if weights.rows.len() > 1 {
+        "Darker: a larger share of the weights of the cluster."
+    } else {
+        "One metric for all clusters; darker: a larger share of its weights."
+    });
+    text += " What the first fold of the first repeat learned at the last point.";
+    let named = near_constant_features(weights);
+    if !named.is_empty() {
+        text += &format!(
+            " Grey, and in no share: near-constant, so that the weight is that of the smallest variance \
+             allowed: {}.",
+            named.join(", ")
+        );
+    }
+    text
 }
 
 /// The features that are drawn, in the order of the data.
@@ -65,21 +110,27 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
     };
     let mut marks = Vec::new();
     for (at, row) in shares.iter().enumerate() {
+        let constant = near_constant(&weights.rows[at]);
         for (column, &feature) in columns.iter().enumerate() {
-            let depth = if most > 0.0 { row[feature] / most } else { 0.0 };
+            // By the root, or one large share leaves all others white.
+            let depth = if most > 0.0 { (row[feature] / most).sqrt() } else { 0.0 };
             let [r, g, b] = [0.0, 68.0, 120.0].map(|end| (255.0 - (255.0 - end) * depth).round());
             let (x, y) = (column as f64, at as f64);
             let (name_of, weight) = (&weights.features[feature], weights.rows[at][feature]);
             let share = 100.0 * row[feature];
             marks.push(Mark::Cell {
                 corners: [(x, y), (x + 1.0, y + 1.0)],
-                fill: format!("rgb({r},{g},{b})"),
+                fill: if constant[feature] { "#bbb".into() } else { format!("rgb({r},{g},{b})") },
                 opacity: 1.0,
-                tip: Some(format!("{name_of}: {weight:.3e}, {share:.1} % of {}", name(at))),
+                tip: Some(if constant[feature] {
+                    format!("{name_of}: {weight:.3e}, near-constant")
+                } else {
+                    format!("{name_of}: {weight:.3e}, {share:.1} % of {}", name(at))
+                }),
             });
         }
     }
-    let short = |feature: &usize| weights.features[*feature].chars().take(28).collect::<String>();
+    let short = |feature: &usize| weights.features[*feature].clone();
     let x = Axis::names(columns.iter().map(short), Marked::Upright);
     let y = Axis::names((0..shares.len()).map(name), Marked::Bare).downwards();
     let panels = vec![Panel::new(x, y, CELL * shares.len() as f64, marks)];
@@ -107,10 +158,35 @@ mod tests {
         let weights =
             FeatureWeights { features: (0..d).map(|s| format!("f<{s}>")).collect(), rows };
         let svg = heat_map(&Learned { dataset: "set", method: "a & b", weights: &weights });
-        assert_eq!(svg.matches("<rect x=").count(), 2 * FEATURES);
+        assert_eq!(svg.matches("stroke=\"#e4e4e4\"").count(), 2 * FEATURES);
         assert!(svg.contains(&format!("f&lt;{}&gt;: 5.000e2", d - 1)) && svg.contains("a &amp; b"));
         assert!(svg.contains("fill=\"rgb(0,68,120)\"") && svg.contains("cluster 1"));
         assert!(!svg.contains("NaN"));
+    }
+
+    #[test]
+    fn near_constant_features_are_named_and_take_no_share() {
+        let features = ["mcg", "lip", "chg", "aac"].map(String::from).to_vec();
+        let rows = vec![vec![100.0, 4e10, 1333.0, 125.0]];
+        let weights = FeatureWeights { features, rows };
+        let said = caption(&weights);
+        assert!(
+            said.contains("One metric for all clusters") && said.ends_with("allowed: lip."),
+            "{said}"
+        );
+        let svg = heat_map(&Learned { dataset: "ecoli", method: "mpck", weights: &weights });
+        assert!(
+            svg.contains("lip: 4.000e10, near-constant") && svg.contains("fill=\"#bbb\""),
+            "{svg}"
+        );
+        assert!(svg.contains("chg: 1.333e3, 85.6 % of all"), "{svg}");
+        // Others are no white beside it.
+        assert!(!svg.contains("rgb(255,255,255)") && !svg.contains("rgb(235,"), "{svg}");
+        let plain = FeatureWeights {
+            features: vec!["a".into(), "b".into()],
+            rows: vec![vec![1.0, 9.0]; 2],
+        };
+        assert!(!caption(&plain).contains("near-constant"));
     }
 
     #[test]

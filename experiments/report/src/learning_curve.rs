@@ -9,9 +9,9 @@ use crate::axis::Axis;
 use crate::chart::{Chart, Panel};
 use crate::curves::{CurveSummary, PointSummary};
 use crate::figure::{cell, csv};
-use crate::legend::Legend;
+use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
-use crate::palette::{Pen, colour};
+use crate::palette::{COLOURS, Filling, Pen, colour};
 use crate::scale::{Scale, span, ticks};
 
 /// Room for one figure, in pixels.
@@ -74,6 +74,7 @@ impl Curves<'_> {
         if room.alone {
             let series = self.series.iter().map(|(at, c)| (*at, c.method.as_str()));
             chart.legend = Legend::of_series(series);
+            chart.legend.entries.extend(hollow(self.series.iter().map(|s| s.1)));
         }
         Some(chart.svg())
     }
@@ -178,6 +179,18 @@ impl Curves<'_> {
     }
 }
 
+/// Whether a point is the mean of the cells that did not fail: of another sample than its neighbours.
+fn survivors(point: &PointSummary) -> bool {
+    point.failed > 0 && point.scored > 0
+}
+
+/// What hollow points are, for a legend; nothing where there are none.
+fn hollow<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> Option<(Key, String)> {
+    let any = curves.into_iter().flat_map(|c| &c.points).any(survivors);
+    let key = Key::Shape(0, COLOURS[6], Filling::Hollow);
+    any.then(|| (key, "hollow: without cells that failed".to_string()))
+}
+
 /// The line of one method with its markers.
 fn line(at: usize, curve: &CurveSummary, tell: bool) -> Mark {
     let means: Vec<(At, &PointSummary)> =
@@ -201,11 +214,22 @@ fn line(at: usize, curve: &CurveSummary, tell: bool) -> Mark {
         marks.push(Mark::Line { points: path, pen: Pen::series(at) });
     }
     marks.extend(before.iter().map(|(place, point)| {
+        let some = survivors(point);
         let tip = point.score.as_ref().filter(|_| tell).map(|score| {
             let mean = mean_text(score.mean, score.half_width);
-            format!("{}: {mean} at {} queries", curve.method, point_text(place.0))
+            let of = if some {
+                format!(
+                    ", {} of {} cells, the others failed",
+                    point.scored,
+                    point.scored + point.failed
+                )
+            } else {
+                String::new()
+            };
+            format!("{}: {mean} at {} queries{of}", curve.method, point_text(place.0))
         });
-        Mark::marker(at, *place, tip)
+        let filling = if some { Filling::Hollow } else { Filling::Full };
+        Mark::Point { at: *place, shape: at, colour: colour(at), filling, opacity: 1.0, tip }
     }));
     Mark::Group { series: Some(at), marks }
 }
@@ -213,6 +237,7 @@ fn line(at: usize, curve: &CurveSummary, tell: bool) -> Mark {
 /// Small figures side by side under one legend, as one figure; `None` without one that has curves.
 pub(crate) fn grid(title: &str, panels: &[Curves<'_>], methods: &[&str]) -> Option<String> {
     let drawn = panels.iter().filter_map(|p| Some(p.panel(SMALL)?.titled(p.title)));
+    let hollow = hollow(panels.iter().flat_map(|p| &p.series).map(|s| s.1));
     let panels: Vec<Panel> = drawn.collect();
     if panels.is_empty() {
         return None;
@@ -224,6 +249,7 @@ pub(crate) fn grid(title: &str, panels: &[Curves<'_>], methods: &[&str]) -> Opti
     );
     let mut chart = Chart::new(title, &description, SMALL.plot.0, 3, panels);
     chart.legend = Legend::of_series(methods.iter().copied().enumerate());
+    chart.legend.entries.extend(hollow);
     Some(chart.svg())
 }
 
@@ -337,6 +363,21 @@ mod tests {
         assert!(svg.contains("opacity=\"0.3\""));
         // Markers of the points before the end alone, and one in the legend.
         assert_eq!(svg.matches("<circle").count(), 3);
+    }
+
+    #[test]
+    fn points_of_survivors_are_hollow() {
+        let mut some = curve("a", &[&[0.1], &[0.5], &[0.6]]);
+        (some.points[2].scored, some.points[2].failed) = (2, 8);
+        let svg = curves("iris", std::slice::from_ref(&some)).figure(ALONE).unwrap();
+        // The point, and what the legend says of it.
+        assert_eq!(svg.matches("fill=\"#fff\" stroke=").count(), 2, "{svg}");
+        assert!(svg.contains("2 of 10 cells, the others failed"));
+        assert!(svg.contains("hollow: without cells that failed"));
+        let all = grid("ari", &[curves("iris", std::slice::from_ref(&some))], &["a"]).unwrap();
+        assert_eq!(all.matches("fill=\"#fff\" stroke=").count(), 2, "{all}");
+        let whole = [curve("a", &[&[0.1], &[0.5]])];
+        assert!(!curves("iris", &whole).figure(ALONE).unwrap().contains("hollow"));
     }
 
     #[test]

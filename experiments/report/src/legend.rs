@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::axis::width_of;
-use crate::palette::{px, sample, shape};
+use crate::palette::{Filling, px, sample, shape};
 
 /// Height of a line of a legend.
 const LINE: f64 = 18.0;
@@ -18,7 +18,7 @@ pub(crate) enum Key {
     /// What bars are filled with.
     Colour(&'static str),
     /// A shape in a colour.
-    Shape(usize, &'static str),
+    Shape(usize, &'static str, Filling),
     /// Nothing: the name is of the entries that follow.
     Heading,
     /// Nothing: words among the entries.
@@ -33,7 +33,9 @@ impl Key {
             Key::Colour(colour) => {
                 (15.0, html! { rect x="0" y="-4" width="10" height="8" fill=(colour) {} })
             }
-            Key::Shape(at, colour) => (16.0, shape(at, colour, 1.0, (4.0, 0.0))),
+            Key::Shape(at, colour, filling) => {
+                (16.0, shape(at, (colour, filling), 1.0, (4.0, 0.0)))
+            }
             Key::Heading => (0.0, Markup::default()),
             Key::Words => (16.0, Markup::default()),
         }

@@ -55,6 +55,7 @@ mod verdicts;
 
 pub use curves::{CurveSummary, PointSummary};
 pub use ensemble_figures::save_ensemble;
+pub use heat_map::near_constant_features;
 pub use kept::{kept_verdicts, verdicts_page};
 pub use projection::Projection;
 pub use render::{check_formats, save_figure};

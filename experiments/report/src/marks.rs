@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::palette::{Pen, colour, px, shape, told};
+use crate::palette::{Filling, Pen, colour, px, shape, told};
 use crate::scale::Scale;
 
 /// A place in the numbers of both axes.
@@ -23,7 +23,14 @@ pub(crate) enum Mark {
     /// Between a lower and an upper line, in the colour of a series: x, low, high.
     Band { series: usize, points: Vec<(f64, f64, f64)> },
     /// One of six shapes.
-    Point { at: At, shape: usize, colour: &'static str, opacity: f64, tip: Option<String> },
+    Point {
+        at: At,
+        shape: usize,
+        colour: &'static str,
+        filling: Filling,
+        opacity: f64,
+        tip: Option<String>,
+    },
     /// A rectangle between two corners.
     Cell { corners: [At; 2], fill: String, opacity: f64, tip: Option<String> },
     /// Many rectangles of one colour.
@@ -37,7 +44,8 @@ pub(crate) enum Mark {
 impl Mark {
     /// The marker of a series.
     pub fn marker(series: usize, at: At, tip: Option<String>) -> Mark {
-        Mark::Point { at, shape: series, colour: colour(series), opacity: 1.0, tip }
+        let (colour, filling) = (colour(series), Filling::Full);
+        Mark::Point { at, shape: series, colour, filling, opacity: 1.0, tip }
     }
 
     pub fn text(at: At, text: impl Into<String>, anchor: &'static str) -> Mark {
@@ -64,8 +72,9 @@ impl Mark {
                         opacity="0.14" {}
                 }
             }
-            Mark::Point { at, shape: number, colour, opacity, tip } => {
-                let drawn = shape(*number, colour, *opacity, (frame.x(at.0), frame.y(at.1)));
+            Mark::Point { at, shape: number, colour, filling, opacity, tip } => {
+                let drawn =
+                    shape(*number, (colour, *filling), *opacity, (frame.x(at.0), frame.y(at.1)));
                 html! {
                     @if tip.is_some() { g { (drawn) (told(tip.as_deref())) } } @else { (drawn) }
                 }

@@ -3,7 +3,7 @@
 //! The means and ranks of the files that are about to be overwritten, beside the new ones. What moved
 //! last is kept in a file, so that a report made again of the same results says the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -13,18 +13,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::section::Section;
 use crate::sheet::{Cell, Line, Sheet};
-use mustlink_experiments::write_whole;
+use mustlink_experiments::{Experiment, write_whole};
 
 const FILE: &str = "moved.csv";
 /// At most so many means are listed on the page.
 const LISTED: usize = 40;
 /// The level of tests.
 const LEVEL: f64 = 0.05;
+const ADDED: &str = "method added";
 
 /// A number that is another now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Move {
-    /// `mean rank`, `p (Holm)` where it crossed 5 %, or `mean`.
+    /// `mean rank`, `p (Holm)` where it crossed 5 %, `mean`, or `method added`, `method left out`.
     what: String,
     metric: String,
     /// Empty where it is about all together.
@@ -61,7 +62,7 @@ fn moves(
     after: &Numbers,
     matters: impl Fn(f64, f64) -> bool,
 ) -> Vec<Move> {
-    let keys: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let moved = keys.into_iter().filter_map(|key| {
         let get = |numbers: &Numbers| numbers.get(key).copied().flatten();
         let (before, after) = (get(before), get(after));
@@ -83,6 +84,11 @@ fn moves(
     moved.collect()
 }
 
+/// The methods of a summary.
+fn methods(summary: &[u8]) -> BTreeSet<String> {
+    column(summary, "mean").into_keys().map(|(_, _, method)| method).collect()
+}
+
 /// Compares the files in `dir`, before they are overwritten, with their new contents. Nothing in a
 /// directory without a report; where nothing changed, what moved the last time something did.
 ///
@@ -97,8 +103,20 @@ pub(crate) fn since_last(dir: &Path, summary: &[u8], statistics: &[u8]) -> Resul
         return Ok(reader.map(|mut r| r.deserialize().flatten().collect()).unwrap_or_default());
     }
     let apart = |a: f64, b: f64| (a - b).abs() > 1e-12;
-    let mut out = Vec::new();
-    if !statistics.is_empty() {
+    let (before, after) = (methods(&old), methods(summary));
+    let event = |what: &str, method: &String| Move {
+        what: what.into(),
+        metric: String::new(),
+        dataset: String::new(),
+        method: method.clone(),
+        before: None,
+        after: None,
+    };
+    let added = after.difference(&before).map(|m| event(ADDED, m));
+    let mut out: Vec<Move> =
+        added.chain(before.difference(&after).map(|m| event("method left out", m))).collect();
+    // Ranks and adjusted p are among all methods: among others they move without any news.
+    if !statistics.is_empty() && out.is_empty() {
         let both = |name: &str| (column(&old_statistics, name), column(statistics, name));
         let (before, after) = both("mean_rank");
         out.extend(moves("mean rank", &before, &after, apart));
@@ -106,6 +124,7 @@ pub(crate) fn since_last(dir: &Path, summary: &[u8], statistics: &[u8]) -> Resul
         out.extend(moves("p (Holm)", &before, &after, |a, b| (a < LEVEL) != (b < LEVEL)));
     }
     let mut means = moves("mean", &column(&old, "mean"), &column(summary, "mean"), apart);
+    means.retain(|m| before.contains(&m.method) && after.contains(&m.method));
     let size = |m: &Move| (m.before.unwrap_or(0.0) - m.after.unwrap_or(0.0)).abs();
     means.sort_by(|a, b| size(b).total_cmp(&size(a)));
     out.extend(means);
@@ -121,7 +140,7 @@ pub(crate) fn since_last(dir: &Path, summary: &[u8], statistics: &[u8]) -> Resul
 }
 
 /// The section of the page.
-pub(crate) fn section(moved: &[Move]) -> Option<Section> {
+pub(crate) fn section(moved: &[Move], experiment: &Experiment) -> Option<Section> {
     if moved.is_empty() {
         return None;
     }
@@ -137,13 +156,17 @@ pub(crate) fn section(moved: &[Move]) -> Option<Section> {
             Cell::number(m.after, shown),
             Cell::number(change, |v| format!("{v:+.3}")),
         ];
-        Line { method: None, cells }
+        let method = experiment.methods.iter().position(|e| e.id == m.method);
+        // Of a method that has come there is nothing to hide.
+        Line { method: method.filter(|_| m.what != ADDED), cells }
     };
+    let others = moved.iter().any(|m| m.what.starts_with("method "));
     let head = ["method", "metric", "what", "data set", "before", "after", "change"];
     let means = moved.iter().filter(|m| m.what == "mean").count();
     let ranks = moved.len() - means;
     let sheet = Sheet {
         caption: "Ranks, significance at 5 %, means at the last point".into(),
+        lead: "",
         note: String::new(),
         head: head.map(|h| (h.to_string(), None)).into(),
         lines: moved.iter().take(ranks + LISTED).map(&mut line).collect(),
@@ -152,6 +175,9 @@ pub(crate) fn section(moved: &[Move]) -> Option<Section> {
     let body = html! {
         (sheet.html())
         p class="dim" {
+            @if others {
+                "Mean ranks and adjusted p are of other methods than last time and are not compared. "
+            }
             @if means > LISTED { "The " (LISTED) " means that moved most of " (means) ". " }
             a href="moved.csv" { "moved.csv" } ": all of it"
         }
@@ -196,10 +222,24 @@ mod tests {
         assert_eq!(said, expected);
         // Made again it says the same.
         assert_eq!(report(&second), moved);
-        let h = section(&moved).unwrap().body.into_string();
+        let experiment = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[scoring]\nmetrics = [\"ari\"]\n\
+                          [[method]]\nid = \"a\"\nclusterer = \"kmeans\"\n";
+        let experiment = Experiment::parse("t.toml", experiment, Path::new("."), &[]).unwrap();
+        let h = section(&moved, &experiment).unwrap().body.into_string();
         assert!(h.contains("<td class=\"l\">iris</td><td data-v=\"0.5\">0.500</td>"), "{h}");
+        // Switched off, a method is gone here too.
+        assert!(h.contains("<tr data-m=\"0\">"), "{h}");
         // Significance that stays is no news.
         let third = (summary("0.7"), statistics("1.5", "0.07"));
         assert!(report(&third).is_empty());
+        // Ranks among other methods are no news; that there is another method is.
+        let more = format!("{}iris,ari,c,10,0.9\n", summary("0.7"));
+        let fourth = (more, statistics("2.5", "0.07") + "ari,c,1,\n");
+        let said: Vec<_> =
+            report(&fourth).into_iter().map(|m| (m.what, m.method, m.after)).collect();
+        assert_eq!(said, [("method added".to_string(), "c".to_string(), None)]);
+        let moved = report(&fourth);
+        let h = section(&moved, &experiment).unwrap().body.into_string();
+        assert!(h.contains("are not compared"), "{h}");
     }
 }

@@ -37,27 +37,52 @@
     box.addEventListener("change", show);
     show();
   });
-  // Rows are shown when they hold the text.
-  var filter = document.getElementById("filter");
+  // Rows are shown when they hold the text; a table without one is hidden whole, caption and note too.
+  var filter = document.getElementById("filter"), said = document.getElementById("filtered");
   if (filter) {
     filter.addEventListener("input", function () {
-      var text = filter.value.toLowerCase();
-      all(document, "table.sheet tbody tr").forEach(function (row) {
-        row.style.display = row.textContent.toLowerCase().indexOf(text) < 0 ? "none" : "";
+      var text = filter.value.toLowerCase(), rows = 0, without = 0;
+      all(document, ".table").forEach(function (table) {
+        var mine = 0;
+        all(table, "tbody tr").forEach(function (row) {
+          var has = row.textContent.toLowerCase().indexOf(text) >= 0;
+          row.style.display = has ? "" : "none";
+          mine += has ? 1 : 0;
+        });
+        var fold = table.parentNode.nodeName === "DETAILS" ? table.parentNode : table;
+        fold.style.display = mine ? "" : "none";
+        rows += mine;
+        without += mine ? 0 : 1;
       });
+      said.textContent = text ? rows + " rows; " + without + " tables have none and are hidden" : "";
     });
   }
+  // What is wider than the screen says so, and names of rows stay in place.
+  var wide = all(document, ".scroll");
+  var measure = function () {
+    wide.forEach(function (e) { e.classList.toggle("more", e.scrollWidth > e.clientWidth + 1); });
+  };
+  window.addEventListener("resize", measure);
+  document.addEventListener("toggle", measure, true);
+  measure();
+  wide.forEach(function (e) {
+    var names = all(e, "svg .rows");
+    e.addEventListener("scroll", function () {
+      names.forEach(function (g) { g.setAttribute("transform", "translate(" + e.scrollLeft + " 0)"); });
+    });
+  });
   // The SVG of a figure is saved from the page itself, which may have come by mail.
   all(document, "a.svg").forEach(function (link) {
     link.addEventListener("click", function () {
-      var svg = link.closest("figure").querySelector("svg");
+      var svg = link.closest("figure").querySelector("svg").cloneNode(true);
+      all(svg, ".rows").forEach(function (g) { g.removeAttribute("transform"); });
       var text = new XMLSerializer().serializeToString(svg);
       link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
     });
   });
   var closed = [];
   window.addEventListener("beforeprint", function () {
-    closed = all(document, "details:not([open]):not(.screen)");
+    closed = all(document, "details:not([open]):not(.screen):not(.fold)");
     closed.forEach(function (d) { d.open = true; });
   });
   window.addEventListener("afterprint", function () { closed.forEach(function (d) { d.open = false; }); });

@@ -11,7 +11,7 @@ use crate::figure::{Figure, data_url};
 use crate::moved::{self, Move};
 use crate::palette::sample;
 use crate::section::{Section, with_navigation};
-use crate::sheet::Sheet;
+use crate::sheet::{Sheet, breakable};
 use crate::supervision::Supervision;
 use crate::tables::{OfMetric, few_repeats};
 use crate::verdicts::{self, Verdict};
@@ -94,7 +94,7 @@ pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
     let sections: Vec<Section> = [
         Some(scores(contents)),
         across(experiment, contents),
-        moved::section(contents.moved),
+        moved::section(contents.moved, experiment),
         contents.supervision.section(experiment),
         verdicts::section(contents.verdicts),
         curves(experiment, contents.figures),
@@ -165,6 +165,7 @@ fn controls(experiment: &Experiment) -> Markup {
             summary { "Methods and rows shown" }
             "\n"
             label { "rows with " input type="search" id="filter" placeholder="iris"; }
+            span class="dim" id="filtered" role="status" {}
             br;
             "\n"
             @for (at, method) in experiment.methods.iter().enumerate() {
@@ -174,6 +175,11 @@ fn controls(experiment: &Experiment) -> Markup {
                 }
                 "\n"
             }
+            p class="dim" {
+                "A method switched off leaves tables and figures. What was computed of all methods stays as \
+                 it is: bold, ranks, tests, and the axes of figures."
+            }
+            "\n"
         }
         "\n"
     }
@@ -190,16 +196,21 @@ fn count(n: usize, word: &str) -> String {
 }
 
 fn scores(contents: &Contents) -> Section {
+    let wide = contents.scores.iter().flat_map(|s| &s.sheets).any(Sheet::is_wide);
     let body = html! {
-        @for OfMetric { metric, sheets } in contents.scores {
-            h3 { (metric) }
-            "\n"
-            @for (at, sheet) in sheets.iter().enumerate() {
-                @if at == 0 {
-                    (sheet.html())
-                } @else {
-                    details { summary { (sheet.caption) } "\n" (sheet.html()) }
+        div class="tables" {
+            @for OfMetric { metric, sheets } in contents.scores {
+                div class=[wide.then_some("all")] {
+                    h3 { (metric) }
                     "\n"
+                    @for (at, sheet) in sheets.iter().enumerate() {
+                        @if at == 0 {
+                            (sheet.html())
+                        } @else {
+                            details { summary { (sheet.caption) } "\n" (sheet.html()) }
+                            "\n"
+                        }
+                    }
                 }
             }
         }
@@ -210,7 +221,7 @@ fn scores(contents: &Contents) -> Section {
 fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
     let body = html! {
         @for sheet in contents.across { (sheet.html()) }
-        p { a href="statistics.csv" { "statistics.csv" } ": all of these numbers" }
+        p class="screen" { a href="statistics.csv" { "statistics.csv" } ": all of these numbers" }
         "\n"
         @for figure in &contents.figures.ranks { (figure.html(experiment, true)) }
     };
@@ -222,7 +233,7 @@ fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
         p class="dim" {
             "Lines: means; bands: " (experiment.stats.level * 100.0) " % intervals, as far as the metric \
              reaches. A bar across a line: the selector had no further question; what follows is the same \
-             clustering."
+             clustering. A hollow point: some of its cells failed, and it is the mean of the others."
             (few_repeats(experiment))
         }
         "\n"
@@ -233,20 +244,22 @@ fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
                     @for figure in &of.large { (figure.html(experiment, false)) }
                 }
             };
-            h3 { (of.metric) }
-            "\n"
             @if let Some(grid) = &of.grid {
-                div class="legend" {
-                    @for (at, method) in experiment.methods.iter().enumerate() {
-                        span data-m=(at) { (swatch(at)) " " (method.id) }
-                    }
-                }
-                "\n"
-                div class="small" {
+                div class="together" {
+                    h3 { (of.metric) }
                     "\n"
-                    @for (svg, large) in of.small.iter().zip(&of.large) {
-                        figure { (PreEscaped(svg)) figcaption { (large.numbers_link()) } }
+                    div class="legend" {
+                        @for (at, method) in experiment.methods.iter().enumerate() {
+                            span data-m=(at) { (swatch(at)) " " (method.id) }
+                        }
+                    }
+                    "\n"
+                    div class="small" {
                         "\n"
+                        @for (svg, large) in of.small.iter().zip(&of.large) {
+                            figure { (PreEscaped(svg)) figcaption { (large.numbers_link()) } }
+                            "\n"
+                        }
                     }
                 }
                 "\n"
@@ -254,7 +267,7 @@ fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
                 "\n"
                 details class="screen" { summary { "One by one, large" } (large) }
             } @else {
-                (large)
+                div class="together" { h3 { (of.metric) } "\n" (large) }
             }
             "\n"
         }
@@ -264,7 +277,7 @@ fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
 
 fn costs(experiment: &Experiment, contents: &Contents) -> Option<Section> {
     let body = html! {
-        @for sheet in contents.costs { (sheet.html()) }
+        div class="tables" { @for sheet in contents.costs { (sheet.html()) } }
         @for figure in &contents.figures.costs { (figure.html(experiment, true)) }
     };
     let any = !contents.costs.is_empty() || !contents.figures.costs.is_empty();
@@ -285,7 +298,7 @@ fn weights(experiment: &Experiment, figures: &Figures) -> Option<Section> {
 /// A table of the page that is not sorted: its headings, each with whether its column holds words.
 fn plain_table(caption: &str, heads: &[(&str, bool)], rows: &Markup) -> Markup {
     html! {
-        div class="scroll" {
+        div class="table" { div class="scroll" {
             table class="sheet" {
                 caption { (caption) }
                 "\n"
@@ -299,7 +312,7 @@ fn plain_table(caption: &str, heads: &[(&str, bool)], rows: &Markup) -> Markup {
                 "\n"
                 tbody { (rows) }
             }
-        }
+        } }
         "\n"
     }
 }
@@ -311,12 +324,14 @@ fn failures(contents: &Contents) -> Option<Section> {
         @for (identity, row) in failed.iter().take(LISTED) {
             tr {
                 th scope="row" class="l" { (row.dataset) }
-                td class="l" { (row.method) }
+                td class="l name" { (breakable(&row.method)) }
                 td { (row.repeat) }
                 td { (row.fold) }
                 td { @if let Some(p) = row.p_requested { (p) } }
-                td class="w" { (row.message.as_deref().unwrap_or_default()) }
-                td class="l" { code { "mustlink retry " (dir) " --cell " (identity) } }
+                td class="w" {
+                    (row.message.as_deref().unwrap_or_default())
+                    code { "mustlink retry " (dir) " --cell " (identity) }
+                }
             }
             "\n"
         }
@@ -327,13 +342,12 @@ fn failures(contents: &Contents) -> Option<Section> {
         ("repeat", false),
         ("fold", false),
         ("queries", false),
-        ("message", true),
-        ("again", true),
+        ("message, and the command that repeats the cell", true),
     ];
     let body = html! {
         p { code { "mustlink retry " (dir) } " runs all of them again." }
         "\n"
-        (plain_table("Failed cells, each with the command that repeats it", &heads, &rows))
+        (plain_table("Failed cells", &heads, &rows))
         @if failed.len() > LISTED {
             p class="dim" { "and " (failed.len() - LISTED) " more in results.csv" }
         }
@@ -414,8 +428,9 @@ fn data(experiment: &Experiment, contents: &Contents) -> Section {
         } @else {
             (plain_table(caption, &heads, &rows))
         }
-        details {
-            summary { "Configuration, every default written out" }
+        // Printed, it would take more paper than all the rest; config.toml has it.
+        details class="fold" {
+            summary { "Configuration, every default written out (config.toml)" }
             pre { (experiment.resolved_toml()) }
         }
     };

@@ -57,13 +57,42 @@ pub(crate) fn told(tip: Option<&str>) -> Markup {
     html! { @if let Some(tip) = tip { title { (tip) } } }
 }
 
+/// How a shape is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Filling {
+    Full,
+    /// With paper, within a line of the colour.
+    Hollow,
+    /// Within a dark line.
+    Ringed,
+}
+
+impl Filling {
+    /// What tells number `at` from those before it that have its colour.
+    pub fn of_round(at: usize) -> Filling {
+        [Filling::Full, Filling::Hollow, Filling::Ringed][at / COLOURS.len() % 3]
+    }
+}
+
 /// One of six shapes in a colour, centred at x and y.
-pub(crate) fn shape(at: usize, colour: &str, opacity: f64, (x, y): (f64, f64)) -> Markup {
+pub(crate) fn shape(
+    at: usize,
+    (colour, filling): (&str, Filling),
+    opacity: f64,
+    (x, y): (f64, f64),
+) -> Markup {
     let faint = Some(opacity).filter(|o| *o < 1.0);
+    let (fill, line) = match filling {
+        Filling::Full => (colour, None),
+        Filling::Hollow => ("#fff", Some(colour)),
+        Filling::Ringed => (colour, Some(COLOURS[6])),
+    };
+    let width = line.map(|_| "1.6");
     let d = match at % 6 {
         0 => {
             return html! {
-                circle cx=(px(x)) cy=(px(y)) r="3.6" fill=(colour) fill-opacity=[faint] {}
+                circle cx=(px(x)) cy=(px(y)) r="3.6" fill=(fill) fill-opacity=[faint]
+                    stroke=[line] stroke-width=[width] {}
             };
         }
         1 => "M-3.4-3.4H3.4V3.4H-3.4Z",
@@ -73,14 +102,17 @@ pub(crate) fn shape(at: usize, colour: &str, opacity: f64, (x, y): (f64, f64)) -
         _ => "M-1.2-4.4H1.2V-1.2H4.4V1.2H1.2V4.4H-1.2V1.2H-4.4V-1.2H-1.2Z",
     };
     let place = format!("translate({} {})", px(x), px(y));
-    html! { path transform=(place) d=(d) fill=(colour) fill-opacity=[faint] {} }
+    html! {
+        path transform=(place) d=(d) fill=(fill) fill-opacity=[faint] stroke=[line]
+            stroke-width=[width] {}
+    }
 }
 
 /// The line and the marker of series number `at` on `width` pixels around a height of `y`.
 pub(crate) fn sample(at: usize, width: f64, y: f64) -> Markup {
     html! {
         (Pen::series(at).path(&format!("M0 {y}H{width}"), None))
-        (shape(at, colour(at), 1.0, (width / 2.0, y)))
+        (shape(at, (colour(at), Filling::Full), 1.0, (width / 2.0, y)))
     }
 }
 
@@ -101,6 +133,15 @@ mod tests {
             assert!(!looks[..at].contains(look), "{at}");
             // Neighbours differ without colour, too.
             assert!(at == 0 || DASHES[at % DASHES.len()] != DASHES[(at - 1) % DASHES.len()]);
+        }
+    }
+
+    #[test]
+    fn the_first_twenty_one_clusters_look_different() {
+        let looks: Vec<_> = (0..21).map(|at| (colour(at), Filling::of_round(at))).collect();
+        let drawn = |at: usize| shape(0, looks[at], 1.0, (0.0, 0.0)).into_string();
+        for at in 0..looks.len() {
+            assert!((0..at).all(|before| drawn(before) != drawn(at)), "{at}");
         }
     }
 

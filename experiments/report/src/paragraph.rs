@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use mustlink_config::resolve_plugin;
 use mustlink_core::registry::Catalogue;
 use serde_json::Value;
 
+use crate::citation::references;
 use crate::significance::Significance;
 use mustlink_experiments::Facts;
 use mustlink_experiments::Split;
@@ -25,14 +27,39 @@ fn count(n: usize, word: &str) -> String {
     if n == 1 { format!("one {word}") } else { format!("{n} {word}s") }
 }
 
-/// A plugin with what it cites.
+/// Options that are named at their defaults, too: readers ask for them.
+const NAMED: [&str; 3] = ["weight", "weighting", "weights"];
+
+/// A plugin with what it cites, the plugins it holds, and its options that are not at their defaults.
 fn plugin(value: &Value) -> Option<String> {
     let tag = value.get("type").and_then(Value::as_str)?;
-    let references = Catalogue::get().ok()?.find(tag).map_or(&[][..], |d| d.references);
-    Some(match references {
-        [] => tag.to_string(),
-        keys => format!("{tag} [{}]", keys.join(", ")),
+    let Some(d) = Catalogue::get().ok()?.find(tag) else { return Some(tag.into()) };
+    let default = resolve_plugin(&d.default_config()).unwrap_or_default();
+    let option = |(key, v): (&String, &Value)| {
+        let held = match v {
+            Value::Array(items) if !items.is_empty() => items.iter().map(plugin).collect(),
+            other => plugin(other).map(|one| vec![one]),
+        };
+        match held {
+            Some(held) => Some(format!("{key} {}", held.join(", "))),
+            None if key == "type" || v.is_null() => None,
+            None if default.get(key) == Some(v) && !NAMED.contains(&key.as_str()) => None,
+            None => Some(format!("{key} = {}", v.as_str().map_or(v.to_string(), str::to_string))),
+        }
+    };
+    let options: Vec<String> = value.as_object()?.iter().filter_map(option).collect();
+    let with =
+        if options.is_empty() { String::new() } else { format!(" ({})", options.join(", ")) };
+    Some(match references(d, value).as_slice() {
+        [] => format!("{tag}{with}"),
+        keys => format!("{tag} [{}]{with}", keys.join(", ")),
     })
+}
+
+/// `, transforms z_score`, after what they are of; nothing without any.
+fn transforms(value: &Value) -> String {
+    let all: Vec<String> = value.as_array().into_iter().flatten().filter_map(plugin).collect();
+    if all.is_empty() { String::new() } else { format!(", transforms {}", list(&all)) }
 }
 
 fn split(split: &Split) -> String {
@@ -74,7 +101,11 @@ pub(crate) fn paragraph(
         .map(|d| match data.iter().find(|f| f.dataset == d.id) {
             Some(f) => {
                 let classes = f.classes.map_or(String::new(), |c| format!(", {c} classes"));
-                format!("{} ({} objects, {} features{classes})", d.id, f.n, f.d)
+                let all = experiment.resolved()["dataset"].as_array().into_iter().flatten();
+                let mut mine = all.filter(|set| set["id"] == d.id.as_str());
+                let transforms =
+                    mine.next().map_or(String::new(), |set| transforms(&set["transforms"]));
+                format!("{} ({} objects, {} features{classes}{transforms})", d.id, f.n, f.d)
             }
             None => d.id.clone(),
         })
@@ -95,7 +126,15 @@ pub(crate) fn paragraph(
                     .into_iter()
                     .filter_map(|(key, word)| Some(format!("{word} {}", plugin(&m.config[key])?)))
                     .collect();
-            format!("{} ({})", m.id, parts.join(", "))
+            let mut text = parts.join("; ") + &transforms(&m.config["transforms"]);
+            if m.asks() {
+                for key in ["on_conflict", "view"] {
+                    if let Some(value) = m.config[key].as_str() {
+                        text += &format!("; {key} {value}");
+                    }
+                }
+            }
+            format!("{} ({text})", m.id)
         })
         .collect();
     let _ = write!(out, "The methods were {}. ", list(&methods));
@@ -127,11 +166,7 @@ pub(crate) fn paragraph(
             .iter()
             .filter_map(|c| match c["oracle"]["type"].as_str()? {
                 "truth" => Some("from the classes of the data".to_string()),
-                _ => Some(format!(
-                    "by the oracle {} with {}",
-                    plugin(&c["oracle"])?,
-                    options(&c["oracle"])
-                )),
+                _ => Some(format!("by the oracle {}", plugin(&c["oracle"])?)),
             })
             .collect();
         let points = match &experiment.points {
@@ -185,8 +220,7 @@ pub(crate) fn paragraph(
         100.0 * experiment.stats.level,
         match (&experiment.split, experiment.stats.unit) {
             (Split::All { .. }, _) | (Split::Kfold { .. }, Unit::Repeat) => "",
-            _ =>
-                ", with the variance corrected for overlapping training sets (Nadeau and Bengio 2003)",
+            _ => ", with the variance corrected for overlapping training sets [NadeauBengio2003]",
         }
     );
     if let Some(first) = significance.first() {
@@ -195,9 +229,9 @@ pub(crate) fn paragraph(
         let _ = write!(
             out,
             "Over the data sets, methods were compared by {value}, with Friedman's test, that of Iman and \
-             Davenport and that on aligned ranks with Holm's adjustment (García et al. 2010), Nemenyi's \
-             critical difference (Demšar 2006), Wilcoxon's signed-rank test with Holm's adjustment over all \
-             pairs, and its Bayesian form (Benavoli et al. 2017). "
+             Davenport and that on aligned ranks with Holm's adjustment [Garcia2010], Nemenyi's \
+             critical difference [Demsar2006], Wilcoxon's signed-rank test with Holm's adjustment over all \
+             pairs, and its Bayesian form [Benavoli2017]. "
         );
     }
     let _ = write!(
@@ -215,16 +249,6 @@ pub(crate) fn paragraph(
     out
 }
 
-/// Options of a plugin as `a = 1, b = 2`.
-fn options(value: &Value) -> String {
-    let map = value.as_object().into_iter().flatten();
-    let parts: Vec<String> = map
-        .filter(|(key, v)| *key != "type" && !v.is_null())
-        .map(|(k, v)| format!("{k} = {v}"))
-        .collect();
-    if parts.is_empty() { "no options".into() } else { parts.join(", ") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,10 +256,10 @@ mod tests {
 
     #[test]
     fn the_paragraph_says_what_was_done() {
-        let text = "[experiment]\nname = \"t\"\nseed = 7\n[[dataset]]\nid = \"iris\"\n[curve]\npoints = [0, 10, 20]\n\
+        let text = "[experiment]\nname = \"t\"\nseed = 7\n[[dataset]]\nid = \"iris\"\ntransforms = [\"z_score\"]\n[curve]\npoints = [0, 10, 20]\n\
                     [split]\ntype = \"kfold\"\nfolds = 5\nrepeats = 3\nstratified = true\n\
                     [scoring]\nmetrics = [\"ari\", \"vi\"]\n\
-                    [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n\
+                    [[method]]\nid = \"plain\"\nclusterer = { type = \"ensemble\", generator = { type = \"random_init\", members = 7 } }\n\
                     [[method]]\nid = \"asked\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n\
                     oracle = { type = \"noisy\", flip = 0.1 }\n";
         let text = text.replace(", flip = 0.1", "");
@@ -244,7 +268,12 @@ mod tests {
             Facts { dataset: "iris".into(), n: 150, d: 4, classes: Some(3), digest: String::new() };
         let said = paragraph(&experiment, &[facts], &[], (6, 30));
         for part in [
-            "We compared 2 methods on one data set: iris (150 objects, 4 features, 3 classes).",
+            "We compared 2 methods on one data set: iris (150 objects, 4 features, 3 classes, transforms z_score).",
+            "plain (clusterer ensemble [StrehlGhosh2002] (consensus voting [DudoitFridlyand2003] (weights = uniform)",
+            "generator random_init [StrehlGhosh2002, FredJain2005] (clusterer kmeans",
+            "ArthurVassilvitskii2007], members = 7))",
+            "Greene2007] (weight = auto); questions",
+            "random_pairs [Basu2004]; on_conflict keep_first; view neighbourhood)",
             "asked (clusterer pck_means [Basu2004",
             "stratified 5-fold cross-validation, 3 times with other random numbers.",
             "after 0, 10 and 20 answered questions",

@@ -15,7 +15,7 @@ use crate::chart::{Chart, Panel};
 use crate::figure::csv;
 use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
-use crate::palette::{COLOURS, Pen, colour};
+use crate::palette::{COLOURS, Filling, Pen, colour};
 use crate::render::save_figure;
 use crate::scale::span;
 
@@ -119,6 +119,7 @@ impl Projection<'_> {
                 at: places[i],
                 shape: class.map_or(0, |c| c as usize),
                 colour: if label == NONE { "#bbb" } else { colour(label as usize) },
+                filling: Filling::of_round(if label == NONE { 0 } else { label as usize }),
                 opacity: 1.0,
                 tip: None,
             });
@@ -134,7 +135,7 @@ impl Projection<'_> {
             Axis::round(names[at], span(places.iter().map(pick)), 6).marked(Marked::Outside)
         };
         let description = format!(
-            "{note}; colours are clusters{}. Must-links are solid lines, cannot-links dashed; violated \
+            "{note}; colours and fillings are clusters{}. Must-links are solid lines, cannot-links dashed; violated \
              ones are thick and red.",
             if self.set.classes.is_some() { ", shapes are classes" } else { "" }
         );
@@ -164,10 +165,10 @@ impl Projection<'_> {
         let clusters =
             self.labels.iter().filter(|l| **l != NONE).max().map_or(0, |l| *l as usize + 1);
         let numbers = (0..clusters).map(|c| c.to_string()).collect();
-        block("cluster", numbers, |at| Key::Shape(0, colour(at)));
+        block("cluster", numbers, |at| Key::Shape(0, colour(at), Filling::of_round(at)));
         if let Some(classes) = &self.set.classes {
             let names = classes.names.iter().map(|name| clipped(name, LETTERS)).collect();
-            block("class", names, |at| Key::Shape(at, COLOURS[6]));
+            block("class", names, |at| Key::Shape(at, COLOURS[6], Filling::Full));
         }
         Legend { entries, beside: true }
     }

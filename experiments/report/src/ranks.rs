@@ -80,7 +80,7 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
         let elbow = line(&[(m.rank, axis), (m.rank, y), (end + 14.0 * outwards, y)], 1.0);
         let name = format!("{} ({:.2})", m.method, m.rank);
         let name = Mark::text((end + 18.0 * outwards, y), name, anchor);
-        marks.push(Mark::Group { series: None, marks: vec![elbow, name] });
+        marks.push(Mark::Group { series: Some(m.number), marks: vec![elbow, name] });
     }
     let height = labels + LINE * half as f64;
     let x = Axis::hidden(1.0 - side * pixel, last + side * pixel);
@@ -130,10 +130,11 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
         let (middle, number) = (at as f64 + 0.5, (at + 1).to_string());
         let text = if numbered { &number } else { &m.method }.clone();
         let (at, tip) = ((middle, -0.28), Some(m.method.clone()));
-        marks.push(Mark::Text { at, text, anchor: MIDDLE, bold: false, tip });
+        let mut names = vec![Mark::Text { at, text, anchor: MIDDLE, bold: false, tip }];
         if numbered {
-            marks.push(Mark::text((-8.0 / SIZE.0, middle), number, END));
+            names.push(Mark::text((-8.0 / SIZE.0, middle), number, END));
         }
+        marks.push(Mark::Group { series: Some(m.number), marks: names });
     }
     let largest = pairs.iter().map(|p| p.difference.abs()).fold(0.0, f64::max);
     let sign = if found.higher_is_better { 1.0 } else { -1.0 };
@@ -143,12 +144,12 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
             let (x, y) = (column as f64, row as f64);
             let difference = turn * pair.difference;
             let better = sign * difference > 0.0;
-            marks.push(Mark::Cell {
+            let mut here = vec![Mark::Cell {
                 corners: [(x, y), (x + 1.0, y + 1.0)],
                 fill: COLOURS[if better { 0 } else { 1 }].into(),
                 opacity: if largest > 0.0 { 0.5 * difference.abs() / largest } else { 0.0 },
                 tip: None,
-            });
+            }];
             let (won, tied, lost) = found.record(row, column);
             let bold = pair.adjusted < 0.05;
             let star = if bold { "*" } else { "" };
@@ -157,10 +158,14 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
                 format!("{won} / {tied} / {lost}"),
                 p_text(pair.adjusted),
             ];
-            marks.extend(texts.into_iter().enumerate().map(|(line, text)| {
+            here.extend(texts.into_iter().enumerate().map(|(line, text)| {
                 let at = (x + 0.5, y + (12.0 + 14.0 * line as f64) / SIZE.1);
                 Mark::Text { at, text, anchor: MIDDLE, bold, tip: None }
             }));
+            // Hidden along with either method.
+            let of = |at: usize| Some(found.methods[at].number);
+            let inner = Mark::Group { series: of(column), marks: here };
+            marks.push(Mark::Group { series: of(row), marks: vec![inner] });
         }
     }
     let description = format!(
@@ -178,6 +183,10 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     let width = SIZE.0 * (k as f64 + beside);
     let mut chart = Chart::new(&title, &description, width, 1, panels);
     chart.note = "row less column: mean, won / tied / lost, p".into();
+    let powerless = found.powerless();
+    if let Some(powerless) = &powerless {
+        chart.note += &format!("; {powerless}");
+    }
     let head = "metric,first,second,mean_difference,won,tied,lost,p_signed_rank,p_holm";
     let lines = pairs.iter().map(|p| {
         let record = found.record(p.first, p.second);
@@ -193,9 +202,14 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
             p.adjusted.to_string(),
         ]
     });
-    let caption = "Row less column: mean difference over the data sets, data sets won / tied / lost by the \
-                   row, p of Wilcoxon's signed-rank test after Holm's adjustment over all pairs; bold with a \
-                   star below .05. Blue: the row is better.";
+    let mut caption = String::from(
+        "Row less column: mean difference over the data sets, data sets won / tied / lost by the row, p of \
+         Wilcoxon's signed-rank test after Holm's adjustment over all pairs; bold with a star below .05. \
+         Blue: the row is better.",
+    );
+    if let Some(powerless) = powerless {
+        caption += &format!(" Mind the number of data sets: {powerless}.");
+    }
     Figure::new(&format!("pairs-{}", found.metric), caption, chart.svg(), csv(head, lines))
 }
 
@@ -249,7 +263,7 @@ mod tests {
     /// Where the line of a method leaves the axis, in pixels from the left.
     fn place(svg: &str, method: &str) -> f64 {
         let label = format!(">{method} (");
-        let group = svg.split("<g>").find(|g| g.contains(&label)).unwrap();
+        let group = svg.split("<g data-m").find(|g| g.contains(&label)).unwrap();
         group.split("<path d=\"M").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
     }
 
@@ -291,7 +305,14 @@ mod tests {
     fn every_pair_stands_in_the_matrix_twice() {
         let found = significance("ari", &["a", "b<", "c"], &[0.1, 0.2, 0.2]);
         let figure = matrix(&found);
-        assert_eq!(figure.svg.matches("<rect x=").count(), 6);
+        let said = "with 6 data sets no pair can be below p = .0312 × 3 pairs = .0938";
+        assert!(figure.svg.contains(said) && figure.caption.contains(said), "{}", figure.svg);
+        // A method switched off leaves its row and its column.
+        assert_eq!(figure.svg.matches("<g data-m=\"1\"><g data-m").count(), 2);
+        assert_eq!(figure.svg.matches("><g data-m=\"1\"><rect").count(), 2);
+        assert_eq!(figure.svg.matches("stroke=\"#e4e4e4\"").count(), 6);
+        // Beside paper behind the names of rows, which stay when a page moves the rest.
+        assert_eq!(figure.svg.matches("<g class=\"rows\"><rect x=").count(), 1);
         assert!(figure.svg.contains("b&lt;") && !figure.svg.contains("NaN"));
         let text = String::from_utf8(figure.numbers).unwrap();
         // Equal scores: 6 ties, nothing to test.

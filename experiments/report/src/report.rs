@@ -87,7 +87,7 @@ pub fn report(dir: &Path) -> Result<Report> {
     }
     let made = Made { curves: &curves, results: &results, correction };
     let scores = tables::scores(&experiment, &made);
-    let across: Vec<Sheet> = significance.iter().map(|s| s.sheet(&experiment)).collect();
+    let across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
     let costs = tables::costs(&experiment, &made);
     let hurt = supervision.sheet(&experiment);
     let sheets = || {
@@ -108,7 +108,8 @@ pub fn report(dir: &Path) -> Result<Report> {
             Some((c.identity.as_str(), row))
         })
         .collect();
-    let (bibtex, without_entry) = citation::bibtex(&Used::of(&experiment)?);
+    let paragraph = paragraph::paragraph(&experiment, &data, &significance, (cells.len(), planned));
+    let (bibtex, without_entry) = citation::bibtex(&Used::of(&experiment)?, &paragraph);
     let page = page::Contents {
         dir,
         finished: cells.len(),
@@ -124,7 +125,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         figures: &figures,
         failed: &failed,
         data: &data,
-        paragraph: &paragraph::paragraph(&experiment, &data, &significance, (cells.len(), planned)),
+        paragraph: &paragraph,
         bibtex: &bibtex,
         without_entry: &without_entry,
         latex: &latex,

@@ -1,6 +1,6 @@
 //! What does a method take against another, against a bound, against what it was given?
 
-use crate::axis::Axis;
+use crate::axis::{Axis, width_of};
 use crate::chart::{Chart, Panel as Plot};
 use crate::figure::{Figure, csv};
 use crate::legend::Legend;
@@ -26,6 +26,8 @@ struct Point {
 struct Panel {
     title: String,
     points: Vec<Point>,
+    /// The series that all of it is of.
+    series: Option<usize>,
 }
 
 /// Panels that share their axes; those of joined points have heights of their own.
@@ -67,7 +69,8 @@ impl Scatter<'_> {
             let (x, y) = (axis(self.x_name, x_span), axis(self.y_name, y));
             let marks = self.marks(panel, (x.scale.low, x.scale.high));
             // Names of powers of ten stand side by side only as long as there is room.
-            Plot::new(x.at_most(6), y, PLOT, marks).titled(&panel.title)
+            let plot = Plot::new(x.at_most(6), y, PLOT, marks).titled(&panel.title);
+            Plot { series: panel.series, ..plot }
         };
         let description = format!(
             "{} panels: {} upwards, {} to the right{}.",
@@ -132,15 +135,17 @@ pub(crate) fn times(experiment: &Experiment, results: &Results) -> Option<Figure
             Some(Point { x, y, series, name: d.id.clone() })
         });
         let points: Vec<Point> = points.collect();
-        (!points.is_empty()).then(|| Panel { title: m.id.clone(), points })
+        (!points.is_empty()).then(|| Panel { title: m.id.clone(), points, series: Some(series) })
     });
     let panels: Vec<Panel> = panels.collect();
     if panels.is_empty() {
         return None;
     }
+    // A name longer than the plot would run into the next one; the caption has it.
+    let whole = format!("seconds, {reference}");
     let scatter = Scatter {
         title: "Time",
-        x_name: &format!("seconds, {reference}"),
+        x_name: if width_of(&whole) <= PLOT { &whole } else { "seconds, reference" },
         y_name: "seconds",
         logarithmic: true,
         identity: true,
@@ -149,8 +154,8 @@ pub(crate) fn times(experiment: &Experiment, results: &Results) -> Option<Figure
         panels,
     };
     let caption = format!(
-        "Mean seconds of a cell at its last point, selection included; a point for each data set. Above the \
-         dashed line: slower than {reference}."
+        "Mean seconds of a cell at its last point, selection included, against those of the reference {reference}; \
+         a point for each data set. Above the dashed line: slower."
     );
     Some(Figure::new("times", caption, scatter.svg(), scatter.numbers("reference_s", "method_s")))
 }
@@ -182,7 +187,11 @@ pub(crate) fn bounds(experiment: &Experiment, results: &Results) -> Option<Figur
     if points.is_empty() {
         return None;
     }
-    let panel = Panel { title: legend.iter().map(|l| l.1).collect::<Vec<_>>().join(", "), points };
+    let panel = Panel {
+        title: legend.iter().map(|l| l.1).collect::<Vec<_>>().join(", "),
+        points,
+        series: None,
+    };
     let scatter = Scatter {
         title: "Queries and their lower bound",
         x_name: "lower bound",
@@ -224,7 +233,7 @@ pub(crate) fn propagated(experiment: &Experiment, results: &Results) -> Option<F
                 }
             }
         }
-        (!points.is_empty()).then(|| Panel { title: dataset.id.clone(), points })
+        (!points.is_empty()).then(|| Panel { title: dataset.id.clone(), points, series: None })
     });
     let panels: Vec<Panel> = panels.collect();
     if panels.is_empty() {
@@ -268,6 +277,7 @@ mod tests {
             panels: vec![Panel {
                 title: "p".into(),
                 points: vec![point(0.01, 0.1), point(0.1, 1.0)],
+                series: Some(3),
             }],
         };
         let svg = scatter.svg();
@@ -283,6 +293,8 @@ mod tests {
         assert!((circles[1].0 - circles[0].0 - 100.0).abs() < 0.2, "{circles:?}");
         assert!((circles[0].1 - circles[1].1 - 100.0).abs() < 0.2, "{circles:?}");
         assert!(svg.contains("a&lt;b") && !svg.contains("NaN"));
+        // A panel is hidden along with its method.
+        assert!(svg.contains("<g data-m=\"3\"><text"), "{svg}");
         let numbers = String::from_utf8(scatter.numbers("x", "y")).unwrap();
         assert_eq!(numbers, "panel,point,x,y\np,a<b,0.01,0.1\np,a<b,0.1,1\n");
     }

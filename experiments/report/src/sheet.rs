@@ -37,6 +37,8 @@ pub(crate) struct Line {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Sheet {
     pub caption: String,
+    /// What comes before it where the table stands alone.
+    pub lead: &'static str,
     /// What the numbers mean.
     pub note: String,
     /// Headings, with the number of the method that a column belongs to.
@@ -48,18 +50,23 @@ pub(crate) struct Sheet {
 
 /// Columns that fit on a page of LaTeX at its own size.
 const FITS: usize = 7;
+/// Points of a line of LaTeX's article.
+const LINE: f64 = 345.0;
+/// Columns of means with intervals that fit in half of the page.
+const HALF: usize = 5;
 /// Columns from which on the page has letters of the smallest size.
 const MANY: usize = 11;
 
 impl Sheet {
     /// For the page: sorted by a click on a heading, the first column in place when the rest moves.
     pub fn html(&self) -> Markup {
-        let size = match self.head.len() {
-            columns if columns > MANY => "sheet most",
-            columns if columns > FITS => "sheet many",
-            _ => "sheet",
+        let (size, room) = match self.head.len() {
+            columns if columns > MANY => ("sheet most", "table all"),
+            columns if columns > FITS => ("sheet many", "table all"),
+            _ => ("sheet", "table"),
         };
         html! {
+            div class=(room) {
             div class="scroll" {
                 table class=(size) {
                     caption { (self.caption) }
@@ -78,8 +85,14 @@ impl Sheet {
                 }
             }
             @if !self.note.is_empty() { p class="dim" { (self.note) } }
+            }
             "\n"
         }
+    }
+
+    /// Whether means with their intervals take more than half of the page.
+    pub fn is_wide(&self) -> bool {
+        self.head.len() > HALF
     }
 
     fn row(&self, line: &Line) -> Markup {
@@ -107,15 +120,25 @@ impl Sheet {
     }
 
     /// For LaTeX with the package booktabs; wide tables also want graphicx.
-    pub fn latex(&self, out: &mut String) {
+    pub fn latex(&self, label: &str, out: &mut String) {
         let columns: String =
             (0..self.head.len()).map(|at| if self.is_text(at) { 'l' } else { 'r' }).collect();
-        let wide = self.head.len() > FITS;
+        let texts = |at: usize| {
+            let cells = self.lines.iter().filter_map(move |line| line.cells.get(at));
+            cells.map(|c| c.text.chars().count()).chain([self.head[at].0.chars().count()])
+        };
+        // Points of a line of ten-point letters, with the space between columns.
+        let points = |at: usize| 5.5 * texts(at).max().unwrap_or(0) as f64 + 12.0;
+        let wide = (0..self.head.len()).map(points).sum::<f64>() > LINE;
         let row = |cells: &mut dyn Iterator<Item = String>| cells.collect::<Vec<_>>().join(" & ");
         let _ = writeln!(
             out,
-            "\\begin{{table}}\n\\centering\n\\caption{{{}}}",
-            latex_text(&format!("{}. {}", self.caption, self.note))
+            "\\begin{{table}}\n\\centering\n\\caption{{{}}}\n\\label{{{label}}}",
+            latex_text(&format!(
+                "{}. {}",
+                capital(&format!("{}{}", self.lead, self.caption)),
+                capital(&self.note)
+            ))
         );
         if wide {
             out.push_str("\\resizebox{\\textwidth}{!}{%\n");
@@ -159,7 +182,7 @@ impl Sheet {
 }
 
 /// A name that may continue on the next line after a joint.
-fn breakable(text: &str) -> Markup {
+pub(crate) fn breakable(text: &str) -> Markup {
     html! {
         @for part in text.split_inclusive(['_', '/']) {
             (part) @if part.ends_with(['_', '/']) { wbr; }
@@ -167,11 +190,26 @@ fn breakable(text: &str) -> Markup {
     }
 }
 
+/// A sentence as it begins.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Text with what means something to LaTeX written out.
 fn latex_text(text: &str) -> String {
     let mut out = String::new();
-    for letter in text.chars() {
+    let mut letters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        let number = letters.peek().is_some_and(char::is_ascii_digit) && !before.is_alphanumeric();
+        before = letter;
         match letter {
+            '-' if number => out.push_str("$-$"),
+            '|' => out.push_str("\\textbar{}"),
+            '…' => out.push_str("\\dots{}"),
+            '→' => out.push_str("$\\to$"),
+            '·' => out.push_str("$\\cdot$"),
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', letter]),
             '\\' => out.push_str("\\textbackslash{}"),
             '~' => out.push_str("\\textasciitilde{}"),
@@ -197,9 +235,16 @@ fn latex_text(text: &str) -> String {
 /// All tables for LaTeX: one file to `\input`, or to copy from.
 pub(crate) fn latex<'a>(sheets: impl IntoIterator<Item = &'a Sheet>) -> String {
     let mut out = String::from("% \\usepackage{booktabs,graphicx}\n");
+    let mut labels = std::collections::BTreeSet::new();
     for sheet in sheets {
         out.push('\n');
-        sheet.latex(&mut out);
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
+        let words: String = sheet.caption.chars().map(plain).collect();
+        let mut label = format!("tab:{}", words.split_whitespace().collect::<Vec<_>>().join("-"));
+        while !labels.insert(label.clone()) {
+            label.push_str("-2");
+        }
+        sheet.latex(&label, &mut out);
     }
     out
 }
@@ -225,6 +270,7 @@ mod tests {
         let failed = Cell { bad: true, ..Cell::text("2 failed") };
         Sheet {
             caption: "ari_x & more".into(),
+            lead: "",
             note: "100 %".into(),
             head: vec![("data set".into(), None), ("a|b".into(), Some(0)), ("c".into(), Some(1))],
             lines: vec![Line { method: None, cells: vec![Cell::text("iris<"), best, failed] }],
@@ -245,15 +291,27 @@ mod tests {
     #[test]
     fn latex_and_markdown_escape_what_is_theirs() {
         let tex = latex([&sheet()]);
-        assert!(tex.contains("\\caption{ari\\_x \\& more. 100 \\%}"), "{tex}");
-        assert!(tex.contains("\\begin{tabular}{lrr}\n\\toprule\ndata set & a|b & c \\\\"), "{tex}");
+        assert!(
+            tex.contains("\\caption{Ari\\_x \\& more. 100 \\%}\n\\label{tab:ari-x-more}"),
+            "{tex}"
+        );
+        assert!(
+            tex.contains("\\begin{tabular}{lrr}\n\\toprule\ndata set & a\\textbar{}b & c \\\\"),
+            "{tex}"
+        );
         assert!(
             tex.contains("iris$<$ & \\textbf{0.500 $\\pm$ 0.010} & 2 failed \\\\\n\\bottomrule")
         );
         let text = markdown([&sheet(), &sheet()]);
         assert!(text.contains("| data set | a\\|b | c |\n|---|---:|---:|\n"), "{text}");
         assert!(text.contains("| iris< | **0.500 ± 0.010** | 2 failed |\n\n100 %\n\n**ari_x"));
-        let wide = Sheet { head: vec![("x".into(), None); 9], ..sheet() };
+        assert_eq!(latex_text("-0.095 ± 1, k-means (-1)"), "$-$0.095 $\\pm$ 1, k-means ($-$1)");
+        assert!(latex([&sheet(), &sheet()]).contains("\\label{tab:ari-x-more-2}"));
+        let led = Sheet { lead: "Scores: ", ..sheet() };
+        assert!(latex([&led]).contains("\\caption{Scores: ari\\_x"));
+        // Few columns with long names are wide, too.
+        let long = |at: usize| (format!("pck_means + explore_consolidate {at}"), None);
+        let wide = Sheet { head: (0..3).map(long).collect(), ..sheet() };
         assert!(latex([&wide]).contains("\\resizebox{\\textwidth}{!}{%"));
     }
 }

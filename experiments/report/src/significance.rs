@@ -20,12 +20,16 @@ use mustlink_experiments::Experiment;
 const ROPE: f64 = 0.01;
 /// Differences beyond this are wins and losses.
 const TIE: f64 = 1e-9;
+/// The level of tests.
+const LEVEL: f64 = 0.05;
 
 /// How a method compares with the one of best mean rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The method.
     pub method: String,
+    /// Its number among the methods of the experiment.
+    pub number: usize,
     /// Its mean rank; 1 is the best.
     pub rank: f64,
     /// Its mean aligned rank.
@@ -123,6 +127,7 @@ fn of_metric(
         let at = others.iter().position(|&o| o == j);
         Comparison {
             method: methods[j].to_string(),
+            number: j,
             rank: friedman.ranks[j],
             aligned_rank: aligned.totals[j] / aligned.sets as f64,
             against_best: at.map(|at| (z[j].0, z[j].1, adjusted[at])),
@@ -238,8 +243,26 @@ impl Significance {
         (better, differences.len() - better - worse, worse)
     }
 
+    /// What p of the pairs can be at the least, where that does not reject: each pair by itself, and after
+    /// Holm's adjustment over all of them.
+    pub(crate) fn powerless(&self) -> Option<String> {
+        let (sets, k) = (self.sets.len(), self.methods.len());
+        let (one, pairs) = (least_p(sets), k * (k - 1) / 2);
+        let all = (one * pairs as f64).min(1.0);
+        let adjusted = match pairs {
+            1 => String::new(),
+            _ => format!(" × {pairs} pairs = {}", plain(all)),
+        };
+        (all >= LEVEL).then(|| {
+            format!(
+                "with {sets} data sets no pair can be below p = {}{adjusted}: nothing can be significant",
+                plain(one)
+            )
+        })
+    }
+
     /// A row per method: mean, mean rank, data sets won and lost, tests.
-    pub(crate) fn sheet(&self, experiment: &Experiment) -> Sheet {
+    pub(crate) fn sheet(&self) -> Sheet {
         let heads = [
             "method",
             "mean",
@@ -289,8 +312,7 @@ impl Significance {
                 probability(|b| b.equal),
                 probability(|b| b.second),
             ];
-            let method = experiment.methods.iter().position(|e| e.id == m.method);
-            Line { method, cells }
+            Line { method: Some(m.number), cells }
         });
         let mut note = format!(
             "{} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
@@ -310,17 +332,34 @@ impl Significance {
             shown_p(self.aligned.p),
             self.critical_difference
         );
+        let one = least_p(self.sets.len());
+        if one >= LEVEL {
+            note += &format!(" No signed-rank p can be below {}.", plain(one));
+        }
         if self.sets.len() < 5 {
             note += " With so few data sets these tests see only large differences.";
         }
         Sheet {
             caption: format!("{} over all data sets", self.title()),
+            lead: "Tests: ",
             note,
             head: heads.map(|h| (h.to_string(), None)).into(),
             lines: lines.collect(),
             words: Vec::new(),
         }
     }
+}
+
+/// The smallest p of a two-sided signed-rank test: all of `sets` differences have one sign.
+fn least_p(sets: usize) -> f64 {
+    signed_rank(&(1..=sets).map(|at| at as f64).collect::<Vec<_>>()).p
+}
+
+/// A probability without its zeros: .0625, .5, 1.
+fn plain(p: f64) -> String {
+    let text = format!("{p:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "1" { text.into() } else { text.trim_start_matches('0').into() }
 }
 
 /// A p value for readers.
@@ -365,6 +404,27 @@ pub(crate) mod tests {
             }
         }
         of(&experiment, &curves).remove(0)
+    }
+
+    #[test]
+    fn tests_that_cannot_reject_are_named() {
+        let mut found = significance("ari", &["a", "b", "c"], &[0.1, 0.2, 0.3]);
+        // Six data sets: .03125 for a pair, three pairs.
+        let said = found.powerless().unwrap();
+        assert!(
+            said.starts_with("with 6 data sets no pair can be below p = .0312 × 3 pairs = .0938:"),
+            "{said}"
+        );
+        assert!(!found.sheet().note.contains("No signed-rank p"));
+        found.sets.truncate(5);
+        found.methods.truncate(2);
+        let said = found.powerless().unwrap();
+        assert!(said.starts_with("with 5 data sets no pair can be below p = .0625: "), "{said}");
+        assert!(found.sheet().note.contains("No signed-rank p can be below .0625."));
+        found.sets.resize(7, "more".into());
+        assert_eq!(found.powerless(), None);
+        found.sets.truncate(1);
+        assert!(found.powerless().unwrap().contains("below p = 1:"));
     }
 
     #[test]

@@ -201,6 +201,7 @@ impl Supervision {
         head.extend(self.coherence.then_some("coherence"));
         let sheet = Sheet {
             caption: "Where supervision hurt".into(),
+            lead: "",
             note: "Mean at the last point against the unconstrained twin; bold where the paired t test \
                    rejects at 5 % with Holm's adjustment over all pairs of the metric."
                 .into(),

@@ -66,6 +66,7 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
     note += &few_repeats(experiment);
     Sheet {
         caption: format!("{}{better}", column.head),
+        lead: "Scores: ",
         note,
         head: heads(experiment),
         lines,
@@ -118,32 +119,56 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
         ),
     ];
     let sheets = columns.into_iter().filter_map(|(column, caption, note)| {
-        let mut any = false;
-        let mut line = |dataset: &str| {
-            let mut cells = vec![Cell::text(dataset)];
-            for method in &experiment.methods {
-                let curve = samples::curve(made.results, dataset, column, &method.id);
-                let mean = curve.and_then(|c| samples::mean(&c.last()?.1));
-                any |= mean.is_some_and(|m| m > 0.0);
-                cells.push(Cell::number(mean, shown));
-            }
-            Line { method: None, cells }
+        let mean = |dataset: &str, method: &str| {
+            let curve = samples::curve(made.results, dataset, column, method)?;
+            samples::mean(&curve.last()?.1)
         };
-        let lines = experiment.datasets.iter().map(|d| line(&d.id)).collect();
+        let sets = || experiment.datasets.iter().map(|d| d.id.as_str());
+        let of = |set| experiment.methods.iter().filter_map(move |m| mean(set, &m.id));
+        let all: Vec<f64> = sets().flat_map(of).collect();
+        let decimals = decimals(&all);
+        let line = |set: &str| {
+            let number =
+                |method: &str| Cell::number(mean(set, method), |v| format!("{v:.decimals$}"));
+            let numbers = experiment.methods.iter().map(|m| number(&m.id));
+            Line { method: None, cells: std::iter::once(Cell::text(set)).chain(numbers).collect() }
+        };
+        let lines = sets().map(line).collect();
         let (caption, note) = (caption.to_string(), note.to_string());
-        any.then(|| Sheet { caption, note, head: heads(experiment), lines, words: Vec::new() })
+        let any = all.iter().any(|m| *m > 0.0);
+        any.then(|| Sheet {
+            caption,
+            lead: "At the last point: ",
+            note,
+            head: heads(experiment),
+            lines,
+            words: Vec::new(),
+        })
     });
     sheets.collect()
 }
 
-/// About three digits.
-fn shown(v: f64) -> String {
-    match v.abs() {
-        0.0 => "0".into(),
-        a if a >= 100.0 => format!("{v:.0}"),
-        a if a >= 10.0 => format!("{v:.1}"),
-        a if a >= 1.0 => format!("{v:.2}"),
-        a if a >= 0.001 => format!("{v:.4}"),
-        _ => format!("{v:.1e}"),
+/// Decimals for all numbers of a table, so that they stand below one another: two digits of the smallest
+/// that is not 0, and at most four.
+fn decimals(all: &[f64]) -> usize {
+    if all.iter().all(|v| v.fract() == 0.0) {
+        return 0;
+    }
+    let least = all.iter().map(|v| v.abs()).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+    (1.0 - least.log10().floor()).clamp(1.0, 4.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_one_number_of_decimals() {
+        assert_eq!(decimals(&[5.40, 0.5, 10.1, 8.5e-4]), 4);
+        assert_eq!(decimals(&[5.40, 0.0, 10.1, 120.0]), 1);
+        assert_eq!(decimals(&[0.25, 3.0]), 2);
+        assert_eq!(decimals(&[20.0, 19.5]), 1);
+        assert_eq!(decimals(&[20.0, 0.0]), 0);
+        assert_eq!(decimals(&[]), 0);
     }
 }

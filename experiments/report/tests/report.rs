@@ -4,6 +4,7 @@ use mustlink as _;
 use std::path::Path;
 
 use mustlink_experiments::{Experiment, RunOptions, failures, retry_cell, run};
+use mustlink_report::citation::{REFERENCES, Used, own_entry};
 use mustlink_report::report;
 
 const STUDY: &str = r#"
@@ -104,6 +105,37 @@ fn a_mailed_report_loses_nothing() {
 }
 
 #[test]
+fn tables_are_hidden_whole_and_say_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(STUDY, dir.path());
+    // Every table that is sorted is hidden with its caption and its note where no row has the text.
+    let tables =
+        page.matches("<div class=\"table").count() - page.matches("<div class=\"tables").count();
+    assert_eq!(tables, page.matches("<table class=\"sheet").count());
+    assert!(page.contains("id=\"filtered\" role=\"status\""));
+    assert!(page.contains("bold, ranks, tests, and the axes of figures"), "{page}");
+    // Links in the head do not end under the bar.
+    assert!(page.contains("h2,h3,a[id]{scroll-margin-top:"));
+    // What moves sideways says so, and names of rows stay.
+    assert!(page.contains(".scroll.more::before") && page.contains("<g class=\"rows\"><rect"));
+    // Printed, a heading stays with its curves and the configuration is folded.
+    assert!(page.contains("<div class=\"together\"><h3>ari</h3>"));
+    assert!(page.contains("<details class=\"fold\"><summary>Configuration"));
+    // A long name of the reference does not run from panel to panel: the caption has it.
+    let long = "a reference with a name that is longer than any panel is wide";
+    let named = STUDY.replace("\"plain\"", &format!("\"{long}\""));
+    let other = tempfile::tempdir().unwrap();
+    assert!(page_of(&named, other.path()).contains(&format!("those of the reference {long};")));
+    let times = std::fs::read_to_string(other.path().join("figures/times.svg")).unwrap();
+    assert!(times.contains(">seconds, reference</text>") && !times.contains(&format!(", {long}<")));
+    // Methods are hidden in ranks and pairs, too.
+    let ranks = std::fs::read_to_string(dir.path().join("figures/ranks-ari.svg")).unwrap();
+    assert!((0..3).all(|at| ranks.contains(&format!("<g data-m=\"{at}\">"))), "{ranks}");
+    // With two data sets no pair can be significant, and the page says so.
+    assert!(page.contains("with 2 data sets no pair can be below p = .5 × 3 pairs = 1"), "{page}");
+}
+
+#[test]
 fn constraints_that_hurt_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(STUDY, dir.path());
@@ -140,6 +172,8 @@ fn a_failed_cell_has_its_command() {
     let failed = failures(dir.path()).unwrap();
     assert!(failed.len() >= 12, "{}", failed.len());
     let command = format!("mustlink retry {} --cell ", dir.path().display());
+    // Below its message, which has room.
+    assert!(page.contains("<td class=\"w\">") && page.contains(&format!("<code>{command}")));
     let identity = page.split(&command).nth(1).unwrap().split('<').next().unwrap();
     let lines = std::fs::read_to_string(dir.path().join("cells.csv")).unwrap();
     assert!(lines.contains(&format!("iris,plain,0,0,{identity}")), "{identity}");
@@ -192,4 +226,42 @@ fn a_baseline_is_a_method() {
         said.contains("plot.baseline: no method has the id \"plane\"; did you mean \"plain\"?"),
         "{said}"
     );
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that skips says so")]
+fn a_tex_compiles_tables_and_references() {
+    let dir = tempfile::tempdir().unwrap();
+    page_of(STUDY, dir.path());
+    let tables = std::fs::read_to_string(dir.path().join("tables.tex")).unwrap();
+    assert!(
+        tables.contains("\\caption{Scores: ari area $\\uparrow$. Mean $\\pm$ half width of the")
+    );
+    assert_eq!(tables.matches("\\caption{").count(), tables.matches("\\label{tab:").count());
+    let tool = |name: &str, arguments: &[&str]| {
+        let mut command = std::process::Command::new(name);
+        command.args(arguments).current_dir(dir.path()).output()
+    };
+    if tool("pdflatex", &["--version"]).and(tool("bibtex", &["--version"])).is_err() {
+        eprintln!("SKIPPED: there is no pdflatex with bibtex here, so nothing is compiled");
+        return;
+    }
+    let sentence = Used::of(&parse(STUDY)).unwrap().sentence();
+    let text = format!(
+        "\\documentclass{{article}}\n\\usepackage[utf8]{{inputenc}}\n\\usepackage[T1]{{fontenc}}\n\
+         \\usepackage{{booktabs,graphicx}}\n\\begin{{document}}\n{sentence}\n\\input{{tables}}\n\
+         \\bibliographystyle{{plain}}\\bibliography{{all}}\n\\end{{document}}\n"
+    );
+    std::fs::write(dir.path().join("t.tex"), text).unwrap();
+    std::fs::write(dir.path().join("all.bib"), own_entry() + REFERENCES).unwrap();
+    for (name, arguments) in [
+        ("pdflatex", &["-interaction=nonstopmode", "-halt-on-error", "t"][..]),
+        ("bibtex", &["t"]),
+        ("pdflatex", &["-interaction=nonstopmode", "-halt-on-error", "t"]),
+    ] {
+        let made = tool(name, arguments).unwrap();
+        let said = String::from_utf8_lossy(&made.stdout);
+        assert!(made.status.success(), "{said}");
+        assert!(!said.contains("Overfull \\hbox"), "{said}");
+    }
 }

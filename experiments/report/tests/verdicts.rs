@@ -4,7 +4,7 @@ use mustlink as _;
 use std::path::Path;
 
 use mustlink_experiments::{Experiment, RunOptions, Source, plan, run};
-use mustlink_report::{Judgement, report};
+use mustlink_report::{Judgement, report, verdicts_page};
 
 const TEXT: &str = r#"
 [experiment]
@@ -259,5 +259,22 @@ check = "last(super_instances('cobras')) > first(super_instances('cobras')) and 
     let summary = std::fs::read_to_string(dir.path().join("summary.csv")).unwrap();
     for name in ["lower_bound", "super_instances", "queries", "k_found"] {
         assert!(summary.contains(name), "{name}: {summary}");
+    }
+}
+
+#[test]
+fn the_page_of_the_papers_is_current_and_can_be_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../papers");
+    let made = verdicts_page(&folder).unwrap_or_else(|e| panic!("{e}"));
+    let path = folder.join("README.md");
+    if std::env::var_os("MUSTLINK_REFRESH").is_some_and(|v| v == "1") {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page == made, "{} is not current (MUSTLINK_REFRESH=1 rewrites it)", path.display());
+    assert!(page.contains("| **all** | | "), "no totals");
+    for line in page.lines().filter(|l| l.starts_with("| ")) {
+        let numbers = line.split(" | ").nth(2).unwrap_or_default();
+        assert!(numbers.chars().count() < 500, "{line}");
     }
 }
