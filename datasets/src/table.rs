@@ -304,7 +304,8 @@ fn incomplete(
              use left out by --ignore {name}"
         ));
     }
-    if gaps.iter().any(|odd| 2 * of(&gaps, odd.feature) <= rows) {
+    let fits = |odd: &&Odd| !sparse.contains(&column(odd)) || of(&words, odd.feature) == 0;
+    if gaps.iter().any(fits) {
         ways.push("fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into());
     }
     let comma = |odd: &&Odd| {

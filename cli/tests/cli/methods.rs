@@ -29,10 +29,13 @@ fn the_summary_has_exactly_its_keys() {
         "iterations",
         "queries",
         "unanswered",
+        "answers_contradicting",
         "inferred",
         "constraints",
+        "constraints_read",
         "violations",
         "scores",
+        "scored",
         "seconds",
         "warnings",
     ];

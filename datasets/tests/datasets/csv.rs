@@ -133,11 +133,13 @@ fn what_is_wrong_is_named() {
         ),
         (
             "5,3,setosa\n4,3,setosa\n",
-            "bad.csv, line 1: the first row must name the columns, and column 1 is 5; a file without names is read by --no-header",
+            "bad.csv, line 1: the first row must name the columns, and column 1 is 5; a file without names \
+             is read by --no-header",
         ),
         (
             "5.1,3.5,setosa\n4.9,3.0,setosa\n",
-            "bad.csv, line 1: the first row must name the columns, and column 1 is 5.1; a file without names is read by --no-header",
+            "bad.csv, line 1: the first row must name the columns, and column 1 is 5.1; a file without \
+             names is read by --no-header",
         ),
         ("x,class\n1,\n2,?\n", "bad.csv: column \"class\" holds no class"),
     ] {
@@ -159,7 +161,11 @@ fn what_is_wrong_is_named() {
     );
     assert_eq!(of("x,name\n1,\n", &with(None, Some("name"))), "bad.csv, line 2: the id is empty");
     let file = folder.file("bytes.csv", b"x,y\n1,2\n3,\xff\n");
-    assert_eq!(folder.message(&file, &plain), "bytes.csv, line 3: is not UTF-8 text");
+    assert_eq!(
+        folder.message(&file, &plain),
+        "bytes.csv, line 3: is not UTF-8 text; a file of \
+         Windows or Latin-1 is made so by iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv"
+    );
 }
 
 #[test]
