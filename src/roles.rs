@@ -138,7 +138,7 @@ pub use mustlink_core::roles::ConsensusFunction;
 ///
 /// let voting = build_default::<dyn ConsensusFunction>("voting").expect("it is linked");
 /// let needs: Needs = voting.needs();
-/// assert!(!needs.memberships && !needs.reads_constraints);
+/// assert!(!needs.memberships && needs.reads_constraints);
 /// ```
 #[doc(inline)]
 pub use mustlink_core::roles::Needs;

@@ -269,7 +269,7 @@ mod tests {
         let said = paragraph(&experiment, &[facts], &[], (6, 30));
         for part in [
             "We compared 2 methods on one data set: iris (150 objects, 4 features, 3 classes, transforms z_score).",
-            "plain (clusterer ensemble [StrehlGhosh2002] (consensus voting [DudoitFridlyand2003] (weights = uniform)",
+            "plain (clusterer ensemble [StrehlGhosh2002] (consensus voting [DudoitFridlyand2003, Zhang2022] (weights = constraints)",
             "generator random_init [StrehlGhosh2002, FredJain2005] (clusterer kmeans",
             "ArthurVassilvitskii2007], members = 7))",
             "Greene2007] (weight = auto); questions",

@@ -33,6 +33,7 @@ fn plugins_take_part() {
     let method = [
         "cluster",
         "--quiet",
+        "--selection-only",
         "--data",
         "iris",
         "--k",
