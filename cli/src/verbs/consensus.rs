@@ -181,6 +181,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         .base(args.method.as_deref().and_then(Path::parent).unwrap_or(Path::new("")))
         .memory_limit(args.memory_limit.or_else(crate::memory::default_limit))
         .build();
+    let nowhere = |&i: &usize| ensemble.members().iter().all(|m| m.labels[i] == NONE);
+    let nowhere: Vec<String> = (0..ensemble.n()).filter(nowhere).map(|i| objects.id(i)).collect();
+    if let Some(first) = nowhere.first() {
+        let others = match nowhere.len() {
+            1 => format!("object {first} is"),
+            many => format!("{many} objects, the first {first}, are"),
+        };
+        ctx.warn(format!(
+            "{others} in no partition: nothing but chance puts such an object anywhere"
+        ));
+    }
     let made = in_pool(args.threads, || {
         let run = combine(&**consensus, &ensemble, &problem, &ctx.child("consensus"))?;
         if let Some(folder) = &args.plot {

@@ -42,6 +42,18 @@ fn a_file_says_how_and_constraints_are_respected() {
 }
 
 #[test]
+fn an_object_in_no_partition_is_named() {
+    let bench = Bench::with("p.csv", "id,one,two\na,x,1\nb,x,1\nc,,\nd,y,2\n");
+    let done = bench.run("consensus p.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(
+        done.err.contains("warning: object c is in no partition: nothing but chance"),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
 fn what_cannot_be_is_said() {
     let bench = Bench::with("p.csv", "one,two\n1,a\n2,a\n2,b\n");
     bench
