@@ -144,7 +144,6 @@ impl Selection {
     pub fn counts(&self, p: usize) -> Counts {
         let mut c = Counts::default();
         let mut told: HashMap<u64, Reply> = HashMap::new();
-        let mut conflicts: HashSet<u64> = HashSet::new();
         for event in self.prefix(p) {
             match event {
                 Event::Told { id, reply, cost } => {
@@ -157,15 +156,13 @@ impl Selection {
                     if let Some(reply) = told.remove(id) {
                         *c.of(reply) -= 1;
                         c.retracted += 1;
-                        conflicts.remove(id);
                     }
                 }
                 Event::Inferred { .. } => c.inferred += 1,
-                Event::Conflict { id } => drop(conflicts.insert(*id)),
                 _ => {}
             }
         }
-        c.conflicts = conflicts.len();
+        c.conflicts = self.contradicting(p).len();
         c
     }
 
@@ -238,13 +235,8 @@ impl Selection {
                     ends.chain(w.path.windows(2).map(|l| (l[0], l[1])).collect::<Vec<_>>())
                 });
                 let links: HashSet<(u32, u32)> = links.map(|(i, j)| (i.min(j), i.max(j))).collect();
-                out.extend(self.prefix(p).iter().filter_map(|event| match event {
-                    Event::Asked { id, subject, reference, .. } => {
-                        let pair = (*subject.min(reference), *subject.max(reference));
-                        links.contains(&pair).then_some(*id)
-                    }
-                    _ => None,
-                }));
+                let answered = self.answered(p).into_iter();
+                out.extend(answered.filter(|(_, c)| links.contains(&(c.i, c.j))).map(|(id, _)| id));
             }
         }
         Ok(out)

@@ -132,12 +132,7 @@ pub(crate) fn read(
     listed: bool,
 ) -> Result<Dataset> {
     let place = input.place().to_string();
-    let sheet = Sheet::open_as(
-        input,
-        options.separator,
-        "a header row and one row per object",
-        !options.no_header,
-    )?;
+    let sheet = opened(input, options)?;
     let separator = sheet.separator();
     let header = sheet.header().to_vec();
     let roles =
@@ -195,6 +190,11 @@ pub(crate) fn read(
     })
 }
 
+fn opened<'a>(input: Input<'a>, options: &OpenOptions) -> Result<Sheet<'a>> {
+    let expected = "a header row and one row per object";
+    Sheet::open_as(input, options.separator, expected, !options.no_header)
+}
+
 /// A single column whose name holds a space may be several.
 fn with_hint(e: Error, name: &str) -> Error {
     match e {
@@ -208,12 +208,7 @@ fn with_hint(e: Error, name: &str) -> Error {
 /// What the header and the first rows of a CSV already tell: that it can be read, with these columns.
 pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
     let place = input.place().to_string();
-    let sheet = Sheet::open_as(
-        input,
-        options.separator,
-        "a header row and one row per object",
-        !options.no_header,
-    )?;
+    let sheet = opened(input, options)?;
     let header = sheet.header().to_vec();
     let roles = Roles::of(&header, options, false, &place)?;
     roles.judge(&header, 0, None, &place)?;

@@ -149,11 +149,9 @@ impl Grid {
     /// What a reader of the results should know before anything runs.
     pub fn notes(&self, experiment: &Experiment) -> Vec<String> {
         let mut notes = experiment.unread();
-        for set in &self.datasets {
+        for (set, methods) in self.datasets.iter().zip(&self.methods) {
             let read = set.set.reading.notes.iter();
             notes.extend(read.map(|note| format!("{}: {}", set.id, in_file_words(note))));
-        }
-        for (set, methods) in self.datasets.iter().zip(&self.methods) {
             let asked = methods.iter().any(|m| m.resolved.method.is_answered_by_classes());
             let partly = set.set.partly_known().filter(|_| asked);
             notes.extend(partly.map(|partly| format!("{}: {partly}", set.id)));
