@@ -204,8 +204,8 @@ impl Job {
             let given = self.problem.constraints.len();
             if given > 0 {
                 self.warnings.push(format!(
-                    "{unread} reads no constraints: the {given} given ones change nothing; pck_means and \
-                     others that \"mustlink list base-clusterers\" marks do"
+                    "{unread} reads no constraints: the {given} given ones change nothing; pck_means, \
+                     mpck_means and cop_kmeans are among those that do"
                 ));
             }
         }

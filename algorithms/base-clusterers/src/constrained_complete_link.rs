@@ -55,7 +55,8 @@ pub enum OnInfeasible {
 /// unless `merge` or `soft_ml` says otherwise. Weights are not read.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`; `InfeasibleConstraints` where k
-/// clusters cannot keep the cannot-links, `UndecidedConstraints` where a search finds no end; `BadParam` for a propagator without distances.
+/// clusters cannot keep the cannot-links, `UndecidedConstraints` where a search finds no end; `BadParam`
+/// for a propagator without distances.
 /// # Cost and randomness
 /// O(n²) after the propagator, O(n³) where merges are left out; memory 16·n² bytes beside it. Nothing
 /// random.

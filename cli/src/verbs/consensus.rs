@@ -32,8 +32,8 @@ pub(crate) struct Args {
     /// a missing label, a column id holds ids; - is standard input
     #[arg(value_name = "PARTITIONS.csv")]
     partitions: String,
-    /// File with consensus = { type = "…", … }, and k and seed where wanted. Absent: voting, or evidence_accumulation where
-    /// k is given (hbgf, which cuts balanced parts, beyond 10 000 objects)
+    /// File with consensus = { type = "…", … }, and k and seed where wanted. Absent: voting, or
+    /// evidence_accumulation where k is given (hbgf, which cuts balanced parts, beyond 10 000 objects)
     #[arg(long, value_name = "FILE")]
     method: Option<PathBuf>,
     /// Consensus function, in place of that of the method: a name or { type = "…", … }
