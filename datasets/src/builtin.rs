@@ -82,7 +82,9 @@ pub(crate) fn open(name: &str) -> Result<Option<Dataset>> {
     let place = format!("built-in {name}");
     let input = Input::of(set.content.as_bytes(), &place);
     let read = table::read(input, name, &OpenOptions::default(), true)?;
-    Ok(Some(Dataset { provenance: set.provenance.into(), ..read }))
+    let mut set = Dataset { provenance: set.provenance.into(), ..read };
+    set.reading.listed = true;
+    Ok(Some(set))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use mustlink_core::random::SeedPath;
 use mustlink_core::roles::Scene;
 use mustlink_core::{Constraint, Constraints, Data, DataKind, Error, Result};
 
@@ -104,6 +105,8 @@ pub struct Reading {
     pub notes: Vec<String>,
     /// Why its data is a table and not numbers, with the first places and the ways out.
     pub(crate) incomplete: Option<Error>,
+    /// Opened by a name that stands for its content: one built in, or one of a manifest.
+    pub(crate) listed: bool,
 }
 
 impl Dataset {
@@ -299,6 +302,22 @@ impl Dataset {
         }
     }
 
+    /// Whether it was opened by a name that stands for its content.
+    pub fn is_listed(&self) -> bool {
+        self.reading.listed
+    }
+
+    /// Where all that is random about the data starts: at its name where that stands for its
+    /// content (`listed`, the name a study gives it), else at its values. So neither the name of a
+    /// file nor its form decides what is drawn.
+    pub fn seed_path(&self, seed: u64, listed: &str) -> SeedPath {
+        if self.reading.listed {
+            return SeedPath::new(seed).child(listed);
+        }
+        let values: String = self.data.digest().iter().map(|b| format!("{b:02x}")).collect();
+        SeedPath::new(seed).child(&values)
+    }
+
     /// A hash of values, ids and classes: equal content, equal digest.
     pub fn digest(&self) -> [u8; 32] {
         let mut h = blake3::Hasher::new();
@@ -365,6 +384,19 @@ mod tests {
             (named.id(0), named.index_of("2"), named.index_of("0")),
             ("a".into(), Some(2), None)
         );
+    }
+
+    #[test]
+    fn seeds_start_at_a_listed_name_or_at_the_values() {
+        let classes = Some(Classes::from_values(["x", "y", "x"].map(Some)));
+        let read = Dataset { name: "else".into(), classes, ..three() };
+        assert_eq!(read.seed_path(1, "a"), three().seed_path(1, "b"));
+        assert_ne!(read.seed_path(1, "a"), read.seed_path(2, "a"));
+        let other = Dataset::new("three", Data::dense(array![[1.0], [2.0], [4.0]]).unwrap());
+        assert_ne!(other.seed_path(1, "a"), three().seed_path(1, "a"));
+        let iris = crate::open("iris", &crate::OpenOptions::default()).unwrap();
+        assert!(iris.is_listed() && !read.is_listed());
+        assert_eq!(iris.seed_path(1, "a"), SeedPath::new(1).child("a"));
     }
 
     #[test]

@@ -119,6 +119,7 @@ impl Directory {
             table::read(Input::new(&raw[..], &place)?, name, options, true)?
         };
         entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), own_column.is_none())?;
+        dataset.reading.listed = true;
         dataset.provenance = [&entry.source, &entry.notes]
             .into_iter()
             .filter(|t| !t.is_empty())

@@ -169,6 +169,7 @@ pub(crate) fn read(
         name => name.to_string(),
     };
     let reading = Reading {
+        listed: false,
         id: roles.id.map(called),
         class: roles.class.map(called),
         ignored: roles.ignored.iter().copied().map(called).collect(),

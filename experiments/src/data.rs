@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use mustlink_core::constraints::Constraints;
 use mustlink_core::context::Context;
+use mustlink_core::random::SeedPath;
 use mustlink_core::{DataKind, Error, Result};
 use mustlink_datasets::{Dataset, OpenOptions};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ pub(crate) struct Prepared {
     pub set: Dataset,
     /// Hash of the content before the steps, in hexadecimal.
     pub digest: String,
+    /// Where all that is random about it starts.
+    pub path: SeedPath,
     /// The constraints that came with it.
     pub given: Arc<Constraints>,
     /// What its steps warned of.
@@ -94,7 +97,7 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
     };
     let raw = if spec.row_number { raw.with_row_number()? } else { raw };
     let digest = raw.digest().iter().map(|b| format!("{b:02x}")).collect();
-    let path = experiment.dataset_path(&spec.id);
+    let path = raw.seed_path(experiment.head.seed, &spec.id);
     let balanced = match &spec.class_sizes {
         Some(sizes) => raw.balance(sizes, &path)?,
         None => raw,
@@ -117,7 +120,7 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
     if !transforms.first().is_some_and(|t| t.properties().accepts.contains(&DataKind::Table)) {
         balanced.require_numbers().map_err(of_file)?;
     }
-    let ctx = Context::builder(path).build();
+    let ctx = Context::builder(path.clone()).build();
     let (set, map, _) = balanced.transformed(&transforms, &ctx)?;
     set.require_numbers().map_err(of_file)?;
     let given = match map {
@@ -131,7 +134,7 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
         _ => given,
     };
     let (id, target, notes) = (spec.id.clone(), spec.target.clone(), ctx.warnings());
-    Ok(Prepared { id, target, set, digest, given: Arc::new(given), notes })
+    Ok(Prepared { id, target, set, digest, path, given: Arc::new(given), notes })
 }
 
 fn open(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Result<Dataset> {

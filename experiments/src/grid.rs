@@ -110,10 +110,9 @@ impl Grid {
         }
         let mut tests = Vec::new();
         for set in &datasets {
-            let path = experiment.dataset_path(&set.id);
             let mut repeats = Vec::new();
             for repeat in 0..experiment.split.repeats() {
-                match experiment.split.tests(set.set.n(), set.labels(), &path, repeat) {
+                match experiment.split.tests(set.set.n(), set.labels(), &set.path, repeat) {
                     Ok(masks) => {
                         repeats
                             .push(masks.into_iter().map(|m| m.map(Arc::from)).collect::<Vec<_>>());

@@ -45,7 +45,7 @@ impl RunEnv<'_> {
     pub fn context(&self, set: &Prepared, repeat: usize, fold: usize, since: Instant) -> Context {
         let limit = self.experiment.run.cell_timeout_s;
         let left = limit.map(|l| (l - since.elapsed().as_secs_f64()).max(0.0));
-        let dataset = self.experiment.dataset_path(&set.id);
+        let dataset = set.path.clone();
         let ensembles = match self.experiment.head.ensemble_per {
             EnsemblePer::Dataset => dataset.clone(),
             EnsemblePer::Repeat => dataset.index(repeat),

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap_complete::ArgValueCompleter;
 use mustlink::config::{self, Document, Node};
 use mustlink::prelude::*;
-use mustlink::random::SeedPath;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
 use mustlink::run::combine;
@@ -175,7 +174,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let spinner = Spinner::start(!args.quiet);
     let seed = args.seed.or(file.seed).unwrap_or(0);
-    let ctx = Context::builder(SeedPath::new(seed).child(&objects.name))
+    let ctx = Context::builder(objects.seed_path(seed, &objects.name))
         .cancel(interrupt::flag())
         .progress(spinner.clone())
         .base(args.method.as_deref().and_then(Path::parent).unwrap_or(Path::new("")))

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use mustlink_config::tree::{plugin, visit_tables};
 use mustlink_config::{self as config, without_null};
 use mustlink_core::method::Method;
-use mustlink_core::random::SeedPath;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::roles::{Metric, Transform};
 use serde_json::Value;
@@ -118,11 +117,6 @@ impl Experiment {
     /// Every column that a formula may name: those measured, and the counts of a row.
     pub fn number_columns(&self) -> Vec<String> {
         self.measured().into_iter().chain(row::counted().map(str::to_string)).collect()
-    }
-
-    /// The seed path of a data set: all that is random about it starts here.
-    pub(crate) fn dataset_path(&self, dataset: &str) -> SeedPath {
-        SeedPath::new(self.head.seed).child(dataset)
     }
 }
 
