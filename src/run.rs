@@ -58,3 +58,33 @@ pub use mustlink_core::run::{Steps, Transformed, transform};
 /// ```
 #[doc(inline)]
 pub use mustlink_core::run::propagate;
+
+/// Clusters where no method is given: tries many, keeps those that the constraints cannot tell from the
+/// best, and combines them, as [`Auto`](crate::plugins::base_clusterers::auto::Auto) describes. What was
+/// tried is in the `extras` of the clustering. Without k it is chosen, too.
+///
+/// ```
+/// use mustlink::ndarray::Array2;
+/// use mustlink::prelude::*;
+/// use mustlink::run;
+///
+/// # fn main() -> Result<()> {
+/// // Two groups along the first feature; the second is larger, and has nothing to do with them.
+/// let x = Array2::from_shape_fn((40, 2), |(i, c)| match c {
+///     0 => (i % 2) as f64 + 0.01 * i as f64,
+///     _ => ((i * 7) % 40) as f64,
+/// });
+/// let pairs = (0..12).map(|i| Constraint::must(i, i + 2)).chain((0..12).map(|i| Constraint::cannot(i, i + 1)));
+/// let problem = Problem::new(Data::dense(x)?).with_k(2).with_constraints(Constraints::new(40, pairs)?);
+/// let found = run::auto(&problem, &Context::new(1))?;
+/// assert!((0..40).all(|i| found.clustering.labels[i] == found.clustering.labels[i % 2]));
+/// assert!(found.clustering.extras.tried.iter().any(|t| t.weight > 0.0));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Those of `Auto`, and of [`cluster`].
+pub fn auto(problem: &crate::Problem, ctx: &crate::Context) -> crate::Result<Run> {
+    cluster(&crate::plugins::base_clusterers::auto::Auto::default(), problem, ctx)
+}

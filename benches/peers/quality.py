@@ -26,6 +26,7 @@ from sklearn.metrics import adjusted_rand_score
 # Ours: a name and a method file, one line each. Options that are not named are the defaults.
 OURS = [
     ("kmeans", 'clusterer = "kmeans"'),
+    ("auto", 'clusterer = "auto"'),
     ("pck_means w=1", 'clusterer = { type = "pck_means", weight = 1.0 }'),
     ("pck_means auto", 'clusterer = { type = "pck_means", weight = "auto" }'),
     ("mpck_means single_diag", 'clusterer = { type = "mpck_means", weight = 1.0 }'),

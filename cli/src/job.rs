@@ -15,7 +15,6 @@ use mustlink::context::EnsembleStore;
 use mustlink::ensemble::Ensemble;
 use mustlink::ledger::{Durability, Header, Ledger};
 use mustlink::method::Method;
-use mustlink::random::SeedPath;
 use mustlink::registry;
 use mustlink::roles::{EnsembleGenerator, Oracle, Transform};
 use mustlink::run::{self, Run, Steps, Transformed, guarded};
@@ -103,7 +102,7 @@ impl Job {
         let person = asks_a_person(&method);
         let spinner = Spinner::start(!args.quiet && !person);
         // As in an experiment with this seed, in its first repeat and fold.
-        let root = SeedPath::new(seed).child(&original.name);
+        let root = original.seed_path(seed, &original.name);
         let ctx = Context::builder(root.index(0).index(0))
             .cancel(interrupt::flag())
             .progress(spinner.clone())
@@ -165,7 +164,8 @@ impl Job {
     fn choose_k(&mut self, args: &JobArgs) {
         let clusterer = self.method.clusterer.as_ref();
         let selector = self.method.selector.as_ref();
-        let needed = clusterer.is_some_and(|c| c.properties().needs_k)
+        let by_default = args.clusterer.is_none() && args.method.is_none();
+        let needed = clusterer.is_some_and(|c| by_default || c.properties().needs_k)
             || selector.is_some_and(|s| s.properties().needs_k);
         let known = self.set.known.as_ref().map(|c| c.k());
         if let (None, true, Some(k)) = (self.problem.k, needed, self.set.k().or(known)) {

@@ -14,6 +14,7 @@
 //! configuration, 3 data or constraints, 4 a plugin broke its contract, 130 interrupted.
 
 mod book;
+mod candidates;
 mod complaint;
 mod complete;
 mod failure;

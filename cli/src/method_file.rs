@@ -77,11 +77,9 @@ pub(crate) fn method_file(
     let mut default_clusterer = None;
     let none = args.clusterer.as_deref() == Some("none");
     if !own && args.clusterer.is_none() {
-        let clusterer = default_clusterer_for(set, constrained || asks || selecting);
+        let clusterer = default_clusterer_for(set, constrained || asks || selecting, selecting);
         document.root_mut().insert("clusterer", Node::synthetic(&clusterer));
-        let shown = as_toml(&clusterer).trim().replace('\n', ", ");
-        default_clusterer =
-            Some(format!("clusterer = {{ {shown} }}; --clusterer or --method chooses another"));
+        default_clusterer = Some(note_of(&clusterer));
     }
     let shortcuts =
         [("clusterer", &args.clusterer), ("selector", &args.selector), ("oracle", &args.oracle)];
@@ -132,6 +130,13 @@ pub(crate) fn method_file(
         notes.push(format!("the clusters are those of {tag}; --clusterer chooses another way"));
         (file.clusterer, default_clusterer) = (None, None);
     }
+    // One that asks by what its last answers made of the clusters clusters again for each question.
+    let again = file.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
+    if default_clusterer.is_some() && again && !changed && !selecting {
+        let clusterer = default_clusterer_for(set, true, true);
+        default_clusterer = Some(note_of(&clusterer));
+        file.clusterer = Some(config::instantiate(clusterer).map_err(Error::Usage)?);
+    }
     if none {
         file.clusterer = None;
     }
@@ -141,12 +146,17 @@ pub(crate) fn method_file(
     Ok((file, notes))
 }
 
-/// The clusterer where none is named.
-fn default_clusterer_for(set: &Dataset, constrained: bool) -> Value {
-    let mut clusterer = if constrained {
-        json!({ "type": "pck_means", "weight": "auto" })
-    } else {
-        json!({ "type": "kmeans" })
+fn note_of(clusterer: &Value) -> String {
+    let shown = as_toml(clusterer).trim().replace('\n', ", ");
+    format!("clusterer = {{ {shown} }}; --clusterer or --method chooses another")
+}
+
+/// The clusterer where none is named. `quick`: one that is run many times.
+fn default_clusterer_for(set: &Dataset, constrained: bool, quick: bool) -> Value {
+    let mut clusterer = match (constrained, quick) {
+        (true, false) => return json!({ "type": "auto" }),
+        (true, true) => json!({ "type": "pck_means", "weight": "auto" }),
+        (false, _) => json!({ "type": "kmeans" }),
     };
     if set.data.kind() == DataKind::Csr {
         clusterer["distortion"] = "cosine".into();

@@ -82,6 +82,39 @@ pub struct Extras {
     pub distances: Option<Array2<f64>>,
     /// Named numbers worth reporting.
     pub diagnostics: BTreeMap<String, f64>,
+    /// What a method that chooses among methods tried.
+    pub tried: Vec<Tried>,
+}
+
+/// A method that was tried by one that chooses.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    /// Its plugins in order: `z_score + pck_means`.
+    pub name: String,
+    /// Its `transforms` and `clusterer`, as a configuration.
+    pub method: serde_json::Value,
+    /// Number of clusters it was asked for.
+    pub k: usize,
+    /// How well it meets what it was not told, in 0..=1; absent where nothing could be held back.
+    pub score: Option<f64>,
+    /// Standard error of the score.
+    pub error: Option<f64>,
+    /// How much it counts in the result; 0: not at all.
+    pub weight: f64,
+    /// What became of it, in words.
+    pub outcome: String,
+    /// Its clustering, where it was run to the end.
+    pub labels: Option<Vec<u32>>,
+    /// Wall time of all its runs; not part of the result, so clusterings are equal without it.
+    pub seconds: f64,
+}
+
+impl PartialEq for Tried {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |t: &Self| (t.k, t.score, t.error, t.weight);
+        (&self.name, &self.method, &self.outcome, &self.labels, of(self))
+            == (&other.name, &other.method, &other.outcome, &other.labels, of(other))
+    }
 }
 
 /// A partition of all objects, with how it was found.

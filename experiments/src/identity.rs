@@ -75,6 +75,9 @@ pub(crate) fn of_method(
         "seed": experiment.head.seed,
         "versions": versions(trees),
     });
+    if !set.set.is_listed() {
+        identity["dataset"]["drawn_from"] = json!("values");
+    }
     if experiment.head.ensemble_per == EnsemblePer::Repeat {
         identity["ensemble_per"] = json!("repeat");
     }
@@ -160,12 +163,22 @@ pub(crate) fn selection_key(resolved: &ResolvedMethod) -> Option<String> {
 fn versions<'a>(trees: impl IntoIterator<Item = &'a Value>) -> BTreeMap<&'static str, u32> {
     let mut versions = BTreeMap::new();
     for tree in trees {
-        visit_plugins(tree, &mut |d, _| {
+        visit_plugins(tree, &mut |d, table| {
             versions.insert(d.tag, d.version);
+            versions.extend(implied(d, table).map(|d| (d.tag, d.version)));
             true
         });
     }
     versions
+}
+
+/// The plugins that stand in for options which are absent (`x-implies`): no table names them.
+fn implied(d: &'static Descriptor, table: &Value) -> impl Iterator<Item = &'static Descriptor> {
+    let options = d.schema_value()["properties"].as_object().into_iter().flatten();
+    let absent = |(name, _): &(&String, &Value)| table.get(name.as_str()).is_none_or(Value::is_null);
+    let tags = options.filter(absent).filter_map(|(_, option)| option["x-implies"].as_array());
+    let tags: Vec<&str> = tags.flatten().filter_map(Value::as_str).collect();
+    tags.into_iter().filter_map(|tag| Catalogue::get().ok()?.find(tag))
 }
 
 /// Digests of code, by name.
@@ -190,9 +203,11 @@ fn programs_of(d: &'static Descriptor) -> impl Iterator<Item = &'static String> 
 /// Adds the code that the plugins in a tree consist of; relative paths start at `base`.
 pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
     visit_plugins(tree, &mut |d, table| {
-        let sources = (d.sources)();
-        if !sources.is_empty() {
-            build.insert(d.tag.into(), sources.into());
+        for d in std::iter::once(d).chain(implied(d, table)) {
+            let sources = (d.sources)();
+            if !sources.is_empty() {
+                build.insert(d.tag.into(), sources.into());
+            }
         }
         if let Some(script) = &d.script {
             build.extend(programs::digests(&script.command, &script.base));
@@ -279,6 +294,18 @@ fn now(name: &str, base: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_in_for_an_absent_option_counts() {
+        let auto = json!({ "clusterer": { "type": "auto" } });
+        let of = versions([&auto]);
+        assert!(of.contains_key("auto") && of.contains_key("pck_means") && of.contains_key("itml"));
+        let own = json!({ "clusterer": {
+            "type": "auto", "candidates": [{ "clusterer": { "type": "kmeans" } }],
+        } });
+        let of = versions([&own]);
+        assert!(of.contains_key("kmeans") && !of.contains_key("pck_means"));
+    }
 
     #[test]
     fn renamed_options_do_not_change_identities() {

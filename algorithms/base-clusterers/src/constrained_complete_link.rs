@@ -424,7 +424,7 @@ mod tests {
         assert_eq!((c.labels, c.k), (vec![0, 0, 0], 3));
         let text = |stop: &str| {
             let text = format!("{{\"stop\": {stop}}}");
-            mustlink_core::serde_json::from_str::<ConstrainedCompleteLink>(&text).unwrap().stop
+            serde_json::from_str::<ConstrainedCompleteLink>(&text).unwrap().stop
         };
         assert_eq!(text("\"auto\""), Stop::Rule(StopRule::Auto));
         assert_eq!(text("2.5"), Stop::Height(2.5));

@@ -141,7 +141,7 @@ fn rerun(base: &(dyn BaseClusterer + 'static), start: bool) -> Result<Box<dyn Ba
 
 /// How far a clusterer extends constraints before they cost anything, where it has that option.
 fn entail_of(base: &(dyn BaseClusterer + 'static)) -> Option<Entail> {
-    mustlink_core::serde_json::from_value(base.to_value().get("entail")?.clone()).ok()
+    serde_json::from_value(base.to_value().get("entail")?.clone()).ok()
 }
 
 /// One method, put together.

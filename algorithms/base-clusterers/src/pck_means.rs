@@ -299,7 +299,7 @@ mod tests {
         let plugin: Box<dyn BaseClusterer> = serde_json_from(text);
         assert!(format!("{plugin:?}").contains("Plain(FarthestFirst)"));
         fn serde_json_from(text: &str) -> Box<dyn BaseClusterer> {
-            mustlink_core::serde_json::from_str(text).unwrap()
+            serde_json::from_str(text).unwrap()
         }
     }
 
@@ -332,8 +332,7 @@ mod tests {
                 "tolerance_kind":"absolute","entail":"neighbourhoods_only"}"#,
             r#"{"type":"cop_kmeans","unit":"object","order":"index","init":"neighbourhood"}"#,
         ] {
-            let plugin: Box<dyn BaseClusterer> =
-                mustlink_core::serde_json::from_str(preset).unwrap();
+            let plugin: Box<dyn BaseClusterer> = serde_json::from_str(preset).unwrap();
             let p = random_problem(1, 20, 0);
             plugin.cluster(&p, &Context::new(1)).unwrap();
         }

@@ -12,6 +12,7 @@ use mustlink_datasets::{Classes, Dataset};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::candidates;
 use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::job::{Clustered, Job, JobArgs};
@@ -47,6 +48,10 @@ pub(crate) struct Args {
     /// constraints: projection.svg, and projection.csv with its numbers
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    /// Folder for what auto tried: candidates.csv with scores, labels.csv with the clustering of each, and
+    /// method.toml, the chosen ones as a method of their own
+    #[arg(long, value_name = "FOLDER")]
+    out_candidates: Option<PathBuf>,
     /// Hold the classes of --labels out in folds: do they help? Clusters 30 times more
     #[arg(long, requires = "labels")]
     validate: bool,
@@ -81,6 +86,8 @@ struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Validation>,
     seconds: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<candidates::Row>,
     warnings: Vec<String>,
 }
 
@@ -230,6 +237,16 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let projection = Projection { data, labels, constraints, set: &job.set };
         projection.write(folder, &args.formats.plot_formats, job.context())?;
     }
+    if let Some(folder) = &args.out_candidates {
+        let tried = &clustering.extras.tried;
+        if tried.is_empty() {
+            return Err(Failure::usage(format!(
+                "--out-candidates: {} tries no other methods; auto does",
+                job.clusterer()
+            )));
+        }
+        candidates::write(folder, tried, clustering.k, &job.set)?;
+    }
     // Last: no property tells beforehand whether weights are learned, and what else was made is kept.
     if let Some(path) = &args.weights {
         let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(&job, args))?;
@@ -268,6 +285,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         scored,
         validation,
         seconds,
+        candidates: candidates::rows(&clustering.extras.tried),
         warnings,
     };
     let shown = match args.format {
@@ -330,6 +348,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
         ));
     }
     lines.push(("method", job.clusterer().into()));
+    lines.extend(candidates::lines(&clustering.extras.tried));
     let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
     let more = if clustering.k > 20 { ", …" } else { "" };
     lines.push(("clusters", format!("{} of {}{more} objects", s.k, sizes.join(", "))));
@@ -390,6 +409,9 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     }
     if let Some(path) = weights.filter(|w| *w != "-") {
         lines.push(("weights", path.into()));
+    }
+    if let Some(folder) = &args.out_candidates {
+        lines.push(("candidates", folder.join("candidates.csv").display().to_string()));
     }
     if let Some(folder) = &args.plot {
         lines.push(("figure", folder.join("projection.svg").display().to_string()));

@@ -37,6 +37,7 @@ fn the_summary_has_exactly_its_keys() {
         "scores",
         "scored",
         "seconds",
+        "candidates",
         "warnings",
     ];
     // In the file they stand in this order; a parsed map is sorted.
@@ -50,11 +51,7 @@ fn the_summary_has_exactly_its_keys() {
     assert_eq!(json["violations"], serde_json::json!({ "must": 0, "cannot": 0 }));
     assert!(json["scores"]["ari"].as_f64().unwrap() > 0.5);
     assert!(done.err.contains("note: k = 3, the number of classes; --k chooses another\n"));
-    assert!(
-        done.err.contains("note: clusterer = { type = \"pck_means\", weight = \"auto\" }; "),
-        "{}",
-        done.err
-    );
+    assert!(done.err.contains("note: clusterer = { type = \"auto\" }; "), "{}", done.err);
 }
 
 #[test]
@@ -71,11 +68,76 @@ fn the_same_seed_gives_the_same_labels_on_any_number_of_threads() {
 }
 
 #[test]
+fn the_name_of_a_file_draws_nothing() {
+    let bench = Bench::new();
+    // Points without clusters: what k-means with one start makes of them depends on its start.
+    let mut rows = String::from("x,y\n");
+    (0..60_u32).for_each(|i| rows += &format!("{},{}\n", (i * 37) % 61, (i * i * 11) % 59));
+    bench.write("one.csv", &rows);
+    bench.write("other.csv", &rows);
+    let cluster = |data: &str, more: &str| {
+        let line = format!(
+            "cluster --data {data} --clusterer kmeans --set clusterer.restarts=1 --k 7 --features all --quiet --out - {more}"
+        );
+        let done = bench.run_with(&line, &rows);
+        assert_eq!(done.status, 0, "{}", done.err);
+        done.out
+    };
+    let one = cluster("one.csv", "");
+    assert_eq!([cluster("other.csv", ""), cluster("-", "")], [one.clone(), one.clone()]);
+    assert_ne!(cluster("one.csv", "--seed 1"), one, "the seed decides");
+    bench.write(
+        "study.toml",
+        "[experiment]\nname = \"copies\"\n[[dataset]]\nid = \"a\"\npath = \"one.csv\"\nfeatures = [\"x\", \"y\"]\n[[dataset]]\n\
+         id = \"b\"\npath = \"other.csv\"\nfeatures = [\"x\", \"y\"]\n[[method]]\nid = \"m\"\nk = 7\n\
+         clusterer = { type = \"kmeans\", restarts = 1 }\n[scoring]\nmetrics = [\"sse\"]\n\
+         [split]\ntype = \"all\"\nrepeats = 3\n",
+    );
+    let done = bench.run("run study.toml --quiet");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let results = bench.read("results/copies/results.csv");
+    let column = results.lines().next().unwrap().split(',').position(|c| c == "sse").unwrap();
+    let scores: Vec<&str> =
+        results.lines().skip(1).map(|l| l.split(',').nth(column).unwrap()).collect();
+    assert_eq!((scores.len(), &scores[..3]), (6, &scores[3..]));
+}
+
+#[test]
+fn what_was_tried_is_shown_and_written() {
+    let bench = Bench::new();
+    let line = "cluster --data iris --selector random_pairs --budget 60 --k 3";
+    let done = bench.run(&format!("{line} --out labels.csv --out-candidates tried"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(
+        done.out.contains("methods; scored by constraints that they were not told"),
+        "{}",
+        done.out
+    );
+    let table = bench.read("tried/candidates.csv");
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    assert!(table.starts_with("candidate,name,k,score,error,weight,seconds,outcome\n"));
+    assert!(rows.len() > 30);
+    let score = |row: &[&str]| row[3].parse::<f64>().unwrap();
+    assert!(score(&rows[0]) >= score(&rows[5]), "the best first");
+    let labels = bench.read("tried/labels.csv");
+    assert_eq!(labels.lines().count(), 151);
+    assert!(labels.lines().next().unwrap().starts_with("id,0,"));
+    // The chosen ones alone give a method that can be edited and run.
+    let again = format!("{line} --method tried/method.toml --out again.csv --format json");
+    let again = bench.run(&again);
+    assert_eq!(again.status, 0, "{}", again.err);
+    assert!(again.json()["scores"]["ari"].as_f64().unwrap() > 0.85);
+    bench
+        .run(&format!("{line} --clusterer kmeans --selection-only --out-candidates t"))
+        .failed(2, "error: --out-candidates: kmeans tries no other methods; auto does\n");
+}
+
+#[test]
 fn labels_and_constraints_by_id() {
     let bench = Bench::with("line.csv", LINE);
     bench.write("pairs.csv", "i,j,type\nc,d,must_link\n");
     let line = "cluster --data line.csv --id name --constraints pairs.csv --out labels.csv --format json \
-                --set clusterer.weight=1000 --quiet";
+                --clusterer pck_means --set clusterer.weight=1000 --quiet";
     let done = bench.run(line);
     assert_eq!(done.json()["violations"]["must"], 0);
     assert_eq!(done.err, "");
@@ -193,7 +255,7 @@ fn contradictions_are_shown_and_lived_with() {
     let chain = "constraints: cannot-link a–c contradicts must-links a–b–c";
     assert_eq!(json["warnings"][0], chain);
     bench
-        .run(&format!("{line} --quiet --set clusterer.on_conflict=error"))
+        .run(&format!("{line} --quiet --clusterer pck_means --set clusterer.on_conflict=error"))
         .failed(3, &format!("error: clusterer: {chain}\n"));
 }
 

@@ -125,7 +125,7 @@ where
             small: Box::new(|| None),
         });
     }
-    let Ok(plugin) = R::from_value(descriptor.default_config()) else { return };
+    let Ok(plugin) = R::from_value(as_tried(descriptor)) else { return };
     for law in laws_for(&*plugin) {
         let (law, plugin) = (Arc::new(law), plugin.clone());
         let (again, copy) = (law.clone(), plugin.clone());
@@ -135,6 +135,15 @@ where
             small: Box::new(move || shrink(&again, &*copy)),
         });
     }
+}
+
+/// The configuration under which the laws are tried: the defaults, with those that the plugin gives
+/// (`x-laws`) because its own would take hours.
+fn as_tried(descriptor: &Descriptor) -> serde_json::Value {
+    let mut config = descriptor.default_config();
+    let instead = descriptor.schema_value()["x-laws"].as_object().into_iter().flatten();
+    instead.for_each(|(option, value)| config[option] = value.clone());
+    config
 }
 
 fn waived(descriptor: &Descriptor, law: &str, check: impl FnOnce() -> Verdict) -> Verdict {

@@ -1,0 +1,420 @@
+//! Which method suits these objects and these answers?
+
+mod choice;
+mod folds;
+mod portfolio;
+mod sample;
+#[cfg(test)]
+mod tests;
+mod told;
+mod trial;
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use mustlink_core::closure::Feasibility;
+use mustlink_core::clustering::Tried;
+use mustlink_core::prelude::*;
+use serde_json::json;
+
+use choice::{Score, best, best_k, weights};
+use folds::folds;
+pub use portfolio::{Candidate, portfolio};
+use sample::Sample;
+use trial::{Trial, race};
+
+/// Tries many methods, keeps those that the constraints cannot tell from the best, and combines them.
+///
+/// # Method
+/// Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share
+/// of cannot-links it meets. Candidates that read no constraints are scored by all pairs; the others by
+/// pairs held back in folds, so that none follows from those that are kept: must-links on a common cycle
+/// are held back together, as are cannot-links between the same two components. After two folds those
+/// that cannot be among the best go no further. Those within `ties` standard errors of the best then
+/// cluster under all constraints, and the consensus of their partitions is the result: average linkage
+/// of the co-association, members weighing (score / best score)^`sharpness`, constraints as evidence.
+/// Where that breaks at most the share `trust` of the constraints, it is made again obeying all. What is
+/// marked hard always holds. Where constraints contradict one another, candidates are not told the
+/// weakest.
+///
+/// Without constraints there is nothing to choose by: k-means on standardised features, spherical k-means
+/// of term vectors. With more than `sample` objects candidates cluster all objects that have a constraint
+/// and random others; each further object joins the nearest centre or, where a candidate does not go by
+/// centres, the nearest object.
+///
+/// The portfolio, for dense data: `kmeans` as read and after `z_score`, `min_max`, `z_score` + `l2_rows`;
+/// `gaussian_mixture` after `z_score` with and without `pca`; `hierarchical` with Ward's, average and
+/// complete linkage; `lac`; `pck_means` and `mpck_means` as read and after `z_score`, with full metrics,
+/// too; `kmeans`, `pck_means` and Ward's linkage after `itml` and `rca`; `constrained_em` with full, tied
+/// and diagonal covariances and after `pca`; `cosc` as read, after `z_score`, `itml` and `l2_rows`;
+/// `cop_kmeans`, `clac`, `constrained_complete_link`. For term vectors: `kmeans`, `pck_means` and `cosc`
+/// by cosine, with and without `tf_idf`; `kmeans`, `gaussian_mixture`, `pck_means` and `mpck_means` after
+/// `lsi`, with `itml`, too.
+/// # Input and output
+/// n × d, dense or sparse. k clusters; without k anywhere as many in `k_min..=k_max` as the candidates
+/// that cannot be told from the best speak for. What was tried, with scores, comes with the result.
+/// # Errors
+/// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, and where none gives
+/// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard.
+/// # Cost and randomness
+/// Up to folds + 1 runs of each candidate on at most `sample` objects; then O(n · sample · d) for each of
+/// those that count. Random as the candidates are, in the folds and in the sample.
+/// # References
+/// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
+/// folds of constraints; [FredJain2005] for the consensus. Differs: the best are combined, not one chosen;
+/// bridges of the must-link graph are held back alone.
+#[options]
+#[schemars(extend("x-laws" = { "candidates": [
+    { "clusterer": { "type": "kmeans" } },
+    { "clusterer": { "type": "pck_means" } },
+    { "clusterer": { "type": "cop_kmeans" } },
+] }))]
+pub struct Auto {
+    /// Number of clusters; absent: that of the problem, and where that has none, one between the next two.
+    #[option(min = 1)]
+    pub k: Option<usize>,
+    /// Smallest number of clusters tried where none is given.
+    #[option(
+        default = 2,
+        min = 1,
+        max = 1000,
+        inert = "only where no number of clusters is given"
+    )]
+    pub k_min: usize,
+    /// Largest number of clusters tried where none is given; at most n.
+    #[option(
+        default = 8,
+        min = 1,
+        max = 1000,
+        inert = "only where no number of clusters is given"
+    )]
+    pub k_max: usize,
+    /// What is tried, `{ transforms, clusterer }` each; absent: the portfolio above.
+    #[schemars(extend("x-implies" = portfolio::tags()))]
+    pub candidates: Option<Vec<Candidate>>,
+    /// What combines those that cannot be told apart; absent: evidence accumulation as above.
+    #[schemars(extend("x-implies" = ["evidence_accumulation"]))]
+    pub consensus: Option<Box<dyn ConsensusFunction>>,
+    /// Parts of the constraints that are held back one after the other.
+    #[option(default = 5, min = 2, max = 1000)]
+    pub folds: usize,
+    /// How many standard errors below the best score a candidate still counts.
+    #[option(default = 1.0, min = 0.0, max = 100.0)]
+    pub ties: f64,
+    /// Power of the score in the weight of a candidate.
+    #[option(default = 8.0, min = 0.0, max = 1000.0)]
+    pub sharpness: f64,
+    /// Share of the constraints that the consensus may break to be made again obeying all of them.
+    #[option(default = 0.03, min = 0.0, max = 1.0)]
+    pub trust: f64,
+    /// Objects that candidates are tried on, where there are more.
+    #[option(default = 3000, min = 10, inert = "more objects than small problems have")]
+    pub sample: usize,
+}
+
+/// Rows of labels that a consensus tells apart, at most, in data larger than the sample.
+const MOST_DIFFERENT: usize = 4096;
+
+#[plugin(
+    "auto",
+    cites = ["VanCraenendonckBlockeel2017", "Pourrajabi2014", "FredJain2005"]
+)]
+impl BaseClusterer for Auto {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let ks = self.numbers_of_clusters(problem)?;
+        let candidates = self.candidates_for(&problem.data)?;
+        let names = portfolio::names(&candidates);
+        let known = (ks.start() == ks.end()).then_some(*ks.start());
+        let told = told::told(&problem.constraints, problem.n(), known)?;
+        let all = problem.clone().with_constraints(told);
+        let sample = Sample::new(&all, self.sample, &mut ctx.stream("sample"));
+        let seen = &sample.problem;
+        let count = seen.constraints.len();
+        let mut trials: Vec<Trial> = ks
+            .flat_map(|k| (0..candidates.len()).map(move |c| (k, c)))
+            .map(|(k, c)| Trial::new((&candidates[c], &names[c]), c, k, count))
+            .collect();
+        leave_out_what_cannot_hold(&mut trials, &all)?;
+        if count == 0 {
+            // What reads constraints has nothing to read.
+            trials.retain(|t| t.folds.is_none());
+        }
+        let mut stream = ctx.stream("folds");
+        let folds = folds(&seen.constraints, seen.n(), known, self.folds, &mut stream)?;
+        if count > 0 {
+            race(&mut trials, seen, &folds, self.ties, ctx)?;
+        }
+        self.conclude(trials, problem, &all, &sample, ctx)
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr],
+            needs_k: false,
+            reads_constraints: true,
+            hard_if_marked: true,
+            soft_weights: true,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let n = shape.n.min(self.sample);
+        let entries = shape.entries * n / shape.n.max(1);
+        let sampled = Shape { n, entries, ..*shape };
+        let of = |c: &Candidate| c.clusterer().map_or(0, |c| c.memory(&sampled));
+        let candidates = match &self.candidates {
+            Some(all) => all.clone(),
+            None => portfolio(false).unwrap_or_default(),
+        };
+        // Two at a time, and the labels and transformed data of one on all objects.
+        let dear = candidates.iter().map(of).max().unwrap_or(0);
+        2 * dear + (8 * shape.entries + 4 * shape.n * (candidates.len() + 8)) as u64
+    }
+}
+
+impl Auto {
+    fn numbers_of_clusters(&self, problem: &Problem) -> Result<RangeInclusive<usize>> {
+        if self.k.or(problem.k).is_some() {
+            let k = problem.require_k(self.k, "auto")?;
+            return Ok(k..=k);
+        }
+        if self.k_min > self.k_max {
+            return Err(Error::bad_param(
+                "k_min",
+                self.k_min,
+                format!("<= k_max = {}", self.k_max),
+            ));
+        }
+        let most = self.k_max.min(problem.n());
+        Ok(self.k_min.min(most)..=most)
+    }
+
+    fn candidates_for(&self, data: &Data) -> Result<Vec<Candidate>> {
+        let candidates = match &self.candidates {
+            Some(candidates) => candidates.clone(),
+            None => portfolio(data.kind() == DataKind::Csr)?,
+        };
+        if candidates.is_empty() {
+            return Err(Error::bad_param("candidates", "an empty list", "at least one candidate"));
+        }
+        for (at, candidate) in candidates.iter().enumerate() {
+            if let Some(t) = candidate.transforms.iter().find(|t| t.properties().changes_rows) {
+                return Err(Error::bad_param(
+                    &format!("candidates[{at}].transforms"),
+                    t.typetag_name(),
+                    "none that drops or merges rows: those stand before auto",
+                ));
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// The consensus of the best, and what was tried.
+    fn conclude(
+        &self,
+        mut trials: Vec<Trial<'_>>,
+        problem: &Problem,
+        all: &Problem,
+        sample: &Sample,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let pairs = sample.problem.constraints.pairs();
+        let scores: Vec<Option<Score>> = trials.iter().map(|t| t.score(pairs)).collect();
+        // Without a clustering of its own nothing can be combined.
+        let ready: Vec<Option<Score>> =
+            trials.iter().zip(&scores).map(|(t, s)| s.filter(|_| t.labels.is_some())).collect();
+        let mut weights = weights(&ready, self.ties, self.sharpness);
+        let of: Vec<usize> = trials.iter().map(|t| t.k).collect();
+        let mut k = best_k(&of, &weights).unwrap_or_else(|| of.first().copied().unwrap_or(1));
+        if best(&ready).is_none() {
+            let fallback = self.fallback(&mut trials, &sample.problem, ctx)?;
+            weights = (0..trials.len()).map(|t| f64::from(u8::from(t == fallback))).collect();
+            k = trials[fallback].k;
+        }
+        trials.iter().zip(&mut weights).filter(|(t, _)| t.k != k).for_each(|(_, w)| *w = 0.0);
+        let members = self.members(&mut trials, &mut weights, all, sample, ctx)?;
+        let mut clustering = self.consensus_of(members, k, problem, all, ctx)?;
+        clustering.extras.diagnostics.insert("candidates".into(), trials.len() as f64);
+        let counting = weights.iter().filter(|w| **w > 0.0).count();
+        clustering.extras.diagnostics.insert("combined".into(), counting as f64);
+        if let Some(best) = best(&ready) {
+            clustering.extras.diagnostics.insert("best_score".into(), best.value);
+            clustering.extras.diagnostics.insert("score_error".into(), best.error);
+        }
+        let alone = counting == 1;
+        clustering.extras.tried = trials
+            .into_iter()
+            .zip(&scores)
+            .zip(weights)
+            .map(|((trial, score), weight)| tried(trial, *score, weight, alone, self.folds))
+            .collect();
+        Ok(clustering)
+    }
+
+    /// What stands in where nothing is scored: the first candidate that gives a clustering, and first of
+    /// all k-means on standardised features.
+    fn fallback(&self, trials: &mut [Trial<'_>], seen: &Problem, ctx: &Context) -> Result<usize> {
+        let mut order: Vec<usize> = (0..trials.len()).collect();
+        order
+            .sort_by_key(|&t| (trials[t].folds.is_some(), trials[t].name != "z_score + kmeans", t));
+        let mut why = None;
+        for t in order {
+            let trial = &mut trials[t];
+            if trial.labels.is_some() {
+                return Ok(t);
+            }
+            let at = trial::place(ctx, trial.place);
+            match trial::fit(trial.candidate, &seen.clone().with_k(trial.k), &at) {
+                Ok(labels) => {
+                    trial.labels = Some(labels);
+                    return Ok(t);
+                }
+                Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => return Err(e),
+                Err(e) => {
+                    trial.failed.get_or_insert(e.to_string());
+                    why.get_or_insert(e);
+                }
+            }
+        }
+        Err(why.unwrap_or_else(|| Error::bad_param("candidates", "none", "one that runs")))
+    }
+
+    /// The partitions that count, of all objects; the weights of those left out become 0.
+    fn members(
+        &self,
+        trials: &mut [Trial<'_>],
+        weights: &mut [f64],
+        all: &Problem,
+        sample: &Sample,
+        ctx: &Context,
+    ) -> Result<Vec<Member>> {
+        let mut order: Vec<usize> = (0..trials.len()).filter(|&t| weights[t] > 0.0).collect();
+        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+        let mut members: Vec<Member> = Vec::new();
+        let mut rows: Vec<u32> = vec![0; all.n()];
+        for t in order {
+            ctx.check()?;
+            let trial = &mut trials[t];
+            if let Some(labels) = trial.labels.take() {
+                trial.labels = Some(sample.on_all(trial, labels, all, ctx)?);
+            }
+            let labels = trial.labels.as_deref().unwrap_or_default();
+            // The table of a consensus grows with the square of the rows that differ.
+            let next = together(&rows, labels);
+            let different = next.iter().max().map_or(0, |&m| m as usize + 1);
+            if !sample.is_all() && !members.is_empty() && different > MOST_DIFFERENT {
+                weights[t] = 0.0;
+                continue;
+            }
+            rows = next;
+            members.push(Member { weight: weights[t], ..Member::from_labels(labels) });
+        }
+        Ok(members)
+    }
+
+    /// The consensus of `members` in k clusters.
+    fn consensus_of(
+        &self,
+        members: Vec<Member>,
+        k: usize,
+        problem: &Problem,
+        all: &Problem,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let marked = |c: &Constraint| c.strength == Some(Strength::Hard);
+        let hard = problem.constraints.pairs().iter().any(marked);
+        let ensemble = Ensemble::new(problem.n(), members)?;
+        let ctx = ctx.child("consensus");
+        if let Some(own) = &self.consensus {
+            return own.combine(&ensemble, &problem.clone().with_k(k), &ctx);
+        }
+        let combine = |constrain: &str, problem: &Problem| {
+            let consensus = <dyn ConsensusFunction as RoleObject>::from_value(json!({
+                "type": "evidence_accumulation", "constrain": constrain, "max_n": problem.n(),
+            }))
+            .map_err(|message| Error::Plugin { tag: "evidence_accumulation".into(), message })?;
+            consensus.combine(&ensemble, &problem.clone().with_k(k), &ctx)
+        };
+        let weighed = match ensemble.members() {
+            [one] if !hard => {
+                let labels = one.labels.clone();
+                Clustering { k: one.k.max(k), labels, ..Clustering::default() }
+            }
+            _ => combine("weigh", problem)?,
+        };
+        let broken = all.constraints.violations(&weighed.labels).total() as f64;
+        if all.constraints.len() == 0 || broken > self.trust * all.constraints.len() as f64 {
+            return Ok(weighed);
+        }
+        // Those marked hard are among these, with their marks.
+        let both = all.constraints.union(&problem.constraints, problem.n())?;
+        let obeying = Closure::new(&both, problem.n(), OnConflict::DropWeakest)?;
+        let told = problem.clone().with_constraints(obeying.constraints().clone());
+        match combine("obey", &told) {
+            Ok(obeyed) => Ok(obeyed),
+            Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => Err(e),
+            // No k clusters hold all of them.
+            Err(_) => Ok(weighed),
+        }
+    }
+}
+
+/// Candidates that promise constraints are not tried where k clusters are not known to hold all: they
+/// would search for a clustering that may not be there, for every fold anew.
+fn leave_out_what_cannot_hold(trials: &mut [Trial<'_>], all: &Problem) -> Result<()> {
+    let closure = all.closure(OnConflict::Keep)?;
+    let mut holds: BTreeMap<usize, bool> = BTreeMap::new();
+    for trial in trials {
+        let promises = trial.candidate.clusterer()?.properties();
+        let k = trial.k;
+        let feasible = |k: usize| matches!(closure.feasibility(k), Feasibility::Feasible(_));
+        if (promises.hard_must || promises.hard_cannot)
+            && !*holds.entry(k).or_insert_with(|| feasible(k))
+        {
+            let why =
+                format!("it promises constraints, and {k} clusters are not known to hold all");
+            trial.failed = Some(why);
+        }
+    }
+    Ok(())
+}
+
+/// Objects that were one by `rows` and have one label stay one.
+fn together(rows: &[u32], labels: &[u32]) -> Vec<u32> {
+    let width = labels.iter().max().map_or(1, |&l| l + 1);
+    let keys: Vec<u64> = rows
+        .iter()
+        .zip(labels)
+        .map(|(&r, &l)| u64::from(r) * u64::from(width) + u64::from(l))
+        .collect();
+    let mut sorted = keys.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    keys.iter().map(|key| sorted.binary_search(key).expect("one of them") as u32).collect()
+}
+
+/// A trial as it is shown.
+fn tried(trial: Trial<'_>, score: Option<Score>, weight: f64, alone: bool, folds: usize) -> Tried {
+    let outcome = match (&trial.failed, trial.folds) {
+        (Some(why), _) => format!("failed: {why}"),
+        (None, _) if weight > 0.0 && alone => "the result".into(),
+        (None, _) if weight > 0.0 => "part of the consensus".into(),
+        (None, Some(tried)) if trial.labels.is_none() && score.is_some() => {
+            format!("left out after {tried} of {folds} folds")
+        }
+        (None, _) if score.is_some() => "below the best".into(),
+        _ => "not tried: nothing to be scored by".into(),
+    };
+    Tried {
+        name: trial.name.into(),
+        method: serde_json::to_value(trial.candidate).unwrap_or_default(),
+        k: trial.k,
+        score: score.map(|s| s.value),
+        error: score.map(|s| s.error),
+        weight,
+        outcome,
+        labels: trial.labels,
+        seconds: trial.seconds,
+    }
+}

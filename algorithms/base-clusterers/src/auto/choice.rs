@@ -1,0 +1,120 @@
+//! Which candidates can be told from the best one?
+
+use mustlink_core::prelude::*;
+
+/// How well pairs are met that were held back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// Mean of the share of the must-links met and that of the cannot-links; of one kind where there is
+    /// no other.
+    pub value: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+/// The balanced score of the share `met` of each of `pairs`, by weight; pairs without one do not count.
+pub fn balanced(pairs: &[Constraint], met: &[Option<f64>]) -> Option<Score> {
+    let of = |kind: Kind| {
+        let tests = pairs.iter().zip(met).filter(|(c, _)| c.kind == kind);
+        let (mut sum, mut weight, mut squares) = (0.0, 0.0, 0.0);
+        for (c, met) in tests.filter_map(|(c, met)| Some((c, (*met)?))) {
+            sum += c.weight * met;
+            weight += c.weight;
+            squares += c.weight * c.weight;
+        }
+        (weight > 0.0).then(|| {
+            let share = sum / weight;
+            // As many pairs of equal weight.
+            let count = weight * weight / squares;
+            // Half a pair more of each outcome: a share of 1 is not known for certain.
+            let smooth = (share * count + 0.5) / (count + 1.0);
+            (share, smooth * (1.0 - smooth) / count)
+        })
+    };
+    match (of(Kind::MustLink), of(Kind::CannotLink)) {
+        (Some(a), Some(b)) => {
+            Some(Score { value: (a.0 + b.0) / 2.0, error: (a.1 + b.1).sqrt() / 2.0 })
+        }
+        (Some(one), None) | (None, Some(one)) => Some(Score { value: one.0, error: one.1.sqrt() }),
+        (None, None) => None,
+    }
+}
+
+/// The largest score, the first of equal ones.
+pub fn best(scores: &[Option<Score>]) -> Option<Score> {
+    let larger = |best: Option<Score>, s: &Score| match best {
+        Some(best) if best.value >= s.value => Some(best),
+        _ => Some(*s),
+    };
+    scores.iter().flatten().fold(None, larger)
+}
+
+/// How much each candidate counts: its share of the best score to the power `sharpness`, where it is
+/// within `ties` standard errors of the best, else 0.
+pub fn weights(scores: &[Option<Score>], ties: f64, sharpness: f64) -> Vec<f64> {
+    let Some(best) = best(scores) else { return vec![0.0; scores.len()] };
+    let weight = |s: &Option<Score>| match s {
+        Some(s) if s.value >= best.value - ties * best.error => {
+            // A best score of 0 leaves nothing to tell candidates apart by.
+            if best.value > 0.0 { (s.value / best.value).powf(sharpness) } else { 1.0 }
+        }
+        _ => 0.0,
+    };
+    scores.iter().map(weight).collect()
+}
+
+/// The number of clusters for which the weights of the candidates add up to most, the smallest of equal
+/// ones.
+pub fn best_k(ks: &[usize], weights: &[f64]) -> Option<usize> {
+    let mut sorted = ks.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let sum = |k: usize| -> f64 {
+        ks.iter().zip(weights).filter(|(of, _)| **of == k).map(|(_, w)| w).sum()
+    };
+    sorted.into_iter().fold(None, |best: Option<usize>, k| match best {
+        Some(best) if sum(best) >= sum(k) => Some(best),
+        _ => Some(k),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_count_the_same() {
+        let pairs = [
+            Constraint::must(0, 1),
+            Constraint::cannot(0, 2),
+            Constraint::cannot(0, 3),
+            Constraint::cannot(0, 4),
+        ];
+        let score = |met: [Option<f64>; 4]| balanced(&pairs, &met);
+        // One must-link of one, two cannot-links of three.
+        let s = score([Some(1.0), Some(1.0), Some(0.0), Some(1.0)]).unwrap();
+        assert!((s.value - (1.0 + 2.0 / 3.0) / 2.0).abs() < 1e-15);
+        // (1.5/2)(.5/2)/1 and (2.5/4)(1.5/4)/3.
+        assert!((s.error - (0.1875f64 + 0.078125).sqrt() / 2.0).abs() < 1e-15);
+        assert_eq!(score([None, Some(1.0), None, Some(0.0)]).unwrap().value, 0.5);
+        assert_eq!(score([None; 4]), None);
+    }
+
+    #[test]
+    fn what_cannot_be_told_from_the_best_counts() {
+        let s = |value| Some(Score { value, error: 0.04 });
+        let scores = [s(0.9), None, s(0.85), s(0.8)];
+        let w = weights(&scores, 1.5, 2.0);
+        assert_eq!((w[0], w[1], w[3]), (1.0, 0.0, 0.0));
+        assert!((w[2] - (0.85f64 / 0.9).powi(2)).abs() < 1e-15);
+        assert_eq!(weights(&scores, 0.0, 2.0), [1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(weights(&[None], 1.5, 2.0), [0.0]);
+    }
+
+    #[test]
+    fn the_number_of_clusters_with_most_weight_behind_it() {
+        assert_eq!(best_k(&[2, 3, 2, 3], &[1.0, 0.9, 0.0, 0.2]), Some(3));
+        assert_eq!(best_k(&[4, 3], &[1.0, 1.0]), Some(3));
+        assert_eq!(best_k(&[], &[]), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! What is tried?
+
+use mustlink_core::prelude::*;
+use serde_json::json;
+
+/// A way to cluster: transforms, then a clusterer.
+#[options]
+pub struct Candidate {
+    /// Steps that change the data first, in order; none that drops or merges rows.
+    pub transforms: Vec<Box<dyn Transform>>,
+    /// What groups the objects.
+    #[option(slot = "kmeans")]
+    pub clusterer: Option<Box<dyn BaseClusterer>>,
+}
+
+impl Candidate {
+    /// Its plugins in order.
+    fn plugins(&self) -> Vec<(&'static str, Value)> {
+        let transforms = self.transforms.iter().map(|t| (t.typetag_name(), t.to_value()));
+        let clusterer = self.clusterer.as_ref().map(|c| (c.typetag_name(), c.to_value()));
+        transforms.chain([clusterer.unwrap_or(("kmeans", Value::Null))]).collect()
+    }
+
+    /// Whether constraints change what it does.
+    pub fn reads_constraints(&self) -> bool {
+        let clusterer = self.clusterer.as_ref().is_some_and(|c| c.properties().reads_constraints);
+        clusterer || self.transforms.iter().any(|t| t.properties().reads_constraints)
+    }
+
+    fn new(transforms: &[Value], clusterer: Value) -> std::result::Result<Self, String> {
+        let transforms: std::result::Result<Vec<_>, String> = transforms
+            .iter()
+            .map(|t| <dyn Transform as RoleObject>::from_value(t.clone()))
+            .collect();
+        let clusterer = <dyn BaseClusterer as RoleObject>::from_value(clusterer)?;
+        Ok(Candidate { transforms: transforms?, clusterer: Some(clusterer) })
+    }
+}
+
+/// The plugins of each candidate in order, with the options in which those of the same plugins differ.
+pub fn names(candidates: &[Candidate]) -> Vec<String> {
+    let all: Vec<Vec<(&str, Value)>> = candidates.iter().map(Candidate::plugins).collect();
+    let same =
+        |a: &[(&str, Value)], b: &[(&str, Value)]| a.iter().map(|p| p.0).eq(b.iter().map(|p| p.0));
+    let name = |own: &Vec<(&str, Value)>| {
+        let alike: Vec<_> = all.iter().filter(|other| same(own, other)).collect();
+        let part = |(at, (tag, config)): (usize, &(&str, Value))| {
+            let options = config.as_object().into_iter().flatten();
+            let differ = |(key, value): &(&String, &Value)| {
+                let of =
+                    |other: &&Vec<(&str, Value)>| other[at].1.get(key.as_str()) != Some(*value);
+                alike.iter().any(of)
+            };
+            let shown: Vec<String> =
+                options.filter(differ).map(|(key, value)| format!("{key} = {value}")).collect();
+            match shown[..] {
+                [] => tag.to_string(),
+                _ => format!("{tag} ({})", shown.join(", ")),
+            }
+        };
+        own.iter().enumerate().map(part).collect::<Vec<_>>().join(" + ")
+    };
+    all.iter().map(name).collect()
+}
+
+fn plugin(tag: &str) -> Value {
+    json!({ "type": tag })
+}
+
+/// What is tried where nothing is given. `sparse`: term vectors, compared by angles.
+///
+/// # Errors
+/// `Plugin` for one that is not linked.
+pub fn portfolio(sparse: bool) -> Result<Vec<Candidate>> {
+    let all = if sparse { of_sparse() } else { of_dense() };
+    let candidate = |(transforms, clusterer): (Vec<Value>, Value)| {
+        let tag = clusterer["type"].as_str().unwrap_or_default().to_string();
+        Candidate::new(&transforms, clusterer).map_err(|message| Error::Plugin { tag, message })
+    };
+    all.into_iter().map(candidate).collect()
+}
+
+/// The tags of all plugins in the portfolios, sorted.
+pub fn tags() -> Vec<String> {
+    let all = of_dense().into_iter().chain(of_sparse());
+    let plugins = all.flat_map(|(transforms, clusterer)| transforms.into_iter().chain([clusterer]));
+    let tags = plugins.filter_map(|p| Some(p["type"].as_str()?.to_string()));
+    tags.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}
+
+fn of_dense() -> Vec<(Vec<Value>, Value)> {
+    let raw = || vec![];
+    let z = || vec![plugin("z_score")];
+    let learned = |metric: &str| vec![plugin("z_score"), plugin(metric)];
+    let hierarchical = |linkage: &str| json!({ "type": "hierarchical", "linkage": linkage });
+    let cosc = json!({
+        "type": "cosc", "outer_runs": 1, "perturb": false, "gamma": 1.0, "inner_max": 50,
+        "on_conflict": "drop_weakest",
+    });
+    let steps = |tags: &[&str]| tags.iter().map(|tag| plugin(tag)).collect::<Vec<_>>();
+    let em = |covariance: &str| json!({ "type": "constrained_em", "covariance": covariance });
+    vec![
+        // Those that read no constraints.
+        (raw(), plugin("kmeans")),
+        (z(), plugin("kmeans")),
+        (steps(&["min_max"]), plugin("kmeans")),
+        (steps(&["z_score", "l2_rows"]), plugin("kmeans")),
+        (z(), plugin("gaussian_mixture")),
+        (steps(&["z_score", "pca"]), plugin("gaussian_mixture")),
+        (raw(), hierarchical("ward")),
+        (z(), hierarchical("ward")),
+        (steps(&["z_score", "l2_rows"]), hierarchical("ward")),
+        (raw(), hierarchical("average")),
+        (z(), hierarchical("average")),
+        (z(), hierarchical("complete")),
+        (z(), plugin("lac")),
+        // Those that do.
+        (raw(), plugin("pck_means")),
+        (z(), plugin("pck_means")),
+        (raw(), plugin("mpck_means")),
+        (z(), plugin("mpck_means")),
+        (z(), json!({ "type": "mpck_means", "metric": "single_full" })),
+        (learned("itml"), plugin("kmeans")),
+        (learned("itml"), plugin("pck_means")),
+        (learned("itml"), hierarchical("ward")),
+        (learned("rca"), plugin("kmeans")),
+        (learned("rca"), plugin("pck_means")),
+        (z(), em("full")),
+        (z(), em("tied")),
+        (z(), em("diag")),
+        (raw(), em("diag")),
+        (steps(&["z_score", "pca"]), em("full")),
+        (raw(), cosc.clone()),
+        (z(), cosc.clone()),
+        (learned("itml"), cosc.clone()),
+        (steps(&["z_score", "l2_rows"]), cosc),
+        (z(), plugin("cop_kmeans")),
+        (z(), plugin("clac")),
+        (z(), plugin("constrained_complete_link")),
+        (learned("itml"), plugin("constrained_complete_link")),
+    ]
+}
+
+fn of_sparse() -> Vec<(Vec<Value>, Value)> {
+    let raw = || vec![];
+    let weighed = || vec![plugin("tf_idf"), plugin("l2_rows")];
+    let cosine = |tag: &str| json!({ "type": tag, "distortion": "cosine" });
+    let lsi = |more: &[&str]| {
+        let mut steps = vec![plugin("tf_idf"), plugin("l2_rows"), plugin("lsi")];
+        steps.extend(more.iter().map(|tag| plugin(tag)));
+        steps
+    };
+    vec![
+        (raw(), cosine("kmeans")),
+        (weighed(), cosine("kmeans")),
+        (lsi(&[]), plugin("kmeans")),
+        (lsi(&["l2_rows"]), plugin("kmeans")),
+        (lsi(&["l2_rows"]), plugin("gaussian_mixture")),
+        (raw(), cosine("pck_means")),
+        (weighed(), cosine("pck_means")),
+        (lsi(&["l2_rows"]), plugin("pck_means")),
+        (lsi(&["l2_rows"]), plugin("mpck_means")),
+        (lsi(&["l2_rows", "itml"]), plugin("pck_means")),
+        (
+            weighed(),
+            json!({
+                "type": "cosc", "distortion": "cosine", "outer_runs": 1, "perturb": false, "gamma": 1.0,
+                "inner_max": 50, "on_conflict": "drop_weakest",
+            }),
+        ),
+    ]
+}

@@ -1,0 +1,105 @@
+//! Which objects are candidates tried on, and where do the others belong?
+
+use mustlink_core::prelude::*;
+use mustlink_core::run;
+use mustlink_kernels::kmeans::nearest::centres::Centres;
+
+use super::trial::{Trial, place};
+
+/// Objects that stand for all.
+pub struct Sample {
+    /// The problem of these alone.
+    pub problem: Problem,
+    /// Their places among all objects, ascending; absent: they are all.
+    rows: Option<Vec<usize>>,
+}
+
+impl Sample {
+    /// All objects of `problem` where there are at most `most`; else those with a constraint, filled up
+    /// with random others.
+    pub fn new(problem: &Problem, most: usize, stream: &mut Stream) -> Self {
+        let n = problem.n();
+        if n <= most {
+            return Sample { problem: problem.clone(), rows: None };
+        }
+        let mut taken = vec![false; n];
+        for c in problem.constraints.pairs() {
+            (taken[c.i as usize], taken[c.j as usize]) = (true, true);
+        }
+        problem
+            .constraints
+            .neighbourhoods()
+            .iter()
+            .flatten()
+            .for_each(|&i| taken[i as usize] = true);
+        let others: Vec<usize> = (0..n).filter(|&i| !taken[i]).collect();
+        let missing = most.saturating_sub(n - others.len()).min(others.len());
+        stream.sample(others.len(), missing).into_iter().for_each(|at| taken[others[at]] = true);
+        let rows: Vec<usize> = (0..n).filter(|&i| taken[i]).collect();
+        Sample { problem: problem.subset(&rows), rows: Some(rows) }
+    }
+
+    /// Whether no object is left out.
+    pub fn is_all(&self) -> bool {
+        self.rows.is_none()
+    }
+
+    /// The labels of all objects, of which the sample has `labels`: others join the nearest centre where
+    /// the sample does, else the nearest object of the sample, both as the candidate sees them.
+    ///
+    /// # Errors
+    /// Those of the candidate's transforms.
+    pub fn on_all(
+        &self,
+        trial: &Trial<'_>,
+        labels: Vec<u32>,
+        all: &Problem,
+        ctx: &Context,
+    ) -> Result<Vec<u32>> {
+        let Some(rows) = &self.rows else { return Ok(labels) };
+        let ctx = place(ctx, trial.place);
+        let told = self.problem.clone().with_k(trial.k);
+        let seen = run::transform(&trial.candidate.transforms, &told, &ctx)?;
+        let mut data = all.data.clone();
+        for (_, fitted) in &seen.steps.0 {
+            data = fitted.apply(&data)?;
+        }
+        let known = &seen.problem.data;
+        let k = labels.iter().max().map_or(1, |&l| l as usize + 1);
+        let extras = Extras::default();
+        let centres = Centres::of(known, &labels, k, &extras)?;
+        let mut nearest = vec![0; labels.len()];
+        centres.assign(known, &mut nearest)?;
+        let elsewhere = nearest.iter().zip(&labels).filter(|(a, b)| a != b).count();
+        let mut out = vec![0; all.n()];
+        // Sparse rows have no nearest object without n · sample · d dense values.
+        if 100 * elsewhere <= 2 * labels.len() || known.kind() != DataKind::Dense {
+            centres.assign(&data, &mut out)?;
+        } else {
+            let each: Vec<u32> = (0..labels.len() as u32).collect();
+            Centres::of(known, &each, each.len(), &extras)?.assign(&data, &mut out)?;
+            out.iter_mut().for_each(|at| *at = labels[*at as usize]);
+        }
+        rows.iter().zip(&labels).for_each(|(&i, &l)| out[i] = l);
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    #[test]
+    fn the_constrained_are_in_it() {
+        let data = Data::dense(Array2::from_shape_fn((500, 1), |(i, _)| i as f64)).unwrap();
+        let pairs = [Constraint::must(3, 499), Constraint::cannot(77, 78)];
+        let problem = Problem::new(data).with_constraints(Constraints::new(500, pairs).unwrap());
+        let sample = Sample::new(&problem, 50, &mut SeedPath::new(1).stream("sample"));
+        assert_eq!((sample.problem.n(), sample.problem.constraints.len()), (50, 2));
+        let rows = sample.rows.unwrap();
+        assert!([3, 77, 78, 499].iter().all(|i| rows.contains(i)));
+        assert!(rows.windows(2).all(|w| w[0] < w[1]));
+        assert!(Sample::new(&problem, 500, &mut SeedPath::new(1).stream("sample")).is_all());
+    }
+}

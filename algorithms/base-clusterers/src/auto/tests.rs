@@ -1,0 +1,185 @@
+//! The choice as a whole.
+
+use super::*;
+use mustlink_consensus_functions as _;
+use mustlink_core::registry::Catalogue;
+use mustlink_core::run;
+use mustlink_linfa_clusterers as _;
+use mustlink_transforms as _;
+use ndarray::Array2;
+
+/// Groups of `size` objects along the first feature; the second has nothing to do with them and is larger.
+fn stripes(groups: usize, size: usize) -> (Data, Vec<u32>) {
+    let mut s = SeedPath::new(7).stream("stripes");
+    let n = groups * size;
+    let classes: Vec<u32> = (0..n).map(|i| (i % groups) as u32).collect();
+    let x = Array2::from_shape_fn((n, 2), |(i, c)| match c {
+        0 => f64::from(classes[i]) + 0.1 * s.normal(),
+        _ => 30.0 * s.unit(),
+    });
+    (Data::dense(x).unwrap(), classes)
+}
+
+fn pairs(classes: &[u32], count: usize) -> Constraints {
+    let mut s = SeedPath::new(3).stream("pairs");
+    let n = classes.len();
+    let pair = |_| {
+        let i = s.below(n);
+        let j = (i + 1 + s.below(n - 1)) % n;
+        match classes[i] == classes[j] {
+            true => Constraint::must(i, j),
+            false => Constraint::cannot(i, j),
+        }
+    };
+    let all: Vec<Constraint> = (0..count).map(pair).collect();
+    Constraints::new(n, all).unwrap()
+}
+
+fn same(a: &[u32], b: &[u32]) -> f64 {
+    let n = a.len();
+    let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+    let agree = pairs.filter(|&(i, j)| (a[i] == a[j]) == (b[i] == b[j])).count();
+    agree as f64 / (n * (n - 1) / 2) as f64
+}
+
+#[test]
+fn answers_decide_what_no_default_could() {
+    let (data, classes) = stripes(3, 30);
+    let problem = Problem::new(data).with_k(3);
+    let told = problem.clone().with_constraints(pairs(&classes, 60));
+    let ctx = Context::new(1);
+    let found = run::cluster(&Auto::default(), &told, &ctx).unwrap();
+    assert!(same(&found.clustering.labels, &classes) > 0.95);
+    // As it is read, k-means sees the other feature alone.
+    let plain = <dyn BaseClusterer as RoleObject>::from_value(json!({ "type": "kmeans" })).unwrap();
+    let plain = run::cluster(&*plain, &problem, &ctx).unwrap();
+    assert!(same(&plain.clustering.labels, &classes) < 0.7);
+    let tried = &found.clustering.extras.tried;
+    let best = tried.iter().filter(|t| t.weight > 0.0);
+    let scored =
+        |t: &&Tried| t.score.unwrap() >= found.clustering.extras.diagnostics["best_score"] - 0.2;
+    assert!(best.clone().count() > 0 && best.clone().all(|t| scored(&t) && t.labels.is_some()));
+    assert!(tried.iter().any(|t| t.outcome == "below the best"), "k-means as read");
+    let names: std::collections::BTreeSet<&str> = tried.iter().map(|t| &*t.name).collect();
+    assert_eq!(names.len(), tried.len(), "names tell candidates apart");
+}
+
+#[test]
+fn without_constraints_it_is_k_means_on_standardised_features() {
+    let (data, _) = stripes(3, 20);
+    let problem = Problem::new(data).with_k(3);
+    let found = run::cluster(&Auto::default(), &problem, &Context::new(1)).unwrap().clustering;
+    let chosen: Vec<&Tried> = found.extras.tried.iter().filter(|t| t.weight > 0.0).collect();
+    assert_eq!((chosen.len(), &*chosen[0].name), (1, "z_score + kmeans"));
+    let names = |labels: &[u32]| mustlink_core::clustering::canonical(labels);
+    assert_eq!(names(chosen[0].labels.as_ref().unwrap()), names(&found.labels));
+}
+
+#[test]
+fn what_is_marked_hard_holds_and_what_contradicts_is_lived_with() {
+    let (data, classes) = stripes(2, 20);
+    // Objects of different classes, joined all the same.
+    let hard = |c: Constraint| Constraint { strength: Some(Strength::Hard), ..c };
+    let mut all = pairs(&classes, 30).pairs().to_vec();
+    all.retain(|c| (c.i, c.j) != (0, 1));
+    all.push(hard(Constraint::must(0, 1)));
+    all.push(Constraint::must(2, 4));
+    all.push(Constraint::must(4, 6));
+    all.push(Constraint::cannot(2, 6));
+    let constraints = Constraints::new(40, all).unwrap();
+    let problem = Problem::new(data).with_k(2).with_constraints(constraints);
+    let found = run::cluster(&Auto::default(), &problem, &Context::new(1)).unwrap();
+    assert_eq!(found.clustering.labels[0], found.clustering.labels[1]);
+    assert!(same(&found.clustering.labels, &classes) > 0.85);
+}
+
+#[test]
+fn what_promises_constraints_is_not_tried_where_they_may_not_hold() {
+    let (data, classes) = stripes(2, 20);
+    // Four objects that are all apart, and two clusters.
+    let mut all = pairs(&classes, 40).pairs().to_vec();
+    all.extend(
+        [(0, 2), (0, 4), (2, 4), (0, 6), (2, 6), (4, 6)].map(|(i, j)| Constraint::cannot(i, j)),
+    );
+    let problem = Problem::new(data).with_k(3).with_constraints(Constraints::new(40, all).unwrap());
+    let found = run::cluster(&Auto::default(), &problem, &Context::new(1)).unwrap();
+    let of = |name: &str| {
+        let tried = found.clustering.extras.tried.iter().find(|t| t.name == name).unwrap();
+        (tried.outcome.as_str(), tried.seconds)
+    };
+    let why = "failed: it promises constraints, and 3 clusters are not known to hold all";
+    assert_eq!(of("z_score + cop_kmeans"), (why, 0.0));
+    assert_ne!(of("z_score + pck_means").0, why);
+}
+
+#[test]
+fn the_number_of_clusters_is_found() {
+    let (data, classes) = stripes(4, 25);
+    let problem = Problem::new(data).with_constraints(pairs(&classes, 120));
+    let candidate = |transforms: Value, clusterer: &str| json!({ "transforms": transforms, "clusterer": { "type": clusterer } });
+    let candidates = json!([
+        candidate(json!([]), "kmeans"),
+        candidate(json!([{ "type": "z_score" }, { "type": "itml" }]), "kmeans"),
+        candidate(json!([{ "type": "z_score" }]), "mpck_means"),
+    ]);
+    let few = json!({ "type": "auto", "candidates": candidates });
+    let few = <dyn BaseClusterer as RoleObject>::from_value(few).unwrap();
+    let found = run::cluster(&*few, &problem, &Context::new(1)).unwrap();
+    assert_eq!(found.clustering.k, 4);
+    let auto = Auto { k_min: 5, k_max: 4, ..Auto::default() };
+    let message = run::cluster(&auto, &problem, &Context::new(1)).unwrap_err().to_string();
+    assert_eq!(message, "k_min: must be <= k_max = 4, got 5");
+}
+
+#[test]
+fn a_sample_speaks_for_all() {
+    let (data, classes) = stripes(3, 200);
+    let told = pairs(&classes, 60);
+    let problem = Problem::new(data).with_k(3).with_constraints(told);
+    let auto = Auto { sample: 150, ..Auto::default() };
+    let of = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run::cluster(&auto, &problem, &Context::new(1)).unwrap().clustering)
+    };
+    let found = of(1);
+    assert_eq!(found.labels.len(), 600);
+    assert!(same(&found.labels, &classes) > 0.95);
+    assert!(found == of(2) && found == of(5), "the same bits on any number of threads");
+}
+
+#[test]
+fn candidates_of_ones_own() {
+    let (data, classes) = stripes(3, 20);
+    let problem = Problem::new(data).with_k(3).with_constraints(pairs(&classes, 40));
+    let auto = |candidates: Value| {
+        let config = json!({ "type": "auto", "candidates": candidates });
+        <dyn BaseClusterer as RoleObject>::from_value(config).unwrap()
+    };
+    let both = auto(json!([
+        { "clusterer": { "type": "kmeans" } },
+        { "transforms": [{ "type": "z_score" }], "clusterer": { "type": "mpck_means" } },
+    ]));
+    let found = run::cluster(&*both, &problem, &Context::new(1)).unwrap().clustering;
+    let names: Vec<&str> = found.extras.tried.iter().map(|t| &*t.name).collect();
+    assert_eq!(names, ["kmeans", "z_score + mpck_means"]);
+    let fails = |candidates: Value| {
+        run::cluster(&*auto(candidates), &problem, &Context::new(1)).unwrap_err().to_string()
+    };
+    assert_eq!(fails(json!([])), "candidates: must be at least one candidate, got an empty list");
+    assert!(
+        fails(json!([{ "transforms": [{ "type": "deduplicate" }] }]))
+            .starts_with("candidates[0].transforms: must be none that drops or merges rows"),
+    );
+}
+
+#[test]
+fn the_portfolio_is_the_one_described() {
+    let descriptor = Catalogue::get().unwrap().find("auto").unwrap();
+    let text = descriptor.documentation();
+    for candidate in [portfolio(false).unwrap(), portfolio(true).unwrap()].concat() {
+        let tags = candidate.transforms.iter().map(|t| t.typetag_name());
+        for tag in tags.chain([candidate.clusterer().unwrap().typetag_name()]) {
+            assert!(text.contains(&format!("`{tag}`")), "{tag} is not in the description");
+        }
+    }
+}

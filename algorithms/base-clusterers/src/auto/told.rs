@@ -1,0 +1,115 @@
+//! What are candidates told? Constraints that every one of them can take.
+
+use mustlink_core::prelude::*;
+
+/// The constraints without marks and without contradictions. What is marked hard holds in the end, by the
+/// consensus, and not in each of its members. Of constraints that contradict one another the weakest is
+/// left out; with two clusters that of a cycle with an odd number of cannot-links, too.
+///
+/// # Errors
+/// None that is known.
+pub fn told(constraints: &Constraints, n: usize, k: Option<usize>) -> Result<Constraints> {
+    let free = |c: &Constraint| Constraint { strength: None, ..*c };
+    let all = Constraints::new(n, constraints.pairs().iter().map(free))?;
+    let closure = Closure::new(&all, n, OnConflict::DropWeakest)?;
+    let mut left: Vec<Constraint> = closure.constraints().pairs().to_vec();
+    if k == Some(2) {
+        left = of_two_sides(left, n);
+    }
+    // In whatever order they were given, the folds are the same.
+    left.sort_by_key(|c| (c.i, c.j, c.kind == Kind::CannotLink));
+    let named = constraints.neighbourhoods().to_vec();
+    Ok(Constraints::new(n, left)?.with_neighbourhoods(named))
+}
+
+/// The heaviest first, each that two sides can hold beside those before it.
+fn of_two_sides(pairs: Vec<Constraint>, n: usize) -> Vec<Constraint> {
+    let mut order: Vec<usize> = (0..pairs.len()).collect();
+    order.sort_by(|&a, &b| pairs[b].weight.total_cmp(&pairs[a].weight).then(a.cmp(&b)));
+    let mut sides = Sides::new(n);
+    let mut holds = vec![false; pairs.len()];
+    for p in order {
+        let c = pairs[p];
+        holds[p] = sides.join(c.i, c.j, c.kind == Kind::MustLink);
+    }
+    pairs.into_iter().zip(holds).filter_map(|(c, holds)| holds.then_some(c)).collect()
+}
+
+/// Which objects are on the same side of two, as far as pairs say.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    /// What each object was joined to, and whether it is on the side of that.
+    above: Vec<(u32, bool)>,
+}
+
+impl Sides {
+    /// Nothing is known of n objects.
+    pub fn new(n: usize) -> Self {
+        Sides { above: (0..n as u32).map(|i| (i, true)).collect() }
+    }
+
+    /// The root of an object, and whether it is on the side of its root.
+    pub fn of(&mut self, i: u32) -> (u32, bool) {
+        let (mut root, mut same) = (i, true);
+        while self.above[root as usize].0 != root {
+            let (next, with) = self.above[root as usize];
+            (root, same) = (next, same == with);
+        }
+        self.above[i as usize] = (root, same);
+        (root, same)
+    }
+
+    /// Takes two objects to be on one side, or not; false if the opposite is known.
+    pub fn join(&mut self, i: u32, j: u32, one_side: bool) -> bool {
+        let ((a, i_with), (b, j_with)) = (self.of(i), self.of(j));
+        if a == b {
+            return (i_with == j_with) == one_side;
+        }
+        self.above[b as usize] = (a, (i_with == j_with) == one_side);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contradictions_are_left_out_and_marks_taken_off() {
+        let given = [
+            Constraint::must(0, 1),
+            Constraint::must(1, 2).weighing(0.5),
+            Constraint::cannot(0, 2),
+            Constraint { strength: Some(Strength::Hard), ..Constraint::cannot(3, 4) },
+        ];
+        let all = Constraints::new(5, given).unwrap();
+        let left = told(&all, 5, None).unwrap();
+        assert_eq!(left.len(), 3);
+        assert!(left.pairs().iter().all(|c| c.strength.is_none() && (c.i, c.j) != (1, 2)));
+    }
+
+    #[test]
+    fn three_objects_do_not_part_into_two_clusters() {
+        let apart = [(0, 1), (1, 2), (0, 2)].map(|(i, j)| Constraint::cannot(i, j));
+        let all = Constraints::new(3, apart).unwrap();
+        assert_eq!(told(&all, 3, None).unwrap().len(), 3);
+        assert_eq!(told(&all, 3, Some(3)).unwrap().len(), 3);
+        assert_eq!(told(&all, 3, Some(2)).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn sides_follow_chains() {
+        let mut sides = Sides::new(6);
+        assert!(sides.join(0, 1, false) && sides.join(1, 2, false) && sides.join(3, 4, true));
+        assert!(sides.join(4, 0, false));
+        let of = |sides: &mut Sides, i, j| {
+            let (a, b) = (sides.of(i), sides.of(j));
+            (a.0 == b.0).then_some(a.1 == b.1)
+        };
+        assert_eq!(of(&mut sides, 0, 2), Some(true));
+        assert_eq!(of(&mut sides, 3, 2), Some(false));
+        assert_eq!(of(&mut sides, 3, 1), Some(true));
+        assert_eq!(of(&mut sides, 5, 1), None);
+        assert!(!sides.join(3, 2, true) && sides.join(3, 2, false));
+    }
+}

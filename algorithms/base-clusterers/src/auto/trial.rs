@@ -1,0 +1,171 @@
+//! What does each candidate make of the objects, and which pairs that it was not told does it meet?
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use mustlink_core::prelude::*;
+use mustlink_core::run;
+use rayon::prelude::*;
+
+use super::choice::{Score, balanced, best};
+use super::folds::Fold;
+use super::portfolio::Candidate;
+
+/// Folds after which candidates that cannot be among the best any more are left out.
+const FIRST: usize = 2;
+
+/// A candidate with a number of clusters, and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Trial<'a> {
+    /// The candidate.
+    pub candidate: &'a Candidate,
+    /// Its name and place among the candidates.
+    pub name: &'a str,
+    /// Names its random numbers.
+    pub place: usize,
+    /// Number of clusters it is asked for.
+    pub k: usize,
+    /// Its clustering under all constraints.
+    pub labels: Option<Vec<u32>>,
+    /// Why it has no clustering.
+    pub failed: Option<String>,
+    /// For each pair how many clusterings that were not told of it meet it, and how many there are.
+    pub met: Vec<(f64, f64)>,
+    /// Folds that were held back from it; absent: it reads no constraints, and none need be.
+    pub folds: Option<usize>,
+    /// Wall time of all its runs.
+    pub seconds: f64,
+}
+
+impl<'a> Trial<'a> {
+    /// Before it is tried.
+    pub fn new(
+        (candidate, name): (&'a Candidate, &'a str),
+        place: usize,
+        k: usize,
+        pairs: usize,
+    ) -> Self {
+        let folds = candidate.reads_constraints().then_some(0);
+        let met = vec![(0.0, 0.0); pairs];
+        Trial { candidate, name, place, k, labels: None, failed: None, met, folds, seconds: 0.0 }
+    }
+
+    /// How well it meets pairs that it was not told.
+    pub fn score(&self, pairs: &[Constraint]) -> Option<Score> {
+        let met: Vec<Option<f64>> =
+            self.met.iter().map(|&(met, of)| (of > 0.0).then(|| met / of)).collect();
+        balanced(pairs, &met).filter(|_| self.failed.is_none())
+    }
+}
+
+/// Tries all on `problem`. Those that read constraints are first tried on some folds; whichever then lies
+/// more than two standard errors of its own below `ties` of the best goes no further.
+///
+/// # Errors
+/// `Cancelled`, `TimedOut`; what ends a candidate is kept with it.
+pub fn race(
+    trials: &mut [Trial<'_>],
+    problem: &Problem,
+    folds: &[Fold],
+    ties: f64,
+    ctx: &Context,
+) -> Result<()> {
+    let pairs = problem.constraints.pairs();
+    let all = 0..trials.len();
+    let first = FIRST.min(folds.len());
+    let some = |t: usize| match trials[t].folds {
+        _ if trials[t].failed.is_some() => Vec::new(),
+        None => vec![None],
+        Some(_) => (0..first).map(Some).collect(),
+    };
+    let jobs: Vec<Job> =
+        all.clone().flat_map(|t| some(t).into_iter().map(move |f| (t, f))).collect();
+    run_all(trials, &jobs, problem, folds, ctx)?;
+    let scores: Vec<Option<Score>> = trials.iter().map(|t| t.score(pairs)).collect();
+    let Some(best) = best(&scores) else { return Ok(()) };
+    let bar = best.value - ties * best.error;
+    let goes_on = |&t: &usize| {
+        let reads = trials[t].folds.is_some();
+        reads && scores[t].is_some_and(|s| s.value + 2.0 * s.error >= bar)
+    };
+    let jobs: Vec<Job> = all
+        .filter(goes_on)
+        .flat_map(|t| (first..folds.len()).map(Some).chain([None]).map(move |f| (t, f)))
+        .collect();
+    run_all(trials, &jobs, problem, folds, ctx)
+}
+
+/// A trial, and the fold that is held back from it; absent: none is.
+type Job = (usize, Option<usize>);
+
+fn run_all(
+    trials: &mut [Trial<'_>],
+    jobs: &[Job],
+    problem: &Problem,
+    folds: &[Fold],
+    ctx: &Context,
+) -> Result<()> {
+    let done = AtomicU64::new(0);
+    let pairs = problem.constraints.pairs();
+    let run = |&(t, fold): &Job| {
+        ctx.check()?;
+        let start = Instant::now();
+        let trial = &trials[t];
+        let mut seen = problem.clone();
+        if let Some(f) = fold {
+            let kept = folds[f].kept.iter().map(|&p| pairs[p]);
+            seen = seen.with_constraints(Constraints::new(problem.n(), kept)?);
+        }
+        let made = fit(trial.candidate, &seen.with_k(trial.k), &place(ctx, trial.place));
+        let after = done.fetch_add(1, Ordering::Relaxed) + 1;
+        ctx.child(trial.name).progress(after, Some(jobs.len() as u64));
+        match made {
+            Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => Err(e),
+            made => Ok((made.map_err(|e| e.to_string()), start.elapsed().as_secs_f64())),
+        }
+    };
+    let made: Result<Vec<_>> = jobs.par_iter().map(run).collect();
+    for (&(t, fold), (made, seconds)) in jobs.iter().zip(made?) {
+        let trial = &mut trials[t];
+        trial.seconds += seconds;
+        let labels = match made {
+            Ok(labels) => labels,
+            Err(why) => {
+                trial.failed.get_or_insert(why);
+                continue;
+            }
+        };
+        let tested: Vec<usize> = match fold {
+            Some(f) => folds[f].tested.clone(),
+            None if trial.folds.is_none() => (0..pairs.len()).collect(),
+            None => Vec::new(),
+        };
+        for p in tested {
+            trial.met[p].0 += f64::from(u8::from(!pairs[p].is_violated(&labels)));
+            trial.met[p].1 += 1.0;
+        }
+        match fold {
+            Some(_) => trial.folds = trial.folds.map(|f| f + 1),
+            None => trial.labels = Some(labels),
+        }
+    }
+    Ok(())
+}
+
+/// Where candidate `at` draws its numbers: the same ones whichever pairs are held back, so that only these
+/// make a difference.
+pub fn place(ctx: &Context, at: usize) -> Context {
+    ctx.child("candidates").index(at)
+}
+
+/// The labels that a candidate gives.
+///
+/// # Errors
+/// Those of its plugins.
+pub fn fit(candidate: &Candidate, problem: &Problem, ctx: &Context) -> Result<Vec<u32>> {
+    let clusterer = candidate.clusterer()?;
+    // What a part of a candidate warns of is not advice to whoever asked for the best of all.
+    let seen = run::transform(&candidate.transforms, problem, ctx)?;
+    let made = run::cluster(&**clusterer, &seen.problem, &ctx.child("clusterer"))?;
+    Ok(made.clustering.labels)
+}

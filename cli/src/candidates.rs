@@ -1,0 +1,177 @@
+//! How is shown what a method that chooses among methods has tried?
+
+use std::path::Path;
+
+use mustlink::clustering::Tried;
+use mustlink::config::resolve_plugin;
+use mustlink::prelude::*;
+use mustlink::registry::Catalogue;
+use mustlink_datasets::{Dataset, write_text};
+use serde::Serialize;
+use serde_json::{Map, json};
+
+use crate::toml_text::as_toml;
+use crate::verbs::score::shown;
+
+/// A candidate in a summary.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    name: String,
+    k: usize,
+    score: Option<f64>,
+    error: Option<f64>,
+    weight: f64,
+    outcome: String,
+    seconds: f64,
+}
+
+/// What was tried, the best first.
+pub(crate) fn rows(tried: &[Tried]) -> Vec<Row> {
+    let row = |t: &&Tried| Row {
+        name: t.name.clone(),
+        k: t.k,
+        score: t.score,
+        error: t.error,
+        weight: t.weight,
+        outcome: t.outcome.clone(),
+        seconds: t.seconds,
+    };
+    in_order(tried).iter().map(row).collect()
+}
+
+fn in_order(tried: &[Tried]) -> Vec<&Tried> {
+    let mut order: Vec<&Tried> = tried.iter().collect();
+    let key = |t: &Tried| (t.weight, t.score.unwrap_or(-1.0));
+    order.sort_by(|a, b| {
+        let ((a_weight, a_score), (b_weight, b_score)) = (key(a), key(b));
+        b_weight.total_cmp(&a_weight).then(b_score.total_cmp(&a_score))
+    });
+    order
+}
+
+/// For people: how many were tried, and which ones made the result.
+pub(crate) fn lines(tried: &[Tried]) -> Vec<(&'static str, String)> {
+    if tried.is_empty() {
+        return Vec::new();
+    }
+    let order = in_order(tried);
+    let failed = tried.iter().filter(|t| t.outcome.starts_with("failed")).count();
+    let failed = match failed {
+        0 => String::new(),
+        some => format!(", {some} of them failed"),
+    };
+    let what = match order[0].score {
+        Some(_) => "scored by constraints that they were not told",
+        None => "no constraint to choose by",
+    };
+    let mut lines = vec![("tried", format!("{} methods{failed}; {what}", tried.len()))];
+    let combined: Vec<&&Tried> = order.iter().filter(|t| t.weight > 0.0).collect();
+    let most = 6;
+    for (at, t) in combined.iter().take(most).enumerate() {
+        let score = match (t.score, t.error) {
+            (Some(score), Some(error)) => {
+                format!("  {} ± {}", shown(Some(score)), shown(Some(error)))
+            }
+            _ => String::new(),
+        };
+        let name = match (at, combined.len()) {
+            (0, 1) => "chosen",
+            (0, _) => "combined",
+            _ => "",
+        };
+        lines.push((name, format!("{}{score}", t.name)));
+    }
+    if combined.len() > most {
+        lines.push(("", format!("and {} more", combined.len() - most)));
+    }
+    lines
+}
+
+/// Writes what was tried into `folder`: `candidates.csv` with scores, `labels.csv` with the clustering of
+/// each that was run to the end, and `method.toml`, which clusters with those that made the result alone.
+///
+/// # Errors
+/// `Data` for what cannot be written.
+pub(crate) fn write(folder: &Path, tried: &[Tried], k: usize, set: &Dataset) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|e| Error::Data {
+        place: folder.display().to_string(),
+        message: format!("cannot be made: {e}"),
+    })?;
+    let put = |name: &str, text: &str| write_text(&folder.join(name).display().to_string(), text);
+    let order = in_order(tried);
+    let number = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
+    let mut table = vec![
+        ["candidate", "name", "k", "score", "error", "weight", "seconds", "outcome"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    table.extend(order.iter().enumerate().map(|(at, t)| {
+        vec![
+            at.to_string(),
+            t.name.clone(),
+            t.k.to_string(),
+            number(t.score),
+            number(t.error),
+            t.weight.to_string(),
+            format!("{:.3}", t.seconds),
+            t.outcome.clone(),
+        ]
+    }));
+    put("candidates.csv", &csv_text(&table)?)?;
+    let finished: Vec<(usize, &Vec<u32>)> = order
+        .iter()
+        .enumerate()
+        .filter_map(|(at, t)| Some((at, t.labels.as_ref().filter(|l| l.len() == set.n())?)))
+        .collect();
+    let mut head = vec!["id".to_string()];
+    head.extend(finished.iter().map(|(at, _)| at.to_string()));
+    let mut table = vec![head];
+    table.extend((0..set.n()).map(|i| {
+        let labels = finished.iter().map(|(_, labels)| labels[i].to_string());
+        std::iter::once(set.id(i)).chain(labels).collect()
+    }));
+    put("labels.csv", &csv_text(&table)?)?;
+    put("method.toml", &method(&order, k))
+}
+
+fn csv_text(rows: &[Vec<String>]) -> Result<String> {
+    let fail = |e: String| Error::Data { place: "candidates".into(), message: e };
+    let mut out = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        out.write_record(row).map_err(|e| fail(e.to_string()))?;
+    }
+    let bytes = out.into_inner().map_err(|e| fail(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|e| fail(e.to_string()))
+}
+
+/// A method file with what made the result: one method, or `auto` with these alone.
+fn method(order: &[&Tried], k: usize) -> String {
+    let made: Vec<Value> =
+        order.iter().filter(|t| t.weight > 0.0).map(|t| brief(&t.method)).collect();
+    let mut file = match &made[..] {
+        [one] => one.clone(),
+        _ => json!({ "clusterer": { "type": "auto", "candidates": made } }),
+    };
+    file["k"] = k.into();
+    as_toml(&file)
+}
+
+/// A configuration without options that are at their defaults.
+fn brief(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(brief).collect(),
+        Value::Object(table) => {
+            let tag = table.get("type").and_then(Value::as_str);
+            let descriptor = tag.and_then(|t| Catalogue::get().ok()?.find(t));
+            let default = descriptor
+                .and_then(|d| resolve_plugin(&d.default_config()).ok())
+                .unwrap_or_default();
+            let kept = |(key, value): &(&String, &Value)| {
+                *key == "type" || default.get(key.as_str()) != Some(value) && !value.is_null()
+            };
+            let entries = table.iter().filter(kept).map(|(key, value)| (key.clone(), brief(value)));
+            Value::Object(entries.filter(|(_, v)| *v != json!([])).collect::<Map<_, _>>())
+        }
+        plain => plain.clone(),
+    }
+}
