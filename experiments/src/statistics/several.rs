@@ -123,6 +123,13 @@ impl Aligned {
         let means: Vec<f64> = self.totals.iter().map(|r| r / n).collect();
         against(&means, control, (k * (k * n + 1.0) / 6.0).sqrt())
     }
+
+    /// The same with the error that García et al. (2010) print, √(k(N + 1)/6).
+    pub fn against_as_printed(&self, control: usize) -> Vec<(f64, f64)> {
+        let (k, n) = (self.totals.len() as f64, self.sets as f64);
+        let means: Vec<f64> = self.totals.iter().map(|r| r / n).collect();
+        against(&means, control, (k * (n + 1.0) / 6.0).sqrt())
+    }
 }
 
 fn against(ranks: &[f64], control: usize, error: f64) -> Vec<(f64, f64)> {
