@@ -68,8 +68,11 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
             true => "not run yet".to_string(),
             false => format!("[numbers](verdicts/{name}.csv)"),
         };
-        let about = cell(&file.head.description);
-        let _ = writeln!(body, "\n## {name}\n\n{about}\n[File]({name}.toml), {link}.{note}");
+        let about = match cell(&file.head.description) {
+            about if about.is_empty() => about,
+            about => about + "\n",
+        };
+        let _ = writeln!(body, "\n## {name}\n\n{about}[File]({name}.toml), {link}.{note}");
         table(&mut body, claims.iter().filter(|c| !c.criterion.own));
         let mine: Vec<&Claim> = claims.iter().filter(|c| c.criterion.own).collect();
         if !mine.is_empty() {
@@ -221,10 +224,13 @@ impl Claim {
         let mut text = match (known, fails.len()) {
             (0, _) => String::new(),
             (1, 0) if absent.is_empty() => self.lines[0].dataset.clone(),
-            (n, bad) => format!("{} of {n}", n - bad),
+            (1, 1) => String::new(),
+            (n, bad) => format!("{} of {n}, ", n - bad),
         };
-        if !fails.is_empty() {
-            let _ = write!(text, ", not **{}**", fails.join(", "));
+        if fails.is_empty() {
+            text.truncate(text.trim_end_matches(", ").len());
+        } else {
+            let _ = write!(text, "not **{}**", fails.join(", "));
         }
         if !absent.is_empty() {
             let _ = write!(text, "; no {}", absent.join(", "));
