@@ -205,7 +205,9 @@ impl Claim {
         if let Some(pairs) = pairs.filter(|p| !p.is_empty()) {
             let ours = known().zip(&pairs).map(|(l, p)| mark(l, p.0.clone()));
             let printed: Vec<&str> = pairs.iter().map(|p| &*p.1).collect();
-            return format!("{} ({})", ours.collect::<Vec<_>>().join(" "), printed.join(" "));
+            // Neighbours that fail share their marks.
+            let ours = ours.collect::<Vec<_>>().join(" ").replace("** **", " ");
+            return format!("{ours} ({})", printed.join(" "));
         }
         let each = known().map(|l| mark(l, short(&l.numbers)));
         let all = each.collect::<Vec<_>>().join("; ");
@@ -215,8 +217,8 @@ impl Claim {
         }
     }
 
-    /// On how many data sets it holds, and on which not.
-    fn sets(&self) -> String {
+    /// On how many data sets it holds, and, where `named`, on which not.
+    fn sets(&self, named: bool) -> String {
         let known = self.lines.iter().filter(|l| !l.holds.is_empty() && !l.dataset.is_empty());
         let (fails, known): (Vec<&str>, usize) = (self.failing().collect(), known.count());
         let absent = self.lines.iter().filter(|l| l.holds.is_empty()).map(|l| &*l.dataset);
@@ -224,15 +226,13 @@ impl Claim {
         let mut text = match (known, fails.len()) {
             (0, _) => String::new(),
             (1, 0) if absent.is_empty() => self.lines[0].dataset.clone(),
-            (1, 1) => String::new(),
-            (n, bad) => format!("{} of {n}, ", n - bad),
+            (1, 1) => format!("not **{}**", fails[0]),
+            (n, bad) if n == bad => format!("**none** of {n}"),
+            (n, 0) => format!("{n} of {n}"),
+            (n, bad) if named => format!("{} of {n}, not **{}**", n - bad, fails.join(", ")),
+            (n, bad) => format!("**{}** of {n}", n - bad),
         };
-        if fails.is_empty() {
-            text.truncate(text.trim_end_matches(", ").len());
-        } else {
-            let _ = write!(text, "not **{}**", fails.join(", "));
-        }
-        if !absent.is_empty() {
+        if !absent.is_empty() && named {
             let _ = write!(text, "; no {}", absent.join(", "));
         }
         text
@@ -261,15 +261,17 @@ impl Group<'_> {
             format!("{}{null}{chosen}", KINDS[c.kind])
         });
         let claim = format!("{}: {}", joined(&ids), self.claims[0].criterion.statement);
-        let (mut here, sets) = (once(&|c| c.here()), once(&|c| c.sets()));
+        let mut here = once(&|c| c.here());
         if here.trim_matches([' ', '/', ';']).is_empty() {
             here.clear();
         }
-        let row = |here: &str| {
+        let row = |here: &str, named: bool| {
+            let sets = once(&|c| c.sets(named));
             format!("| {} | {} | {} | {verdict} |\n", cell(&claim), cell(here), cell(&sets))
         };
-        let whole = row(&here);
-        if whole.chars().count() <= LONGEST { whole } else { row("") }
+        let fits = |row: &String| row.chars().count() <= LONGEST;
+        let shorter = [row(&here, true), row("", true)].into_iter().find(fits);
+        shorter.unwrap_or_else(|| row("", false))
     }
 }
 
@@ -355,7 +357,8 @@ mod tests {
         let none = || line("sonar", "", "not here", "");
         let mixed = claim(vec![iris(), wine(), none()]);
         assert_eq!(mixed.here(), "**10.8** 3.56 (14.1 4)");
-        assert_eq!(mixed.sets(), "1 of 2, not **iris**; no sonar");
+        assert_eq!(mixed.sets(true), "1 of 2, not **iris**; no sonar");
+        assert_eq!(mixed.sets(false), "**1** of 2");
         assert_eq!(mixed.kind, 2);
         assert_eq!(claim(vec![wine(), none()]).kind, 1);
         assert_eq!(claim(Vec::new()).kind, 5);
