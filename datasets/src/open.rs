@@ -8,7 +8,7 @@ use mustlink_core::{Error, Result};
 use crate::builtin;
 use crate::bytes::{Input, bad, shown};
 use crate::dataset::Dataset;
-use crate::directory::Directory;
+use crate::directory::{Directory, MANIFEST};
 use crate::files::{csv, folder, matrix};
 use crate::listing::Listing;
 use crate::options::OpenOptions;
@@ -112,6 +112,13 @@ fn unknown(name: &str, options: &OpenOptions) -> Error {
         message.push(';');
     }
     message.push_str(&format!(" known names: {}", names.join(", ")));
+    for dir in options.data_dirs.iter().filter(|dir| !dir.join(MANIFEST).is_file()) {
+        message.push_str(&format!(
+            "; {} has no {MANIFEST}, which names the sets of a data directory: columns name, path and, to be \
+             checked, n, d, k, class_sizes, sha256",
+            shown(dir)
+        ));
+    }
     if options.data_dirs.is_empty() {
         message.push_str("; a data directory (--data-dir or MUSTLINK_DATA) has names of its own");
     }

@@ -27,7 +27,8 @@ pub use measure::Measure;
 /// Minimises Σ D_A(x, µ) + Σ w φ_A [must-link broken] + Σ w̄ (φ_max − φ_A) [cannot-link broken], with
 /// φ_A the distance of the pair and φ_max the largest among cannot-linked ones. Constrained objects
 /// choose one by one; then come centres; then one gradient step of the weights A, halved until the
-/// objective falls. It never rises after the first round.
+/// objective falls. It never rises after the first round. A Mahalanobis distance counts its log-determinant:
+/// of all scales of A that of determinant 1 is compared, so weights cannot gather where objects hardly differ.
 /// # Input and output
 /// n × d dense, constraints of any weight. One label per object in `0..k`, k centres, feature weights
 /// that sum to d.
@@ -37,8 +38,8 @@ pub use measure::Measure;
 /// # Cost and randomness
 /// O(rounds · (n·k·d + pairs of the closure · d)); random as in pairwise-constrained k-means.
 /// # References
-/// [BasuBilenkoMooney2004]. Differs: no log-partition terms, as they recommend where intractable;
-/// the rate is relative to the objective, so that it does not depend on the units of the data;
+/// [BasuBilenkoMooney2004]. Differs: the log-partition term of `mahalanobis` alone, which is the
+/// log-determinant, the others being intractable, as they recommend; the rate is relative to the objective, so that it does not depend on the units of the data;
 /// cosine centres are sums of rows of length 1, which minimise the objective.
 #[options]
 pub struct HmrfKMeans {
@@ -47,6 +48,9 @@ pub struct HmrfKMeans {
     pub k: Option<usize>,
     /// The distance whose feature weights are learned.
     pub measure: Measure,
+    /// Whether `mahalanobis` counts its log-determinant; without it weights only have to sum to d.
+    #[option(default = true)]
+    pub log_determinant: bool,
     /// First rate of a gradient step (η): share by which a feature of average cost changes.
     #[option(default = 0.01, above = 0.0)]
     pub rate: f64,
@@ -64,7 +68,7 @@ pub struct HmrfKMeans {
     pub shared: PenaltyOptions,
 }
 
-#[plugin("hmrf_kmeans", cites = ["BasuBilenkoMooney2004"])]
+#[plugin("hmrf_kmeans", cites = ["BasuBilenkoMooney2004"], version = 2)]
 impl BaseClusterer for HmrfKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "hmrf_kmeans")?;
@@ -122,6 +126,8 @@ struct Field {
     measure: Measure,
     rate: f64,
     x: Array2<f64>,
+    /// The features in the log-determinant: those that are not constant; none where it does not count.
+    varying: Vec<usize>,
     links: Arc<ConstraintGroups>,
     /// Centres of I-divergence are not below this: a feature absent from a cluster stays possible.
     least: Vec<f64>,
@@ -157,7 +163,10 @@ impl Field {
         let kinds = links.explicit().iter();
         let apart = kinds.filter(|c| c.kind == Kind::CannotLink).map(|c| (c.i, c.j)).collect();
         let least = (0..d).map(|s| 1e-9 * x.column(s).sum() / n as f64).collect();
-        Ok(Field { measure: method.measure, rate: method.rate, x, links, least, apart })
+        let counts = method.measure == Measure::Mahalanobis && method.log_determinant;
+        let varies = |&s: &usize| x.column(s).iter().any(|v| *v != x[[0, s]]);
+        let varying = (0..d).filter(|_| counts).filter(varies).collect();
+        Ok(Field { measure: method.measure, rate: method.rate, x, varying, links, least, apart })
     }
 
     fn row(&self, i: u32) -> &[f64] {
@@ -295,7 +304,14 @@ impl Field {
                     Kind::CannotLink => cannot * (largest - far),
                 };
         }
-        (spread + cost, broken)
+        ((spread + cost) * self.to_determinant_one(a), broken)
+    }
+
+    /// What a metric and all its distances are multiplied by to have determinant 1. With the scale c of the
+    /// metric that fits best, d log J − log det A is the likelihood, and this makes of J its exponential.
+    fn to_determinant_one(&self, a: &[f64]) -> f64 {
+        let logs: f64 = self.varying.iter().map(|&s| a[s].ln()).sum();
+        (-logs / self.varying.len().max(1) as f64).exp()
     }
 
     /// Weights that lower the objective from `now`, by one gradient step, and its new value.
@@ -335,7 +351,16 @@ impl Field {
         if now <= 0.0 {
             return None;
         }
+        let varying = self.varying.len();
         let mut rate = self.rate * d as f64 / now;
+        if varying > 0 {
+            // The gradient of log J − 1/d' Σ log a by log a: the share of a feature in J beyond the mean share.
+            let mean = now / (self.to_determinant_one(a) * varying as f64);
+            let mut relative = vec![0.0; d];
+            self.varying.iter().for_each(|&s| relative[s] = a[s] * (a[s] * g[s] / mean - 1.0));
+            g = relative;
+            rate = self.rate;
+        }
         for _ in 0..=HALVINGS {
             let mut next: Vec<f64> =
                 a.iter().zip(&g).map(|(a, g)| (a - rate * g).max(LEAST)).collect();

@@ -112,6 +112,7 @@ struct Trained {
 #[plugin(
     "penta_training",
     cites = ["DomeniconiAlRazgan2008", "AlRazganDomeniconi2006"],
+    version = 2,
     waives = ["any_unit" => "wbpa takes distances as they are, as printed", "contradictions_are_survived" => "the components are clustered under hard constraints"]
 )]
 impl BaseClusterer for PentaTraining {

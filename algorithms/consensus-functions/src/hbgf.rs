@@ -49,7 +49,7 @@ fn row(view: &CanonicalEnsemble, i: usize, out: &mut Vec<(u32, f64)>) {
     }
 }
 
-#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 2)]
+#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 3)]
 impl ConsensusFunction for Hbgf {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf")?;
@@ -127,7 +127,13 @@ mod tests {
     #[test]
     fn what_most_members_say_is_found_by_every_partitioner() {
         let (ensemble, classes) = noisy(300, 4, 15, 0.7, 1);
-        let engines = [Engine::default(), Engine::Multilevel, Engine::Spectral, Engine::GreedyNcut];
+        let engines = [
+            #[cfg(feature = "metis")]
+            Engine::Metis,
+            Engine::Multilevel,
+            Engine::Spectral,
+            Engine::GreedyNcut,
+        ];
         for partitioner in engines {
             let hbgf = cut_by(partitioner);
             let c = hbgf.combine(&ensemble, &blank(300, 4), &Context::new(1)).unwrap();
@@ -143,7 +149,13 @@ mod tests {
         let pairs = [Constraint::must(0, 1), Constraint::must(1, 5), Constraint::cannot(3, 6)];
         let constraints = Constraints::new(60, pairs).unwrap();
         let problem = blank(60, 3).with_constraints(constraints.clone());
-        for partitioner in [Engine::default(), Engine::Multilevel, Engine::Spectral] {
+        let engines = [
+            #[cfg(feature = "metis")]
+            Engine::Metis,
+            Engine::Multilevel,
+            Engine::Spectral,
+        ];
+        for partitioner in engines {
             let aware = cut_by(partitioner);
             let mut plain = aware.clone();
             plain.cutting.respect_must_link = false;

@@ -40,7 +40,7 @@ pub struct Hgpa {
     pub respect_cannot_link: bool,
 }
 
-#[plugin("hgpa", cites = ["StrehlGhosh2002", "FiducciaMattheyses1982"], version = 2)]
+#[plugin("hgpa", cites = ["StrehlGhosh2002", "FiducciaMattheyses1982"], version = 3)]
 impl ConsensusFunction for Hgpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::unweighted(ensemble, problem, "hgpa", ctx)?;

@@ -26,7 +26,8 @@ use crate::parts::weights::Weights;
 /// # Cost and randomness
 /// O(n Σk_t) edges, 16 bytes each, and the partitioner. Random in the partitioner.
 /// # References
-/// [AlRazganDomeniconi2006]; used by [DomeniconiAlRazgan2008].
+/// [AlRazganDomeniconi2006]; used by [DomeniconiAlRazgan2008]. Differs: not METIS cuts, whose bisection leaves
+/// parts without a cluster where weights are nearly alike (`partitioner = "metis"` has it).
 #[options]
 pub struct Wbpa {
     /// How the graph is cut.
@@ -45,7 +46,8 @@ pub struct Wbpa {
 /// What distances are divided by before they become probabilities.
 #[options]
 pub enum DistanceUnit {
-    /// Nothing, as printed: on data in [0, 1] all clusters of a member become almost equally probable.
+    /// Nothing, as printed: on data in [0, 1] all clusters of a member become almost equally probable; the
+    /// lightest cut is clear all the same.
     #[default]
     Raw,
     /// The mean distance of the member.
@@ -111,7 +113,7 @@ impl Wbpa {
     }
 }
 
-#[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"], version = 2)]
+#[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"], version = 3)]
 impl ConsensusFunction for Wbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa")?;

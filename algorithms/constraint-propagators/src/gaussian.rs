@@ -30,6 +30,9 @@ pub enum EndpointRule {
     SourcePairOnly,
     /// As the published procedure: with i < j and A < B, pairs with i = A or j = B.
     Printed,
+    /// The same with A and B in the order in which a pair was drawn, which half of the time is B < A: the
+    /// source then propagates onto itself. Constraints keep no order; a hash of the pair stands in.
+    PrintedAsDrawn,
 }
 
 /// How the pairs are found. The result is the same to the bit.
@@ -202,7 +205,10 @@ impl Gaussian {
     fn skips(&self, source: &Constraint, i: u32, j: u32) -> bool {
         match self.endpoint_rule {
             EndpointRule::SourcePairOnly => (i, j) == (source.i, source.j),
-            EndpointRule::Printed => i == source.i || j == source.j,
+            EndpointRule::PrintedAsDrawn if drawn_backwards(source) => {
+                i == source.j || j == source.i
+            }
+            EndpointRule::Printed | EndpointRule::PrintedAsDrawn => i == source.i || j == source.j,
         }
     }
 
@@ -304,6 +310,16 @@ impl Gaussian {
             Ok(made)
         }
     }
+}
+
+/// Whether a pair counts as drawn with its larger object first: the same for a pair wherever it comes
+/// up, and as often as not.
+fn drawn_backwards(source: &Constraint) -> bool {
+    let both = u64::from(source.i) << 32 | u64::from(source.j);
+    // The finaliser of SplitMix64.
+    let x = (both ^ (both >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (x ^ (x >> 31)) & 1 == 1
 }
 
 /// Hands on each object near the first end with the objects near the second that pass with it: a

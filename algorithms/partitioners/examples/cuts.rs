@@ -73,9 +73,9 @@ fn main() {
         ("grid 60 x 60, 4 parts", grid(60), 4),
         ("grid 200 x 200, 10 parts", grid(200), 10),
     ];
-    table("default", "multilevel");
+    table("metis", "multilevel");
     for (name, graph, k) in graphs {
-        compare(name, cut(Engine::default(), &graph, k), cut(Engine::Multilevel, &graph, k));
+        compare(name, cut(Engine::Metis, &graph, k), cut(Engine::Multilevel, &graph, k));
     }
     println!();
     table("all objects", "sample");

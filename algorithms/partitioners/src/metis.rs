@@ -17,7 +17,9 @@ pub(crate) struct Metis;
 /// different parts.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Up to so many parts are made by recursive bisection, as METIS' manual advises.
+/// Up to so many parts METIS' manual advises recursive bisection. On graphs of many almost equal weights
+/// that leaves parts up to 15 % above the best cut and without a cluster, and k-way partitioning may
+/// give a single part: starts take turns, and the balanced cut of least weight is kept.
 const BISECT_UP_TO: usize = 8;
 
 /// METIS leaves parts empty, or worse, when a part has only a few vertices.
@@ -42,7 +44,7 @@ impl Partitioner for Metis {
         let bounds = task.bounds();
         let mut stream = ctx.stream("metis");
         let mut best: Option<((u64, u64), Vec<u32>)> = None;
-        for _ in 0..task.starts() {
+        for at in 0..task.starts() {
             ctx.check()?;
             let seed = stream.below(1 << 30) as Idx;
             let mut parts: Vec<Idx> = vec![0; graph.len()];
@@ -61,7 +63,7 @@ impl Partitioner for Metis {
                     .set_option(UFactor(factor))
                     .set_option(NIter(10))
                     .set_option(NCuts(1));
-                let done = if k <= BISECT_UP_TO {
+                let done = if k <= BISECT_UP_TO && at % 2 == 0 {
                     call.part_recursive(&mut parts)
                 } else {
                     call.part_kway(&mut parts)

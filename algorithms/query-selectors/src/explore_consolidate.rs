@@ -13,10 +13,10 @@ use crate::parts::placing::{Placing, Selector};
 /// The order in which the neighbourhoods are asked while exploring.
 #[options]
 pub enum ExploreOrder {
-    /// Nearest mean first.
-    #[default]
+    /// Nearest mean first: fewer questions for an object near its class, and fewer cannot-links learned.
     NearestCentroid,
-    /// As they were found.
+    /// As they were found, as the published listing has it.
+    #[default]
     Creation,
 }
 
@@ -105,7 +105,7 @@ pub struct ExploreConsolidate {
     pub asking: Asking,
 }
 
-#[plugin("explore_consolidate", cites = ["Basu2004"])]
+#[plugin("explore_consolidate", cites = ["Basu2004"], version = 2)]
 impl QuerySelector for ExploreConsolidate {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let plugin = "explore_consolidate";

@@ -42,7 +42,7 @@ pub struct MinMaxSelection {
     pub asking: Asking,
 }
 
-#[plugin("min_max_selection", aliases = ["minmax"], cites = ["Mallapragada2008", "Basu2004"])]
+#[plugin("min_max_selection", aliases = ["minmax"], cites = ["Mallapragada2008", "Basu2004"], version = 2)]
 impl QuerySelector for MinMaxSelection {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let plugin = "min_max_selection";

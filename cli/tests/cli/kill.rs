@@ -95,7 +95,7 @@ fn a_termination_within_metis_ends_in_order() {
             .args(["cluster", "--data", "digits", "--k", "10", "--threads", "2", "--clusterer"])
             .arg(
                 "{ type = \"ensemble\", generator = { type = \"random_init\", members = 4 }, \
-                 consensus = { type = \"hbgf\", trials = 20000 } }",
+                 consensus = { type = \"hbgf\", partitioner = \"metis\", trials = 20000 } }",
             )
             .stdout(Stdio::null())
             .stderr(Stdio::null())

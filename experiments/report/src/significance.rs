@@ -23,7 +23,7 @@ const TIE: f64 = 1e-9;
 /// The level of tests.
 const LEVEL: f64 = 0.05;
 
-/// How a method compares with the one of best mean rank.
+/// How a method compares with the control: the one that the file names, else that of best mean rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The method.
@@ -34,10 +34,10 @@ pub struct Comparison {
     pub rank: f64,
     /// Its mean aligned rank.
     pub aligned_rank: f64,
-    /// z and p of its aligned rank against the best method's, and p after Holm's adjustment; absent for
-    /// that method itself.
+    /// z and p of its aligned rank against the control's, and p after Holm's adjustment; absent for that
+    /// method itself.
     pub against_best: Option<(f64, f64, f64)>,
-    /// Data sets where it is better, equal and worse than the best method.
+    /// Data sets where it is better, equal and worse than the control.
     pub record: (usize, usize, usize),
     /// Mean margin where it is better, and where it is worse.
     pub margins: (Option<f64>, Option<f64>),
@@ -66,6 +66,8 @@ pub struct Significance {
     pub critical_difference: f64,
     /// The methods, best mean rank first.
     pub methods: Vec<Comparison>,
+    /// The control, where the file names it.
+    pub control: Option<String>,
     /// Whether a larger score is the better one.
     pub higher_is_better: bool,
     /// The score of each of these methods on each of `sets`.
@@ -112,9 +114,10 @@ fn of_metric(
     let (friedman, aligned) = (friedman(&rows)?, aligned(&rows)?);
     let mut order: Vec<usize> = (0..methods.len()).collect();
     order.sort_by(|&a, &b| friedman.ranks[a].total_cmp(&friedman.ranks[b]));
-    let best = order[0];
+    let control = experiment.stats.control.as_deref();
+    let best = control.and_then(|id| methods.iter().position(|m| *m == id)).unwrap_or(order[0]);
     let z = aligned.against(best);
-    let others: Vec<usize> = order[1..].to_vec();
+    let others: Vec<usize> = order.iter().copied().filter(|&j| j != best).collect();
     let adjusted = holm(&others.iter().map(|&j| z[j].1).collect::<Vec<_>>());
     let compare = |&j: &usize| {
         let differences: Vec<f64> = rows.iter().map(|row| row[j] - row[best]).collect();
@@ -145,6 +148,7 @@ fn of_metric(
         metric: metric.to_string(),
         area,
         critical_difference: critical_difference(methods.len(), sets.len(), 0.05),
+        control: control.map(str::to_string),
         sets,
         left_out,
         friedman,
@@ -317,7 +321,7 @@ impl Significance {
         let mut note = format!(
             "{} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
              {:.2} apart differ at 5 % (Nemenyi). Wins, ties and losses: against all other methods on all data \
-             sets. The rest against the method of best mean rank: z of aligned ranks with Holm's adjustment, \
+             sets. The rest against {}: z of aligned ranks with Holm's adjustment, \
              data sets where it is better and worse with mean margins, Wilcoxon's signed-rank test, and its \
              Bayesian form with differences up to {ROPE} as equal.",
             self.sets.len(),
@@ -330,7 +334,8 @@ impl Significance {
             shown_p(self.friedman.p),
             shown_p(self.friedman.f_p),
             shown_p(self.aligned.p),
-            self.critical_difference
+            self.critical_difference,
+            self.control.as_deref().unwrap_or("the method of best mean rank")
         );
         let one = least_p(self.sets.len());
         if one >= LEVEL {

@@ -48,6 +48,8 @@ pub struct Finding {
     pub holds: Option<bool>,
     /// The numbers that decided, or what is missing.
     pub numbers: String,
+    /// Those that the criterion shows, three digits each; empty where it names none.
+    pub shown: String,
 }
 
 /// A criterion, judged.
@@ -110,11 +112,18 @@ fn verdict(criterion: &Criterion, experiment: &Experiment, results: &Results) ->
         (None, None) => experiment.datasets.iter().map(|d| d.id.as_str()).collect(),
     };
     let findings = match formula {
-        Err(message) => vec![Finding { dataset: String::new(), holds: None, numbers: message }],
+        Err(message) => vec![finding("", Err(EvalError::Wrong(message)), String::new())],
         Ok(formula) if formula.is_about_sets() => {
             let sets = results.sets.iter().filter(|s| named.contains(&s.id.as_str()));
             let some = Results { sets: sets.cloned().collect(), ..results.clone() };
-            vec![finding("", formula.judge(&some, None).map(|j| (j.holds, j.numbers.join("; "))))]
+            let missing = named.len() - some.sets.len();
+            let judged = match missing {
+                m if m > 0 && criterion.all_sets => {
+                    Err(EvalError::NoData(format!("{m} of {} data sets are not here", named.len())))
+                }
+                _ => formula.judge(&some, None).map(|j| (j.holds, j.numbers.join("; "))),
+            };
+            vec![finding("", judged, shows(criterion, &some, None))]
         }
         Ok(formula) => named
             .iter()
@@ -127,7 +136,8 @@ fn verdict(criterion: &Criterion, experiment: &Experiment, results: &Results) ->
                     }
                     Some(_) => formula.number(results, at).and_then(|n| compare(criterion, id, n)),
                 };
-                finding(id, judged)
+                let shown = at.map_or(String::new(), |_| shows(criterion, results, at));
+                finding(id, judged, shown)
             })
             .collect(),
     };
@@ -145,12 +155,34 @@ fn verdict(criterion: &Criterion, experiment: &Experiment, results: &Results) ->
     Verdict { criterion: criterion.clone(), judgement, findings }
 }
 
-fn finding(dataset: &str, judged: Result<(bool, String), EvalError>) -> Finding {
+fn finding(dataset: &str, judged: Result<(bool, String), EvalError>, shown: String) -> Finding {
     let (holds, numbers) = match judged {
         Ok((holds, numbers)) => (Some(holds), numbers),
         Err(EvalError::NoData(what) | EvalError::Wrong(what)) => (None, what),
     };
-    Finding { dataset: dataset.into(), holds, numbers }
+    Finding { dataset: dataset.into(), holds, numbers, shown }
+}
+
+/// The numbers that a criterion shows.
+fn shows(criterion: &Criterion, results: &Results, set: Option<usize>) -> String {
+    let number = |text: &str| {
+        let found = Formula::parse(text).ok().and_then(|f| f.number(results, set).ok());
+        found.map_or("–".to_string(), |(x, _)| three_digits(x))
+    };
+    criterion.shows().into_iter().map(number).collect::<Vec<_>>().join(" ")
+}
+
+/// A number with three digits, or as many as it has before the point.
+pub(crate) fn three_digits(v: f64) -> String {
+    let decimals = match v.abs() {
+        _ if v.fract() == 0.0 => 0,
+        a => (2.0 - a.log10().floor()).clamp(0.0, 4.0) as usize,
+    };
+    let text = format!("{v:.decimals$}");
+    match text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
+        true => "0".into(),
+        false => text,
+    }
 }
 
 /// Ours beside the printed number.
@@ -299,6 +331,10 @@ mod tests {
             id: "1".into(),
             statement: "s".into(),
             null: None,
+            own: false,
+            chosen: None,
+            show: None,
+            all_sets: false,
             why: None,
             datasets: None,
             check: None,

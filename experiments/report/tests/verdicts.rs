@@ -201,7 +201,13 @@ fn every_claim_of_a_paper_that_fails_says_why() {
                 assert!(criterion.why.is_some(), "{name}: {id} does not say why it fails");
             }
         }
-        assert_eq!(kept_ids, ids, "{name}: these are not the verdicts of its claims");
+        // A claim that came later waits for a run.
+        let known: Vec<&String> = ids.iter().filter(|id| kept_ids.contains(id)).collect();
+        assert_eq!(
+            kept_ids.iter().collect::<Vec<_>>(),
+            known,
+            "{name}: not the verdicts of its claims"
+        );
     }
     assert!(failed > 0);
 }
@@ -272,9 +278,9 @@ fn the_page_of_the_papers_is_current_and_can_be_read() {
     }
     let page = std::fs::read_to_string(&path).unwrap();
     assert!(page == made, "{} is not current (MUSTLINK_REFRESH=1 rewrites it)", path.display());
-    assert!(page.contains("| **all** | | "), "no totals");
-    for line in page.lines().filter(|l| l.starts_with("| ")) {
-        let numbers = line.split(" | ").nth(2).unwrap_or_default();
-        assert!(numbers.chars().count() < 500, "{line}");
+    assert!(page.contains("| **all** | "), "no totals");
+    assert!(page.len() <= 30_000, "{} bytes", page.len());
+    for line in page.lines() {
+        assert!(line.chars().count() <= 300, "{line}");
     }
 }

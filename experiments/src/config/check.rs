@@ -72,11 +72,17 @@ pub(super) fn complaints(
         }
     }
     let ids = || experiment.methods.iter().map(|m| m.id.as_str());
-    if let Some(id) = experiment.plot.baseline.as_deref().filter(|id| !ids().any(|m| m == *id)) {
-        let node = root.get("plot").unwrap_or(root);
-        let node = node.get("baseline").unwrap_or(node);
+    let named = [
+        ("plot", "baseline", &experiment.plot.baseline),
+        ("stats", "control", &experiment.stats.control),
+    ];
+    for (section, key, id) in named {
+        let Some(id) = id.as_deref().filter(|id| !ids().any(|m| m == *id)) else { continue };
+        let node = root.get(section).unwrap_or(root);
+        let node = node.get(key).unwrap_or(node);
         let near = registry::suggestion(id, ids());
-        out.push(node.diagnostic("plot.baseline", format!("no method has the id \"{id}\"{near}")));
+        let message = format!("no method has the id \"{id}\"{near}");
+        out.push(node.diagnostic(&format!("{section}.{key}"), message));
     }
     let columns = experiment.number_columns();
     let names = Names {

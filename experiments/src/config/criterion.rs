@@ -21,6 +21,19 @@ pub struct Criterion {
     /// claim without a reason is to fail there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub null: Option<String>,
+    /// A check of our own, or one that holds by construction: no claim of the paper, and not counted as one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+    /// What was chosen by the numbers it is judged on, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
+    /// The numbers to show for it on the page of verdicts, one or several with commas between them:
+    /// `area(ari('gpk')), area(ari('mpck'))`. Absent: those of the comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show: Option<String>,
+    /// Judged only where all its data sets have results: a count over them means nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_sets: bool,
     /// Why it does not hold here, as far as that was measured; "unknown" where it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -48,6 +61,28 @@ pub struct Criterion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0))]
     pub factor: Option<f64>,
+}
+
+impl Criterion {
+    /// The formulas of `show`, at the commas outside of brackets.
+    pub fn shows(&self) -> Vec<&str> {
+        let text = self.show.as_deref().unwrap_or_default();
+        let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
+        for (at, c) in text.char_indices() {
+            match c {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                ',' if depth == 0 => {
+                    parts.push(text[from..at].trim());
+                    from = at + 1;
+                }
+                _ => {}
+            }
+        }
+        parts.push(text[from..].trim());
+        parts.retain(|p| !p.is_empty());
+        parts
+    }
 }
 
 /// A distance for all data sets, or one for each.
@@ -103,6 +138,12 @@ pub(super) fn complaints(
                 complain(formula.0, "is about all data sets together; use a check alone".into());
             }
             Ok(_) => {}
+        }
+        for part in criterion.shows() {
+            let parsed = Formula::parse(part);
+            if let Err(message) = parsed.and_then(|f| f.check(names, false)) {
+                complain("show", message);
+            }
         }
         match (value, printed) {
             (Some(_), None) => complain("printed", "missing: the numbers to compare with".into()),

@@ -313,11 +313,15 @@ pub struct Stats {
     /// (`propagated`), or a column of results.csv (`time_cluster_s`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<String>,
+    /// The method that the others are tested against over the data sets; absent: the one of best mean rank,
+    /// for which the adjustment is too lenient, since the data chose it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
 }
 
 impl Default for Stats {
     fn default() -> Self {
-        Stats { level: 0.95, unit: Unit::default(), records: Vec::new() }
+        Stats { level: 0.95, unit: Unit::default(), records: Vec::new(), control: None }
     }
 }
 

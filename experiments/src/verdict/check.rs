@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mustlink_core::registry::suggestion;
 
 use super::evaluate::{EvalError, Results, Scope, SetResults, Value};
-use super::parse::{Expression, FACTS, FUNCTIONS, Formula};
+use super::parse::{ANY, Expression, FACTS, FUNCTIONS, Formula};
 
 /// What a formula may name.
 pub struct Names<'a> {
@@ -57,9 +57,11 @@ fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
         Expression::Call(name, arguments) => {
             let function = FUNCTIONS.iter().find(|f| f.0 == name);
             if let Some((name, count)) = function
-                && arguments.len() != *count
+                && (arguments.len() != *count && *count != ANY
+                    || *count == ANY && arguments.len() < 2)
             {
-                return Err(format!("{name} takes {count} arguments, got {}", arguments.len()));
+                let wanted = if *count == ANY { "2 or more".into() } else { count.to_string() };
+                return Err(format!("{name} takes {wanted} arguments, got {}", arguments.len()));
             }
             match (name.as_str(), &arguments[..]) {
                 ("curve", [Expression::Text(column), Expression::Text(method)]) => {

@@ -7,6 +7,9 @@
 use std::collections::BTreeMap;
 
 use super::parse::{Expression, Formula, Operator};
+use crate::statistics::multiple::holm;
+use crate::statistics::paired::signed_rank;
+use crate::statistics::several::aligned;
 use crate::statistics::{Summary, log_log_slope, mean_height, one_sided_confidence};
 
 /// One value per cell (or repeat), by (repeat, fold).
@@ -284,6 +287,11 @@ impl Scope<'_> {
             numbers.push(self.plain(name, more?)?);
         }
         match (name, value) {
+            ("spread", value) => {
+                numbers.insert(0, self.plain(name, value)?);
+                let sd = Summary::of(&numbers, self.results.level).and_then(|s| s.sd);
+                sd.map_or_else(|| no_data("one number has no spread"), |sd| Ok(Value::Number(sd)))
+            }
             ("first" | "last" | "at" | "between", Value::Curve(curve)) => {
                 let part = part(name, &numbers, curve)?;
                 match name {
@@ -375,6 +383,9 @@ impl Scope<'_> {
         if name == "sets" {
             return Ok(Value::Number(self.results.sets.len() as f64));
         }
+        if name.starts_with("holm") {
+            return self.against_the_first(name, arguments, notes);
+        }
         let Some(inner) = arguments.first() else {
             return Err(EvalError::Wrong(format!("{name} takes an argument")));
         };
@@ -400,6 +411,12 @@ impl Scope<'_> {
             return Ok(Value::Number(truths as f64));
         }
         let mut all: Vec<f64> = values.iter().map(|v| v.1).collect();
+        if name == "wilcoxon_sets" {
+            return match all.len() {
+                0 | 1 => no_data("a test needs two data sets"),
+                _ => Ok(Value::Number(signed_rank(&all).p)),
+            };
+        }
         all.sort_by(f64::total_cmp);
         let Some(s) = Summary::of(&all, self.results.level) else { return no_data("no data set") };
         match name {
@@ -407,6 +424,34 @@ impl Scope<'_> {
             "median_sets" => Ok(Value::Number(s.median)),
             _ => slope(&values),
         }
+    }
+}
+
+impl Scope<'_> {
+    /// The largest adjusted p of all arguments against the first, over the data sets that have them all.
+    fn against_the_first(
+        &self,
+        name: &str,
+        arguments: &[Expression],
+        notes: &mut Vec<String>,
+    ) -> Valued {
+        let mut rows = Vec::new();
+        for at in 0..self.results.sets.len() {
+            let scope = Scope { set: Some(at), ..*self };
+            let of = |a| scope.value(a, &mut Vec::new()).and_then(|v| scope.plain(name, v));
+            match arguments.iter().map(of).collect::<Result<Vec<f64>, EvalError>>() {
+                Ok(row) => rows.push(row),
+                Err(EvalError::NoData(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        let Some(test) = aligned(&rows) else { return no_data("a test needs two data sets") };
+        let printed = name == "holm_printed_sets";
+        let found = if printed { test.against_as_printed(0) } else { test.against(0) };
+        let p = holm(&found[1..].iter().map(|f| f.1).collect::<Vec<_>>());
+        let shown: Vec<String> = p.iter().map(|p| shown(*p)).collect();
+        notes.push(format!("p {}", shown.join(", ")));
+        Ok(Value::Number(p.into_iter().fold(0.0, f64::max)))
     }
 }
 

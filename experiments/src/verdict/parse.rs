@@ -3,13 +3,16 @@
 //! A recursive descent by strength of operators. What a name means is decided elsewhere; only the
 //! list of functions stands here.
 
+/// Two arguments or more.
+pub(super) const ANY: usize = usize::MAX;
+
 /// Every function with the number of its arguments.
 ///
 /// The files under `papers/` use most of them. The others are what claims need that no file judges
 /// yet: `median`, `sd` and `in_set` (error rates over starts, set beside each other across data
 /// sets), `count_sets`, `sets`, `mean_sets` and `median_sets` (wins and losses, margins, ratios of
 /// times over many data sets), `confidence_resampled` (folds share training objects).
-pub(super) const FUNCTIONS: [(&str, usize); 24] = [
+pub(super) const FUNCTIONS: [(&str, usize); 28] = [
     // curve('column', 'method'): a curve, for columns with odd names.
     ("curve", 2),
     // The first point of a curve.
@@ -38,6 +41,8 @@ pub(super) const FUNCTIONS: [(&str, usize); 24] = [
     ("median", 1),
     // Standard deviation over cells.
     ("sd", 1),
+    // spread(a, b, ...): standard deviation of two numbers or more.
+    ("spread", ANY),
     // Lower end of the interval of a mean.
     ("low", 1),
     // Upper end of the interval of a mean.
@@ -56,6 +61,13 @@ pub(super) const FUNCTIONS: [(&str, usize); 24] = [
     ("median_sets", 1),
     // Slope against n over data sets with both axes logarithmic.
     ("slope_sets", 1),
+    // p of the signed-rank test of a difference over data sets, two-sided.
+    ("wilcoxon_sets", 1),
+    // holm_sets(control, a, b, ...): the largest p of the others against the control over data sets, by
+    // aligned ranks (a larger number is the better one) with Holm's adjustment.
+    ("holm_sets", ANY),
+    // The same with the error that García et al. (2010) print.
+    ("holm_printed_sets", ANY),
     // in_set('data set', value): the value on that data set.
     ("in_set", 2),
 ];

@@ -158,3 +158,16 @@ fn mistakes_are_named() {
     let number = Formula::parse("ari('a')").unwrap().check(&names(), false);
     assert_eq!(number.unwrap_err(), "must be a number, is a curve (take last, at, area, …)");
 }
+
+#[test]
+fn tests_over_data_sets() {
+    // b is ahead on iris by .1 and behind on wine by as much: two differences of opposite sign.
+    near(number("wilcoxon_sets(last(ari('b + c')) - last(ari('a')))", None), 1.0);
+    near(number("holm_sets(last(ari('a')), last(ari('b + c')))", None), 1.0);
+    assert!(holds("holm_printed_sets(n, -n) < holm_sets(n, -n)", None));
+    // Three numbers 0, 1, 2.
+    near(number("spread(0, 1, 2)", Some(0)), 1.0);
+    near(number("spread(last(ari('a')), last(ari('a')))", Some(0)), 0.0);
+    let one = Formula::parse("spread(1)").unwrap();
+    assert_eq!(one.check(&names(), false).unwrap_err(), "spread takes 2 or more arguments, got 1");
+}

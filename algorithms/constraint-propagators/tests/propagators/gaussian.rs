@@ -99,6 +99,28 @@ fn endpoint_rules() {
 }
 
 #[test]
+fn a_source_drawn_backwards_propagates_onto_itself() {
+    // Far apart: nothing but the source itself is within reach of a source.
+    let n = 40;
+    let places: Vec<f64> = (0..n).map(|i| 100.0 * f64::from(i)).collect();
+    let (data, clustering) = line(&places);
+    let given: Vec<_> = (0..n as usize - 1).map(|i| Constraint::must(i, i + 1)).collect();
+    let given = Constraints::new(n as usize, given).unwrap();
+    let made = |endpoint_rule, mode| {
+        let metric_source = MetricSource::Identity;
+        let plugin =
+            Gaussian { g: 0.99, endpoint_rule, mode, metric_source, ..Gaussian::default() };
+        let all = run(&plugin, &given, &clustering, &data).unwrap();
+        all.len() + all.summed() - given.len()
+    };
+    assert_eq!(made(EndpointRule::Printed, Mode::Full), 0);
+    // About half of 39; of two constraints on one pair the reduction leaves the given one.
+    let drawn = made(EndpointRule::PrintedAsDrawn, Mode::Full);
+    assert!((10..30).contains(&drawn), "{drawn}");
+    assert_eq!(made(EndpointRule::PrintedAsDrawn, Mode::Reduced), 0);
+}
+
+#[test]
 fn clusters_at_one_place_reach_duplicates_only() {
     let x = array![[1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [5.0, 5.0]];
     let clustering = Clustering::from_labels(vec![0, 0, 0, 1]);
@@ -184,7 +206,7 @@ fn settings() -> impl Strategy<Value = Setting> {
 fn plugins() -> impl Strategy<Value = Gaussian> {
     (
         prop_oneof![Just(1.0), Just(0.99), Just(0.5), Just(0.05), Just(1e-6)],
-        any::<[bool; 5]>(),
+        any::<[bool; 6]>(),
         0usize..4,
     )
         .prop_map(|(g, flags, source)| Gaussian {
@@ -192,10 +214,10 @@ fn plugins() -> impl Strategy<Value = Gaussian> {
             mode: if flags[0] { Mode::Full } else { Mode::Reduced },
             scale_rule: if flags[1] { ScaleRule::Printed } else { ScaleRule::Calibrated },
             centrality: flags[2],
-            endpoint_rule: if flags[3] {
-                EndpointRule::Printed
-            } else {
-                EndpointRule::SourcePairOnly
+            endpoint_rule: match (flags[3], flags[5]) {
+                (true, true) => EndpointRule::PrintedAsDrawn,
+                (true, false) => EndpointRule::Printed,
+                (false, _) => EndpointRule::SourcePairOnly,
             },
             propagate_closure: flags[4],
             metric_source: [

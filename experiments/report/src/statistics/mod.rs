@@ -1,7 +1,4 @@
 //! Tests of differences between methods.
 
 pub mod bayes;
-pub mod multiple;
-pub mod paired;
-mod ranks;
-pub mod several;
+pub use mustlink_experiments::statistics::{multiple, paired, several};

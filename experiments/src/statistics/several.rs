@@ -123,6 +123,13 @@ impl Aligned {
         let means: Vec<f64> = self.totals.iter().map(|r| r / n).collect();
         against(&means, control, (k * (k * n + 1.0) / 6.0).sqrt())
     }
+
+    /// The same with the error that García et al. (2010) print, √(k(N + 1)/6).
+    pub fn against_as_printed(&self, control: usize) -> Vec<(f64, f64)> {
+        let (k, n) = (self.totals.len() as f64, self.sets as f64);
+        let means: Vec<f64> = self.totals.iter().map(|r| r / n).collect();
+        against(&means, control, (k * (n + 1.0) / 6.0).sqrt())
+    }
 }
 
 fn against(ranks: &[f64], control: usize, error: f64) -> Vec<(f64, f64)> {
@@ -182,6 +189,11 @@ mod tests {
         all_near(&z, &[1.649251, 3.217392]);
         all_near(&p, &[0.099096200, 0.001293619]);
         all_near(&holm(&p), &[0.099096200, 0.002587239]);
+        // √(k(N + 1)/6) in place of √(k(kN + 1)/6).
+        let larger = (19.0f64 / 7.0).sqrt();
+        for (printed, plain) in a.against_as_printed(0).iter().zip(a.against(0)) {
+            near(printed.0, plain.0 * larger);
+        }
         let (z, p): (Vec<f64>, Vec<f64>) =
             friedman(&table()).unwrap().against(0).into_iter().skip(1).unzip();
         all_near(&z, &[1.443376, 2.886751]);

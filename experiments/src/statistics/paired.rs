@@ -2,8 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use super::Summary;
 use super::ranks::{average_ranks, ties};
-use mustlink_experiments::statistics::Summary;
 
 /// Which difference counts against the null hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
