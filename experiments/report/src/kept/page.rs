@@ -13,7 +13,7 @@ use crate::verdicts::{Judgement, three_digits};
 /// No line of the page is longer.
 const LONGEST: usize = 300;
 /// At most so many letters of numbers that no criterion asked to show.
-const LETTERS: usize = 90;
+const LETTERS: usize = 60;
 
 /// The columns of the counts: what a claim came to.
 const KINDS: [&str; 6] =
@@ -72,11 +72,21 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
             about if about.is_empty() => about,
             about => about + "\n",
         };
-        let _ = writeln!(body, "\n## {name}\n\n{about}[File]({name}.toml), {link}.{note}");
-        table(&mut body, claims.iter().filter(|c| !c.criterion.own));
-        let mine: Vec<&Claim> = claims.iter().filter(|c| c.criterion.own).collect();
+        let head = |level: &str| {
+            format!("\n{level} {name}\n\n{about}[File]({name}.toml), {link}.{note}\n")
+        };
+        let (mine, theirs): (Vec<&Claim>, Vec<&Claim>) =
+            claims.iter().partition(|c| c.criterion.own);
+        if !theirs.is_empty() || mine.is_empty() {
+            body += &head("##");
+            table(&mut body, theirs.iter().copied());
+            if !mine.is_empty() {
+                let _ = writeln!(own, "\n### Own: {name}");
+            }
+        } else {
+            own += &head("###");
+        }
         if !mine.is_empty() {
-            let _ = writeln!(own, "\n### Own: {name}");
             table(&mut own, mine.into_iter());
         }
     }
