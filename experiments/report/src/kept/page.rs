@@ -19,6 +19,9 @@ const LETTERS: usize = 60;
 const KINDS: [&str; 6] =
     ["reproduced", "sets missing", "partly", "not reproduced", "no data", "waits for a run"];
 
+/// What is kept of a data set without results.
+const NOT_HERE: &str = "not here";
+
 /// A claim with what is kept of it.
 struct Claim {
     criterion: Criterion,
@@ -61,6 +64,15 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
             }
         }
         let mut note = String::new();
+        let mut missing: Vec<&str> = Vec::new();
+        for line in kept.iter().filter(|l| l.numbers == NOT_HERE) {
+            if !missing.contains(&&*line.dataset) {
+                missing.push(&line.dataset);
+            }
+        }
+        if !missing.is_empty() {
+            let _ = write!(note, " Not here: {}.", missing.join(", "));
+        }
         if !changed.is_empty() {
             let _ = write!(note, " For this run: {changed}.");
         }
@@ -155,7 +167,11 @@ fn table<'a>(out: &mut String, claims: impl Iterator<Item = &'a Claim>) {
             }
         }
         let ids: Vec<&str> = without.iter().map(|c| &*c.criterion.id).collect();
-        wrap(out, &format!("No data ({}): {}.", sets.join(", "), joined(&ids)));
+        let which = match groups.is_empty() && waiting.is_empty() {
+            true => format!("all {} claims", ids.len()),
+            false => joined(&ids),
+        };
+        wrap(out, &format!("No data ({}): {which}.", sets.join(", ")));
     }
     if !waiting.is_empty() {
         wrap(out, &format!("Wait for a run: {}.", joined(&waiting)));
@@ -231,11 +247,13 @@ impl Claim {
     fn sets(&self, named: bool) -> String {
         let known = self.lines.iter().filter(|l| !l.holds.is_empty() && !l.dataset.is_empty());
         let (fails, known): (Vec<&str>, usize) = (self.failing().collect(), known.count());
-        let absent = self.lines.iter().filter(|l| l.holds.is_empty()).map(|l| &*l.dataset);
+        // Sets that are not here at all stand once above the table.
+        let absent = self.lines.iter().filter(|l| l.holds.is_empty() && l.numbers != NOT_HERE);
+        let absent = absent.map(|l| &*l.dataset);
         let absent: Vec<&str> = absent.collect();
         let mut text = match (known, fails.len()) {
             (0, _) => String::new(),
-            (1, 0) if absent.is_empty() => self.lines[0].dataset.clone(),
+            (1, 0) if self.lines.len() == 1 => self.lines[0].dataset.clone(),
             (1, 1) => format!("not **{}**", fails[0]),
             (n, bad) if n == bad => format!("**none** of {n}"),
             (n, 0) => format!("{n} of {n}"),
@@ -367,7 +385,7 @@ mod tests {
         let none = || line("sonar", "", "not here", "");
         let mixed = claim(vec![iris(), wine(), none()]);
         assert_eq!(mixed.here(), "**10.8** 3.56 (14.1 4)");
-        assert_eq!(mixed.sets(true), "1 of 2, not **iris**; no sonar");
+        assert_eq!(mixed.sets(true), "1 of 2, not **iris**");
         assert_eq!(mixed.sets(false), "**1** of 2");
         assert_eq!(mixed.kind, 2);
         assert_eq!(claim(vec![wine(), none()]).kind, 1);
