@@ -13,7 +13,7 @@ use crate::verdicts::{Judgement, three_digits};
 /// No line of the page is longer.
 const LONGEST: usize = 300;
 /// At most so many letters of numbers that no criterion asked to show.
-const LETTERS: usize = 60;
+const LETTERS: usize = 56;
 
 /// The columns of the counts: what a claim came to.
 const KINDS: [&str; 6] =
@@ -116,14 +116,14 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
     Ok(format!(
         "# Verdicts\n\n\
          Each experiment of this folder runs with `mustlink run NAME.toml`; its claims are in the file, with the\n\
-         reasons where one fails. `mustlink verdicts RESULTS... --save FOLDER` writes this page from the results\n\
-         of runs, kept under `verdicts/`.\n\n\
+         reasons where one fails. `mustlink verdicts RESULTS... --save FOLDER` writes this page, from results\n\
+         kept under `verdicts/`.\n\n\
          Claims of the papers alone are counted; checks of our own stand at the end. Of the {held} that hold\n\
          k-means with random pairs meets {null} as well, and the file says why it may; {chosen} are judged on\n\
          numbers by which something was chosen. *Sets missing*: it holds on all data sets that are here.\n\n\
          | paper | claims | {} |\n|---|---|---|---|---|---|---|---|\n{rows}\n\
          Numbers are ours, in brackets the printed ones; **bold** is what does not hold. Claims in the same words\n\
-         share a line, those about data that are not here are named below a table.\n{body}\n\
+         share a line, those without data are named below a table.\n{body}\n\
          ## Checks of our own\n\nNo claims of a paper, or true by construction.\n{own}",
         KINDS.join(" | ")
     ))
