@@ -13,11 +13,14 @@ use crate::verdicts::{Judgement, three_digits};
 /// No line of the page is longer.
 const LONGEST: usize = 300;
 /// At most so many letters of numbers that no criterion asked to show.
-const LETTERS: usize = 90;
+const LETTERS: usize = 56;
 
 /// The columns of the counts: what a claim came to.
 const KINDS: [&str; 6] =
     ["reproduced", "sets missing", "partly", "not reproduced", "no data", "waits for a run"];
+
+/// What is kept of a data set without results.
+const NOT_HERE: &str = "not here";
 
 /// A claim with what is kept of it.
 struct Claim {
@@ -61,6 +64,15 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
             }
         }
         let mut note = String::new();
+        let mut missing: Vec<&str> = Vec::new();
+        for line in kept.iter().filter(|l| l.numbers == NOT_HERE) {
+            if !missing.contains(&&*line.dataset) {
+                missing.push(&line.dataset);
+            }
+        }
+        if !missing.is_empty() {
+            let _ = write!(note, " Not here: {}.", missing.join(", "));
+        }
         if !changed.is_empty() {
             let _ = write!(note, " For this run: {changed}.");
         }
@@ -72,11 +84,21 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
             about if about.is_empty() => about,
             about => about + "\n",
         };
-        let _ = writeln!(body, "\n## {name}\n\n{about}[File]({name}.toml), {link}.{note}");
-        table(&mut body, claims.iter().filter(|c| !c.criterion.own));
-        let mine: Vec<&Claim> = claims.iter().filter(|c| c.criterion.own).collect();
+        let head = |level: &str| {
+            format!("\n{level} {name}\n\n{about}[File]({name}.toml), {link}.{note}\n")
+        };
+        let (mine, theirs): (Vec<&Claim>, Vec<&Claim>) =
+            claims.iter().partition(|c| c.criterion.own);
+        if !theirs.is_empty() || mine.is_empty() {
+            body += &head("##");
+            table(&mut body, theirs.iter().copied());
+            if !mine.is_empty() {
+                let _ = writeln!(own, "\n### Own: {name}");
+            }
+        } else {
+            own += &head("###");
+        }
         if !mine.is_empty() {
-            let _ = writeln!(own, "\n### Own: {name}");
             table(&mut own, mine.into_iter());
         }
     }
@@ -94,14 +116,14 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
     Ok(format!(
         "# Verdicts\n\n\
          Each experiment of this folder runs with `mustlink run NAME.toml`; its claims are in the file, with the\n\
-         reasons where one fails. `mustlink verdicts RESULTS... --save FOLDER` writes this page from the results\n\
-         of runs, kept under `verdicts/`.\n\n\
+         reasons where one fails. `mustlink verdicts RESULTS... --save FOLDER` writes this page, from results\n\
+         kept under `verdicts/`.\n\n\
          Claims of the papers alone are counted; checks of our own stand at the end. Of the {held} that hold\n\
          k-means with random pairs meets {null} as well, and the file says why it may; {chosen} are judged on\n\
          numbers by which something was chosen. *Sets missing*: it holds on all data sets that are here.\n\n\
          | paper | claims | {} |\n|---|---|---|---|---|---|---|---|\n{rows}\n\
          Numbers are ours, in brackets the printed ones; **bold** is what does not hold. Claims in the same words\n\
-         share a line, those about data that are not here are named below a table.\n{body}\n\
+         share a line, those without data are named below a table.\n{body}\n\
          ## Checks of our own\n\nNo claims of a paper, or true by construction.\n{own}",
         KINDS.join(" | ")
     ))
@@ -145,7 +167,11 @@ fn table<'a>(out: &mut String, claims: impl Iterator<Item = &'a Claim>) {
             }
         }
         let ids: Vec<&str> = without.iter().map(|c| &*c.criterion.id).collect();
-        wrap(out, &format!("No data ({}): {}.", sets.join(", "), joined(&ids)));
+        let which = match groups.is_empty() && waiting.is_empty() {
+            true => format!("all {} claims", ids.len()),
+            false => joined(&ids),
+        };
+        wrap(out, &format!("No data ({}): {which}.", sets.join(", ")));
     }
     if !waiting.is_empty() {
         wrap(out, &format!("Wait for a run: {}.", joined(&waiting)));
@@ -221,11 +247,13 @@ impl Claim {
     fn sets(&self, named: bool) -> String {
         let known = self.lines.iter().filter(|l| !l.holds.is_empty() && !l.dataset.is_empty());
         let (fails, known): (Vec<&str>, usize) = (self.failing().collect(), known.count());
-        let absent = self.lines.iter().filter(|l| l.holds.is_empty()).map(|l| &*l.dataset);
+        // Sets that are not here at all stand once above the table.
+        let absent = self.lines.iter().filter(|l| l.holds.is_empty() && l.numbers != NOT_HERE);
+        let absent = absent.map(|l| &*l.dataset);
         let absent: Vec<&str> = absent.collect();
         let mut text = match (known, fails.len()) {
             (0, _) => String::new(),
-            (1, 0) if absent.is_empty() => self.lines[0].dataset.clone(),
+            (1, 0) if self.lines.len() == 1 => self.lines[0].dataset.clone(),
             (1, 1) => format!("not **{}**", fails[0]),
             (n, bad) if n == bad => format!("**none** of {n}"),
             (n, 0) => format!("{n} of {n}"),
@@ -357,7 +385,7 @@ mod tests {
         let none = || line("sonar", "", "not here", "");
         let mixed = claim(vec![iris(), wine(), none()]);
         assert_eq!(mixed.here(), "**10.8** 3.56 (14.1 4)");
-        assert_eq!(mixed.sets(true), "1 of 2, not **iris**; no sonar");
+        assert_eq!(mixed.sets(true), "1 of 2, not **iris**");
         assert_eq!(mixed.sets(false), "**1** of 2");
         assert_eq!(mixed.kind, 2);
         assert_eq!(claim(vec![wine(), none()]).kind, 1);
