@@ -1,5 +1,6 @@
 //! How is shown what a method that chooses among methods has tried?
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use mustlink::clustering::Tried;
@@ -64,7 +65,15 @@ pub(crate) fn lines(tried: &[Tried]) -> Vec<(&'static str, String)> {
         Some(_) => "scored by constraints that they were not told",
         None => "no constraint to choose by",
     };
-    let mut lines = vec![("tried", format!("{} methods{failed}; {what}", tried.len()))];
+    let ks: BTreeSet<usize> = tried.iter().map(|t| t.k).collect();
+    let names: BTreeSet<&str> = tried.iter().map(|t| &*t.name).collect();
+    let each = match (ks.first(), ks.last()) {
+        (Some(first), Some(last)) if first != last => {
+            format!(", each for {first} to {last} clusters")
+        }
+        _ => String::new(),
+    };
+    let mut lines = vec![("tried", format!("{} methods{each}{failed}; {what}", names.len()))];
     let combined: Vec<&&Tried> = order.iter().filter(|t| t.weight > 0.0).collect();
     let most = 6;
     for (at, t) in combined.iter().take(most).enumerate() {

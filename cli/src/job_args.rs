@@ -15,8 +15,12 @@ pub(crate) struct JobArgs {
     /// or - for a CSV on standard input
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     pub data: String,
-    /// Method file. Absent: pck_means with weight = "auto" where anything constrains, else kmeans;
-    /// for sparse data with distortion = "cosine"
+    /// What clusters where nothing is named is one method, not a choice among many.
+    #[arg(skip)]
+    pub one_method: bool,
+    /// Method file. Absent: auto where anything constrains, which tries many methods; pck_means with
+    /// weight = "auto" where one method is needed (--weights, --save-model, a selector that asks by
+    /// clusters); else kmeans; for sparse data these two with distortion = "cosine"
     #[arg(long, value_name = "FILE")]
     pub method: Option<PathBuf>,
     /// Clusterer, in place of that of the method: a name or { type = "…", … }; none: that of a selector

@@ -77,7 +77,11 @@ pub(crate) fn method_file(
     let mut default_clusterer = None;
     let none = args.clusterer.as_deref() == Some("none");
     if !own && args.clusterer.is_none() {
-        let clusterer = default_clusterer_for(set, constrained || asks || selecting, selecting);
+        let clusterer = default_clusterer_for(
+            set,
+            constrained || asks || selecting,
+            selecting || args.one_method,
+        );
         document.root_mut().insert("clusterer", Node::synthetic(&clusterer));
         default_clusterer = Some(note_of(&clusterer));
     }
@@ -151,9 +155,10 @@ fn note_of(clusterer: &Value) -> String {
     format!("clusterer = {{ {shown} }}; --clusterer or --method chooses another")
 }
 
-/// The clusterer where none is named. `quick`: one that is run many times.
-fn default_clusterer_for(set: &Dataset, constrained: bool, quick: bool) -> Value {
-    let mut clusterer = match (constrained, quick) {
+/// The clusterer where none is named. `one`: one method, because it is run many times or has to say
+/// what it learned.
+fn default_clusterer_for(set: &Dataset, constrained: bool, one: bool) -> Value {
+    let mut clusterer = match (constrained, one) {
         (true, false) => return json!({ "type": "auto" }),
         (true, true) => json!({ "type": "pck_means", "weight": "auto" }),
         (false, _) => json!({ "type": "kmeans" }),

@@ -83,6 +83,14 @@ impl Model {
         clustering: &Clustering,
         constraints: &Constraints,
     ) -> Result<Self> {
+        if let Some(first) = clustering.extras.tried.iter().find(|t| t.weight > 0.0) {
+            return Err(Error::Usage(format!(
+                "--save-model: auto combines methods that see the objects differently, so there is no rule \
+                 for new ones; save the model of one of them, {} for example: --out-candidates writes \
+                 method.toml with all that were combined",
+                first.name
+            )));
+        }
         let mut kept = Vec::new();
         for (transform, fitted) in &steps.0 {
             // Rows are dropped or merged where clusters are found, not where new objects come.

@@ -394,9 +394,10 @@ mod tests {
         assert_ne!(read.seed_path(1, "a"), read.seed_path(2, "a"));
         let other = Dataset::new("three", Data::dense(array![[1.0], [2.0], [4.0]]).unwrap());
         assert_ne!(other.seed_path(1, "a"), three().seed_path(1, "a"));
-        let iris = crate::open("iris", &crate::OpenOptions::default()).unwrap();
-        assert!(iris.is_listed() && !read.is_listed());
-        assert_eq!(iris.seed_path(1, "a"), SeedPath::new(1).child("a"));
+        let mut listed = read.clone();
+        listed.reading.listed = true;
+        assert!(listed.is_listed() && !read.is_listed());
+        assert_eq!(listed.seed_path(1, "a"), SeedPath::new(1).child("a"));
     }
 
     #[test]

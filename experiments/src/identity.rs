@@ -175,7 +175,8 @@ fn versions<'a>(trees: impl IntoIterator<Item = &'a Value>) -> BTreeMap<&'static
 /// The plugins that stand in for options which are absent (`x-implies`): no table names them.
 fn implied(d: &'static Descriptor, table: &Value) -> impl Iterator<Item = &'static Descriptor> {
     let options = d.schema_value()["properties"].as_object().into_iter().flatten();
-    let absent = |(name, _): &(&String, &Value)| table.get(name.as_str()).is_none_or(Value::is_null);
+    let absent =
+        |(name, _): &(&String, &Value)| table.get(name.as_str()).is_none_or(Value::is_null);
     let tags = options.filter(absent).filter_map(|(_, option)| option["x-implies"].as_array());
     let tags: Vec<&str> = tags.flatten().filter_map(Value::as_str).collect();
     tags.into_iter().filter_map(|tag| Catalogue::get().ok()?.find(tag))

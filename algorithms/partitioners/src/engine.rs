@@ -64,14 +64,16 @@ impl Engine {
     /// Bytes needed beyond the graph.
     pub fn memory(self, vertices: usize, directions: usize, k: usize) -> u64 {
         let (v, e, k) = (vertices as u64, directions as u64, k as u64);
-        match self {
+        let bytes = match self {
             #[cfg(feature = "metis")]
             Engine::Metis => 8 * e + 2 * 8 * e + 64 * v,
-            Engine::Multilevel => 2 * 8 * e + 64 * v + 4 * v * k,
+            Engine::Multilevel => (4 * v).saturating_mul(k).saturating_add(2 * 8 * e + 64 * v),
             // The basis of the eigenvectors, twice while it is made orthogonal.
-            Engine::Spectral => 2 * 8 * v * (10 * (k + 4)),
-            Engine::GreedyNcut => 2 * 8 * v * (10 * (k + 4)) + 8 * v,
-        }
+            Engine::Spectral => (2 * 8 * v).saturating_mul(10 * (k + 4)),
+            Engine::GreedyNcut => (2 * 8 * v).saturating_mul(10 * (k + 4)).saturating_add(8 * v),
+        };
+        // A k that no data has is refused by name, not by an overflow where bytes are added up.
+        bytes.min(1 << 52)
     }
 
     /// Cuts the graph. Of a bipartite graph with very many vertices on the first side a balanced

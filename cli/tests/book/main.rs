@@ -3,6 +3,7 @@
 //!
 //! `MUSTLINK_REFRESH=1 cargo test -p mustlink-cli --test book` rewrites what the program prints.
 
+mod atlas;
 mod blocks;
 mod completions;
 mod figures;

@@ -93,9 +93,9 @@ fn the_name_of_a_file_draws_nothing() {
          clusterer = { type = \"kmeans\", restarts = 1 }\n[scoring]\nmetrics = [\"sse\"]\n\
          [split]\ntype = \"all\"\nrepeats = 3\n",
     );
-    let done = bench.run("run study.toml --quiet");
+    let done = bench.run("run study.toml --quiet --out r");
     assert_eq!(done.status, 0, "{}", done.err);
-    let results = bench.read("results/copies/results.csv");
+    let results = bench.read("r/results.csv");
     let column = results.lines().next().unwrap().split(',').position(|c| c == "sse").unwrap();
     let scores: Vec<&str> =
         results.lines().skip(1).map(|l| l.split(',').nth(column).unwrap()).collect();
@@ -122,6 +122,12 @@ fn what_was_tried_is_shown_and_written() {
     let labels = bench.read("tried/labels.csv");
     assert_eq!(labels.lines().count(), 151);
     assert!(labels.lines().next().unwrap().starts_with("id,0,"));
+    let lost = bench.run(&format!("{line} --clusterer auto --save-model m.json"));
+    assert!(
+        lost.err.contains("no rule for new ones; save the model of one of them"),
+        "{}",
+        lost.err
+    );
     // The chosen ones alone give a method that can be edited and run.
     let again = format!("{line} --method tried/method.toml --out again.csv --format json");
     let again = bench.run(&again);

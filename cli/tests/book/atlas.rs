@@ -1,0 +1,94 @@
+//! The table of what choosing by the answers is worth follows from the rows of the studies.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{read, refreshing, root};
+
+/// Methods that choose among others.
+const CHOOSING: [&str; 3] = ["auto", "best-score-alone", "cobs"];
+
+/// ARI of each method on each set: the mean of its cells, 0 where it never gave a result.
+type Means = BTreeMap<String, BTreeMap<String, f64>>;
+
+fn means(file: &str, questions: &str) -> Means {
+    let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
+    let text = read(&root().join("experiments/atlas").join(file));
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [method, set, _, asked, ari] = cells[..] else { panic!("{file}: {line}") };
+        if asked == questions {
+            let sum = sums.entry((method.into(), set.into())).or_default();
+            if let Ok(ari) = ari.parse::<f64>() {
+                *sum = (sum.0 + ari, sum.1 + 1.0);
+            }
+        }
+    }
+    let mut means = Means::new();
+    for ((method, set), (sum, count)) in sums {
+        means.entry(method).or_default().insert(set, if count > 0.0 { sum / count } else { 0.0 });
+    }
+    means
+}
+
+fn mean(of: &BTreeMap<String, f64>, skip: Option<&str>) -> f64 {
+    let all: Vec<f64> = of.iter().filter(|(s, _)| Some(&***s) != skip).map(|(_, v)| *v).collect();
+    all.iter().sum::<f64>() / all.len() as f64
+}
+
+/// What a line of the table says of a study; absent: it has no such method.
+fn value(line: &str, all: &Means) -> Option<f64> {
+    let fixed = || all.iter().filter(|(m, _)| !CHOOSING.contains(&&***m)).map(|(_, of)| of);
+    let sets: BTreeSet<&String> = all.values().flat_map(BTreeMap::keys).collect();
+    let over_sets =
+        |f: &dyn Fn(&str) -> f64| sets.iter().map(|s| f(s)).sum::<f64>() / sets.len() as f64;
+    let best = |f: &dyn Fn(&BTreeMap<String, f64>) -> f64| {
+        fixed().max_by(|a, b| f(a).total_cmp(&f(b))).expect("a method")
+    };
+    Some(match line {
+        "each" => over_sets(&|s| fixed().map(|of| of[s]).fold(f64::MIN, f64::max)),
+        "all" => mean(best(&|of| mean(of, None)), None),
+        "others" => over_sets(&|s| best(&|of| mean(of, Some(s)))[s]),
+        method => mean(all.get(method)?, None),
+    })
+}
+
+#[test]
+fn the_table_of_choosing_is_current() {
+    let studies = [
+        means("answers.csv", "20"),
+        means("answers.csv", "50"),
+        means("answers.csv", "100"),
+        means("wrong-answers.csv", "100"),
+    ];
+    let lines = [
+        ("best of the 36 on each set, chosen with hindsight", "each"),
+        ("**`auto`**", "auto"),
+        ("the candidate of best score alone (`ties = 0.0`)", "best-score-alone"),
+        ("the best of the 36 for all sets, chosen with hindsight", "all"),
+        ("the one that is best on the eleven other sets", "others"),
+        ("unconstrained candidates alone, the one that meets most pairs", "cobs"),
+        ("`z_score` and `pck_means`", "z-pck"),
+        ("`pck_means` on data as read", "pck"),
+        ("`z_score` and `kmeans`", "z-kmeans"),
+    ];
+    let mut table =
+        String::from("| | 20 | 50 | 100 | 100, a tenth wrong |\n|---|---|---|---|---|\n");
+    for (text, line) in lines {
+        let cell = |all: &Means| {
+            let shown = value(line, all).map(|v| format!("{v:.3}").replacen("0.", ".", 1));
+            let bold = if line == "auto" { "**" } else { "" };
+            shown.map_or(String::new(), |v| format!("{bold}{v}{bold}"))
+        };
+        table += &format!("| {text} | {} |\n", studies.each_ref().map(cell).join(" | ").trim_end());
+    }
+    let path = root().join("book/src/which-method.md");
+    let page = read(&path);
+    let start = page.find("| | 20 | 50 | 100 |").expect("the table");
+    let end = start + page[start..].find("\n\n").expect("what follows it") + 1;
+    if refreshing() {
+        std::fs::write(&path, format!("{}{table}{}", &page[..start], &page[end..]))
+            .expect("written");
+    } else {
+        assert_eq!(&page[start..end], table, "refresh {}", path.display());
+    }
+}
