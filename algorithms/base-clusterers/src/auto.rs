@@ -344,7 +344,8 @@ impl Auto {
             _ => combine("weigh", problem)?,
         };
         let broken = all.constraints.violations(&weighed.labels).total() as f64;
-        if all.constraints.len() == 0 || broken > self.trust * all.constraints.len() as f64 {
+        if all.constraints.pairs().is_empty() || broken > self.trust * all.constraints.len() as f64
+        {
             return Ok(weighed);
         }
         // Those marked hard are among these, with their marks.

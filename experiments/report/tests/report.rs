@@ -131,8 +131,10 @@ fn tables_are_hidden_whole_and_say_so() {
     // Methods are hidden in ranks and pairs, too.
     let ranks = std::fs::read_to_string(dir.path().join("figures/ranks-ari.svg")).unwrap();
     assert!((0..3).all(|at| ranks.contains(&format!("<g data-m=\"{at}\">"))), "{ranks}");
-    // With two data sets no pair can be significant, and the page says so.
-    assert!(page.contains("with 2 data sets no pair can be below p = .5 × 3 pairs = 1"), "{page}");
+    // With two data sets no pair can be significant, with three (wine is not everywhere) neither, and the
+    // page says so.
+    let says = |least: &str| page.contains(&format!("no pair can be below p = {least}"));
+    assert!(says(".5 × 3 pairs = 1") || says(".25 × 3 pairs = .75"), "{page}");
 }
 
 #[test]
