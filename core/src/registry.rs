@@ -29,6 +29,8 @@ pub struct Descriptor {
     pub type_name: &'static str,
     /// Citation keys into the manual's bibliography.
     pub references: &'static [&'static str],
+    /// Which of them are cited only where an option has a certain value: key, option, value.
+    pub cited_if: &'static [(&'static str, &'static str, &'static str)],
     /// Changes when the same input may give another result.
     pub version: u32,
     /// Laws this plugin is excused from, each with the reason.
@@ -257,7 +259,7 @@ pub fn schema_of<T: JsonSchema>() -> Value {
 /// (results changed) and `waives: ["law" => "reason"]` (a law that cannot hold for this plugin).
 #[macro_export]
 macro_rules! register {
-    ($role:ident, $type:ty, $tag:literal, references: [$($key:literal),* $(,)?]
+    ($role:ident, $type:ty, $tag:literal, references: [$($key:literal $(if $option:ident = $value:literal)?),* $(,)?]
      $(, aliases: [$($alias:literal),* $(,)?])?
      $(, version: $version:literal)? $(, waives: [$($law:literal => $reason:literal),* $(,)?])? $(,)?) => {
         $crate::inventory::submit! {
@@ -267,6 +269,7 @@ macro_rules! register {
                 aliases: &[$($($alias),*)?],
                 type_name: stringify!($type),
                 references: &[$($key),*],
+                cited_if: &[$($(($key, stringify!($option), $value),)?)*],
                 version: { let version = 1; $(let _ = version; let version = $version;)? version },
                 waivers: &[$($(($law, $reason)),*)?],
                 sources: || $crate::plugin_sources!($tag),
@@ -328,6 +331,7 @@ mod tests {
             aliases: if tag == "k_means" { &["ari"] } else { &[] },
             type_name: "T",
             references: &[],
+            cited_if: &[],
             version: 1,
             waivers: &[],
             sources: || "",

@@ -56,6 +56,7 @@ inventory::submit! {
         aliases: &[],
         type_name: "TestConstant",
         references: &[],
+        cited_if: &[],
         version: 1,
         waivers: &[],
         sources: || ["first", "second", "third"][BUILD.load(Ordering::Relaxed)],

@@ -87,11 +87,11 @@ impl KMeans {
     aliases = ["k_means"],
     cites = [
         "Lloyd1982",
-        "ArthurVassilvitskii2007",
-        "Bahmani2012",
-        "DhillonModha2001",
-        "Hamerly2010",
-        "Ding2015"
+        "ArthurVassilvitskii2007" if init = "kmeans_plus_plus",
+        "Bahmani2012" if init = "kmeans_parallel",
+        "DhillonModha2001" if distortion = "cosine",
+        "Hamerly2010" if algorithm = "hamerly",
+        "Ding2015" if algorithm = "yinyang"
     ])]
 impl BaseClusterer for KMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {

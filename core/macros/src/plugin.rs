@@ -1,7 +1,7 @@
 //! `#[plugin]`: one tag for typetag and the catalogue, and the check of ranges before every run.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -22,10 +22,38 @@ const ROLES: [(&str, &str); 8] = [
 /// What stands in `#[plugin(…)]`.
 struct Arguments {
     tag: LitStr,
-    cites: Vec<LitStr>,
+    cites: Vec<Cited>,
     aliases: Vec<LitStr>,
     version: Option<LitInt>,
     waives: Vec<Waiver>,
+}
+
+/// `"key"`, or `"key" if option = "value"`.
+struct Cited {
+    key: LitStr,
+    only: Option<(Ident, LitStr)>,
+}
+
+impl Parse for Cited {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let key = input.parse()?;
+        if !input.peek(Token![if]) {
+            return Ok(Cited { key, only: None });
+        }
+        input.parse::<Token![if]>()?;
+        let option = input.parse()?;
+        input.parse::<Token![=]>()?;
+        Ok(Cited { key, only: Some((option, input.parse()?)) })
+    }
+}
+
+impl ToTokens for Cited {
+    fn to_tokens(&self, to: &mut TokenStream) {
+        self.key.to_tokens(to);
+        if let Some((option, value)) = &self.only {
+            to.extend(quote!(if #option = #value));
+        }
+    }
 }
 
 /// `"law" => "reason"`.
@@ -145,13 +173,13 @@ mod tests {
                 }
             }
         );
-        let made = expand(quote!("purity", cites = ["Z"], version = 2), item).unwrap();
+        let cites = quote!("purity", cites = ["Z", "A" if form = "new"], version = 2);
+        let made = expand(cites, item).unwrap();
         let text = made.to_string();
         assert_eq!(text.matches("options :: check (self) ?").count(), 1, "{text}");
         let check = text.find("options :: check").unwrap();
         assert!(text.find("fn score").unwrap() < check && check < text.find("Ok (None)").unwrap());
-        let register =
-            "register ! (Metric , Purity , \"purity\" , references : [\"Z\"] , version : 2)";
+        let register = "register ! (Metric , Purity , \"purity\" , references : [\"Z\" , \"A\" if form = \"new\"] , version : 2)";
         assert!(text.contains(register), "{text}");
     }
 }

@@ -15,23 +15,14 @@ pub const REFERENCES: &str = include_str!("../../../book/references.bib");
 /// Papers on statistics that the paragraph for a paper cites.
 const STATISTICS: &str = include_str!("statistics.bib");
 
-/// Papers of a plugin that are cited only where an option has a certain value: tag, key, option, value.
-/// Forms that change no label are cited where they were asked for by name.
-const ONLY_WITH: [(&str, &str, &str, &str); 5] = [
-    ("kmeans", "ArthurVassilvitskii2007", "init", "kmeans_plus_plus"),
-    ("kmeans", "Bahmani2012", "init", "kmeans_parallel"),
-    ("kmeans", "DhillonModha2001", "distortion", "cosine"),
-    ("kmeans", "Hamerly2010", "algorithm", "hamerly"),
-    ("kmeans", "Ding2015", "algorithm", "yinyang"),
-];
-
-/// What a plugin cites with these options.
+/// What a plugin cites with these options. Forms that change no label are cited where they were asked for
+/// by name.
 pub(crate) fn references(d: &Descriptor, options: &Value) -> Vec<&'static str> {
     let default = (d.default)();
     let value = |option: &str| options.get(option).or(default.get(option));
     let ran = |key: &&str| {
-        let mut rules = ONLY_WITH.iter().filter(|r| r.0 == d.tag && r.1 == *key);
-        rules.all(|(_, _, option, wanted)| value(option).is_none_or(|v| v == wanted))
+        let mut rules = d.cited_if.iter().filter(|rule| rule.0 == *key);
+        rules.all(|(_, option, wanted)| value(option).is_none_or(|v| v == wanted))
     };
     d.references.iter().copied().filter(ran).collect()
 }
@@ -179,11 +170,12 @@ mod tests {
         assert!(used.sentence().contains("{Lloyd1982,ArthurVassilvitskii2007}"));
         used.add(&json!({ "type": "kmeans", "init": "random", "distortion": "cosine" })).unwrap();
         assert!(used.keys().contains("DhillonModha2001") && !used.keys().contains("Bahmani2012"));
-        // A rule about an option or paper that is no more would cite nothing, or all, in silence.
-        for (tag, key, option, value) in ONLY_WITH {
-            let d = Catalogue::get().unwrap().find(tag).unwrap();
-            assert!(d.references.contains(&key) && (d.default)().get(option).is_some(), "{key}");
-            assert!((d.schema)().to_string().contains(&format!("\"{value}\"")), "{value}");
+        // A rule about an option that is no more would cite nothing, or all, in silence.
+        for d in Catalogue::get().unwrap().all() {
+            for (key, option, value) in d.cited_if {
+                assert!((d.default)().get(option).is_some(), "{key}: {} has no {option}", d.tag);
+                assert!((d.schema)().to_string().contains(&format!("\"{value}\"")), "{value}");
+            }
         }
     }
 

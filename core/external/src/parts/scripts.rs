@@ -248,6 +248,7 @@ fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descripto
         aliases: &[],
         type_name: leak(&name),
         references: references.leak(),
+        cited_if: &[],
         version: 1,
         waivers: &[],
         sources: || "",
