@@ -88,6 +88,14 @@ impl Job {
             }
             None => Constraints::default(),
         };
+        let ignored = &original.reading.ignored;
+        if args.constraints.is_some() && original.ids.is_none() && !ignored.is_empty() {
+            args.note(&format!(
+                "objects of --constraints are row numbers from 0; --id {} would make them ids, if one of \
+                 the columns left out holds them",
+                ignored[0]
+            ));
+        }
         let given = with_known(args, &original, given)?;
         let (file, notes) = method_file(args, document, &original, !given.is_empty(), selecting)?;
         let takes_table = |t: &dyn Transform| t.properties().accepts.contains(&DataKind::Table);

@@ -311,6 +311,15 @@ fn incomplete(
     };
     // Whole columns of them: as words they would become columns of 0 and 1.
     let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
+    let thousands = |odd: &&Odd| grouped_by_points(odd.word.as_deref().unwrap_or_default());
+    let (grouped, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(thousands);
+    if let Some(first) = grouped.first() {
+        let word = first.word.as_deref().unwrap_or_default();
+        ways.push(format!(
+            "points between thousands are not read: write {word} as {}, in every cell of the column",
+            word.replace('.', "")
+        ));
+    }
     if !commas.is_empty() {
         ways.push("a decimal comma is read by --decimal ,".into());
     }
@@ -335,6 +344,18 @@ fn incomplete(
     let also =
         if both { "; both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'" } else { "" };
     Some(bad(place, format!("{}; {}{also}", told.join("; "), ways.join("; "))))
+}
+
+/// Whether a cell is a number with points between its thousands and a decimal comma: 1.234,5.
+fn grouped_by_points(cell: &str) -> bool {
+    let (whole, fraction) = cell.split_once(',').unwrap_or((cell, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let mut groups = whole.strip_prefix('-').unwrap_or(whole).split('.');
+    let first = groups.next().is_some_and(|g| digits(g) && g.len() <= 3);
+    let mut rest = groups.peekable();
+    let grouped = rest.peek().is_some() && rest.all(|g| digits(g) && g.len() == 3);
+    let marked = cell.contains(',') || whole.matches('.').count() > 1;
+    first && grouped && marked && digits(fraction)
 }
 
 /// Whether a class cell stands for an unknown class.

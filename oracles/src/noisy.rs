@@ -15,7 +15,7 @@ use crate::parts::wrapping::{flipping, open_source, properties_of};
 #[options]
 pub struct Noisy {
     /// Share of the replies that are flipped.
-    #[option(min = 0.0, max = 1.0)]
+    #[option(default = 0.1, min = 0.0, max = 1.0)]
     pub flip_rate: f64,
     /// Share of the must-links that are flipped; absent: `flip_rate`.
     #[option(min = 0.0, max = 1.0)]

@@ -17,7 +17,7 @@ use crate::parts::wrapping::{classes, classes_reply};
 #[options]
 pub struct NoisyLabels {
     /// Share of the objects in a wrong class.
-    #[option(min = 0.0, max = 1.0)]
+    #[option(default = 0.1, min = 0.0, max = 1.0)]
     pub rate: f64,
 }
 

@@ -20,7 +20,7 @@ const SAMPLE: usize = 500_000;
 #[options]
 pub struct NoisyMargin {
     /// Probability of an error at the median distance.
-    #[option(min = 0.0, max = 0.5)]
+    #[option(default = 0.1, min = 0.0, max = 0.5)]
     pub rate: f64,
     /// Whose replies are flipped.
     #[option(slot = "truth")]

@@ -197,7 +197,13 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
             let formats = &args.formats.plot_formats;
             let labels = &run.clustering.labels;
-            mustlink_report::save_ensemble((folder, formats), &ensemble, labels, classes, &ctx)?;
+            mustlink_report::save_ensemble(
+                (folder, "consensus", formats),
+                &ensemble,
+                labels,
+                classes,
+                &ctx,
+            )?;
         }
         Ok(run)
     })?;

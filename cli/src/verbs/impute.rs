@@ -147,7 +147,13 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
                 set.iter().for_each(|&i| group[i as usize] = s as u32);
             }
             let formats = &args.formats.plot_formats;
-            mustlink_report::save_ensemble((folder, formats), &ensemble, &group, classes, ctx)?;
+            mustlink_report::save_ensemble(
+                (folder, "impute", formats),
+                &ensemble,
+                &group,
+                classes,
+                ctx,
+            )?;
         }
         // Of members that leave objects out there is no such mean.
         let base_nmi = classes.filter(|_| co.is_complete()).and_then(|classes| {

@@ -94,10 +94,10 @@ fn figures_come_with_their_numbers() {
     let done = bench.run(&format!("consensus p.csv --plot figures --quiet{pictures}"));
     assert_eq!(done.status, 0, "{}", done.err);
     let starts = |file: &str, with: &[u8]| {
-        std::fs::read(bench.path(&format!("figures/{file}"))).unwrap().starts_with(with)
+        std::fs::read(bench.path(&format!("figures/consensus-{file}"))).unwrap().starts_with(with)
     };
     for name in ["co-association", "counts", "members"] {
-        let svg = bench.read(&format!("figures/{name}.svg"));
+        let svg = bench.read(&format!("figures/consensus-{name}.svg"));
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{name}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
         if cfg!(feature = "figures") {
@@ -106,24 +106,25 @@ fn figures_come_with_their_numbers() {
         }
     }
     // Objects a and b are together in all 3; d, red as a is, comes last in its group.
-    let map = bench.read("figures/co-association.csv");
+    let map = bench.read("figures/consensus-co-association.csv");
     assert_eq!(map.lines().count(), 1 + 6 * 6);
     assert!(
         map.contains("\n0,1,1,1,1\n") && map.contains("\n0,5,1,1,0.3333333333333333\n"),
         "{map}"
     );
-    let counts = bench.read("figures/counts.csv");
+    let counts = bench.read("figures/consensus-counts.csv");
     let row = |line: &str| line.split(',').map(|v| v.parse().unwrap()).collect::<Vec<u64>>();
     let rows: Vec<Vec<u64>> = counts.lines().skip(1).map(row).collect();
     assert_eq!(rows.iter().map(|r| r[2]).sum::<u64>(), 15);
     assert_eq!(rows.iter().map(|r| r[3]).sum::<u64>(), 6);
-    assert_eq!(bench.read("figures/members.csv").lines().count(), 4);
-    // Imputed constraints look at the same figures.
-    let line = "impute --data iris --generator {type=\"random_init\",members=20} --k 3 --plot more --quiet";
+    assert_eq!(bench.read("figures/consensus-members.csv").lines().count(), 4);
+    // Imputed constraints look at figures of their own, in the same folder.
+    let line = "impute --data iris --generator {type=\"random_init\",members=20} --k 3 --plot figures --quiet";
     let done = bench.run(line);
     assert_eq!(done.status, 0, "{}", done.err);
-    assert_eq!(bench.read("more/members.csv").lines().count(), 21);
-    assert!(!bench.path("more/members.png").exists());
+    assert_eq!(bench.read("figures/impute-members.csv").lines().count(), 21);
+    assert!(!bench.path("figures/impute-members.png").exists());
+    assert_eq!(bench.read("figures/consensus-members.csv").lines().count(), 4);
     let gif = bench.run("consensus p.csv --plot figures --plot-format gif");
     assert!(gif.status == 2 && gif.err.contains("[possible values: svg, png, pdf]"), "{}", gif.err);
     if !cfg!(feature = "figures") {

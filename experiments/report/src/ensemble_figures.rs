@@ -35,12 +35,13 @@ const SAME: &str = COLOURS[0];
 const OTHER: &str = COLOURS[1];
 
 /// Writes the figures of `ensemble` into a folder, in these formats beside SVG, with objects in the order of
-/// `labels`. Members are judged by the classes, or by the labels without them.
+/// `labels`; their names begin with `prefix`. Members are judged by the classes, or by the labels without
+/// them.
 ///
 /// # Errors
 /// A file that cannot be written; cancellation.
 pub fn save_ensemble(
-    (folder, formats): (&Path, &[Format]),
+    (folder, prefix, formats): (&Path, &str, &[Format]),
     ensemble: &Ensemble,
     labels: &[u32],
     classes: Option<&[Option<u32>]>,
@@ -53,7 +54,7 @@ pub fn save_ensemble(
         ("members", members(ensemble, labels, classes, ctx)),
     ];
     figures.iter().try_for_each(|(name, (chart, csv))| {
-        save_figure(folder, name, &chart.svg(), csv.as_bytes(), formats)
+        save_figure(folder, &format!("{prefix}-{name}"), &chart.svg(), csv.as_bytes(), formats)
     })
 }
 

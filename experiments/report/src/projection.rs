@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use mustlink_core::prelude::*;
-use mustlink_datasets::Dataset;
+use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::Format;
 use serde_json::json;
 
@@ -61,7 +61,7 @@ impl Projection<'_> {
     }
 
     /// Two coordinates of each object, and what they are called.
-    fn places(&self, ctx: &Context) -> Result<(Vec<At>, [&'static str; 2])> {
+    fn places(&self, ctx: &Context) -> Result<(Vec<At>, [String; 2])> {
         let tag = match self.data.kind() {
             DataKind::Dense => "pca",
             DataKind::Csr => "lsi",
@@ -77,14 +77,26 @@ impl Projection<'_> {
         // Objects on a line have one coordinate.
         let place = |i: usize| (rows[[i, 0]], if data.d() > 1 { rows[[i, 1]] } else { 0.0 });
         let names = match (as_they_are, tag) {
-            (true, _) => ["first feature", "second feature"],
-            (false, "pca") => ["first principal component", "second principal component"],
-            (false, _) => ["first singular direction", "second singular direction"],
+            (true, _) => ["first feature".into(), "second feature".into()],
+            (false, "pca") => {
+                let seen = self.data.to_dense();
+                let squares = |at| squares_about_mean(&seen.column(at).to_vec());
+                let all: f64 = (0..self.data.d()).map(squares).sum();
+                let name = |at: usize, name: &str| {
+                    if at >= data.d() || all <= 0.0 {
+                        return name.to_string();
+                    }
+                    let share = 100.0 * squares_about_mean(&rows.column(at).to_vec()) / all;
+                    format!("{name}, {share:.0} % of the variance")
+                };
+                [name(0, "first principal component"), name(1, "second principal component")]
+            }
+            (false, _) => ["first singular direction".into(), "second singular direction".into()],
         };
         Ok(((0..data.n()).map(place).collect(), names))
     }
 
-    fn draw(&self, places: &[At], names: [&str; 2], ctx: &Context) -> (Chart, Vec<Vec<String>>) {
+    fn draw(&self, places: &[At], names: [String; 2], ctx: &Context) -> (Chart, Vec<Vec<String>>) {
         let n = places.len();
         let pairs = self.constraints.pairs();
         let some = |stream: &str, all: usize, most: usize| {
@@ -124,7 +136,7 @@ impl Projection<'_> {
                 tip: None,
             });
             let cluster = if label == NONE { none() } else { label.to_string() };
-            let class = match (&self.set.classes, class) {
+            let class = match (self.classes(), class) {
                 (Some(classes), Some(c)) => classes.names[c as usize].clone(),
                 _ => none(),
             };
@@ -132,12 +144,12 @@ impl Projection<'_> {
             rows.push(vec!["object".into(), self.set.id(i), none(), x, y, cluster, class, none()]);
         }
         let axis = |at: usize, pick: fn(&At) -> f64| {
-            Axis::round(names[at], span(places.iter().map(pick)), 6).marked(Marked::Outside)
+            Axis::round(&names[at], span(places.iter().map(pick)), 6).marked(Marked::Outside)
         };
         let description = format!(
             "{note}; colours and fillings are clusters{}. Must-links are solid lines, cannot-links dashed; violated \
              ones are thick and red.",
-            if self.set.classes.is_some() { ", shapes are classes" } else { "" }
+            if self.classes().is_some() { ", shapes are classes" } else { "" }
         );
         let (x, y) = (axis(0, |p| p.0), axis(1, |p| p.1));
         let panels = vec![Panel::new(x, y, SIDE, marks)];
@@ -147,7 +159,12 @@ impl Projection<'_> {
     }
 
     fn class(&self, i: usize) -> Option<u32> {
-        self.set.classes.as_ref().and_then(|classes| classes.labels[i])
+        self.classes().and_then(|classes| classes.labels[i])
+    }
+
+    /// All classes, or those that are known to the method.
+    fn classes(&self) -> Option<&Classes> {
+        self.set.classes.as_ref().or(self.set.known.as_ref())
     }
 
     /// Colours of clusters, shapes of classes.
@@ -166,12 +183,18 @@ impl Projection<'_> {
             self.labels.iter().filter(|l| **l != NONE).max().map_or(0, |l| *l as usize + 1);
         let numbers = (0..clusters).map(|c| c.to_string()).collect();
         block("cluster", numbers, |at| Key::Shape(0, colour(at), Filling::of_round(at)));
-        if let Some(classes) = &self.set.classes {
+        if let Some(classes) = self.classes() {
             let names = classes.names.iter().map(|name| clipped(name, LETTERS)).collect();
             block("class", names, |at| Key::Shape(at, COLOURS[6], Filling::Full));
         }
         Legend { entries, beside: true }
     }
+}
+
+/// Sum of squared deviations from the mean.
+fn squares_about_mean(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|v| (v - mean) * (v - mean)).sum()
 }
 
 /// The data in two dimensions, or in one where the objects do not differ in more.

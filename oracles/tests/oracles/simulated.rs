@@ -66,7 +66,7 @@ fn noise_turns_as_many_replies_as_it_says() {
     }
     let all = replies(&Noisy { flip_rate: 1.0, ..Noisy::default() }, &scene);
     assert_eq!(share(&truth, &all), 1.0);
-    let must = Noisy { flip_must: Some(1.0), ..Noisy::default() };
+    let must = Noisy { flip_rate: 0.0, flip_must: Some(1.0), ..Noisy::default() };
     assert!(replies(&must, &scene).iter().all(|r| *r == Reply::CannotLink));
     let cannot = Noisy { flip_rate: 1.0, flip_must: Some(0.0), ..Noisy::default() };
     assert!(replies(&cannot, &scene).iter().all(|r| *r == Reply::MustLink));
@@ -90,9 +90,9 @@ proptest! {
             votes: 5,
             ..Crowd::default()
         };
-        prop_assert_eq!(&answers(&Noisy::default(), &scene), &truth);
-        prop_assert_eq!(&answers(&NoisyMargin::default(), &scene), &truth);
-        prop_assert_eq!(&answers(&NoisyLabels::default(), &scene), &truth);
+        prop_assert_eq!(&answers(&Noisy { flip_rate: 0.0, ..Noisy::default() }, &scene), &truth);
+        prop_assert_eq!(&answers(&NoisyMargin { rate: 0.0, source: None }, &scene), &truth);
+        prop_assert_eq!(&answers(&NoisyLabels { rate: 0.0 }, &scene), &truth);
         prop_assert_eq!(&answers(&DontKnow::default(), &scene), &truth);
         prop_assert_eq!(&answers(&Cost::default(), &scene), &truth);
         prop_assert_eq!(&answers(&TruthMulti::default(), &scene), &truth);
