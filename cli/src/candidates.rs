@@ -7,7 +7,7 @@ use mustlink::clustering::Tried;
 use mustlink::config::resolve_plugin;
 use mustlink::prelude::*;
 use mustlink::registry::Catalogue;
-use mustlink_datasets::{Dataset, write_text};
+use mustlink_datasets::{Dataset, write_rows, write_text};
 use serde::Serialize;
 use serde_json::{Map, json};
 
@@ -106,7 +106,8 @@ pub(crate) fn write(folder: &Path, tried: &[Tried], k: usize, set: &Dataset) -> 
         place: folder.display().to_string(),
         message: format!("cannot be made: {e}"),
     })?;
-    let put = |name: &str, text: &str| write_text(&folder.join(name).display().to_string(), text);
+    let path = |name: &str| folder.join(name).display().to_string();
+    let put = |name: &str, rows: &[Vec<String>]| write_rows(&path(name), rows);
     let order = in_order(tried);
     let number = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
     let mut table = vec![
@@ -126,7 +127,7 @@ pub(crate) fn write(folder: &Path, tried: &[Tried], k: usize, set: &Dataset) -> 
             t.outcome.clone(),
         ]
     }));
-    put("candidates.csv", &csv_text(&table)?)?;
+    put("candidates.csv", &table)?;
     let finished: Vec<(usize, &Vec<u32>)> = order
         .iter()
         .enumerate()
@@ -139,18 +140,8 @@ pub(crate) fn write(folder: &Path, tried: &[Tried], k: usize, set: &Dataset) -> 
         let labels = finished.iter().map(|(_, labels)| labels[i].to_string());
         std::iter::once(set.id(i)).chain(labels).collect()
     }));
-    put("labels.csv", &csv_text(&table)?)?;
-    put("method.toml", &method(&order, k))
-}
-
-fn csv_text(rows: &[Vec<String>]) -> Result<String> {
-    let fail = |e: String| Error::Data { place: "candidates".into(), message: e };
-    let mut out = csv::Writer::from_writer(Vec::new());
-    for row in rows {
-        out.write_record(row).map_err(|e| fail(e.to_string()))?;
-    }
-    let bytes = out.into_inner().map_err(|e| fail(e.to_string()))?;
-    String::from_utf8(bytes).map_err(|e| fail(e.to_string()))
+    put("labels.csv", &table)?;
+    write_text(&path("method.toml"), &method(&order, k))
 }
 
 /// A method file with what made the result: one method, or `auto` with these alone.

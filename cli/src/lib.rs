@@ -27,6 +27,7 @@ mod memory;
 mod method_file;
 mod model;
 mod options;
+mod profile;
 mod progress;
 mod schema;
 mod term;

@@ -1,6 +1,7 @@
 //! What is kept of a clustering, so that new objects can be put into its clusters?
 //!
-//! The centres with their metric, the transforms as they were fitted, and the features they saw.
+//! The centres with their metric, the components of a mixture, the transforms as they were fitted, and the
+//! features they saw.
 
 use std::path::Path;
 
@@ -10,6 +11,8 @@ use mustlink::run::{Steps, Transformed};
 use mustlink_datasets::Dataset;
 use mustlink_kernels::distance::kd_tree::KdTree;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
+
+use crate::profile::Crosstab;
 
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -46,6 +49,9 @@ pub(crate) struct Model {
     /// How far the farthest object is from what it is assigned by.
     #[serde(default)]
     reach: f64,
+    /// For each cluster the class that most of its objects of known class had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<Option<String>>,
 }
 
 /// Objects whose clusters are known, as the method saw them.
@@ -62,6 +68,8 @@ pub(crate) struct Predicted {
     pub labels: Vec<u32>,
     /// To the centre, or to the nearest object that the model knows.
     pub distances: Vec<f64>,
+    /// Probability of the own cluster by the posterior of a mixture; `None` where the model is none.
+    pub probabilities: Option<Vec<f64>>,
     /// Objects that are farther than any object the model was made of.
     pub far: usize,
 }
@@ -147,7 +155,15 @@ impl Model {
             centres,
             neighbours,
             reach,
+            names: Vec::new(),
         })
+    }
+
+    /// With the names that classes give its clusters.
+    pub fn named(self, crosstab: Option<&Crosstab>) -> Self {
+        let name = |c: &Crosstab, h| c.name(h).map(|(name, _)| name.to_string());
+        let names = crosstab.map(|c| (0..self.centres.k()).map(|h| name(c, h)).collect());
+        Model { names: names.unwrap_or_default(), ..self }
     }
 
     /// The model as text.
@@ -220,15 +236,27 @@ impl Model {
         // What was there is not beyond itself by rounding.
         let beyond = self.reach * (1.0 + 1e-9);
         let far = distances.iter().filter(|&&d| self.reach > 0.0 && d > beyond).count();
-        Ok(Predicted { labels, distances, far })
+        let probabilities = self.is_mixture().then(|| {
+            let of = |(i, &h): (usize, &u32)| {
+                self.centres.posterior(&dense(&data, i)).map_or(0.0, |p| p[h as usize])
+            };
+            labels.iter().enumerate().map(of).collect()
+        });
+        Ok(Predicted { labels, distances, probabilities, far })
     }
 
     /// By what a new object is assigned.
     pub fn rule(&self) -> &'static str {
         match self.neighbours {
+            None if self.is_mixture() => "the largest posterior probability",
             None => "the nearest centre",
             Some(_) => "the nearest object of the model",
         }
+    }
+
+    /// Whether new objects have probabilities.
+    pub fn is_mixture(&self) -> bool {
+        self.neighbours.is_none() && self.centres.is_mixture()
     }
 
     /// Whether the data must be numbers, all there: no step begins with less.

@@ -76,6 +76,9 @@ pub struct Extras {
     pub weights: Option<Array2<f64>>,
     /// Metrics: one or k symmetric d × d matrices.
     pub metrics: Option<Vec<Array2<f64>>>,
+    /// Shares of the components of a Gaussian mixture, k that sum to 1; `metrics` are then its precisions, or
+    /// `weights` their diagonals.
+    pub mixing: Option<Vec<f64>>,
     /// Memberships, n × k, rows sum to 1.
     pub memberships: Option<Array2<f64>>,
     /// Distances to clusters, n × k.

@@ -141,6 +141,7 @@ pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
             1 => all,
             _ => order.iter().map(|&h| all[h].clone()).collect(),
         }),
+        mixing: extras.mixing.map(|all| order.iter().map(|&h| all[h]).collect()),
         memberships: extras.memberships.map(columns),
         distances: extras.distances.map(columns),
         ..extras

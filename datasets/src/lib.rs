@@ -39,7 +39,7 @@ pub use listing::{Listing, Origin};
 pub use open::{available, check_head, check_name, open};
 pub use options::OpenOptions;
 pub use partition::{
-    LabelColumn, read_labels, weights_csv, write_labels, write_labels_with, write_text,
+    LabelColumn, read_labels, weights_csv, write_labels, write_labels_with, write_rows, write_text,
     write_weights,
 };
 pub use partitions::{Partitions, read_partitions};

@@ -195,10 +195,10 @@ fn the_label(records: &Records, others: &[usize]) -> Result<usize> {
 /// # Errors
 /// `Data` when the file cannot be written; nothing is left of it then.
 pub fn write_labels(path: &str, dataset: &Dataset, labels: &[Option<u32>]) -> Result<()> {
-    write_labels_with(path, dataset, labels, None)
+    write_labels_with(path, dataset, labels, &[])
 }
 
-/// The same with a third column `distance`, one number per object, where there is one.
+/// The same with more columns, each by its name with a cell per object.
 ///
 /// # Errors
 /// As [`write_labels`].
@@ -206,9 +206,21 @@ pub fn write_labels_with(
     path: &str,
     dataset: &Dataset,
     labels: &[Option<u32>],
-    distances: Option<&[f64]>,
+    columns: &[(&str, Vec<String>)],
 ) -> Result<()> {
-    bytes::write(Path::new(path), &format(dataset, labels, distances)?)
+    write_rows(path, &rows(dataset, labels, columns)?)
+}
+
+/// Writes rows of cells as CSV; `-` is the standard output.
+///
+/// # Errors
+/// `Data` when the file cannot be written; nothing is left of it then.
+pub fn write_rows(path: &str, rows: &[Vec<String>]) -> Result<()> {
+    let fail = |e: csv::Error| bad(path, e.to_string());
+    let mut out = csv::Writer::from_writer(Vec::new());
+    rows.iter().try_for_each(|row| out.write_record(row)).map_err(fail)?;
+    let text = out.into_inner().map_err(|e| bad(path, e.to_string()))?;
+    bytes::write(Path::new(path), &text)
 }
 
 /// Writes feature weights as [`weights_csv`] gives them; `-` is the standard output.
@@ -244,21 +256,23 @@ pub fn weights_csv(weights: &FeatureWeights) -> Result<Vec<u8>> {
     out.into_inner().map_err(|e| bad("weights", e.to_string()))
 }
 
-fn format(dataset: &Dataset, labels: &[Option<u32>], distances: Option<&[f64]>) -> Result<Vec<u8>> {
+fn rows(
+    dataset: &Dataset,
+    labels: &[Option<u32>],
+    columns: &[(&str, Vec<String>)],
+) -> Result<Vec<Vec<String>>> {
     if labels.len() != dataset.n() {
         let message = format!("{} labels for {} objects", labels.len(), dataset.n());
         return Err(bad(&dataset.name, message));
     }
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let fail = |e: csv::Error| bad("labels", e.to_string());
-    let columns = if distances.is_some() { 3 } else { 2 };
-    out.write_record(&["id", "label", "distance"][..columns]).map_err(fail)?;
-    for (i, label) in labels.iter().enumerate() {
+    let head = ["id", "label"].into_iter().chain(columns.iter().map(|(name, _)| *name));
+    let mut out = vec![head.map(String::from).collect()];
+    out.extend(labels.iter().enumerate().map(|(i, label)| {
         let label = label.map(|l| l.to_string()).unwrap_or_default();
-        let distance = distances.map(|d| d[i].to_string()).unwrap_or_default();
-        out.write_record(&[dataset.id(i), label, distance][..columns]).map_err(fail)?;
-    }
-    out.into_inner().map_err(|e| bad("labels", e.to_string()))
+        let more = columns.iter().map(|(_, cells)| cells[i].clone());
+        [dataset.id(i), label].into_iter().chain(more).collect()
+    }));
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -281,14 +295,16 @@ mod tests {
         let data = Data::dense(Array2::zeros((3, 1))).unwrap();
         let ids = ["a,b", "c", "d"].map(String::from);
         let set = Dataset { ids: Some(ids.to_vec().into()), ..Dataset::new("set", data) };
-        let text = format(&set, &[Some(1), None, Some(0)], None).unwrap();
-        let text = String::from_utf8(text).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l.csv").display().to_string();
+        write_labels(&path, &set, &[Some(1), None, Some(0)]).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
         assert_eq!(text, "id,label\n\"a,b\",1\nc,\nd,0\n");
         let back = of(&text);
         assert_eq!(back.ids.as_deref(), Some(&ids[..]));
         assert_eq!(back.labels, [Some("1".to_string()), None, Some("0".into())]);
         assert_eq!(*back.classes().labels, [Some(1), None, Some(0)]);
-        assert!(format(&set, &[], None).is_err());
+        assert!(rows(&set, &[], &[]).is_err());
     }
 
     #[test]

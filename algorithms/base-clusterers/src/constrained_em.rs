@@ -271,6 +271,7 @@ impl<'a> Model<'a> {
         });
         let mut extras = Extras {
             centers: Some(components.means().clone()),
+            mixing: Some(log_mixing.mapv(f64::exp).to_vec()),
             memberships: Some(memberships),
             ..Extras::default()
         };

@@ -198,6 +198,7 @@ fn clustering(
             centers: Some(centers),
             geometry,
             metrics: whole.then_some(metrics),
+            mixing: whole.then(|| model.weights().to_vec()),
             memberships: Some(memberships),
             ..Extras::default()
         },

@@ -18,6 +18,7 @@ use crate::files::check_outputs;
 use crate::job::{Clustered, Job, JobArgs};
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
+use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::term;
 use crate::validation::Validation;
@@ -48,6 +49,10 @@ pub(crate) struct Args {
     /// constraints: projection.svg, and projection.csv with its numbers
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    /// Folder for what is in the clusters: clusters.csv with class and most typical objects of each,
+    /// features.csv with mean, deviation and F ratio, what tells a cluster from the others first
+    #[arg(long, value_name = "FOLDER")]
+    profile: Option<PathBuf>,
     /// Folder for what auto tried: candidates.csv with scores, labels.csv with the clustering of each, and
     /// method.toml, the chosen ones as a method of their own
     #[arg(long, value_name = "FOLDER")]
@@ -83,6 +88,8 @@ struct Summary {
     violations: Violations,
     scores: Scores,
     scored: Scored,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    crosstab: Option<Crosstab>,
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Validation>,
     seconds: f64,
@@ -211,6 +218,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let (selection, clustered, (scores, scored, validation), seconds) =
         made.map_err(|e| job.named(&e))?;
     let clustering = &clustered.run.clustering;
+    // What is known to the method says more than what it is judged by.
+    let classes = job.set.known.as_ref().or(job.set.classes.as_ref());
+    let crosstab = classes.map(|c| Crosstab::new(&clustering.labels, clustering.k, c));
     if let Some(out) = &args.out {
         let labels = match &job.rows {
             Some(rows) => rows.expand(&clustering.labels),
@@ -229,6 +239,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             &run.clustering,
             &clustered.constraints,
         )?;
+        let model = model.named(crosstab.as_ref());
         mustlink_datasets::write_text(path, &model.text()?)?;
     }
     if let Some(folder) = &args.plot {
@@ -238,6 +249,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let data = if input.n() == labels.len() { input } else { &job.problem.data };
         let projection = Projection { data, labels, constraints, set: &job.set };
         projection.write(folder, &args.formats.plot_formats, job.context())?;
+    }
+    if let Some(folder) = &args.profile {
+        let input = &clustered.input.problem.data;
+        let seen = if input.n() == clustering.labels.len() { input } else { &job.problem.data };
+        profile::write(folder, &job.set, seen, clustering, crosstab.as_ref())?;
     }
     if let Some(folder) = &args.out_candidates {
         let tried = &clustering.extras.tried;
@@ -285,6 +301,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         },
         scores,
         scored,
+        crosstab,
         validation,
         seconds,
         candidates: candidates::rows(&clustering.extras.tried),
@@ -341,6 +358,7 @@ fn agreement_of(labels: &[u32], classes: &Classes, scope: Option<&[bool]>) -> Re
 fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     let (out, weights) = (args.out.as_deref(), args.weights.as_deref());
     let clustering = &clustered.run.clustering;
+    let clusters = s.crosstab.as_ref().map(Crosstab::lines).unwrap_or_default();
     let mut lines: Vec<(&str, String)> = Vec::new();
     lines.push(("data", format!("{}: {}", job.original.name, job.original.summary())));
     if (s.n, s.d) != (job.original.n(), job.original.d()) {
@@ -399,6 +417,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
             lines.push((tag, shown(score)));
         }
     }
+    lines.extend(clusters.iter().map(|(cluster, text)| (cluster.as_str(), text.clone())));
     if let Some(scored) = s.scored.text(s.n) {
         lines.push(("scored", scored));
     }
@@ -411,6 +430,9 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     }
     if let Some(path) = weights.filter(|w| *w != "-") {
         lines.push(("weights", path.into()));
+    }
+    if let Some(folder) = &args.profile {
+        lines.push(("profile", folder.join("clusters.csv").display().to_string()));
     }
     if let Some(folder) = &args.out_candidates {
         lines.push(("candidates", folder.join("candidates.csv").display().to_string()));

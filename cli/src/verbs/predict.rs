@@ -12,7 +12,7 @@ use crate::model::{Model, Predicted};
 use crate::options::DataDir;
 use crate::{complete, term};
 
-/// Put new objects into the clusters of a saved model: each into the nearest, labels to --out
+/// Put new objects into the clusters of a saved model, by the rule of its method: labels to --out
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink cluster --data old.csv --k 3 --save-model model.json
@@ -31,9 +31,15 @@ pub(crate) struct Args {
     /// CSV id,label to write, one row per object; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
-    /// A third column, distance: to the centre, or to the nearest object of the model where that decides
+    /// A column distance: to the centre, or to the nearest object of the model where that decides
     #[arg(long)]
     distances: bool,
+    /// A column probability: of the cluster, where the model is a Gaussian mixture
+    #[arg(long)]
+    probabilities: bool,
+    /// A column class: the class that most objects of the cluster had, where the model knows any
+    #[arg(long)]
+    classes: bool,
     /// No notes
     #[arg(long, short)]
     quiet: bool,
@@ -43,6 +49,19 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let inputs = [("--model", args.model.to_str()), ("--data", Some(args.data.as_str()))];
     check_outputs(&[("--out", Some(&args.out))], &inputs)?;
     let model = Model::read(&args.model)?;
+    if args.probabilities && !model.is_mixture() {
+        return Err(Failure::usage(format!(
+            "--probabilities: {} go by {}, which has none; gaussian_mixture and constrained_em have",
+            model.summary(),
+            model.rule()
+        )));
+    }
+    if args.classes && model.names.is_empty() {
+        return Err(Failure::usage(format!(
+            "--classes: {} without a class; cluster again with --class or --labels and --save-model",
+            model.summary()
+        )));
+    }
     let mut open: OpenOptions = args.columns.open_options(&args.data_dir);
     let is_csv = args.data.trim_end_matches(".gz").ends_with(".csv") || args.data == "-";
     if open.features.is_empty() && is_csv {
@@ -65,14 +84,30 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             other => other,
         })?;
     }
-    let Predicted { labels, distances, far } = model.predict(&set)?;
+    let Predicted { labels, distances, probabilities, far } = model.predict(&set)?;
     let mut sizes = vec![0usize; model.centres.k()];
     labels.iter().for_each(|&l| sizes[l as usize] += 1);
+    let name = |h: usize| model.names.get(h).cloned().flatten();
+    let numbers = |all: &[f64]| all.iter().map(f64::to_string).collect::<Vec<_>>();
+    let mut columns = Vec::new();
+    if args.classes {
+        let class = |l: &u32| name(*l as usize).unwrap_or_default();
+        columns.push(("class", labels.iter().map(class).collect()));
+    }
+    if args.distances {
+        columns.push(("distance", numbers(&distances)));
+    }
+    if let Some(probabilities) = probabilities.filter(|_| args.probabilities) {
+        columns.push(("probability", numbers(&probabilities)));
+    }
     let labels: Vec<Option<u32>> = labels.into_iter().map(Some).collect();
-    let distances = args.distances.then_some(&distances[..]);
-    mustlink_datasets::write_labels_with(&args.out, &set, &labels, distances)?;
+    mustlink_datasets::write_labels_with(&args.out, &set, &labels, &columns)?;
     if !args.quiet {
-        let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+        let of = |(h, size): (usize, &usize)| match name(h) {
+            Some(name) => format!("{size} ({name})"),
+            None => size.to_string(),
+        };
+        let sizes: Vec<String> = sizes.iter().enumerate().map(of).collect();
         term::tell(&format!("{}: {}", set.name, set.summary()));
         let (what, rule) = (model.summary(), model.rule());
         term::tell(&format!("{what}; new objects, by {rule}: {}", sizes.join(", ")));

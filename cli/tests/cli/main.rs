@@ -9,6 +9,7 @@ mod kill;
 mod ledger;
 mod memory;
 mod methods;
+mod models;
 mod newcomer;
 mod plugin;
 mod reading;

@@ -1,6 +1,6 @@
 //! Files as people have them: clustered on the right columns, or refused with the way out.
 
-use crate::support::Bench;
+use crate::support::{Bench, rows};
 
 /// What is to come of a file.
 enum Outcome {
@@ -10,19 +10,6 @@ enum Outcome {
     Refused(&'static [&'static str]),
 }
 use Outcome::{On, Refused};
-
-/// Rows of two groups: `f` says what stands in each.
-fn rows(header: &str, f: impl Fn(usize, f64, f64, char) -> String) -> String {
-    let mut out = format!("{header}\n");
-    for i in 0..12 {
-        // In no order, so that nothing rises by row.
-        let (group, class) = if (i * 7) % 12 < 6 { (0.0, 'p') } else { (9.0, 'q') };
-        let (a, b) = (group + 0.25 * ((i * 5) % 7) as f64, group - 0.125 * ((i * 3) % 5) as f64);
-        out += &f(i, a, b, class);
-        out.push('\n');
-    }
-    out
-}
 
 fn number(class: char) -> usize {
     usize::from(class == 'q')
@@ -381,61 +368,26 @@ fn labels_of_some_objects_are_known() {
 }
 
 #[test]
-fn new_objects_go_to_the_clusters_of_a_model() {
-    let old = rows("width,length,class", |_, a, b, c| format!("{a},{b},{c}"));
-    let bench = Bench::with("old.csv", &old);
-    bench.write("m.toml", "k = 2\ntransforms = [\"z_score\"]\nclusterer = \"kmeans\"\n");
-    let line = "cluster --data old.csv --method m.toml --out old_labels.csv --save-model m.json";
-    assert_eq!(bench.run(line).status, 0);
-    // The same objects, with other columns and in another order of columns.
-    let flipped = rows("name,length,width", |i, a, b, _| format!("n{i},{b},{a}"));
-    bench.write("new.csv", flipped);
-    let done = bench.run("predict --model m.json --data new.csv --id name --out new_labels.csv");
-    assert_eq!(done.status, 0, "{}", done.err);
-    let labels = |file: &str| -> Vec<String> {
-        let text = bench.read(file);
-        text.lines().skip(1).map(|l| l.rsplit_once(',').unwrap().1.to_string()).collect()
-    };
-    assert_eq!(labels("new_labels.csv"), labels("old_labels.csv"));
-    assert!(bench.read("new_labels.csv").starts_with("id,label\nn0,"));
-    // Missing columns and files that are no model are named.
-    bench.write("short.csv", "width\n1\n");
-    let done = bench.run("predict --model m.json --data short.csv");
-    assert!(done.err.contains("no column \"length\""), "{}", done.err);
-    let done = bench.run("predict --model old.csv --data old.csv");
-    assert!(done.err.contains("is no model") && done.err.contains("--save-model"), "{}", done.err);
-}
-
-#[test]
-fn the_objects_of_a_model_stay_where_they_are() {
-    // Two crescents side by side: not one for whose ends the nearest centre is their own.
-    let moon = |i: usize, flip: f64, x: f64, y: f64| {
-        let turn = std::f64::consts::PI * i as f64 / 29.0;
-        format!("{},{}\n", x + flip * turn.cos(), y + flip * turn.sin())
-    };
-    let rows: String =
-        (0..30).flat_map(|i| [moon(i, 1.0, 0.0, 0.0), moon(i, -1.0, 1.0, 0.3)]).collect();
-    let bench = Bench::with("f.csv", format!("width,length\n{rows}"));
-    let cluster = "cluster --data f.csv --k 2 --out own.csv --save-model m.json --quiet --clusterer \
-                   '{type=\"hierarchical\",linkage=\"single\"}'";
-    assert_eq!(bench.run(cluster).status, 0, "{}", bench.run(cluster).err);
-    let done = bench.run("predict --model m.json --data f.csv --out new.csv");
-    assert!(done.err.contains("by the nearest object of the model: 30, 30"), "{}", done.err);
-    assert!(!done.err.contains("warning"), "{}", done.err);
-    assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
-    // Far objects are said, and how far they are.
-    bench.write("far.csv", "width,length\n0,1\n300,400\n");
-    let far = bench.run("predict --model m.json --data far.csv --distances");
-    assert!(far.err.contains("warning: 1 of 2 objects are farther off"), "{}", far.err);
-    let line = far.out.lines().nth(2).unwrap();
-    let distance: f64 = line.rsplit_once(',').unwrap().1.parse().unwrap();
-    assert!((490.0..500.0).contains(&distance), "{line}");
-    // The centre decides for k-means, whose objects are at the nearest.
-    let kmeans = "cluster --data f.csv --k 2 --clusterer kmeans --out own.csv --save-model m.json";
-    assert_eq!(bench.run(kmeans).status, 0);
-    let done = bench.run("predict --model m.json --data f.csv --out new.csv");
-    assert!(done.err.contains("by the nearest centre: "), "{}", done.err);
-    assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
+fn points_between_thousands_and_ids_left_out_are_said() {
+    let bench = Bench::with("g.csv", "a;b\n1.234,5;1,5\n2.345,5;2,5\n3.456,5;3,5\n");
+    let done = bench.run("cluster --data g.csv --decimal , --k 2");
+    assert!(
+        done.err.contains("points between thousands are not read: write 1.234,5 as 1234,5"),
+        "{}",
+        done.err
+    );
+    assert!(!done.err.contains("--class"), "{}", done.err);
+    // Ids that are whole numbers, left out, and constraints that mean them.
+    bench.write("p.csv", "protein,x,y\n3,1,1\n2,1,2\n1,8,9\n0,9,9\n");
+    bench.write("c.csv", "i,j,type\n0,1,must_link\n");
+    let done = bench.run(
+        "cluster --data p.csv --ignore protein --k 2 --constraints c.csv --clusterer pck_means",
+    );
+    assert!(
+        done.err.contains("are row numbers from 0; --id protein would make them ids"),
+        "{}",
+        done.err
+    );
 }
 
 #[test]

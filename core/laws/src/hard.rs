@@ -120,7 +120,8 @@ pub fn hard(seed: u64) -> Vec<(&'static str, Problem)> {
 
 /// What is not finite among what a clustering says besides its labels.
 pub(super) fn not_finite(c: &Clustering) -> Option<&'static str> {
-    let Extras { centers, weights, metrics, memberships, distances, diagnostics, .. } = &c.extras;
+    let Extras { centers, weights, metrics, mixing, memberships, distances, diagnostics, .. } =
+        &c.extras;
     let bad = |x: &Option<Array2<f64>>| x.iter().flatten().any(|v| !v.is_finite());
     [
         ("the objective", c.objective.is_some_and(|o| !o.is_finite())),
@@ -128,6 +129,7 @@ pub(super) fn not_finite(c: &Clustering) -> Option<&'static str> {
         ("a centre", bad(centers)),
         ("a weight of a feature", bad(weights)),
         ("a metric", metrics.iter().flatten().flatten().any(|v| !v.is_finite())),
+        ("the share of a component", mixing.iter().flatten().any(|v| !v.is_finite())),
         ("a membership", bad(memberships)),
         ("a distance", bad(distances)),
         ("a diagnostic", diagnostics.values().any(|v| !v.is_finite())),
@@ -154,10 +156,10 @@ pub(super) fn bytes(c: &Clustering) -> u64 {
 }
 
 fn extras_bytes(extras: &Extras) -> u64 {
-    let Extras { centers, weights, metrics, memberships, distances, .. } = extras;
+    let Extras { centers, weights, metrics, mixing, memberships, distances, .. } = extras;
     let arrays = [centers, weights, memberships, distances].into_iter().flatten();
     let numbers = arrays.chain(metrics.iter().flatten()).map(Array2::len).sum::<usize>();
-    8 * numbers as u64
+    8 * (numbers + mixing.iter().map(Vec::len).sum::<usize>()) as u64
 }
 
 /// Bytes of an ensemble as it is returned.

@@ -1,5 +1,5 @@
 //! To which cluster does a new object belong? To that with the nearest centre, as the method that found
-//! the clusters takes distances.
+//! the clusters takes distances; to the likeliest component of a Gaussian mixture.
 
 use mustlink_core::clustering::{Extras, Geometry, NONE};
 use mustlink_core::{Data, Error, Result, reduce};
@@ -7,6 +7,7 @@ use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 
 use super::assign::assign;
+use crate::constrained::mahalanobis::Metric;
 use crate::distance::points::{Distortion, Points};
 use crate::kmeans::means::means;
 
@@ -20,6 +21,10 @@ pub struct Centres {
     weights: Option<Array2<f64>>,
     /// One or k matrices d × d, for Mahalanobis distances.
     metrics: Option<Vec<Array2<f64>>>,
+    /// For the components of a mixture log π + ½ log |Σ⁻¹|: the log-density of each at its centre, up to
+    /// what all share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log_peaks: Option<Vec<f64>>,
 }
 
 impl Centres {
@@ -45,12 +50,14 @@ impl Centres {
             let geometry = extras.geometry;
             let weights = weights.filter(|_| geometry == Geometry::Weighted);
             let metrics = metrics.filter(|_| geometry == Geometry::Mahalanobis);
-            return Ok(Centres { centres, geometry, weights, metrics });
+            let mut found = Centres { centres, geometry, weights, metrics, log_peaks: None };
+            found.log_peaks = extras.mixing.as_ref().and_then(|mixing| found.log_peaks(mixing));
+            return Ok(found);
         }
         let points = Points::new(sample, Distortion::SquaredEuclidean)?;
         let (centres, _) = means(&points, labels, Array2::zeros((k, d)));
         let geometry = Geometry::SquaredEuclidean;
-        Ok(Centres { centres, geometry, weights: None, metrics: None })
+        Ok(Centres { centres, geometry, weights: None, metrics: None, log_peaks: None })
     }
 
     /// Number of features.
@@ -84,7 +91,42 @@ impl Centres {
         squared.max(0.0).sqrt()
     }
 
-    /// The nearest centre of each row of `data`, the first of equals.
+    /// `None` where a share is 0 or a precision is not positive definite, as over features that a component
+    /// did not see.
+    fn log_peaks(&self, mixing: &[f64]) -> Option<Vec<f64>> {
+        let log_det = |h: usize| match (&self.weights, &self.metrics) {
+            (Some(weights), _) => Some(weights.row(h).iter().map(|v| v.ln()).sum()),
+            (_, Some(all)) => {
+                let precision = all[if all.len() == 1 { 0 } else { h }].clone();
+                Metric::from_matrix(precision).map(|m| m.log_det())
+            }
+            _ => None,
+        };
+        if mixing.len() != self.k() {
+            return None;
+        }
+        let peak = |(h, share): (usize, &f64)| Some(share.ln() + 0.5 * log_det(h)?);
+        let peaks: Vec<f64> = mixing.iter().enumerate().map(peak).collect::<Option<_>>()?;
+        peaks.iter().all(|v| v.is_finite()).then_some(peaks)
+    }
+
+    /// Probability of each component of a Gaussian mixture for the row `x`; `None` where the clusters are
+    /// none.
+    pub fn posterior(&self, x: &[f64]) -> Option<Vec<f64>> {
+        let peaks = self.log_peaks.as_ref()?;
+        let log_density = |(h, peak): (usize, &f64)| peak - 0.5 * self.distance(x, h).powi(2);
+        let logs: Vec<f64> = peaks.iter().enumerate().map(log_density).collect();
+        let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = logs.iter().map(|l| (l - most).exp()).sum();
+        Some(logs.iter().map(|l| (l - most).exp() / total).collect())
+    }
+
+    /// Whether new objects go by their posterior probabilities.
+    pub fn is_mixture(&self) -> bool {
+        self.log_peaks.is_some()
+    }
+
+    /// The nearest centre of each row of `data`, or its likeliest component; the first of equals.
     ///
     /// # Errors
     /// `UnsupportedData` for data that is not rows of features; `Plugin` for another number of features.
@@ -95,6 +137,10 @@ impl Centres {
             return Err(Error::Plugin { tag: "centres".into(), message });
         }
         let c = &self.centres;
+        if let Some(peaks) = &self.log_peaks {
+            by_distance(data, k, out, |x, h| self.distance(x, h).powi(2) - 2.0 * peaks[h]);
+            return Ok(());
+        }
         match (self.geometry, &self.weights, &self.metrics) {
             (Geometry::Weighted, Some(w), _) => by_distance(data, k, out, |x, h| {
                 let (c, w) = (c.row(h), w.row(h));
@@ -154,6 +200,39 @@ mod tests {
         assert_eq!(nearest(Extras { geometry: Geometry::Cosine, ..own() }), [1, 0]);
         // Without its weights a geometry cannot be followed.
         assert_eq!(nearest(Extras { geometry: Geometry::Weighted, ..own() }), [0, 1]);
+    }
+
+    #[test]
+    fn a_mixture_takes_the_likeliest_component() {
+        // Two components of one dimension: N(0, 1) with share .9, N(4, 4) with share .1.
+        let sample = Data::dense(array![[0.0], [4.0]]).unwrap();
+        let extras = |share: f64| Extras {
+            centers: Some(array![[0.0], [4.0]]),
+            weights: Some(array![[1.0], [0.25]]),
+            geometry: Geometry::Weighted,
+            mixing: Some(vec![1.0 - share, share]),
+            ..Extras::default()
+        };
+        let centres = Centres::of(&sample, &[0, 1], 2, &extras(0.1)).unwrap();
+        // At 2: .9 φ(2) against .1 φ(1) / 2, worked by hand.
+        let (near, far) = (0.9 * (-2.0f64).exp(), 0.05 * (-0.5f64).exp());
+        let posterior = centres.posterior(&[2.0]).unwrap();
+        assert!((posterior[0] - near / (near + far)).abs() < 1e-12, "{posterior:?}");
+        // By distance alone it would be the second, whose standard deviation is 2.
+        let mut out = [9];
+        centres.assign(&Data::dense(array![[2.0]]).unwrap(), &mut out).unwrap();
+        assert_eq!(out, [0]);
+        // In a whole matrix the same; a share of 0 leaves distances.
+        let whole = Extras {
+            metrics: Some(vec![array![[1.0]], array![[0.25]]]),
+            geometry: Geometry::Mahalanobis,
+            weights: None,
+            ..extras(0.1)
+        };
+        let whole = Centres::of(&sample, &[0, 1], 2, &whole).unwrap();
+        assert!((whole.posterior(&[2.0]).unwrap()[0] - posterior[0]).abs() < 1e-12);
+        let dead = Centres::of(&sample, &[0, 1], 2, &extras(1.0)).unwrap();
+        assert!(!dead.is_mixture() && dead.posterior(&[2.0]).is_none());
     }
 
     #[test]

@@ -1,0 +1,128 @@
+//! Models that are kept: new objects in the clusters of old ones.
+
+use crate::support::{Bench, rows};
+
+#[test]
+fn new_objects_go_to_the_clusters_of_a_model() {
+    let old = rows("width,length,class", |_, a, b, c| format!("{a},{b},{c}"));
+    let bench = Bench::with("old.csv", &old);
+    bench.write("m.toml", "k = 2\ntransforms = [\"z_score\"]\nclusterer = \"kmeans\"\n");
+    let line = "cluster --data old.csv --method m.toml --out old_labels.csv --save-model m.json";
+    assert_eq!(bench.run(line).status, 0);
+    // The same objects, with other columns and in another order of columns.
+    let flipped = rows("name,length,width", |i, a, b, _| format!("n{i},{b},{a}"));
+    bench.write("new.csv", flipped);
+    let done = bench.run("predict --model m.json --data new.csv --id name --out new_labels.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let labels = |file: &str| -> Vec<String> {
+        let text = bench.read(file);
+        text.lines().skip(1).map(|l| l.rsplit_once(',').unwrap().1.to_string()).collect()
+    };
+    assert_eq!(labels("new_labels.csv"), labels("old_labels.csv"));
+    assert!(bench.read("new_labels.csv").starts_with("id,label\nn0,"));
+    // Missing columns and files that are no model are named.
+    bench.write("short.csv", "width\n1\n");
+    let done = bench.run("predict --model m.json --data short.csv");
+    assert!(done.err.contains("no column \"length\""), "{}", done.err);
+    let done = bench.run("predict --model old.csv --data old.csv");
+    assert!(done.err.contains("is no model") && done.err.contains("--save-model"), "{}", done.err);
+}
+
+#[test]
+fn the_objects_of_a_model_stay_where_they_are() {
+    // Two crescents side by side: not one for whose ends the nearest centre is their own.
+    let moon = |i: usize, flip: f64, x: f64, y: f64| {
+        let turn = std::f64::consts::PI * i as f64 / 29.0;
+        format!("{},{}\n", x + flip * turn.cos(), y + flip * turn.sin())
+    };
+    let rows: String =
+        (0..30).flat_map(|i| [moon(i, 1.0, 0.0, 0.0), moon(i, -1.0, 1.0, 0.3)]).collect();
+    let bench = Bench::with("f.csv", format!("width,length\n{rows}"));
+    let cluster = "cluster --data f.csv --k 2 --out own.csv --save-model m.json --quiet --clusterer \
+                   '{type=\"hierarchical\",linkage=\"single\"}'";
+    assert_eq!(bench.run(cluster).status, 0, "{}", bench.run(cluster).err);
+    let done = bench.run("predict --model m.json --data f.csv --out new.csv");
+    assert!(done.err.contains("by the nearest object of the model: 30, 30"), "{}", done.err);
+    assert!(!done.err.contains("warning"), "{}", done.err);
+    assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
+    // Far objects are said, and how far they are.
+    bench.write("far.csv", "width,length\n0,1\n300,400\n");
+    let far = bench.run("predict --model m.json --data far.csv --distances");
+    assert!(far.err.contains("warning: 1 of 2 objects are farther off"), "{}", far.err);
+    let line = far.out.lines().nth(2).unwrap();
+    let distance: f64 = line.rsplit_once(',').unwrap().1.parse().unwrap();
+    assert!((490.0..500.0).contains(&distance), "{line}");
+    // The centre decides for k-means, whose objects are at the nearest.
+    let kmeans = "cluster --data f.csv --k 2 --clusterer kmeans --out own.csv --save-model m.json";
+    assert_eq!(bench.run(kmeans).status, 0);
+    let done = bench.run("predict --model m.json --data f.csv --out new.csv");
+    assert!(done.err.contains("by the nearest centre: "), "{}", done.err);
+    assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
+}
+
+#[test]
+fn a_mixture_puts_new_objects_by_its_posterior() {
+    // A narrow group beside a wide one: between them the nearer mean is not the likelier component.
+    let row = |i: usize| match i % 2 {
+        0 => format!("{},{},narrow\n", 0.01 * (i % 13) as f64, 0.01 * (i % 11) as f64),
+        _ => format!("{},{},wide\n", 3.0 + 0.2 * (i % 17) as f64, 0.3 * (i % 19) as f64),
+    };
+    let rows: String = (0..200).map(row).collect();
+    let bench = Bench::with("f.csv", format!("x,y,kind\n{rows}"));
+    let cluster = "cluster --data f.csv --class kind --clusterer gaussian_mixture --out own.csv --save-model \
+                   m.json --profile profile";
+    let done = bench.run(cluster);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.contains("narrow 100\n") && done.out.contains("wide 100\n"), "{}", done.out);
+    assert_eq!(
+        bench.run(&format!("{cluster} --format json")).json()["crosstab"]["classes"][1],
+        "wide"
+    );
+    let predict = "predict --model m.json --features x,y --probabilities --classes";
+    let done = bench.run(&format!("{predict} --data f.csv --out new.csv"));
+    assert!(done.err.contains("by the largest posterior probability: "), "{}", done.err);
+    assert!(done.err.contains("100 (narrow)"), "{}", done.err);
+    let new = bench.read("new.csv");
+    let cut = |text: &str| -> Vec<String> {
+        text.lines().map(|l| l.split(',').take(2).collect::<Vec<_>>().join(",")).collect()
+    };
+    assert_eq!(cut(&new), cut(&bench.read("own.csv")));
+    assert!(new.starts_with("id,label,class,probability\n"), "{new}");
+    // Nearer to the narrow mean, but some hundred of its standard deviations off.
+    bench.write("between.csv", "x,y\n1.2,0.5\n");
+    let done = bench.run(&format!("{predict} --data between.csv"));
+    let cells: Vec<&str> = done.out.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!(cells[2], "wide", "{}", done.out);
+    assert!(cells[3].parse::<f64>().unwrap() > 0.99, "{}", done.out);
+    // The profile: x tells them apart, and the typical objects are of the cluster.
+    let features = bench.read("profile/features.csv");
+    assert!(
+        features
+            .starts_with("cluster,feature,mean,deviation,others,most_frequent,share,f_ratio\n0,x,")
+    );
+    assert_eq!(features.lines().count(), 1 + 3 * 2, "{features}");
+    let clusters = bench.read("profile/clusters.csv");
+    let own = bench.read("own.csv");
+    for line in clusters.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!((cells[1], cells[3]), ("100", "1"), "{line}");
+        for id in cells[4].split("; ") {
+            assert!(own.contains(&format!("\n{id},{}\n", cells[0])), "{id} in {line}");
+        }
+    }
+    // Other models have neither.
+    let kmeans = "cluster --data f.csv --features x,y --k 2 --clusterer kmeans --out o.csv --save-model k.json";
+    assert_eq!(bench.run(kmeans).status, 0);
+    let refused = bench.run("predict --model k.json --data f.csv --features x,y --probabilities");
+    assert!(
+        refused.status == 2 && refused.err.contains("gaussian_mixture and constrained_em have"),
+        "{}",
+        refused.err
+    );
+    let refused = bench.run("predict --model k.json --data f.csv --features x,y --classes");
+    assert!(
+        refused.status == 2 && refused.err.contains("cluster again with --class"),
+        "{}",
+        refused.err
+    );
+}
