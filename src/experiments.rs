@@ -93,3 +93,22 @@ pub use mustlink_experiments::{Diff, diff};
 /// ```
 #[doc(inline)]
 pub use mustlink_report::{Report, report};
+
+/// ```
+/// use mustlink::experiments::{Selected, Tries, select_k};
+/// use mustlink::ndarray::Array2;
+/// use mustlink::plugins::base_clusterers::kmeans::KMeans;
+/// use mustlink::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// // Three groups on a line.
+/// let x = Array2::from_shape_fn((60, 1), |(i, _)| 10.0 * (i % 3) as f64 + 0.05 * i as f64);
+/// let tries = Tries { to: 6, ..Tries::default() };
+/// let problem = Problem::new(Data::dense(x)?);
+/// let Selected { silhouette, stability, .. } = select_k(&KMeans::default(), &problem, &tries, &Context::new(1))?;
+/// assert_eq!((silhouette, stability), (Some(3), Some(3)));
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use mustlink_experiments::{Found, Selected, Tries, select_k};

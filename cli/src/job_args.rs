@@ -37,7 +37,7 @@ pub(crate) struct JobArgs {
     #[arg(long = "set", value_name = "A.B=VALUE")]
     pub sets: Vec<String>,
     /// Number of clusters. Absent: that of the method file, else the number of classes where they
-    /// are known and the method needs k
+    /// are known and the method needs k; "mustlink select-k" compares numbers
     #[arg(long, value_name = "K", value_parser = options::count, allow_negative_numbers = true)]
     pub k: Option<usize>,
     /// CSV of constraints i,j,type,weight; objects by row number from 0, or by id with --id

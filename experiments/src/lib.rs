@@ -25,6 +25,7 @@
 //! | `merge`, `diff` | several results directories |
 //! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
+//! | `number_of_clusters` | beside all these: criteria for k |
 
 mod cell;
 mod cell_file;
@@ -37,6 +38,7 @@ mod hash;
 mod identity;
 mod journal;
 mod merge;
+mod number_of_clusters;
 mod outcome;
 mod plan;
 pub mod results;
@@ -66,6 +68,7 @@ pub use data::{Facts, Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 pub use journal::{io, write_whole};
 pub use merge::{Merged, merge};
+pub use number_of_clusters::{Found, Selected, Tries, select_k};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};
 pub use plan::{Plan, PlannedDataset, Timing, plan, plan_timed};
 pub use row::{Row, RowStatus};

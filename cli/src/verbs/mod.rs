@@ -22,6 +22,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod score;
 pub(crate) mod select;
+pub(crate) mod select_k;
 pub(crate) mod verdicts;
 pub(crate) mod verify;
 pub(crate) mod work;
@@ -41,6 +42,7 @@ pub(crate) enum Verb {
     Select(select::Args),
     Consensus(consensus::Args),
     Impute(impute::Args),
+    SelectK(select_k::Args),
     Init(init::Args),
     Score(score::Args),
     Check(check::Args),
@@ -73,6 +75,7 @@ impl Verb {
             Verb::Consensus(args) => consensus::run(args),
             Verb::Init(args) => init::run(args),
             Verb::Impute(args) => impute::run(args),
+            Verb::SelectK(args) => select_k::run(args),
             Verb::Score(args) => score::run(args),
             Verb::Check(args) => check::run(args),
             Verb::Plan(args) => plan::run(args),

@@ -36,6 +36,7 @@ fn the_summary_has_exactly_its_keys() {
         "violations",
         "scores",
         "scored",
+        "crosstab",
         "seconds",
         "candidates",
         "warnings",
@@ -437,4 +438,48 @@ fn the_objects_are_drawn_in_two_dimensions() {
         mean += row[3].parse::<f64>().unwrap() / 150.0;
     }
     assert!(mean.abs() < 1e-9, "{mean}");
+}
+
+#[test]
+fn numbers_of_clusters_are_compared() {
+    // Four groups in the corners of a square.
+    let mut rows = String::from("x,y\n");
+    for i in 0..80 {
+        let (a, b) = ((i * 7) % 11, (i * 5) % 13);
+        let corner = (10.0 * f64::from(i % 2), 10.0 * f64::from(i / 2 % 2));
+        rows += &format!("{},{}\n", corner.0 + f64::from(a) / 10.0, corner.1 + f64::from(b) / 10.0);
+    }
+    let bench = Bench::with("f.csv", rows);
+    let done = bench.run("select-k --data f.csv --to 6 --out table.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    for criterion in ["silhouette", "gap", "stability", "consensus"] {
+        assert!(done.out.contains(&format!("{criterion:<12} 4\n")), "{}", done.out);
+    }
+    let table = bench.read("table.csv");
+    assert!(
+        table.starts_with("k,within,silhouette,gap,gap_error,stability,ambiguous\n1,"),
+        "{table}"
+    );
+    assert_eq!(table.lines().count(), 1 + 6);
+    // The same numbers on any number of threads.
+    let json = |threads: usize| {
+        let line = format!("select-k --data f.csv --to 4 --threads {threads} --format json");
+        bench.run(&line).json()["found"].clone()
+    };
+    assert_eq!(json(1), json(3));
+    // What it does not read is refused, as is a method that finds the number itself.
+    let done = bench.run("select-k --data f.csv --k 3");
+    assert!(done.status == 2 && done.err.contains("from --from to --to"), "{}", done.err);
+    let done = bench.run("select-k --data f.csv --clusterer dbscan");
+    assert!(
+        done.status == 2 && done.err.contains("dbscan finds the number of clusters itself"),
+        "{}",
+        done.err
+    );
+    let done = bench.run("select-k --data f.csv --to 70");
+    assert!(
+        done.status != 0 && done.err.contains("from 2 to 64, the objects of a subsample"),
+        "{}",
+        done.err
+    );
 }

@@ -1,0 +1,172 @@
+//! How many clusters are in the data?
+
+use std::time::Instant;
+
+use mustlink::run::guarded;
+use mustlink::{Error, Result};
+use mustlink_experiments::{Found, Selected, Tries, select_k};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::files::check_outputs;
+use crate::job::{Job, JobArgs};
+use crate::options::{Format, in_pool};
+use crate::progress::duration;
+use crate::term;
+
+/// How many clusters? Four criteria over a range of k, from the data alone
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Examples:
+  mustlink select-k --data iris
+  mustlink select-k --data my.csv --from 2 --to 20 --set 'transforms=[\"z_score\"]' --out table.csv
+  mustlink select-k --data my.csv --clusterer gaussian_mixture --to 6
+
+Each criterion has its own idea of a cluster: silhouette (objects nearer to their own than to the next),
+gap (tighter than in data without clusters; says 1 where there are none), stability (the same on other
+subsamples), consensus (few pairs that some subsamples part and some do not). With answers about pairs,
+cluster --clusterer auto without --k chooses k by them, and cobras finds it by asking.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    job: JobArgs,
+    /// Smallest number tried
+    #[arg(long, value_name = "K", default_value_t = 2)]
+    from: usize,
+    /// Largest number tried
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    to: usize,
+    /// Subsamples, and data sets without clusters to compare with
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    draws: usize,
+    /// Most objects looked at: of more a sample is drawn
+    #[arg(long, value_name = "N", default_value_t = 3000)]
+    objects: usize,
+    /// CSV to write with every number, a row per k; - is standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+    /// How to show the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary<'a> {
+    data: &'a str,
+    clusterer: &'a str,
+    seed: u64,
+    #[serde(flatten)]
+    selected: &'a Selected,
+    seconds: f64,
+    warnings: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
+    check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
+    let given = [
+        ("--k", args.job.k.is_some()),
+        ("--constraints", args.job.constraints.is_some()),
+        ("--selector", args.job.selector.is_some()),
+        ("--oracle", args.job.oracle.is_some()),
+        ("--budget", args.job.budget.is_some()),
+        ("--ledger", args.job.ledger.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!(
+            "{option}: select-k looks at the data alone, from --from to --to; with answers, \"mustlink \
+             cluster --clusterer auto\" without --k chooses k by them"
+        )));
+    }
+    // Chosen by nobody: k is what is looked for.
+    let job = Job::open(&JobArgs { k: Some(args.from), ..args.job.clone() }, false)?;
+    let Some(clusterer) = &job.method.clusterer else {
+        return Err(Failure::usage("select-k needs a clusterer; --clusterer names one"));
+    };
+    let name = clusterer.typetag_name();
+    if !clusterer.properties().needs_k {
+        return Err(Failure::usage(format!(
+            "{name} finds the number of clusters itself; cluster with it"
+        )));
+    }
+    if !job.config["clusterer"]["k"].is_null() {
+        return Err(Failure::usage("clusterer.k is what select-k looks for; leave it out"));
+    }
+    let start = Instant::now();
+    let tries = Tries {
+        from: args.from,
+        to: args.to,
+        draws: args.draws,
+        objects: args.objects,
+        ..Tries::default()
+    };
+    let work = || -> Result<(Selected, f64)> {
+        let seen = job.seen()?;
+        let ctx = job.context().child("select_k");
+        let selected = guarded(name, || select_k(&**clusterer, &seen.problem, &tries, &ctx))?;
+        Ok((selected, start.elapsed().as_secs_f64()))
+    };
+    let made = in_pool(args.job.threads, work)?;
+    let warnings = job.finish(&args.job);
+    let (selected, seconds) = made.map_err(|e| job.named(&e))?;
+    if let Some(out) = &args.out {
+        mustlink_datasets::write_rows(out, &rows(&selected.found, |v| v.to_string()))?;
+    }
+    let data = &job.original.name;
+    let shown = match args.format {
+        Format::Json => {
+            let seed = job.seed;
+            let (data, clusterer, selected) = (data.as_str(), name, &selected);
+            let summary = Summary { data, clusterer, seed, selected, seconds, warnings };
+            serde_json::to_string_pretty(&summary)
+                .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?
+        }
+        Format::Text => text(&job, name, &selected, seconds),
+    };
+    if args.out.as_deref() == Some("-") {
+        term::tell(&shown);
+    } else {
+        term::print(&shown)?;
+    }
+    Ok(0)
+}
+
+/// A header and a row for each number.
+fn rows(found: &[Found], number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
+    let head = ["k", "within", "silhouette", "gap", "gap_error", "stability", "ambiguous"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows.extend(found.iter().map(|f| {
+        let numbers = [f.within, f.silhouette, f.gap, f.gap_error, f.stability, f.ambiguous];
+        let cells = numbers.map(|v| v.map(&number).unwrap_or_default());
+        std::iter::once(f.k.to_string()).chain(cells).collect()
+    }));
+    rows
+}
+
+fn text(job: &Job, clusterer: &str, s: &Selected, seconds: f64) -> String {
+    let short = |v: f64| if v.abs() >= 1000.0 { format!("{v:.0}") } else { format!("{v:.3}") };
+    let all = rows(&s.found, short);
+    let head: Vec<&str> = all[0].iter().map(String::as_str).collect();
+    let mut table = term::table(&head);
+    for row in &all[1..] {
+        table.add_row(row);
+    }
+    let mut out = format!("{}: {}\n", job.original.name, job.original.summary());
+    if s.objects < job.set.n() {
+        out += &format!("a sample of {} objects\n", s.objects);
+    }
+    out += &format!("{clusterer}\n\n{table}\n\n");
+    let said = [
+        ("silhouette", s.silhouette),
+        ("gap", s.gap),
+        ("stability", s.stability),
+        ("consensus", s.consensus),
+    ];
+    for (criterion, k) in said {
+        let k = match (criterion, k) {
+            ("gap", Some(1)) => "1: no tighter than data without clusters".into(),
+            ("gap", None) => "none of these is enough".into(),
+            (_, Some(k)) => k.to_string(),
+            (_, None) => "undefined".into(),
+        };
+        out += &format!("{criterion:<12} {k}\n");
+    }
+    out + &format!("{:<12} {}", "time", duration(seconds))
+}

@@ -1,0 +1,371 @@
+//! How many clusters are in the data? Four criteria, each with its own idea of a cluster.
+//!
+//! All look at the same clusterings: of all objects of a sample, and of random halves of it and more. What
+//! they choose need not agree; where they do not, the data have no one answer.
+
+use mustlink_core::prelude::*;
+use mustlink_core::{registry, run};
+use mustlink_kernels::agreement::contingency::adjusted_rand;
+use mustlink_kernels::symmetric_eigen::symmetric_eigen;
+use ndarray::{Array2, Axis};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// What is tried, and how thoroughly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tries {
+    /// Smallest number of clusters, ≥ 2.
+    pub from: usize,
+    /// Largest.
+    pub to: usize,
+    /// Subsamples for stability and consensus, and reference data sets of the gap, ≥ 2.
+    pub draws: usize,
+    /// Share of the objects in a subsample.
+    pub share: f64,
+    /// Objects looked at at most: of more a sample is drawn.
+    pub objects: usize,
+}
+
+impl Default for Tries {
+    fn default() -> Self {
+        Tries { from: 2, to: 10, draws: 20, share: 0.8, objects: 3000 }
+    }
+}
+
+/// What was found for one number of clusters.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// Number of clusters asked for; 1 is one cluster of all objects.
+    pub k: usize,
+    /// Sum of squared distances to the means of the clusters. Of dense data.
+    pub within: Option<f64>,
+    /// Mean silhouette (Rousseeuw 1987), larger is better.
+    pub silhouette: Option<f64>,
+    /// Gap: mean log of `within` of uniform data less that of the data (Tibshirani et al. 2001). Of dense
+    /// data.
+    pub gap: Option<f64>,
+    /// Standard error of the gap, that of drawing included.
+    pub gap_error: Option<f64>,
+    /// Mean adjusted Rand index of two subsamples on their common objects (Ben-Hur et al. 2002), larger is
+    /// better.
+    pub stability: Option<f64>,
+    /// Share of the pairs that some subsamples put together and some do not: more than .1, fewer than .9 of
+    /// those that drew both (Monti et al. 2003; Șenbabaoğlu et al. 2014), smaller is better.
+    pub ambiguous: Option<f64>,
+}
+
+/// What the criteria say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Selected {
+    /// Objects that were looked at.
+    pub objects: usize,
+    /// From one cluster on, in order.
+    pub found: Vec<Found>,
+    /// The number with the largest silhouette.
+    pub silhouette: Option<usize>,
+    /// The smallest number whose gap is at least the next gap less its standard error; 1 where the data
+    /// show no clusters, absent where no number of the range is enough.
+    pub gap: Option<usize>,
+    /// The number with the largest stability.
+    pub stability: Option<usize>,
+    /// The number with the fewest ambiguous pairs.
+    pub consensus: Option<usize>,
+}
+
+/// Looks for the number of clusters of `problem`, whose own k and constraints are not read.
+///
+/// O((draws + references) · numbers) runs of `clusterer` on at most `objects` objects.
+///
+/// # Errors
+/// `BadParam` for a range without numbers or beyond the objects of a subsample; those of the clusterer.
+pub fn select_k(
+    clusterer: &dyn BaseClusterer,
+    problem: &Problem,
+    tries: &Tries,
+    ctx: &Context,
+) -> Result<Selected> {
+    let all = problem.n();
+    let rows: Vec<usize> = if all > tries.objects {
+        let mut rows = ctx.stream("objects").sample(all, tries.objects);
+        rows.sort_unstable();
+        rows
+    } else {
+        (0..all).collect()
+    };
+    let sample = Problem::new(problem.data.subset(&rows));
+    let n = sample.n();
+    let drawn = (tries.share * n as f64).round() as usize;
+    let limits = [
+        ("from", tries.from, 2, tries.to),
+        ("to", tries.to, tries.from, drawn),
+        ("draws", tries.draws, 2, 10_000),
+    ];
+    for (name, value, low, high) in limits {
+        if !(low..=high).contains(&value) {
+            let legal = match name {
+                "to" => format!("from {low} to {high}, the objects of a subsample"),
+                _ => format!("from {low} to {high}"),
+            };
+            return Err(Error::BadParam { name: name.into(), value: value.to_string(), legal });
+        }
+    }
+    let subsamples: Vec<Vec<usize>> = (0..tries.draws)
+        .map(|b| {
+            let mut rows = ctx.child("subsample").index(b).stream("rows").sample(n, drawn);
+            rows.sort_unstable();
+            rows
+        })
+        .collect();
+    let references = references(&sample.data, tries.draws, ctx)?;
+    let judge = |k: usize| {
+        let ctx = ctx.child("k").index(k);
+        let run = |data: &Data, name: &str, b: usize| -> Result<Vec<u32>> {
+            if k == 1 {
+                return Ok(vec![0; data.n()]);
+            }
+            let problem = Problem::new(data.clone()).with_k(k);
+            let ctx = ctx.child(name).index(b);
+            Ok(run::cluster(clusterer, &problem, &ctx)?.clustering.labels)
+        };
+        let labels = run(&sample.data, "all", 0)?;
+        let within = within(&sample.data, &labels);
+        let log_within = |data: &Data, b: usize| -> Result<Option<f64>> {
+            let labels = run(data, "reference", b)?;
+            Ok(self::within(data, &labels).map(f64::ln).filter(|w| w.is_finite()))
+        };
+        let expected: Option<Vec<f64>> =
+            (0..references.len()).map(|b| log_within(&references[b], b)).collect::<Result<_>>()?;
+        let own = within.map(f64::ln).filter(|w| w.is_finite());
+        let (gap, gap_error) = match (own, expected.filter(|e| !e.is_empty())) {
+            (Some(own), Some(logs)) => {
+                let count = logs.len() as f64;
+                let mean = logs.iter().sum::<f64>() / count;
+                let variance = logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / count;
+                (Some(mean - own), Some((variance * (1.0 + 1.0 / count)).sqrt()))
+            }
+            _ => (None, None),
+        };
+        if k == 1 {
+            let (silhouette, stability, ambiguous) = (None, None, None);
+            return Ok(Found { k, within, silhouette, gap, gap_error, stability, ambiguous });
+        }
+        let parts: Vec<Vec<u32>> = (0..subsamples.len())
+            .map(|b| run(&sample.data.subset(&subsamples[b]), "subsample", b))
+            .collect::<Result<_>>()?;
+        Ok(Found {
+            k,
+            within,
+            silhouette: silhouette(&sample.data, &labels)?,
+            gap,
+            gap_error,
+            stability: stability(n, &subsamples, &parts),
+            ambiguous: ambiguous(n, &subsamples, &parts),
+        })
+    };
+    let ks: Vec<usize> = std::iter::once(1).chain(tries.from..=tries.to).collect();
+    let found = ks.into_par_iter().map(judge).collect::<Result<Vec<Found>>>()?;
+    Ok(choose(n, found))
+}
+
+/// The first of the best: of equals the smallest number.
+fn choose(objects: usize, found: Vec<Found>) -> Selected {
+    let best = |score: &dyn Fn(&Found) -> Option<f64>| {
+        let mut best: Option<(f64, usize)> = None;
+        for f in &found {
+            if let Some(score) = score(f)
+                && best.is_none_or(|(most, _)| score > most)
+            {
+                best = Some((score, f.k));
+            }
+        }
+        best.map(|(_, k)| k)
+    };
+    let gap = found.windows(2).find_map(|pair| {
+        let [this, next] = pair else { return None };
+        let enough = this.gap? >= next.gap? - next.gap_error?;
+        // One cluster and the first number of the range need not be neighbours.
+        (enough && next.k == this.k + 1).then_some(this.k)
+    });
+    let (silhouette, stability) = (best(&|f| f.silhouette), best(&|f| f.stability));
+    let consensus = best(&|f| f.ambiguous.map(|share| -share));
+    Selected { objects, gap, silhouette, stability, consensus, found }
+}
+
+/// Sum of squared distances to the means of the clusters; `None` for other than dense data.
+fn within(data: &Data, labels: &[u32]) -> Option<f64> {
+    if data.kind() != DataKind::Dense {
+        return None;
+    }
+    let k = labels.iter().max().map_or(0, |&l| l as usize + 1);
+    let mut sums = Array2::<f64>::zeros((k, data.d()));
+    let mut sizes = vec![0.0; k];
+    for (i, &l) in labels.iter().enumerate() {
+        let mut row = sums.row_mut(l as usize);
+        data.row(i).add_to(row.as_slice_mut().expect("standard layout"), 1.0);
+        sizes[l as usize] += 1.0;
+    }
+    for (mut row, &size) in sums.rows_mut().into_iter().zip(&sizes) {
+        row /= f64::max(size, 1.0);
+    }
+    let squared = |(i, &l): (usize, &u32)| {
+        let mean = sums.row(l as usize);
+        data.row(i).squared_distance(&Row::Dense(mean.as_slice().expect("standard layout")))
+    };
+    Some(labels.iter().enumerate().map(squared).sum())
+}
+
+/// Uniform data in the box around the objects along their principal axes.
+fn references(data: &Data, draws: usize, ctx: &Context) -> Result<Vec<Data>> {
+    let (n, d) = (data.n(), data.d());
+    // The axes of thousands of features take longer than all clusterings.
+    if data.kind() != DataKind::Dense || d > 1000 {
+        return Ok(Vec::new());
+    }
+    let mut x = data.to_dense();
+    let mean = x.mean_axis(Axis(0)).expect("there are objects");
+    x -= &mean;
+    let (_, axes) = symmetric_eigen(x.t().dot(&x), ctx)?;
+    let along = x.dot(&axes);
+    let range = |column: ndarray::ArrayView1<f64>| {
+        column
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)))
+    };
+    let ranges: Vec<(f64, f64)> = along.columns().into_iter().map(range).collect();
+    let draw = |b: usize| {
+        let mut stream = ctx.child("reference").index(b).stream("uniform");
+        let box_ = Array2::from_shape_fn((n, d), |(_, c)| {
+            ranges[c].0 + stream.unit() * (ranges[c].1 - ranges[c].0)
+        });
+        Data::dense((box_.dot(&axes.t()) + &mean).as_standard_layout().into_owned())
+    };
+    (0..draws).map(draw).collect()
+}
+
+fn silhouette(data: &Data, labels: &[u32]) -> Result<Option<f64>> {
+    let metric: Box<dyn Metric> = registry::build_default("silhouette")?;
+    metric.score(&MetricInput { labels, data: Some(data), ..MetricInput::default() })
+}
+
+/// Mean agreement of each subsample with the next, on the objects of both.
+fn stability(n: usize, subsamples: &[Vec<usize>], parts: &[Vec<u32>]) -> Option<f64> {
+    let spread = |b: usize| {
+        let mut labels = vec![NONE; n];
+        subsamples[b].iter().zip(&parts[b]).for_each(|(&i, &l)| labels[i] = l);
+        labels
+    };
+    let all: Vec<Vec<u32>> = (0..parts.len()).map(spread).collect();
+    let agreement = |b: usize| {
+        let (one, other) = (&all[b], &all[(b + 1) % all.len()]);
+        let both = |(a, b): &(&u32, &u32)| **a != NONE && **b != NONE;
+        let (one, other): (Vec<u32>, Vec<u32>) = one.iter().zip(other).filter(both).unzip();
+        adjusted_rand(&one, &other)
+    };
+    let sum: f64 = (0..all.len()).map(agreement).sum();
+    let mean = sum / all.len() as f64;
+    mean.is_finite().then_some(mean)
+}
+
+/// Share of the pairs that were drawn together and are put together neither nearly always nor nearly never.
+fn ambiguous(n: usize, subsamples: &[Vec<usize>], parts: &[Vec<u32>]) -> Option<f64> {
+    /// Objects whose pairs are looked at: more change the share by less than it varies.
+    const MOST: usize = 1000;
+    let step = n.div_ceil(MOST);
+    let looked: Vec<usize> = (0..n).step_by(step).collect();
+    let mut labels = vec![NONE; looked.len() * parts.len()];
+    for (b, (rows, part)) in subsamples.iter().zip(parts).enumerate() {
+        for (&i, &l) in rows.iter().zip(part).filter(|(i, _)| *i % step == 0) {
+            labels[i / step * parts.len() + b] = l;
+        }
+    }
+    let of = |at: usize| &labels[at * parts.len()..(at + 1) * parts.len()];
+    let (mut unclear, mut pairs) = (0u64, 0u64);
+    for i in 0..looked.len() {
+        for j in i + 1..looked.len() {
+            let (mut drawn, mut together) = (0u32, 0u32);
+            for (a, b) in of(i).iter().zip(of(j)) {
+                let both = *a != NONE && *b != NONE;
+                drawn += u32::from(both);
+                together += u32::from(both && a == b);
+            }
+            if drawn > 0 {
+                pairs += 1;
+                let share = f64::from(together) / f64::from(drawn);
+                unclear += u64::from(share > 0.1 && share < 0.9);
+            }
+        }
+    }
+    (pairs > 0).then(|| unclear as f64 / pairs as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `k` round groups in the plane, far from each other.
+    fn groups(k: usize, each: usize) -> Problem {
+        let mut stream = SeedPath::new(5).stream("groups");
+        let x = Array2::from_shape_fn((k * each, 2), |(i, c)| {
+            let turn = (i % k) as f64 / k as f64 * std::f64::consts::TAU;
+            10.0 * [turn.cos(), turn.sin()][c] + stream.normal()
+        });
+        Problem::new(Data::dense(x).unwrap())
+    }
+
+    fn kmeans() -> Box<dyn BaseClusterer> {
+        registry::build_default("kmeans").unwrap()
+    }
+
+    #[test]
+    fn groups_far_apart_are_counted_by_all() {
+        let tries = Tries { to: 7, ..Tries::default() };
+        let found = select_k(&*kmeans(), &groups(4, 30), &tries, &Context::new(1)).unwrap();
+        let said = (found.silhouette, found.gap, found.stability, found.consensus);
+        assert_eq!(said, (Some(4), Some(4), Some(4), Some(4)), "{found:?}");
+        assert_eq!((found.found.len(), found.found[0].k, found.found[1].k), (7, 1, 2));
+        assert!(found.found[3].stability.unwrap() > 0.99);
+    }
+
+    #[test]
+    fn one_group_is_one_cluster_by_the_gap() {
+        let found = select_k(&*kmeans(), &groups(1, 90), &Tries::default(), &Context::new(1));
+        assert_eq!(found.unwrap().gap, Some(1));
+    }
+
+    #[test]
+    fn the_same_on_any_number_of_threads_and_samples_of_many() {
+        let tries = Tries { to: 4, objects: 60, draws: 6, ..Tries::default() };
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| select_k(&*kmeans(), &groups(3, 50), &tries, &Context::new(2)).unwrap())
+        };
+        assert_eq!(run(1), run(3));
+        assert_eq!(run(1).objects, 60);
+    }
+
+    #[test]
+    fn ranges_are_judged() {
+        let with = |from, to| {
+            let tries = Tries { from, to, ..Tries::default() };
+            select_k(&*kmeans(), &groups(2, 5), &tries, &Context::new(1)).map(|s| s.objects)
+        };
+        assert_eq!(with(2, 8), Ok(10));
+        assert!(with(1, 4).unwrap_err().to_string().starts_with("from: "));
+        assert!(with(5, 4).is_err());
+        let many = with(2, 9).unwrap_err().to_string();
+        assert!(many.contains("from 2 to 8, the objects of a subsample"), "{many}");
+    }
+
+    #[test]
+    fn worked_example() {
+        // Objects 0 1 2; two subsamples of all three: 01|2 and 0|12.
+        let rows = vec![vec![0, 1, 2], vec![0, 1, 2]];
+        let parts = vec![vec![0, 0, 1], vec![0, 1, 1]];
+        // 01 and 12 once in two, 02 never.
+        assert_eq!(ambiguous(3, &rows, &parts), Some(2.0 / 3.0));
+        assert_eq!(stability(3, &rows, &[vec![0, 0, 1], vec![1, 1, 0]]), Some(1.0));
+        // 0 and 2 around 1, 9 alone.
+        let data = Data::dense(ndarray::array![[0.0], [2.0], [9.0]]).unwrap();
+        assert_eq!(within(&data, &[0, 0, 1]), Some(2.0));
+    }
+}
