@@ -6,6 +6,7 @@ use crate::figure::{Figure, csv};
 use crate::marks::{At, END, MIDDLE, Mark, START};
 use crate::palette::{COLOURS, GREY, Pen};
 use crate::significance::Significance;
+use crate::statistics::effect::{Effect, effect};
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::signed_rank;
 
@@ -119,7 +120,8 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
 }
 
 /// How much every two methods differ: mean difference, data sets won, tied and lost, p of the signed-rank
-/// test after Holm's adjustment over all pairs.
+/// test. Each cell looks at its two methods alone, so that it stays when a method is added; only the star,
+/// which is Holm's over all pairs, may go.
 pub(crate) fn matrix(found: &Significance) -> Figure {
     let k = found.methods.len();
     let pairs = pairs(found);
@@ -156,7 +158,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
             let texts = [
                 format!("{}{star}", signed(difference)),
                 format!("{won} / {tied} / {lost}"),
-                p_text(pair.adjusted),
+                p_text(pair.p),
             ];
             here.extend(texts.into_iter().enumerate().map(|(line, text)| {
                 let at = (x + 0.5, y + (12.0 + 14.0 * line as f64) / SIZE.1);
@@ -170,7 +172,8 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     }
     let description = format!(
         "A row and a column for each of {k} methods. Each cell: mean difference of row less column, data sets \
-         won, tied and lost by the row, and p after Holm's adjustment over all pairs."
+         won, tied and lost by the row, and p of the pair by itself; a star: below .05 after Holm's adjustment \
+         over all pairs."
     );
     let title = format!("Pairs of methods: {}", found.title());
     // Above the cells is a line of names, and beside them, where they are numbers, a narrow column.
@@ -187,7 +190,9 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     if let Some(powerless) = &powerless {
         chart.note += &format!("; {powerless}");
     }
-    let head = "metric,first,second,mean_difference,won,tied,lost,p_signed_rank,p_holm";
+    let head = "metric,first,second,mean_difference,shift,shift_low,shift_high,rank_biserial,won,tied,lost,\
+                p_signed_rank,p_holm";
+    let number = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
     let lines = pairs.iter().map(|p| {
         let record = found.record(p.first, p.second);
         vec![
@@ -195,6 +200,10 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
             found.methods[p.first].method.clone(),
             found.methods[p.second].method.clone(),
             p.difference.to_string(),
+            number(p.effect.map(|e| e.shift)),
+            number(p.effect.and_then(|e| e.interval).map(|i| i.0)),
+            number(p.effect.and_then(|e| e.interval).map(|i| i.1)),
+            number(p.effect.and_then(|e| e.rank_biserial)),
             record.0.to_string(),
             record.1.to_string(),
             record.2.to_string(),
@@ -204,8 +213,8 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     });
     let mut caption = String::from(
         "Row less column: mean difference over the data sets, data sets won / tied / lost by the row, p of \
-         Wilcoxon's signed-rank test after Holm's adjustment over all pairs; bold with a star below .05. \
-         Blue: the row is better.",
+         Wilcoxon's signed-rank test of the pair by itself; bold with a star where it is below .05 after Holm's \
+         adjustment over all pairs. Blue: the row is better.",
     );
     if let Some(powerless) = powerless {
         caption += &format!(" Mind the number of data sets: {powerless}.");
@@ -217,6 +226,7 @@ struct Pair {
     first: usize,
     second: usize,
     difference: f64,
+    effect: Option<Effect>,
     p: f64,
     adjusted: f64,
 }
@@ -229,7 +239,8 @@ fn pairs(found: &Significance) -> Vec<Pair> {
             let differences: Vec<f64> = both.map(|(a, b)| a - b).collect();
             let difference = differences.iter().sum::<f64>() / differences.len() as f64;
             let p = signed_rank(&differences).p;
-            out.push(Pair { first, second, difference, p, adjusted: 1.0 });
+            let effect = effect(&differences, 0.95);
+            out.push(Pair { first, second, difference, effect, p, adjusted: 1.0 });
         }
     }
     let adjusted = holm(&out.iter().map(|p| p.p).collect::<Vec<_>>());

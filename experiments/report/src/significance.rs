@@ -11,6 +11,7 @@ use crate::curves::CurveSummary;
 use crate::learning_curve::mean_text;
 use crate::sheet::{Cell, Line, Sheet};
 use crate::statistics::bayes::{self, Probabilities};
+use crate::statistics::effect::{Effect, effect};
 use crate::statistics::multiple::{critical_difference, holm};
 use crate::statistics::paired::{SignedRank, signed_rank};
 use crate::statistics::several::{Aligned, Friedman, aligned, friedman};
@@ -41,6 +42,8 @@ pub struct Comparison {
     pub record: (usize, usize, usize),
     /// Mean margin where it is better, and where it is worse.
     pub margins: (Option<f64>, Option<f64>),
+    /// How large these differences are.
+    pub effect: Option<Effect>,
     /// The signed-rank test of these differences.
     pub signed_rank: SignedRank,
     /// The Bayesian one: it is better, no practical difference, it is worse.
@@ -136,6 +139,7 @@ fn of_metric(
             against_best: at.map(|at| (z[j].0, z[j].1, adjusted[at])),
             record: (better.0, differences.len() - better.0 - worse.0, worse.0),
             margins: (better.1, worse.1),
+            effect: at.and_then(|_| effect(&differences, 0.95)),
             signed_rank: signed_rank(&differences),
             bayes: at.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
         }
@@ -173,6 +177,10 @@ struct Numbers<'a> {
     worse: usize,
     margin_better: Option<f64>,
     margin_worse: Option<f64>,
+    shift: Option<f64>,
+    shift_low: Option<f64>,
+    shift_high: Option<f64>,
+    rank_biserial: Option<f64>,
     p_signed_rank: f64,
     probability_better: Option<f64>,
     probability_equal: Option<f64>,
@@ -211,6 +219,10 @@ pub(crate) fn to_csv(all: &[Significance]) -> Result<Vec<u8>> {
                 worse: m.record.2,
                 margin_better: m.margins.0,
                 margin_worse: m.margins.1,
+                shift: m.effect.map(|e| e.shift),
+                shift_low: m.effect.and_then(|e| e.interval).map(|i| i.0),
+                shift_high: m.effect.and_then(|e| e.interval).map(|i| i.1),
+                rank_biserial: m.effect.and_then(|e| e.rank_biserial),
                 p_signed_rank: m.signed_rank.p,
                 probability_better: m.bayes.map(|b| b.first),
                 probability_equal: m.bayes.map(|b| b.equal),
@@ -265,6 +277,46 @@ impl Significance {
         })
     }
 
+    /// Which test was used, why, and what it says.
+    pub(crate) fn sentence(&self) -> String {
+        let why = "Scores of different data sets are no sample of one normal distribution, so methods were \
+                   compared by ranks within data sets.";
+        let control = self.methods.iter().find(|m| m.against_best.is_none());
+        let (Some(control), true) = (control, self.methods.len() > 1) else { return why.into() };
+        let p = self.aligned.p;
+        if p >= LEVEL {
+            return format!(
+                "{why} Aligned ranks do not show that the methods differ at all (p {}): differences below may \
+                 be chance.",
+                shown_p(p)
+            );
+        }
+        let differ = |m: &&Comparison| m.against_best.is_some_and(|a| a.2 < LEVEL);
+        let named = |worse: bool| {
+            let of = self
+                .methods
+                .iter()
+                .filter(differ)
+                .filter(|m| (m.aligned_rank > control.aligned_rank) == worse);
+            of.map(|m| m.method.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let (worse, better) = (named(true), named(false));
+        let others = self.methods.len() - 1;
+        let shown = self.methods.iter().filter(differ).count();
+        let mut said = format!(
+            "{why} Aligned ranks show that they differ (p {}); against {}, {shown} of {others} others do at 5 % \
+             after Holm's adjustment",
+            shown_p(p),
+            control.method
+        );
+        for (what, names) in [("worse", worse), ("better", better)] {
+            if !names.is_empty() {
+                said += &format!("; {what}: {names}");
+            }
+        }
+        said + "."
+    }
+
     /// A row per method: mean, mean rank, data sets won and lost, tests.
     pub(crate) fn sheet(&self) -> Sheet {
         let heads = [
@@ -276,6 +328,8 @@ impl Significance {
             "better (by)",
             "equal",
             "worse (by)",
+            "shift (95 %)",
+            "effect r",
             "signed rank p",
             "P(better)",
             "P(equal)",
@@ -311,6 +365,8 @@ impl Significance {
                 cell(by(m.record.0, m.margins.0)),
                 cell(by(m.record.1, None)),
                 cell(by(m.record.2, m.margins.1)),
+                cell(shift_cell(m.effect)),
+                cell(Cell::number(m.effect.and_then(|e| e.rank_biserial), |r| format!("{r:+.2}"))),
                 cell(Cell::number(Some(m.signed_rank.p), shown_p)),
                 probability(|b| b.first),
                 probability(|b| b.equal),
@@ -319,11 +375,13 @@ impl Significance {
             Line { method: Some(m.number), cells }
         });
         let mut note = format!(
-            "{} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
+            "{} {} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
              {:.2} apart differ at 5 % (Nemenyi). Wins, ties and losses: against all other methods on all data \
              sets. The rest against {}: z of aligned ranks with Holm's adjustment, \
-             data sets where it is better and worse with mean margins, Wilcoxon's signed-rank test, and its \
-             Bayesian form with differences up to {ROPE} as equal.",
+             data sets where it is better and worse with mean margins, the shift of the scores (Hodges and \
+             Lehmann) and the matched-pairs rank-biserial correlation as sizes of effect, Wilcoxon's signed-rank \
+             test, and its Bayesian form with differences up to {ROPE} as equal.",
+            self.sentence(),
             self.sets.len(),
             if self.left_out.is_empty() {
                 String::new()
@@ -353,6 +411,14 @@ impl Significance {
             words: Vec::new(),
         }
     }
+}
+
+/// A shift with its interval, as +.031 [.002, .060].
+fn shift_cell(effect: Option<Effect>) -> Cell {
+    let Some(e) = effect else { return Cell::text("–") };
+    let interval = e.interval.map(|(low, high)| format!(" [{low:+.3}, {high:+.3}]"));
+    let text = format!("{:+.3}{}", e.shift, interval.unwrap_or_default());
+    Cell { value: Some(e.shift), ..Cell::text(text) }
 }
 
 /// The smallest p of a two-sided signed-rank test: all of `sets` differences have one sign.

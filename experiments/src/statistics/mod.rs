@@ -1,5 +1,6 @@
 //! Means, intervals and slopes of one sample, and tests of differences between methods.
 
+pub mod effect;
 mod inference;
 pub mod multiple;
 pub mod paired;

@@ -1,4 +1,4 @@
 //! Tests of differences between methods.
 
 pub mod bayes;
-pub use mustlink_experiments::statistics::{multiple, paired, several};
+pub use mustlink_experiments::statistics::{effect, multiple, paired, several};
