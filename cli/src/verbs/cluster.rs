@@ -46,7 +46,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     save_model: Option<String>,
     /// Folder for a figure of the objects in two dimensions, with their clusters, classes and
-    /// constraints: projection.svg, and projection.csv with its numbers
+    /// constraints: projection.svg, and projection.csv with its numbers; of auto also candidates.svg, with
+    /// the score of each method that it tried
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
     /// Folder for what is in the clusters: clusters.csv with class and most typical objects of each,
@@ -249,6 +250,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let data = if input.n() == labels.len() { input } else { &job.problem.data };
         let projection = Projection { data, labels, constraints, set: &job.set };
         projection.write(folder, &args.formats.plot_formats, job.context())?;
+        let tried = &clustering.extras.tried;
+        mustlink_report::save_candidates(folder, &args.formats.plot_formats, tried)?;
     }
     if let Some(folder) = &args.profile {
         let input = &clustered.input.problem.data;

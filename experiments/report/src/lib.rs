@@ -14,11 +14,12 @@
 //! | `curves`, `samples`, `columns` | means; what is compared pair by pair; what tables show |
 //! | `significance`, `supervision`, `verdicts`, `moved` | what differs; where supervision hurt; claims; what changed |
 //! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures of an experiment |
-//! | `ensemble_figures`, `projection` | those of one ensemble, of one clustering |
+//! | `ensemble_figures`, `projection`, `candidates` | those of one ensemble, one clustering, one choice |
 //! | `table`, `tables`, `paragraph` | the terminal's table; those of the page; the words for a paper |
 //! | `page`, `report`, `kept` | the page; all of it; verdicts kept beside their files |
 
 mod axis;
+mod candidates;
 mod chart;
 pub mod citation;
 mod columns;
@@ -53,6 +54,7 @@ mod table;
 mod tables;
 mod verdicts;
 
+pub use candidates::save_candidates;
 pub use curves::{CurveSummary, PointSummary};
 pub use ensemble_figures::save_ensemble;
 pub use heat_map::near_constant_features;
