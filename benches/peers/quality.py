@@ -45,6 +45,7 @@ OURS = [
     ("itml + kmeans", 'transforms = ["itml"]\nclusterer = "kmeans"'),
     ("itml + pck_means auto", 'transforms = ["itml"]\nclusterer = { type = "pck_means", weight = "auto" }'),
     ("mmc + kmeans", 'transforms = ["mmc"]\nclusterer = "kmeans"'),
+    ("lcvqe", 'clusterer = "lcvqe"'),
     ("gpk_means", 'clusterer = "gpk_means"'),
     ("constrained_complete_link", 'clusterer = "constrained_complete_link"'),
     (
