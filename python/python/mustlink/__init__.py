@@ -1,60 +1,41 @@
-"""Clustering with a few answers to "same or different?": scikit-learn estimators on a Rust core."""
+"""Clustering with a few answers to "same or different?": scikit-learn estimators on a Rust core.
 
-from . import _estimators, _transformers, metrics
-from ._base import Method
-from ._estimators import *  # noqa: F403
+What stands here is loaded when it is first used, so that the command ``mustlink`` starts at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._mustlink import version as _version
-from ._transformers import *  # noqa: F403
-from .constraints import Constraints
-from .ensembles import consensus, generate, impute, plugins
-from .exceptions import (
-    CancelledError,
-    ConfigError,
-    ConstraintError,
-    DataError,
-    InconsistentConstraintsError,
-    InfeasibleConstraintsError,
-    MemoryLimitError,
-    MissingKError,
-    MustlinkError,
-    MustlinkWarning,
-    NumericalError,
-    OracleError,
-    PluginError,
-    TimeLimitError,
-)
-from .experiments import ExperimentResult, run_experiment
-from .session import Question, Session, select
+from ._names import WHERE as _WHERE
+
+if TYPE_CHECKING:
+    from . import metrics as metrics
+    from ._base import *  # noqa: F403
+    from ._estimators import *  # noqa: F403
+    from ._transformers import *  # noqa: F403
+    from .constraints import *  # noqa: F403
+    from .ensembles import *  # noqa: F403
+    from .exceptions import *  # noqa: F403
+    from .experiments import *  # noqa: F403
+    from .session import *  # noqa: F403
 
 __version__: str = _version()
 
-__all__ = [
-    *_estimators.__all__,
-    *_transformers.__all__,
-    "CancelledError",
-    "ConfigError",
-    "ConstraintError",
-    "Constraints",
-    "DataError",
-    "ExperimentResult",
-    "InconsistentConstraintsError",
-    "InfeasibleConstraintsError",
-    "MemoryLimitError",
-    "Method",
-    "MissingKError",
-    "MustlinkError",
-    "MustlinkWarning",
-    "NumericalError",
-    "OracleError",
-    "PluginError",
-    "Question",
-    "Session",
-    "TimeLimitError",
-    "consensus",
-    "generate",
-    "impute",
-    "metrics",
-    "plugins",
-    "run_experiment",
-    "select",
-]
+__all__ = [*_WHERE, "metrics"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("metrics", "model_selection", "testing"):
+        return import_module(f".{name}", __name__)
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_WHERE[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -79,8 +79,10 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Known classes; -1, NaN and None are unknown. Objects of one class must be together, those of
-            two apart.
+            Classes that are known of some objects; -1, NaN and None are unknown. Objects of one class
+            must be together, those of two apart. Where no class is unknown ``y`` is not looked at, since
+            scikit-learn hands on the classes it scores by: ``Constraints.from_labels`` says what is meant
+            to be known.
         constraints : mustlink.Constraints, optional
             What is known about pairs.
         sample_id : array of shape (n_samples,), optional
@@ -115,7 +117,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         }
         try:
             found = _mustlink.cluster(
-                json.dumps(request), _data.parts(X), pairs, _data.classes(y, n), **more
+                json.dumps(request), _data.parts(X), pairs, _data.partial(y, n), **more
             )
         except MissingKError as missing:
             text = str(missing).replace("give --k or the option k", "give n_clusters")
@@ -249,7 +251,8 @@ class Method(Clusterer):
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Known classes, which the method sees; -1, NaN and None are unknown.
+            Classes that are known of some objects, which the method sees; -1, NaN and None are unknown.
+            Where no class is unknown ``y`` is not looked at.
         constraints : mustlink.Constraints, optional
             What is known about pairs.
         sample_id : array of shape (n_samples,), optional

@@ -23,6 +23,7 @@ NAMES = {
     "max_iterations": "max_iter",
     "tolerance": "tol",
     "components": "n_components",
+    "min_points": "min_samples",
 }
 
 

@@ -68,6 +68,13 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
     return out
 
 
+def partial(y: Any, n: int) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+    """Classes that are known of some objects. Where all are known they are no knowledge for the method,
+    but what scikit-learn hands every estimator to score by: then there are none."""
+    known = classes(y, n)
+    return known if known is not None and (known < 0).any() else None
+
+
 def _missing(value: Any) -> bool:
     if value is None:
         return True

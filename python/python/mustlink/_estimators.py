@@ -964,7 +964,7 @@ class DBSCAN(Clusterer):
 
     Parameters
     ----------
-    min_points : an integer in 2..=1000000000; default 5
+    min_samples : an integer in 2..=1000000000; default 5
         Neighbours within the radius that make an object a core, itself among them (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
         What becomes of objects in no dense region.
@@ -997,13 +997,13 @@ class DBSCAN(Clusterer):
     def __init__(
         self,
         *,
-        min_points: int = 5,
+        min_samples: int = 5,
         noise: Literal["singletons", "one_cluster"] = 'singletons',
         radius: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.min_points = min_points
+        self.min_samples = min_samples
         self.noise = noise
         self.radius = radius
         self.random_state = random_state
@@ -2098,7 +2098,7 @@ class OPTICS(Clusterer):
 
     Parameters
     ----------
-    min_points : an integer in 2..=1000000000; default 5
+    min_samples : an integer in 2..=1000000000; default 5
         Neighbours that make an object a core, itself among them (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
         What becomes of objects in no dense region.
@@ -2131,13 +2131,13 @@ class OPTICS(Clusterer):
     def __init__(
         self,
         *,
-        min_points: int = 5,
+        min_samples: int = 5,
         noise: Literal["singletons", "one_cluster"] = 'singletons',
         radius: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.min_points = min_points
+        self.min_samples = min_samples
         self.noise = noise
         self.radius = radius
         self.random_state = random_state

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from . import _catalogue, _config, _data, _mustlink
 from .constraints import columns
+
+
+#: Rows without which nothing can be learned.
+_LEAST = {"drop_constant": 2, "pca": 2}
 
 
 class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,7 +42,10 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             accept_sparse="csr" if sparse else False,
             dtype=[np.float64, np.float32],
             reset=reset,
+            ensure_min_samples=_LEAST.get(self._tag, 1) if reset else 1,
         )
+        if self._tag == "tf_idf":
+            check_non_negative(checked, type(self).__name__)
         return checked, _data.parts(checked)
 
     def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Any:
@@ -49,7 +56,8 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Known classes, for transforms that read constraints; -1, NaN and None are unknown.
+            Classes that are known of some objects, for transforms that read constraints; -1, NaN and
+            None are unknown. Where no class is unknown ``y`` is not looked at.
         constraints : mustlink.Constraints, optional
             What is known about pairs.
         sample_id : array of shape (n_samples,), optional
@@ -68,9 +76,8 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "seed": _config.seed(getattr(self, "random_state", 0)),
             "threads": _config.threads(getattr(self, "n_jobs", None)),
         }
-        classes = _data.classes(y, n) if reads else None
+        classes = _data.partial(y, n) if reads else None
         self._steps = _mustlink.fit_steps(json.dumps(request), x, pairs, classes)
-        self._n_features_out = None
         _data.warn(self._steps.warnings)
         return self
 
@@ -92,4 +99,5 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = "csr" in self._plugin().properties["accepts"]
+        tags.input_tags.positive_only = self._tag == "tf_idf"
         return tags

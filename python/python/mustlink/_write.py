@@ -219,11 +219,48 @@ def metrics() -> str:
     return f"{head}\n__all__ = [\n{names}]\n\n\n" + functions
 
 
+#: What the package shows, beside what is written, by module.
+SHOWN = {
+    "_base": ["Method"],
+    "constraints": ["Constraints"],
+    "ensembles": ["consensus", "generate", "impute", "plugins"],
+    "exceptions": [
+        "CancelledError",
+        "ConfigError",
+        "ConstraintError",
+        "DataError",
+        "InconsistentConstraintsError",
+        "InfeasibleConstraintsError",
+        "MemoryLimitError",
+        "MissingKError",
+        "MustlinkError",
+        "MustlinkWarning",
+        "NumericalError",
+        "OracleError",
+        "PluginError",
+        "TimeLimitError",
+    ],
+    "experiments": ["ExperimentResult", "run_experiment"],
+    "session": ["Question", "Session", "select"],
+}
+
+
+def names() -> str:
+    """Where each name of the package is."""
+    shown = {name: module for module, names in SHOWN.items() for name in names}
+    shown |= {p.class_name: "_estimators" for p in _catalogue.of_role("base_clusterer")}
+    kept = (p for p in _catalogue.of_role("transform") if p.tag not in NO_TRANSFORMERS)
+    shown |= {p.class_name: "_transformers" for p in kept}
+    rows = "".join(f'    "{name}": "{shown[name]}",\n' for name in sorted(shown))
+    return f'{NOTE}\n"""Where each name of the package is."""\n\nWHERE = {{\n{rows}}}\n'
+
+
 def files() -> dict[Path, str]:
     """What is written, by file."""
     return {
         FOLDER / "_estimators.py": estimators(),
         FOLDER / "_transformers.py": transformers(),
+        FOLDER / "_names.py": names(),
         FOLDER / "metrics.py": metrics(),
     }
 
