@@ -4,6 +4,7 @@
 //! become methods, and everything runs without the interpreter's lock. What a function takes beside
 //! arrays comes as one JSON text, so that it is written down in one place.
 
+mod callables;
 mod catalogue;
 mod cluster;
 mod constraints;
@@ -15,6 +16,9 @@ mod interrupt;
 mod job;
 mod metrics;
 mod model;
+mod python_clusterer;
+mod python_metric;
+mod python_selector;
 mod session;
 mod transforms;
 
@@ -31,6 +35,8 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// What `mustlink` is built on.
 #[pymodule]
 mod _mustlink {
+    #[pymodule_export]
+    use super::callables::{check_laws, register};
     #[pymodule_export]
     use super::catalogue::{catalogue, check, read_method, version};
     #[pymodule_export]

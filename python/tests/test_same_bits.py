@@ -32,7 +32,8 @@ def command(*arguments):
 
 
 def tags(role):
-    return [p.tag for p in _catalogue.of_role(role) if p.tag not in NEED_SETUP]
+    found = (p.tag for p in _catalogue.of_role(role))
+    return [tag for tag in found if tag not in NEED_SETUP and not tag.startswith("python_")]
 
 
 def true_constraints(m=25):

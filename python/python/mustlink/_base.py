@@ -152,7 +152,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.fit(X, y, constraints=constraints, sample_id=sample_id)
         return self.labels_
 
-    @available_if(_has_model)
+    @available_if(_has_model)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Array:
         """The cluster of every row of ``X``: that with the nearest centre, as the method takes distances."""
         check_is_fitted(self)

@@ -16,12 +16,34 @@ from .exceptions import ConfigError
 PluginLike = Union[str, Mapping[str, Any], Any]
 
 
+#: Functions that are plugins, by name: their role, and what stands for them in a configuration.
+CALLABLES: dict[str, tuple[str, Any]] = {}
+
+
+#: Where the name of one may stand alone.
+_SLOTS = ("clusterer", "metric", "selector")
+
+
+def slot(value: PluginLike) -> Any:
+    """A plugin by its name, its configuration or an estimator, as the core has it."""
+    return _own({"type": value}) if isinstance(value, str) and value in CALLABLES else plain(value)
+
+
+def _own(value: dict[str, Any]) -> dict[str, Any]:
+    """A function that is a plugin, as the core has it."""
+    name = value.get("type")
+    if name not in CALLABLES:
+        return value
+    return dict(CALLABLES[name][1]({k: v for k, v in value.items() if k != "type"}))
+
+
 def plain(value: Any) -> Any:
     """The value as JSON has it; estimators become their configurations."""
     if hasattr(value, "to_config"):
         return plain(value.to_config())
     if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items() if v is not None}
+        made = {str(k): v for k, v in value.items() if v is not None}
+        return _own({k: slot(v) if k in _SLOTS else plain(v) for k, v in made.items()})
     if isinstance(value, (np.bool_, np.number)):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -49,8 +71,8 @@ def method(config: PluginLike) -> dict[str, Any]:
         path = os.fspath(config)
         if path.endswith((".toml", ".json")):
             found: dict[str, Any] = json.loads(_mustlink.read_method(path))
-            return found
-        return {"clusterer": path}
+            return dict(plain(found))
+        return {"clusterer": slot(path)}
     table = plain(config)
     if not isinstance(table, dict):
         raise ConfigError(f"a method is a table, a name or a file, got {config!r}")

@@ -101,4 +101,5 @@ def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.
     if not members:
         raise DataError("partitions: must hold at least one")
     n = len(members[0]) if n is None else n
-    return np.stack([classes(member, n, "partitions") for member in members])
+    numbered = [classes(member, n, "partitions") for member in members]
+    return np.stack([member for member in numbered if member is not None])

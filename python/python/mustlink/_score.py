@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from . import _config, _data, _mustlink
 from .constraints import columns
 
@@ -35,7 +33,7 @@ def score(
         "unconstrained": _data.classes(unconstrained, n, "unconstrained"),
         "partitions": None if partitions is None else _data.partitions(partitions, n),
     }
-    config = {"metric": {"type": tag, **_config.options(options)}}
+    config = {"metric": _config.plain({"type": tag, **_config.options(options)})}
     found = _mustlink.score(
         json.dumps(config),
         _data.classes(labels, n, "labels_pred"),
@@ -44,7 +42,3 @@ def score(
     )
     return math.nan if found is None else float(found)
 
-
-def labels_array(labels: Any) -> np.ndarray[Any, Any]:
-    """Labels as an array."""
-    return np.asarray(labels)

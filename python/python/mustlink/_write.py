@@ -24,6 +24,11 @@ RANDOM_STATE = "Seed of every random number: a whole number is used as it is, No
 N_JOBS = "Threads; None and -1: one per core. Changes no result."
 
 
+def _of_role(role: str) -> list[Plugin]:
+    """The plugins of a role but for those that stand for functions of Python."""
+    return [p for p in _catalogue.of_role(role) if not p.tag.startswith("python_")]
+
+
 def _wrapped(text: str, indent: str) -> str:
     lines = textwrap.wrap(text, 100 - len(indent), break_long_words=False, break_on_hyphens=False)
     return "\n".join(indent + line for line in lines)
@@ -149,7 +154,7 @@ from ._config import PluginLike
 
 def estimators() -> str:
     """One class per base clusterer."""
-    plugins = _catalogue.of_role("base_clusterer")
+    plugins = _of_role("base_clusterer")
     classes = [_class(p, "Clusterer", [_attributes(p)]) for p in plugins]
     head = f'{NOTE}\n"""One estimator per base clusterer."""\n{HEAD}from ._base import Clusterer\n'
     names = "".join(f'    "{p.class_name}",\n' for p in plugins)
@@ -158,7 +163,7 @@ def estimators() -> str:
 
 def transformers() -> str:
     """One class per transform that keeps its rows."""
-    plugins = [p for p in _catalogue.of_role("transform") if p.tag not in NO_TRANSFORMERS]
+    plugins = [p for p in _of_role("transform") if p.tag not in NO_TRANSFORMERS]
     classes = [_class(p, "Transformer", []) for p in plugins]
     head = f'{NOTE}\n"""One transformer per transform."""\n{HEAD}from ._transform import Transformer\n'
     names = "".join(f'    "{p.class_name}",\n' for p in plugins)
@@ -207,7 +212,7 @@ def _function(plugin: Plugin) -> str:
 
 def metrics() -> str:
     """One function per metric."""
-    plugins = _catalogue.of_role("metric")
+    plugins = _of_role("metric")
     head = (
         f'{NOTE}\n"""How good is a clustering? One function per metric.\n\n'
         "A class of -1, NaN or None is unknown and leaves the object out; so does a label of -1.\n"
@@ -222,8 +227,9 @@ def metrics() -> str:
 #: What the package shows, beside what is written, by module.
 SHOWN = {
     "_base": ["Method"],
+    "callables": ["clusterer", "metric", "selector"],
     "constraints": ["Constraints"],
-    "ensembles": ["consensus", "generate", "impute", "plugins"],
+    "ensembles": ["consensus", "generate", "impute", "list_plugins"],
     "exceptions": [
         "CancelledError",
         "ConfigError",
@@ -248,8 +254,8 @@ SHOWN = {
 def names() -> str:
     """Where each name of the package is."""
     shown = {name: module for module, names in SHOWN.items() for name in names}
-    shown |= {p.class_name: "_estimators" for p in _catalogue.of_role("base_clusterer")}
-    kept = (p for p in _catalogue.of_role("transform") if p.tag not in NO_TRANSFORMERS)
+    shown |= {p.class_name: "_estimators" for p in _of_role("base_clusterer")}
+    kept = (p for p in _of_role("transform") if p.tag not in NO_TRANSFORMERS)
     shown |= {p.class_name: "_transformers" for p in kept}
     rows = "".join(f'    "{name}": "{shown[name]}",\n' for name in sorted(shown))
     return f'{NOTE}\n"""Where each name of the package is."""\n\nWHERE = {{\n{rows}}}\n'

@@ -49,6 +49,7 @@ class Constraints:
 
     n: int
     ids: tuple[Any, ...] | None
+    _columns: tuple[Any, ...]
 
     def __init__(
         self,
@@ -220,11 +221,12 @@ class Constraints:
 
         n = len(y)
         codes = classes(y, n)
-        known = np.flatnonzero(codes >= 0) if codes is not None else np.empty(0, int)
+        assert codes is not None
+        known = np.flatnonzero(codes >= 0)
         a, b = np.triu_indices(len(known), 1)
-        pairs = np.stack([known[a], known[b]], axis=1) if len(known) else np.empty((0, 2), int)
-        signs = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 1, -1) if len(pairs) else []
-        return cls.from_pairs(pairs, np.asarray(signs, int), n=n)
+        pairs = np.stack([known[a], known[b]], axis=1)
+        signs = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 1, -1)
+        return cls.from_pairs(pairs, signs, n=n)
 
     def to_csv(self, file: str | os.PathLike[str]) -> None:
         """Write a CSV ``i,j,type,weight,strength``, as ``mustlink cluster --constraints`` reads it."""
@@ -274,8 +276,8 @@ class Constraints:
             raise ConstraintError("sample_id: an id stands twice; a row can stand in a fold once")
         i, j = place[self._columns[0]], place[self._columns[1]]
         kept = (i >= 0) & (j >= 0)
-        columns = [i[kept].astype(np.uint32), j[kept].astype(np.uint32)]
-        columns += [c[kept] for c in self._columns[2:]]
+        ends = [i[kept].astype(np.uint32), j[kept].astype(np.uint32)]
+        columns = [*ends, *(c[kept] for c in self._columns[2:])]
         return Constraints._of(columns, len(rows), None), int(np.count_nonzero(~kept))
 
     def __eq__(self, other: object) -> bool:

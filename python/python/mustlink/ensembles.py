@@ -175,13 +175,15 @@ def impute(
     return Constraints._of(pairs, n, None)
 
 
-def plugins(role: str | None = None) -> list[str]:
+def list_plugins(role: str | None = None) -> list[str]:
     """The names of all plugins, or of those of one role: ``base_clusterer``, ``query_selector`` …
 
     Examples
     --------
-    >>> from mustlink import plugins
-    >>> "kmeans" in plugins("base_clusterer")
+    >>> from mustlink import list_plugins
+    >>> "kmeans" in list_plugins("base_clusterer")
     True
     """
-    return [p.tag for p in _catalogue.catalogue() if role in (None, p.role)]
+    own = [(name, of) for name, (of, _) in _config.CALLABLES.items()]
+    all_ = own + [(p.tag, p.role) for p in _catalogue.catalogue()]
+    return [name for name, of in all_ if role in (None, of) and not name.startswith("python_")]

@@ -59,9 +59,9 @@ def _asking(
     random_state: Any,
     n_jobs: int | None,
 ) -> dict[str, Any]:
-    method: dict[str, Any] = {"selector": _config.plain(selector)}
+    method: dict[str, Any] = {"selector": _config.slot(selector)}
     if clusterer is not None:
-        method["clusterer"] = _config.plain(clusterer)
+        method["clusterer"] = _config.slot(clusterer)
     if transforms is not None:
         method["transforms"] = _config.plain(transforms)
     return {
@@ -96,9 +96,9 @@ def select(
     >>> from mustlink import select
     >>> X, y = [[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]
     >>> select(X, "random_pairs", y_true=y, budget=3)
-    Constraints(0 must-links, 3 cannot-links, n=4)
+    Constraints(1 must-link, 2 cannot-links, n=4)
     >>> select(X, "random_pairs", oracle=lambda i, j: y[i] == y[j], budget=3)
-    Constraints(0 must-links, 3 cannot-links, n=4)
+    Constraints(1 must-link, 2 cannot-links, n=4)
     """
     x = _data.matrix(X)
     n = _data.rows(x)
@@ -142,7 +142,7 @@ class Session:
     --------
     >>> from mustlink import Session
     >>> X, y = [[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]
-    >>> session = Session(X, selector="cobra")
+    >>> session = Session(X, selector={"type": "cobra", "super_instances": 4})
     >>> for question in session:
     ...     session.tell(y[question.i] == y[question.j])
     >>> session.labels_

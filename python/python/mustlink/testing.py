@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
-from . import _estimators, _transformers
+from . import _catalogue, _config, _estimators, _mustlink, _transformers
 
 #: Checks that fail by intention: estimator, check, reason.
 EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
@@ -42,3 +44,25 @@ def estimators() -> list[Any]:
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
     """The checks that ``estimator`` is known to fail, each with the reason."""
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
+
+
+def check_plugin(name: str, options: Mapping[str, Any] | None = None) -> list[str]:
+    """Try every law of its role on a plugin, and give the names of those that it keeps.
+
+    Raises AssertionError with the broken ones, each on the smallest problem that breaks it.
+
+    Parameters
+    ----------
+    name : str
+        A clusterer, selector or metric; one of the core, or a function that was made one.
+    options : dict, optional
+        Its options.
+    """
+    own = _config.CALLABLES.get(name)
+    role = own[0] if own else _catalogue.find(name).role
+    config = _config.plain({"type": name, **(options or {})})
+    verdicts = _mustlink.check_laws(role, json.dumps(config))
+    broken = [f"{law}: {how}" for law, how in verdicts if how is not None]
+    if broken:
+        raise AssertionError(f"{name} breaks {len(broken)} of {len(verdicts)} laws:\n" + "\n".join(broken))
+    return [law for law, _ in verdicts]
