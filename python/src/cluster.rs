@@ -126,9 +126,9 @@ pub(crate) fn cluster<'py>(
     drop(x);
     let known = known(data.n(), pairs.as_ref(), y.as_ref(), y_true.as_ref()).map_err(of_rows)?;
     let flag: Arc<AtomicBool> = Arc::default();
-    let raised_inside = crate::session::Raised::default();
+    let raised_inside = crate::oracle::Raised::default();
     let asked: Option<Asked> = oracle
-        .map(|oracle| Box::new(crate::session::Callable::new(oracle, &raised_inside)) as Asked);
+        .map(|oracle| Box::new(crate::oracle::Callable::new(oracle, &raised_inside)) as Asked);
     let done = interruptible(py, request.threads, &flag, || {
         let job = Job::new(&request, data, known, &flag).map_err(|e| (e, None))?;
         let ended = carry_out(&job, asked);

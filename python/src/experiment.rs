@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::errors::raised;
 use crate::interrupt::interruptible;
-use crate::session::Raised;
+use crate::oracle::Raised;
 
 /// How an experiment is run.
 #[derive(Deserialize)]

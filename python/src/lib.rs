@@ -16,6 +16,7 @@ mod interrupt;
 mod job;
 mod metrics;
 mod model;
+mod oracle;
 mod python_clusterer;
 mod python_metric;
 mod python_selector;

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mustlink::constraints::Constraints;
-use mustlink::roles::{Answer, Outcome, Question, Refusal, Reply, Respondent};
+use mustlink::roles::{Outcome, Question, Refusal, Respondent};
 use mustlink::selection::Counts;
 use mustlink::{Constraint, Error, Result};
 use numpy::PyReadonlyArray1;
@@ -18,54 +18,7 @@ use crate::data::{Matrix, Pairs, kind, table};
 use crate::errors::{raised, with_text};
 use crate::interrupt::interruptible;
 use crate::job::{Asked, Job, Request};
-
-/// An exception that a callable raised while methods ran.
-#[derive(Clone, Default)]
-pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    /// Keeps an exception for whoever asked for the work.
-    pub fn put(&self, error: PyErr) {
-        *self.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(error);
-    }
-
-    /// The exception, if there was one.
-    pub fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).take()
-    }
-}
-
-/// A callable that answers: +1 together, −1 apart, 0 unknown.
-pub(crate) struct Callable {
-    oracle: Py<PyAny>,
-    raised: Raised,
-}
-
-impl Callable {
-    pub fn new(oracle: Py<PyAny>, raised: &Raised) -> Self {
-        Callable { oracle, raised: raised.clone() }
-    }
-}
-
-fn answered(reply: i8) -> Outcome {
-    let reply = match reply {
-        1.. => Reply::MustLink,
-        0 => Reply::DontKnow,
-        _ => Reply::CannotLink,
-    };
-    Outcome::Answered(Answer::of(reply))
-}
-
-impl Respondent for Callable {
-    fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        let objects = (question.subject, question.reference);
-        let reply: PyResult<i8> = Python::attach(|py| self.oracle.call1(py, objects)?.extract(py));
-        reply.map(answered).map_err(|e| {
-            self.raised.put(e);
-            Error::Oracle("the callable raised an exception".into())
-        })
-    }
-}
+use crate::oracle::{Callable, Raised, answered};
 
 /// Hands questions over and waits for the answers.
 struct Waiting {
