@@ -146,6 +146,9 @@ pub(crate) fn cluster<'py>(
     }
 }
 
+/// Names of features, and how much each counts.
+type Weights<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>);
+
 #[pymethods]
 impl Found {
     /// One label per row, −1 of rows that a transform dropped.
@@ -200,10 +203,7 @@ impl Found {
 
     /// How much each feature counts: their names, and a row per cluster or one for all.
     #[getter]
-    fn weights<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(Vec<String>, Bound<'py, PyArray2<f64>>)>> {
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Weights<'py>>> {
         let Some(weights) = &self.weights else { return Ok(None) };
         let rows = PyArray2::from_vec2(py, &weights.rows)?;
         Ok(Some((weights.features.clone(), rows)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-MODULES = ["_base", "callables", "constraints", "ensembles", "model_selection", "session"]
+MODULES = ["_base", "callables", "constraints", "ensembles", "model_selection", "pairs", "session"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
 BOOK = Path(__file__).parents[2] / "book" / "src"
 PAGES += [BOOK / "python.md", BOOK / "coming-from.md"]

@@ -28,7 +28,7 @@ __all__ = [*_WHERE, "metrics"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("metrics", "model_selection", "testing"):
+    if name in ("metrics", "model_selection", "pairs", "testing"):
         return import_module(f".{name}", __name__)
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
