@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mustlink::closure::{Feasibility, OnConflict};
 use mustlink::clustering::Clustering;
 use mustlink::config;
 use mustlink::constraints::Constraints;
@@ -28,6 +27,7 @@ use crate::file_kind;
 use crate::interrupt;
 pub(crate) use crate::job_args::JobArgs;
 use crate::method_file::method_file;
+use crate::notices;
 use crate::progress::Spinner;
 
 /// One method on one data set.
@@ -209,53 +209,17 @@ impl Job {
             if self.method.selector.is_some() && !args.selection_only {
                 return Err(Error::Usage(unread_answers(unread)));
             }
-            let given = self.problem.constraints.len();
-            if given > 0 {
-                self.warnings.push(format!(
-                    "{unread} reads no constraints: the {given} given ones change nothing; pck_means, \
-                     mpck_means and cop_kmeans are among those that do"
-                ));
-            }
+            self.warnings.extend(notices::unread(&self.method, self.problem.constraints.len()));
         }
         if self.budget == Some(0) {
             self.warnings.push("--budget 0: nothing is asked".into());
         }
-        self.warnings.extend(self.contradictions()?);
+        let found = notices::contradictions(&self.problem, &|i| self.id(i))?;
+        self.warnings.extend(found);
         for warning in &self.warnings {
             args.warn(warning);
         }
         Ok(())
-    }
-
-    /// What is wrong with the given constraints, for methods that live with it.
-    fn contradictions(&self) -> Result<Vec<String>> {
-        let constraints = &self.problem.constraints;
-        if constraints.is_empty() {
-            return Ok(Vec::new());
-        }
-        let closure = self.problem.closure(OnConflict::Keep)?;
-        let conflicts = closure.conflicts().len();
-        // Each chain is a search of its own: long lists of them are no help.
-        if conflicts > 1000 {
-            return Ok(vec![format!(
-                "constraints: {conflicts} cannot-links contradict must-links"
-            )]);
-        }
-        if conflicts > 0 {
-            let error = Error::InconsistentConstraints(closure.witnesses());
-            return Ok(vec![error.render(&|i| self.id(i))]);
-        }
-        // Looking for cliques in large sets may take longer than clustering.
-        match self.problem.k {
-            Some(k) if k <= 2 || constraints.len() <= 10_000 => match closure.feasibility(k) {
-                Feasibility::Infeasible(witness) => {
-                    let error = Error::InfeasibleConstraints { k, witness };
-                    Ok(vec![error.render(&|i| self.id(i))])
-                }
-                _ => Ok(Vec::new()),
-            },
-            _ => Ok(Vec::new()),
-        }
     }
 
     /// The user's name of object `i`.
@@ -377,17 +341,7 @@ impl Job {
 
     /// What is said where the result has not as many clusters as were asked for.
     pub fn other_k(&self, clustering: &Clustering) -> Option<String> {
-        let found = clustering.sizes().iter().filter(|&&size| size > 0).count();
-        let k = self.problem.k.filter(|&k| k != found)?;
-        let needs = self.method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
-        let name = self.clusterer();
-        Some(if needs {
-            format!("k = {k} was asked for, and {name} leaves {} clusters empty", k.abs_diff(found))
-        } else {
-            format!(
-                "k = {k} was asked for, and {name}, which finds their number, made {found} clusters"
-            )
-        })
+        notices::other_k(&self.method, self.clusterer(), self.problem.k, clustering)
     }
 
     /// What is said of answers that contradict each other or the given constraints: how many, what becomes

@@ -1,6 +1,7 @@
 //! The command line of mustlink: thin verbs over the libraries.
 //!
-//! [`main`] is the whole program. A program with plugins of its own is therefore
+//! [`main`] is the whole program, [`run`] the same for arguments that are given. A program with plugins of
+//! its own is therefore
 //!
 //! ```no_run
 //! // use my_plugins as _;
@@ -26,8 +27,11 @@ mod job_args;
 mod memory;
 mod method_file;
 mod model;
+#[doc(hidden)]
+pub mod notices;
 mod options;
 mod profile;
+mod program;
 mod progress;
 mod schema;
 mod term;
@@ -35,6 +39,7 @@ mod toml_text;
 mod validation;
 mod verbs;
 
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -44,6 +49,10 @@ use clap_complete::CompleteEnv;
 use mustlink::kept_children::Keep;
 use mustlink::registry::Catalogue;
 
+#[doc(hidden)]
+pub use crate::memory::default_limit;
+#[doc(hidden)]
+pub use crate::method_file::MethodFile;
 use crate::verbs::Verb;
 
 #[derive(Debug, Parser)]
@@ -64,18 +73,31 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
+    ExitCode::from(run(std::env::args_os()))
+}
+
+/// Runs the program with `args`, the first of which is its name, and gives its exit status.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    program::started_as(args.first());
     // A shell that wants to complete a command gets that and nothing else.
     if std::env::var_os(complete::VARIABLE).is_some() {
         // A mistake in it is told when a command runs.
         let _ = file_kind::own_plugins();
     }
-    CompleteEnv::with_factory(CommandLine::command).var(complete::VARIABLE).complete();
-    let line = match CommandLine::try_parse() {
+    let folder = std::env::current_dir().ok();
+    let completing = CompleteEnv::with_factory(CommandLine::command).var(complete::VARIABLE);
+    let line = match completing.try_complete(&args, folder.as_deref()) {
+        Ok(true) => return 0,
+        Ok(false) => CommandLine::try_parse_from(&args),
+        Err(e) => Err(e),
+    };
+    let line = match line {
         Ok(line) => line,
         Err(e) => {
             // A reader that left early needs no help text.
             let _ = e.print();
-            return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
+            return u8::try_from(e.exit_code()).unwrap_or(2);
         }
     };
     interrupt::watch_termination();
@@ -87,7 +109,7 @@ pub fn main() -> ExitCode {
         file_kind::own_plugins()?;
         line.verb.run()
     };
-    let status = match catch_unwind(AssertUnwindSafe(work)) {
+    match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => complaint::tell(&failure),
         Err(_) => {
@@ -95,8 +117,7 @@ pub fn main() -> ExitCode {
             term::tell(&format!("error: a defect of mustlink, please report it: {place}"));
             4
         }
-    };
-    ExitCode::from(status)
+    }
 }
 
 /// A panic of a plugin becomes an error with its name; the usual text beside it would only disturb.

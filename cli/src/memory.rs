@@ -7,7 +7,7 @@ const SHARE: (u64, u64) = (8, 10);
 /// The default memory limit in bytes: 80 % of the least of the machine's memory, what the control
 /// groups of this process allow, and its limit of address space (`ulimit -v`). `None` where the
 /// system tells nothing.
-pub(crate) fn default_limit() -> Option<u64> {
+pub fn default_limit() -> Option<u64> {
     let least = [machine(), control_group(), address_space()].into_iter().flatten().min()?;
     Some(least / SHARE.1 * SHARE.0)
 }

@@ -18,7 +18,7 @@ use crate::toml_text::as_toml;
 // of the schema.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct MethodFile {
+pub struct MethodFile {
     /// Plugins in other languages, known by their own names: `["my_method.py"]`. Paths start at this
     /// file.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -12,7 +12,7 @@ use crate::file_kind;
 use crate::options::{self, DataDir};
 use crate::progress::{Cells, duration};
 use crate::verbs::report::stale;
-use crate::{interrupt, term};
+use crate::{interrupt, program, term};
 
 /// Run an experiment, or go on where it stopped: a table to standard output, everything to --out; ends
 /// with 1 when cells failed
@@ -145,7 +145,7 @@ fn slurm(args: &Args, out: &Path) -> Result<Option<SlurmOptions>, Failure> {
         place: place.into(),
         message: e.to_string(),
     };
-    let program = std::env::current_exe().map_err(|e| fail("this program", e))?;
+    let program = program::path().map_err(|e| fail("this program", e))?;
     let whole = |p: &Path| std::path::absolute(p).map_err(|e| fail(&p.display().to_string(), e));
     let word = |p: PathBuf| p.display().to_string();
     // A task has one processor unless more are asked for: its cells share nothing but selections.

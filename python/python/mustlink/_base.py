@@ -1,0 +1,288 @@
+"""What all estimators have in common."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _catalogue, _config, _data, _mustlink
+from .constraints import columns
+from .exceptions import MissingKError
+
+Array = np.ndarray[Any, Any]
+
+
+class MissingNClustersError(MissingKError):
+    """The method needs ``n_clusters``."""
+
+
+def _has_model(estimator: Clusterer) -> bool:
+    return estimator._puts_to_centres() and getattr(estimator, "_model", True) is not None
+
+
+class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Groups the rows of a matrix."""
+
+    #: Name of the plugin.
+    _tag: str
+
+    labels_: Array
+    n_iter_: int
+    objective_: float
+    status_: str
+    violations_: dict[str, int]
+    cluster_centers_: Array
+    feature_weights_: Array
+    n_features_in_: int
+    feature_names_in_: Array
+
+    # What belongs to a run, beside the options of the method.
+    _OF_RUN = ("n_clusters", "random_state", "n_jobs")
+
+    def to_config(self) -> dict[str, Any]:
+        """The clusterer as it stands in a method file."""
+        own = {_catalogue.NAMES.get(o.name, o.name): o.name for o in self._options()}
+        given = {
+            own[name]: value
+            for name, value in self.get_params(deep=False).items()
+            if name in own and name not in self._OF_RUN
+        }
+        n_clusters = getattr(self, "n_clusters", None)
+        if n_clusters is not None and "n_clusters" in own:
+            given["k"] = n_clusters
+        return {"type": self._tag, **_config.options(given)}
+
+    def _method(self) -> dict[str, Any]:
+        clusterer = self.to_config()
+        clusterer.pop("k", None)
+        return {"clusterer": clusterer}
+
+    def _options(self) -> tuple[_catalogue.Option, ...]:
+        return _catalogue.find(self._tag).options
+
+    def _facts(self) -> dict[str, Any]:
+        return _catalogue.find(self._tag).properties
+
+    def _puts_to_centres(self) -> bool:
+        return bool(self._facts()["gives_centers"])
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Any:
+        """Cluster the rows of ``X``.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features)
+            Numbers, dense or sparse.
+        y : array of shape (n_samples,), optional
+            Classes that are known of some objects; -1, NaN and None are unknown. Objects of one class
+            must be together, those of two apart. Where no class is unknown ``y`` is not looked at, since
+            scikit-learn hands on the classes it scores by: ``Constraints.from_labels`` says what is meant
+            to be known.
+        constraints : mustlink.Constraints, optional
+            What is known about pairs.
+        sample_id : array of shape (n_samples,), optional
+            The id of each row, by which constraints find theirs where rows are split.
+
+        Returns
+        -------
+        self
+        """
+        self._run(X, y, constraints, sample_id)
+        return self
+
+    def _run(self, X: Any, y: Any, constraints: Any, sample_id: Any, **more: Any) -> Any:
+        accepts = self._facts()["accepts"]
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr" if "csr" in accepts else False,
+            dtype=[np.float64, np.float32],
+        )
+        n = X.shape[0]
+        pairs, self.n_constraints_dropped_ = columns(constraints, n, sample_id)
+        request = {
+            "method": self._method(),
+            "k": _config.plain(getattr(self, "n_clusters", None)),
+            "seed": _config.seed(getattr(self, "random_state", 0)),
+            "threads": _config.threads(getattr(self, "n_jobs", None)),
+            "features": _config.names(getattr(self, "feature_names_in_", ())),
+            "ids": None if sample_id is None else _config.names(sample_id),
+            "quiet_unread": True,
+            **more.pop("request", {}),
+        }
+        try:
+            found = _mustlink.cluster(
+                json.dumps(request), _data.parts(X), pairs, _data.partial(y, n), **more
+            )
+        except MissingKError as missing:
+            text = str(missing).replace("give --k or the option k", "give n_clusters")
+            raise MissingNClustersError(text) from None
+        _data.warn(found.warnings)
+        self._keep(found)
+        return found
+
+    def _keep(self, found: Any) -> None:
+        self._model = found.model
+        self.labels_ = found.labels
+        self.n_iter_ = max(1, len(found.history))
+        self.objective_ = found.objective
+        self.status_ = found.status
+        must, cannot = found.violations
+        self.violations_ = {"must_link": must, "cannot_link": cannot}
+        learned = {
+            "cluster_centers_": found.centers,
+            "feature_weights_": None if found.weights is None else found.weights[1],
+            "tried_": found.tried or None,
+        }
+        for name, value in learned.items():
+            if value is not None:
+                setattr(self, name, value)
+            elif name in self.__dict__:
+                delattr(self, name)
+
+    def fit_predict(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None
+    ) -> Array:
+        """As ``fit``, and gives the labels."""
+        self.fit(X, y, constraints=constraints, sample_id=sample_id)
+        return self.labels_
+
+    @available_if(_has_model)  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Array:
+        """The cluster of every row of ``X``: that with the nearest centre, as the method takes distances."""
+        check_is_fitted(self)
+        accepts = self._facts()["accepts"]
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr" if "csr" in accepts else False,
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+        threads = _config.threads(getattr(self, "n_jobs", None))
+        labels: Array = self._model.predict(_data.parts(X), threads)
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = "csr" in self._facts()["accepts"]
+        return tags
+
+
+class Method(Clusterer):
+    """Any method: transforms, a clusterer, a selector with its oracle.
+
+    Parameters
+    ----------
+    config : dict, str or path
+        A method as in a method file, the path of one, or the name of a clusterer.
+    n_clusters : int, optional
+        Number of clusters. Absent: that of the method, else the number of classes in ``y``.
+    random_state : int, RandomState or None
+        Seed of every random number. Absent: that of the method file, else 0.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+    budget : int, optional
+        Most questions, where the method asks.
+
+    Examples
+    --------
+    >>> from mustlink import Method
+    >>> X = [[0.0, 9e5], [0.1, 8e5], [5.0, 9e5], [5.2, 8e5]]
+    >>> Method({"transforms": ["min_max"], "clusterer": "kmeans"}, n_clusters=2).fit(X).labels_
+    array([0, 1, 0, 1])
+    """
+
+    def __init__(
+        self,
+        config: Any = "kmeans",
+        n_clusters: int | None = None,
+        *,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        budget: int | None = None,
+    ) -> None:
+        self.config = config
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.budget = budget
+
+    def to_config(self) -> dict[str, Any]:
+        """The method as it stands in a method file, every default written out."""
+        checked: dict[str, Any] = json.loads(_mustlink.check(json.dumps(self._method())))
+        return checked
+
+    def _method(self) -> dict[str, Any]:
+        table = _config.method(self.config)
+        return {key: v for key, v in table.items() if key not in ("k", "seed", "plugins")}
+
+    def _facts(self) -> dict[str, Any]:
+        clusterer = self._method().get("clusterer")
+        tag = clusterer if isinstance(clusterer, str) else (clusterer or {}).get("type")
+        if tag is None:
+            return {"accepts": ["dense", "csr"], "gives_centers": False}
+        found = [p for p in _catalogue.catalogue() if p.tag == tag]
+        facts = dict(found[0].properties) if found else {"accepts": ["dense"], "gives_centers": True}
+        if self._method().get("transforms"):
+            # The first of them decides.
+            facts["accepts"] = ["dense", "csr"]
+        return facts
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Any = None,
+        sample_id: Any = None,
+        y_true: Any = None,
+        oracle: Any = None,
+    ) -> Any:
+        """Cluster the rows of ``X``; where the method asks, ``oracle(i, j)`` answers, or ``y_true``.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features)
+            Numbers, dense or sparse.
+        y : array of shape (n_samples,), optional
+            Classes that are known of some objects, which the method sees; -1, NaN and None are unknown.
+            Where no class is unknown ``y`` is not looked at.
+        constraints : mustlink.Constraints, optional
+            What is known about pairs.
+        sample_id : array of shape (n_samples,), optional
+            The id of each row, by which constraints find theirs where rows are split.
+        y_true : array of shape (n_samples,), optional
+            Classes that only the oracle sees.
+        oracle : callable, optional
+            ``oracle(i, j)`` says whether two rows belong together: True, False, or None.
+
+        Returns
+        -------
+        self
+        """
+        from .session import answering
+
+        table = _config.method(self.config)
+        request: dict[str, Any] = {"budget": self.budget}
+        if self.n_clusters is None and "k" in table:
+            request["k"] = table["k"]
+        if self.random_state is None:
+            request["seed"] = table.get("seed", 0)
+        found = self._run(
+            X,
+            y,
+            constraints,
+            sample_id,
+            request=request,
+            y_true=None if y_true is None else _data.classes(y_true, len(y_true), "y_true"),
+            oracle=None if oracle is None else answering(oracle),
+        )
+        if found.queries is not None:
+            self.n_queries_ = found.queries[0]
+        return self

@@ -1,0 +1,121 @@
+"""The plugins, as the core describes them, and what they are called in Python."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from . import _mustlink
+
+#: Parts of names that stand for several words and are written in capitals.
+ACRONYMS = frozenset(
+    "ami ari clac cop cosc cspa dbscan em gpk hbgf hgpa hmrf itml kcc lac lcvqe lsi mcla mmc mpck nmi "
+    "npu optics pca pck rca scop vi wbpa wsbpa wspa".split()
+)
+
+#: Options under the names that scikit-learn has for them.
+NAMES = {
+    "k": "n_clusters",
+    "restarts": "n_init",
+    "max_iterations": "max_iter",
+    "tolerance": "tol",
+    "components": "n_components",
+    "min_points": "min_samples",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a plugin."""
+
+    name: str
+    accepts: str
+    default: Any
+    description: str
+
+    @property
+    def python_name(self) -> str:
+        """Its name in Python."""
+        return NAMES.get(self.name, self.name)
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One plugin."""
+
+    tag: str
+    role: str
+    key: str
+    summary: str
+    documentation: str
+    options: tuple[Option, ...]
+    properties: dict[str, Any]
+    references: tuple[str, ...]
+    version: int
+
+    @property
+    def class_name(self) -> str:
+        """Its name as a class: `pck_means` is `PCKMeans`."""
+        words = self.tag.replace("kmeans", "k_means").split("_")
+        return "".join(w.upper() if w in ACRONYMS or len(w) == 1 else w.capitalize() for w in words)
+
+
+@lru_cache(maxsize=None)
+def catalogue() -> tuple[Plugin, ...]:
+    """All plugins of the core, sorted by role and tag."""
+    return tuple(
+        Plugin(
+            tag=d["name"],
+            role=d["role"],
+            key=d["key"],
+            summary=d["summary"],
+            documentation=d["documentation"],
+            options=tuple(
+                Option(o["name"], o["accepts"], o["default"], o["description"]) for o in d["options"]
+            ),
+            properties=d["properties"],
+            references=tuple(d["references"]),
+            version=d["version"],
+        )
+        for d in json.loads(_mustlink.catalogue())
+    )
+
+
+def of_role(role: str) -> list[Plugin]:
+    """The plugins of one role."""
+    return [p for p in catalogue() if p.role == role]
+
+
+def find(tag: str) -> Plugin:
+    """The plugin with this tag."""
+    return next(p for p in catalogue() if p.tag == tag)
+
+
+def annotation(option: Option) -> str:
+    """The type of an option, read from what it accepts."""
+    words: list[str] = []
+    types: list[str] = []
+    for part in re.findall(r'"[^"]*"|an? [a-z ]+|true or false', option.accepts):
+        part = part.removesuffix(" or ").removesuffix(" in ").strip()
+        if part.startswith('"'):
+            words.append(part)
+        elif part == "true or false":
+            types.append("bool")
+        elif part.startswith("an integer"):
+            types.append("int")
+        elif part.startswith("a number"):
+            types.append("float")
+        elif part.startswith("a string"):
+            types.append("str")
+        elif part.startswith("a list"):
+            types.append("Sequence[Any]")
+        elif part.startswith("a table"):
+            types.append("Mapping[str, Any]")
+        else:
+            types.append("PluginLike")
+    if words:
+        types.insert(0, f"Literal[{', '.join(words)}]")
+    return " | ".join(dict.fromkeys(types)) or "Any"

@@ -1,0 +1,104 @@
+"""How what people write in Python becomes a configuration of the core."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from . import _mustlink
+from .exceptions import ConfigError
+
+#: A plugin: its name, its configuration, or an estimator.
+PluginLike = Union[str, Mapping[str, Any], Any]
+
+
+#: Functions that are plugins, by name: their role, and what stands for them in a configuration.
+CALLABLES: dict[str, tuple[str, Any]] = {}
+
+
+#: Where the name of one may stand alone.
+_SLOTS = ("clusterer", "metric", "selector")
+
+
+def slot(value: PluginLike) -> Any:
+    """A plugin by its name, its configuration or an estimator, as the core has it."""
+    return _own({"type": value}) if isinstance(value, str) and value in CALLABLES else plain(value)
+
+
+def _own(value: dict[str, Any]) -> dict[str, Any]:
+    """A function that is a plugin, as the core has it."""
+    name = value.get("type")
+    if name not in CALLABLES:
+        return value
+    return dict(CALLABLES[name][1]({k: v for k, v in value.items() if k != "type"}))
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it; estimators become their configurations."""
+    if hasattr(value, "to_config"):
+        return plain(value.to_config())
+    if isinstance(value, Mapping):
+        made = {str(k): v for k, v in value.items() if v is not None}
+        return _own({k: slot(v) if k in _SLOTS else plain(v) for k, v in made.items()})
+    if isinstance(value, (np.bool_, np.number)):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise ConfigError(
+        f"{type(value).__name__}: is no value of an option; accepted are numbers, words, lists, "
+        "tables and estimators of mustlink"
+    )
+
+
+def options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are not left at their defaults."""
+    return {name: plain(value) for name, value in given.items() if value is not None}
+
+
+def method(config: PluginLike) -> dict[str, Any]:
+    """A whole method: a table, the path of a method file, or a clusterer alone."""
+    if isinstance(config, (str, os.PathLike)):
+        path = os.fspath(config)
+        if path.endswith((".toml", ".json")):
+            found: dict[str, Any] = json.loads(_mustlink.read_method(path))
+            return dict(plain(found))
+        return {"clusterer": slot(path)}
+    table = plain(config)
+    if not isinstance(table, dict):
+        raise ConfigError(f"a method is a table, a name or a file, got {config!r}")
+    return {"clusterer": table} if "type" in table else table
+
+
+def seed(random_state: Any) -> int:
+    """The seed of a run: a whole number as it is, anything else through NumPy."""
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ConfigError(f"random_state: must be >= 0, got {random_state}")
+        return int(random_state)
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def threads(n_jobs: int | None) -> int | None:
+    """The number of threads; one per core for None and -1."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    if not 1 <= n_jobs <= 4096:
+        raise ConfigError(f"n_jobs: must be None, -1 or in 1..=4096, got {n_jobs}")
+    return int(n_jobs)
+
+
+def names(given: Sequence[Any] | None) -> list[str] | None:
+    """Names as text."""
+    return None if given is None else [str(name) for name in given]

@@ -1,0 +1,105 @@
+"""How arrays, frames and labels are handed to the core."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .exceptions import DataError, MustlinkWarning
+
+
+def parts(x: Any) -> Any:
+    """The matrix as the core takes it: as it is, or the parts of a sparse one."""
+    if not sp.issparse(x):
+        return x
+    rows = sp.csr_matrix(x, dtype=np.float64, copy=False)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return (rows.indptr.astype(np.int64), rows.indices.astype(np.uint32), rows.data, rows.shape[1])
+
+
+def joined(made: Any) -> Any:
+    """A matrix of the core as NumPy or SciPy have it."""
+    if not isinstance(made, tuple):
+        return made
+    offsets, columns, values, d = made
+    return sp.csr_matrix((values, columns.astype(np.int64), offsets), shape=(len(offsets) - 1, d))
+
+
+def matrix(x: Any) -> Any:
+    """A matrix of numbers from whatever holds one."""
+    from sklearn.utils import check_array
+
+    return parts(check_array(x, accept_sparse="csr", dtype=[np.float64, np.float32]))
+
+
+def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int64]] | None:
+    """Classes by number, -1 where unknown: -1, NaN, None and missing values of a frame are."""
+    if y is None:
+        return None
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n,):
+        raise DataError(f"{name}: must hold one class per row, {n}, got shape {values.shape}")
+    if values.dtype.kind == "f":
+        unknown = np.isnan(values) | (values == -1)
+    elif values.dtype.kind == "O":
+        # A missing value differs from itself, or is no truth value when it is compared.
+        unknown = np.array([_missing(v) for v in values], dtype=bool)
+    elif values.dtype.kind in "iu":
+        unknown = values == -1
+    else:
+        unknown = np.zeros(n, dtype=bool)
+    out = np.full(n, -1, dtype=np.int64)
+    known = values[~unknown]
+    if known.dtype.kind == "O" and known.size:
+        kinds = {type(v) for v in known}
+        known = known.astype(str) if len(kinds) > 1 or str in kinds else np.array(known.tolist())
+    found, out[~unknown] = np.unique(known, return_inverse=True)
+    if found.dtype.kind == "f" and len(found) > 2 and np.any(found != np.round(found)):
+        first = found[found != np.round(found)][0]
+        warn([f"{name}: {first} is one of {len(found)} classes: is it a measurement?"])
+    return out
+
+
+def partial(y: Any, n: int) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+    """Classes that are known of some objects. Where all are known they are no knowledge for the method,
+    but what scikit-learn hands every estimator to score by: then there are none."""
+    known = classes(y, n)
+    return known if known is not None and (known < 0).any() else None
+
+
+def _missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value) or (not isinstance(value, str) and bool(value == -1))
+    except TypeError:
+        return True
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Hands the warnings of a run to Python."""
+    for text in texts:
+        warnings.warn(text, MustlinkWarning, stacklevel=4)
+
+
+def rows(x: Any) -> int:
+    """Number of rows of what ``parts`` gave."""
+    return len(x[0]) - 1 if isinstance(x, tuple) else int(x.shape[0])
+
+
+def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Partitions by number, a row per member; -1, NaN and None are missing labels."""
+    members = [given] if np.ndim(given) == 1 else list(given)
+    if not members:
+        raise DataError("partitions: must hold at least one")
+    n = len(members[0]) if n is None else n
+    numbered = [classes(member, n, "partitions") for member in members]
+    return np.stack([member for member in numbered if member is not None])

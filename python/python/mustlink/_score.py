@@ -1,0 +1,44 @@
+"""How metrics are called."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from . import _config, _data, _mustlink
+from .constraints import columns
+
+
+def score(
+    tag: str,
+    options: Mapping[str, Any],
+    labels: Any,
+    classes: Any,
+    *,
+    X: Any = None,
+    constraints: Any = None,
+    heldout: Any = None,
+    unconstrained: Any = None,
+    partitions: Any = None,
+) -> float:
+    """The score of ``labels`` by the metric ``tag``."""
+    n = len(labels)
+    beside = {
+        "x": None if X is None else _data.matrix(X),
+        "kind": None,
+        "constraints": columns(constraints, n)[0],
+        "heldout": columns(heldout, n)[0],
+        "unconstrained": _data.classes(unconstrained, n, "unconstrained"),
+        "partitions": None if partitions is None else _data.partitions(partitions, n),
+    }
+    config = {"metric": _config.plain({"type": tag, **_config.options(options)})}
+    found = _mustlink.score(
+        json.dumps(config),
+        _data.classes(labels, n, "labels_pred"),
+        _data.classes(classes, n, "labels_true"),
+        beside,
+    )
+    return math.nan if found is None else float(found)
+

@@ -1,0 +1,103 @@
+"""What all transformers have in common."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from . import _catalogue, _config, _data, _mustlink
+from .constraints import columns
+
+
+#: Rows without which nothing can be learned.
+_LEAST = {"drop_constant": 2, "pca": 2}
+
+
+class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Changes the features of the rows of a matrix."""
+
+    #: Name of the plugin.
+    _tag: str
+
+    n_features_in_: int
+
+    def to_config(self) -> dict[str, Any]:
+        """The transform as it stands in a method file."""
+        own = {_catalogue.NAMES.get(o.name, o.name): o.name for o in self._plugin().options}
+        given = {own[k]: v for k, v in self.get_params(deep=False).items() if k in own}
+        return {"type": self._tag, **_config.options(given)}
+
+    def _plugin(self) -> _catalogue.Plugin:
+        return _catalogue.find(self._tag)
+
+    def _matrix(self, X: Any, reset: bool) -> Any:
+        sparse = "csr" in self._plugin().properties["accepts"]
+        checked = validate_data(
+            self,
+            X,
+            accept_sparse="csr" if sparse else False,
+            dtype=[np.float64, np.float32],
+            reset=reset,
+            ensure_min_samples=_LEAST.get(self._tag, 1) if reset else 1,
+        )
+        if self._tag == "tf_idf":
+            check_non_negative(checked, type(self).__name__)
+        return checked, _data.parts(checked)
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Any:
+        """Learn what is needed from the rows of ``X``, and from constraints where the transform reads them.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features)
+            Numbers, dense or sparse.
+        y : array of shape (n_samples,), optional
+            Classes that are known of some objects, for transforms that read constraints; -1, NaN and
+            None are unknown. Where no class is unknown ``y`` is not looked at.
+        constraints : mustlink.Constraints, optional
+            What is known about pairs.
+        sample_id : array of shape (n_samples,), optional
+            The id of each row, by which constraints find theirs where rows are split.
+
+        Returns
+        -------
+        self
+        """
+        X, x = self._matrix(X, reset=True)
+        n = X.shape[0]
+        pairs, _ = columns(constraints, n, sample_id)
+        reads = self._plugin().properties["reads_constraints"]
+        request = {
+            "method": {"transforms": [self.to_config()]},
+            "seed": _config.seed(getattr(self, "random_state", 0)),
+            "threads": _config.threads(getattr(self, "n_jobs", None)),
+        }
+        classes = _data.partial(y, n) if reads else None
+        self._steps = _mustlink.fit_steps(json.dumps(request), x, pairs, classes)
+        _data.warn(self._steps.warnings)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The rows of ``X`` after the transform."""
+        check_is_fitted(self, "_steps")
+        _, x = self._matrix(X, reset=False)
+        threads = _config.threads(getattr(self, "n_jobs", None))
+        return _data.joined(self._steps.apply(x, threads))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the features after the transform."""
+        from sklearn.utils.validation import _check_feature_names_in
+
+        check_is_fitted(self, "_steps")
+        names = _check_feature_names_in(self, input_features)
+        return np.asarray(self._steps.names([str(name) for name in names]), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = "csr" in self._plugin().properties["accepts"]
+        tags.input_tags.positive_only = self._tag == "tf_idf"
+        return tags

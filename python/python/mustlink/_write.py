@@ -1,0 +1,282 @@
+"""Writes the classes and functions of the plugins from the catalogue: `python -m mustlink._write`.
+
+A test says when this is to be done again.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from . import _catalogue
+from ._catalogue import Option, Plugin, annotation
+
+FOLDER = Path(__file__).parent
+NOTE = "# Written from the catalogue by `python -m mustlink._write`."
+
+#: Transforms that no scikit-learn transformer can be: they change rows, or take tables of words.
+NO_TRANSFORMERS = ("deduplicate", "impute_missing", "one_hot")
+
+RANDOM_STATE = "Seed of every random number: a whole number is used as it is, None draws one."
+N_JOBS = "Threads; None and -1: one per core. Changes no result."
+
+
+def _of_role(role: str) -> list[Plugin]:
+    """The plugins of a role but for those that stand for functions of Python."""
+    return [p for p in _catalogue.of_role(role) if not p.tag.startswith("python_")]
+
+
+def _wrapped(text: str, indent: str) -> str:
+    lines = textwrap.wrap(text, 100 - len(indent), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(indent + line for line in lines)
+
+
+def _clean(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+def _default(option: Option) -> Any:
+    """The default in a signature: what is no plain value is left to the core, by None."""
+    value = option.default
+    if isinstance(value, dict) and "type" in value:
+        own = {o.name: o.default for o in _catalogue.find(value["type"]).options}
+        given = {k: v for k, v in value.items() if k != "type" and v is not None}
+        same = given == {k: v for k, v in own.items() if v is not None}
+        return value["type"] if same else None
+    if isinstance(value, list):
+        return tuple(value) if all(isinstance(v, (str, int, float)) for v in value) else None
+    return None if isinstance(value, dict) else value
+
+
+def _type(option: Option) -> str:
+    found = annotation(option)
+    return found if _default(option) is not None or found == "Any" else f"{found} | None"
+
+
+def _shown(option: Option) -> str:
+    default = _default(option)
+    return "absent" if default is None else repr(default)
+
+
+def _documentation(plugin: Plugin) -> str:
+    """The text of a plugin in the sections that Python has."""
+    out: list[str] = []
+    for line in plugin.documentation.splitlines():
+        if line.startswith("# "):
+            heading = line[2:]
+            out += ["", f"**{heading}**", ""]
+        else:
+            out.append(line)
+    text = "\n".join(out).strip()
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return _clean(text)
+
+
+def _parameter(name: str, kind: str, text: str) -> str:
+    return f"    {name} : {kind}\n{_wrapped(_clean(text), '        ')}"
+
+
+def _parameters(plugin: Plugin, options: list[Option], clusters: bool) -> Iterator[str]:
+    for o in options:
+        default = "optional" if _default(o) is None else f"default {_shown(o)}"
+        yield _parameter(o.python_name, f"{o.accepts}; {default}", o.description)
+    yield _parameter("random_state", "int, RandomState or None; default 0", RANDOM_STATE)
+    yield _parameter("n_jobs", "int, optional", N_JOBS)
+
+
+def _signature(options: list[Option], first: str | None) -> list[str]:
+    lines = [] if first is None else [f"{first}: int | None = None,"]
+    lines.append("*,")
+    for o in options:
+        if o.python_name != first:
+            lines.append(f"{o.python_name}: {_type(o)} = {_default(o)!r},")
+    return [*lines, "random_state: Any = 0,", "n_jobs: int | None = None,"]
+
+
+N_CLUSTERS = Option(
+    "k", "an integer >= 1", None, "Number of clusters; absent: that of the classes in `y`."
+)
+
+
+def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
+    options = sorted(plugin.options, key=lambda o: o.name != "k")
+    clusters = base == "Clusterer"
+    if clusters and plugin.properties.get("needs_k") and not any(o.name == "k" for o in options):
+        options.insert(0, N_CLUSTERS)
+    if clusters:
+        options = [N_CLUSTERS if o.name == "k" else o for o in options]
+    has_k = any(o.name == "k" for o in options)
+    first = "n_clusters" if has_k and clusters else None
+    names = [o.python_name for o in options] + ["random_state", "n_jobs"]
+    assert len(set(names)) == len(names), f"{plugin.tag}: {names}"
+    doc = [textwrap.indent(_documentation(plugin), "    ", lambda line: bool(line.strip()))]
+    doc += ["    Parameters\n    ----------"]
+    doc[-1] += "\n" + "\n".join(_parameters(plugin, options, clusters))
+    doc += sections
+    if plugin.references:
+        doc += [_wrapped(f"References: {', '.join(plugin.references)}.", "    ")]
+    body = "\n\n".join(doc).lstrip()
+    init = "\n".join(f"        {line}" for line in _signature(options, first))
+    fields = "\n".join(f"        self.{name} = {name}" for name in names)
+    return (
+        f'class {plugin.class_name}({base}):\n    """{body}\n    """\n\n'
+        f'    _tag = "{plugin.tag}"\n\n'
+        f"    def __init__(\n        self,\n{init}\n    ) -> None:\n{fields}\n"
+    )
+
+
+def _attributes(plugin: Plugin) -> str:
+    rows = [
+        ("labels_", "array of shape (n_samples,)", "The cluster of each row."),
+        ("n_iter_", "int", "Sweeps, at least 1."),
+        ("objective_", "float or None", "Value of what the method minimises."),
+        ("violations_", "dict", "Violated constraints: `must_link`, `cannot_link`."),
+        ("status_", "str", "How it ended: `converged`, `max_iter` …"),
+    ]
+    if plugin.properties["gives_centers"]:
+        rows.insert(1, ("cluster_centers_", "array of shape (n_clusters, n_features)", "Centres."))
+    return "    Attributes\n    ----------\n" + "\n".join(_parameter(*row) for row in rows)
+
+
+HEAD = """
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from ._config import PluginLike
+"""
+
+
+def estimators() -> str:
+    """One class per base clusterer."""
+    plugins = _of_role("base_clusterer")
+    classes = [_class(p, "Clusterer", [_attributes(p)]) for p in plugins]
+    head = f'{NOTE}\n"""One estimator per base clusterer."""\n{HEAD}from ._base import Clusterer\n'
+    names = "".join(f'    "{p.class_name}",\n' for p in plugins)
+    return f"{head}\n__all__ = [\n{names}]\n\n\n" + "\n\n".join(classes)
+
+
+def transformers() -> str:
+    """One class per transform that keeps its rows."""
+    plugins = [p for p in _of_role("transform") if p.tag not in NO_TRANSFORMERS]
+    classes = [_class(p, "Transformer", []) for p in plugins]
+    head = f'{NOTE}\n"""One transformer per transform."""\n{HEAD}from ._transform import Transformer\n'
+    names = "".join(f'    "{p.class_name}",\n' for p in plugins)
+    return f"{head}\n__all__ = [\n{names}]\n\n\n" + "\n\n".join(classes)
+
+
+#: What metrics may look at beside labels: property, parameter, type, description.
+BESIDE = (
+    ("needs_data", "X", "Any", "The objects."),
+    ("needs_constraints", "constraints", "Constraints", "What the method was told."),
+    ("needs_heldout", "heldout", "Constraints", "What the method was not told."),
+    ("needs_unconstrained", "unconstrained", "Any", "Labels made without constraints."),
+    ("needs_ensemble", "partitions", "Any", "Partitions, a row per member; -1 is missing."),
+)
+
+
+def _function(plugin: Plugin) -> str:
+    facts = plugin.properties
+    needed = [b for b in BESIDE if facts.get(b[0])]
+    first = ["labels_true: Any"] if facts["needs_truth"] else []
+    if not first and facts.get("needs_data"):
+        first, needed = ["X: Any"], [b for b in needed if b[1] != "X"]
+    arguments = [*first, "labels_pred: Any"]
+    arguments += [f"{name}: {kind}" for _, name, kind, _ in needed]
+    options = [f"{o.python_name}: {_type(o)} = {_default(o)!r}" for o in plugin.options]
+    if options:
+        arguments += ["*", *options]
+    handed = [
+        f"{name}={name}"
+        for name in (a.split(":")[0] for a in arguments)
+        if name not in ("*", "labels_pred", "labels_true")
+        and name not in [o.python_name for o in plugin.options]
+    ]
+    given = ", ".join(f'"{o.name}": {o.python_name}' for o in plugin.options)
+    truth = "labels_true" if facts["needs_truth"] else "None"
+    call = ", ".join([f'"{plugin.tag}"', f"{{{given}}}", "labels_pred", truth, *handed])
+    better = "Larger is better" if facts["higher_is_better"] else "Smaller is better"
+    span = f"{facts['min']} to {facts['max']}".replace(".0", "").replace("infinity", "infinity")
+    doc = textwrap.indent(_documentation(plugin), "    ", lambda line: bool(line.strip()))
+    return (
+        f"def {plugin.tag}({', '.join(arguments)}) -> float:\n"
+        f'    """{doc.lstrip()}\n\n    {better}; {span}. NaN where it is not defined.\n    """\n'
+        f"    return score({call})\n"
+    )
+
+
+def metrics() -> str:
+    """One function per metric."""
+    plugins = _of_role("metric")
+    head = (
+        f'{NOTE}\n"""How good is a clustering? One function per metric.\n\n'
+        "A class of -1, NaN or None is unknown and leaves the object out; so does a label of -1.\n"
+        '"""\n\nfrom __future__ import annotations\n\nfrom typing import Any, Literal\n\n'
+        "from ._score import score\nfrom .constraints import Constraints\n"
+    )
+    names = "".join(f'    "{p.tag}",\n' for p in plugins)
+    functions = "\n\n".join(_function(p) for p in plugins)
+    return f"{head}\n__all__ = [\n{names}]\n\n\n" + functions
+
+
+#: What the package shows, beside what is written, by module.
+SHOWN = {
+    "_base": ["Method"],
+    "callables": ["clusterer", "metric", "selector"],
+    "constraints": ["Constraints"],
+    "ensembles": ["consensus", "generate", "impute", "list_plugins"],
+    "exceptions": [
+        "CancelledError",
+        "ConfigError",
+        "ConstraintError",
+        "DataError",
+        "InconsistentConstraintsError",
+        "InfeasibleConstraintsError",
+        "MemoryLimitError",
+        "MissingKError",
+        "MustlinkError",
+        "MustlinkWarning",
+        "NumericalError",
+        "OracleError",
+        "PluginError",
+        "TimeLimitError",
+    ],
+    "experiments": ["ExperimentResult", "run_experiment"],
+    "session": ["Question", "Session", "select"],
+}
+
+
+def names() -> str:
+    """Where each name of the package is."""
+    shown = {name: module for module, names in SHOWN.items() for name in names}
+    shown |= {p.class_name: "_estimators" for p in _of_role("base_clusterer")}
+    kept = (p for p in _of_role("transform") if p.tag not in NO_TRANSFORMERS)
+    shown |= {p.class_name: "_transformers" for p in kept}
+    rows = "".join(f'    "{name}": "{shown[name]}",\n' for name in sorted(shown))
+    return f'{NOTE}\n"""Where each name of the package is."""\n\nWHERE = {{\n{rows}}}\n'
+
+
+def files() -> dict[Path, str]:
+    """What is written, by file."""
+    return {
+        FOLDER / "_estimators.py": estimators(),
+        FOLDER / "_transformers.py": transformers(),
+        FOLDER / "_names.py": names(),
+        FOLDER / "metrics.py": metrics(),
+    }
+
+
+def main() -> None:
+    """Write all files."""
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.name}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""Functions that are plugins: in the catalogue for the life of the process, usable in any tree."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _config, _data, _mustlink
+from .exceptions import ConfigError
+
+__all__ = ["clusterer", "metric", "selector"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+def _options(function: Callable[..., Any], taken: Sequence[str]) -> dict[str, Any]:
+    """The defaults of what a function takes beside what it is handed."""
+    options: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(function).parameters.items())[len(taken) :]:
+        default = parameter.default
+        if type(default) not in (bool, int, float, str):
+            raise ConfigError(
+                f"{name}: an option needs a default that is a number, a word, True or False"
+            )
+        options[name] = default
+    return options
+
+
+def _register(
+    role: str, name: str, function: Callable[..., Any], adapted: Any, taken: Sequence[str], facts: Any
+) -> None:
+    found = list(inspect.signature(function).parameters)
+    if found[: len(taken)] != list(taken):
+        raise ConfigError(
+            f"{name}: the function must begin with {', '.join(taken)}, got {', '.join(found)}"
+        )
+    defaults = _options(function, taken)
+    try:
+        file = inspect.getsourcefile(function)
+    except TypeError:
+        file = None
+    key = {"base_clusterer": "clusterer", "query_selector": "selector", "metric": "metric"}[role]
+
+    def config(options: dict[str, Any]) -> dict[str, Any]:
+        for option in options:
+            if option not in defaults:
+                legal = ", ".join(defaults) or "none"
+                raise ConfigError(f"{name}.{option}: unknown option; accepted: {legal}")
+        table: dict[str, Any] = {"type": f"python_{key}", "name": name}
+        if file is not None and os.path.isfile(file):
+            table["source"] = [os.path.abspath(file)]
+        if role != "metric":
+            table["options"] = {**defaults, **options}
+        return table
+
+    _mustlink.register(name, json.dumps(facts), adapted)
+    _config.CALLABLES[name] = (role, config)
+
+
+_OF_PROBLEM = ("X", "n_clusters", "constraints", "seed")
+
+
+def clusterer(
+    name: str,
+    *,
+    accepts: Sequence[str] = ("dense",),
+    needs_k: bool = True,
+    reads_constraints: bool = False,
+    hard_must: bool = False,
+    hard_cannot: bool = False,
+    soft_weights: bool = False,
+) -> Callable[[F], F]:
+    """Makes a function a clusterer: it is handed ``X``, ``n_clusters``, ``constraints`` and ``seed`` and
+    gives one label per row. What else it takes are its options, each with a default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import Method, clusterer
+    >>> @clusterer("slices")
+    ... def slices(X, n_clusters, constraints, seed, column=0):
+    ...     "Equal slices of one column."
+    ...     order = np.argsort(np.argsort(X[:, column], kind="stable"), kind="stable")
+    ...     return order * n_clusters // len(X)
+    >>> Method({"clusterer": {"type": "slices", "column": 1}}, 2).fit_predict([[0, 9], [1, 8], [2, 1], [3, 2]])
+    array([1, 1, 0, 0])
+    """
+    facts = {
+        "accepts": list(accepts),
+        "needs_k": needs_k,
+        "reads_constraints": reads_constraints,
+        "hard_must": hard_must,
+        "hard_cannot": hard_cannot,
+        "soft_weights": soft_weights,
+    }
+
+    def decorate(function: F) -> F:
+        def adapted(x: Any, k: Any, constraints: Any, seed: int, options: str) -> list[int]:
+            labels = function(_data.joined(x), k, constraints, seed, **json.loads(options))
+            found: list[int] = np.asarray(labels).ravel().astype(np.int64).tolist()
+            return found
+
+        _register("base_clusterer", name, function, adapted, _OF_PROBLEM, facts)
+        return function
+
+    return decorate
+
+
+class _Asking:
+    """A generator of pairs, as the core drives it."""
+
+    def __init__(self, generator: Generator[Any, bool | None, Any]) -> None:
+        self.generator = generator
+
+    def ask(self, answer: bool | None) -> tuple[int, int] | None:
+        """The next pair, after the answer to the last one."""
+        try:
+            i, j = self.generator.send(answer)
+        except StopIteration:
+            return None
+        return int(i), int(j)
+
+
+def selector(
+    name: str, *, needs_k: bool = False, skips_entailed: bool = False
+) -> Callable[[F], F]:
+    """Makes a generator function a selector: it is handed ``X``, ``n_clusters``, ``constraints`` and
+    ``seed``, yields pairs of rows and is sent the answers: True, False, or None.
+
+    Examples
+    --------
+    >>> from mustlink import select, selector
+    >>> @selector("neighbours")
+    ... def neighbours(X, n_clusters, constraints, seed):
+    ...     "Each row and the next."
+    ...     for i in range(len(X) - 1):
+    ...         answer = yield i, i + 1
+    >>> select([[0.0], [0.1], [5.0], [5.1]], "neighbours", y_true=[0, 0, 1, 1])
+    Constraints(2 must-links, 1 cannot-link, n=4)
+    """
+
+    def decorate(function: F) -> F:
+        def adapted(x: Any, k: Any, constraints: Any, seed: int, options: str) -> _Asking:
+            made = function(_data.joined(x), k, constraints, seed, **json.loads(options))
+            return _Asking(made)
+
+        facts = {"needs_k": needs_k, "skips_entailed": skips_entailed}
+        _register("query_selector", name, function, adapted, _OF_PROBLEM, facts)
+        return function
+
+    return decorate
+
+
+def metric(
+    name: str,
+    *,
+    higher_is_better: bool = True,
+    min: float | None = 0.0,
+    max: float | None = 1.0,
+) -> Callable[[F], F]:
+    """Makes a function a metric, by which ``mustlink.metrics.score`` and experiments score: it is handed the classes and the labels of
+    the objects whose class is known, and gives a number, or None where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import metric
+    >>> @metric("same_count")
+    ... def same_count(labels_true, labels_pred):
+    ...     "Whether there are as many clusters as classes."
+    ...     return float(len(set(labels_true)) == len(set(labels_pred)))
+    >>> from mustlink.metrics import score
+    >>> score("same_count", {}, [4, 4, 2], ["a", "a", "b"])
+    1.0
+    """
+
+    def decorate(function: F) -> F:
+        def adapted(classes: Any, labels: Any) -> float | None:
+            score = function(classes, labels)
+            return None if score is None else float(score)
+
+        facts = {"higher_is_better": higher_is_better, "min": min, "max": max}
+        _register("metric", name, function, adapted, ("labels_true", "labels_pred"), facts)
+        return function
+
+    return decorate

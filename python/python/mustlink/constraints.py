@@ -1,0 +1,336 @@
+"""What is known about pairs of objects, in a form that cross-validation cannot corrupt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _mustlink
+from .exceptions import ConstraintError
+
+_STRENGTHS = {None: 0, "": 0, "soft": 1, "hard": 2}
+_KINDS = {"must_link": 1, "cannot_link": -1, "must-link": 1, "cannot-link": -1}
+
+
+class Constraints:
+    """Must-links and cannot-links between objects that are named by row or by id.
+
+    scikit-learn cuts whatever looks like an array and has as many entries as there are rows, and passes
+    everything else on uncut: pairs of row numbers would point at other rows in every fold. Constraints
+    are therefore no array: they have no length, no shape and no items. They know how many objects there
+    are, and refuse data with another number of rows. In folds they follow their rows by ids: give
+    ``sample_id`` to ``fit``, an array with the id (or the row number) of each row, which scikit-learn
+    cuts as it cuts ``X``. Pairs that lose an end are left out and counted.
+
+    Parameters
+    ----------
+    must_link, cannot_link : array of shape (m, 2), optional
+        Pairs, of row numbers in ``0..n`` or of ids.
+    n : int, optional
+        Number of objects.
+    ids : sequence, optional
+        The id of each object, in the order of the rows; in place of ``n``.
+    weights : (array, array) or number, optional
+        What breaking a constraint costs: for the must-links and for the cannot-links. 1 unless given.
+    strength : "soft", "hard" or None
+        How binding they are; None leaves it to the method.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> Constraints(must_link=[(0, 2)], cannot_link=[(0, 1), (1, 2)], n=4)
+    Constraints(1 must-link, 2 cannot-links, n=4)
+    >>> Constraints(must_link=[("a", "c")], ids=["a", "b", "c"]).pairs()
+    (array([[0, 2]]), array([1]))
+    """
+
+    n: int
+    ids: tuple[Any, ...] | None
+    _columns: tuple[Any, ...]
+
+    def __init__(
+        self,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        n: int | None = None,
+        ids: Iterable[Any] | None = None,
+        *,
+        weights: Any = None,
+        strength: str | None = None,
+    ) -> None:
+        if (n is None) == (ids is None):
+            raise ConstraintError(
+                "constraints: say of which objects they speak: n, their number, or ids, one per row"
+            )
+        self.ids = None if ids is None else tuple(ids)
+        self.n = int(n) if self.ids is None and n is not None else len(self.ids or ())
+        self._places: dict[Any, int] | None = None
+        must, cannot = self._rows(must_link, "must_link"), self._rows(cannot_link, "cannot_link")
+        pairs = np.concatenate([must, cannot])
+        kinds = np.repeat(np.array([1, -1], np.int8), [len(must), len(cannot)])
+        of_must, of_cannot = weights if isinstance(weights, tuple) else (weights, weights)
+        weight = np.concatenate([_weights(of_must, len(must)), _weights(of_cannot, len(cannot))])
+        self._set(pairs, kinds, weight, np.full(len(pairs), _strength(strength), np.int8))
+
+    def _set(self, pairs: Any, kinds: Any, weights: Any, strengths: Any) -> None:
+        self._columns = (
+            np.ascontiguousarray(pairs[:, 0], np.uint32),
+            np.ascontiguousarray(pairs[:, 1], np.uint32),
+            np.ascontiguousarray(kinds, np.int8),
+            np.ascontiguousarray(weights, np.float64),
+            np.ascontiguousarray(strengths, np.int8),
+        )
+
+    def _rows(self, pairs: Any, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Pairs as row numbers."""
+        if pairs is None:
+            return np.empty((0, 2), np.int64)
+        given = np.asarray(pairs if hasattr(pairs, "__array__") else list(pairs))
+        if given.size == 0:
+            return np.empty((0, 2), np.int64)
+        if given.ndim != 2 or given.shape[1] != 2:
+            raise ConstraintError(f"{name}: must be pairs, of shape (m, 2), got {given.shape}")
+        if self.ids is not None:
+            return self._find(given.ravel().tolist(), name).reshape(-1, 2)
+        if given.dtype.kind not in "iu":
+            raise ConstraintError(
+                f"{name}: must be row numbers in 0..{self.n}, got {given.dtype}; give ids, if these are"
+            )
+        if given.min() < 0 or given.max() >= self.n:
+            wrong = given[(given < 0) | (given >= self.n)][0]
+            raise ConstraintError(f"{name}: object {wrong} does not exist, accepted 0..={self.n - 1}")
+        return given.astype(np.int64)
+
+    def _find(self, ids: Sequence[Any], name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        if self._places is None:
+            own = self.ids if self.ids is not None else range(self.n)
+            self._places = {id_: row for row, id_ in enumerate(own)}
+            if len(self._places) < self.n:
+                raise ConstraintError("ids: an id stands twice; every object needs one of its own")
+        try:
+            return np.array([self._places[id_] for id_ in ids], np.int64)
+        except KeyError as missing:
+            raise ConstraintError(f"{name}: no object has the id {missing}") from None
+
+    @classmethod
+    def _of(cls, columns: Any, n: int, ids: Any) -> Constraints:
+        made = cls(n=n) if ids is None else cls(ids=ids)
+        made._columns = tuple(columns)
+        return made
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Any,
+        signs: Any,
+        n: int | None = None,
+        ids: Iterable[Any] | None = None,
+        *,
+        weights: Any = None,
+        strength: str | None = None,
+    ) -> Constraints:
+        """From pairs and one +1 (must-link) or -1 (cannot-link) for each.
+
+        >>> Constraints.from_pairs([(0, 1), (1, 2)], [1, -1], n=3)
+        Constraints(1 must-link, 1 cannot-link, n=3)
+        """
+        made = cls(n=n, ids=ids)
+        rows, signs = made._rows(pairs, "pairs"), np.asarray(signs)
+        if signs.shape != (len(rows),) or not np.isin(signs, (-1, 1)).all():
+            raise ConstraintError("signs: must be +1 or -1, one for each pair")
+        strengths = np.full(len(rows), _strength(strength), np.int8)
+        made._set(rows, signs, _weights(weights, len(rows)), strengths)
+        return made
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, ids: Iterable[Any] | None = None) -> Constraints:
+        """From a sparse n x n matrix: positive entries are must-links, negative ones cannot-links, their
+        size is the weight. Entries on both sides of the diagonal count once.
+
+        >>> import scipy.sparse as sp
+        >>> Constraints.from_matrix(sp.csr_matrix([[0, 1, -1], [0, 0, 0], [0, 0, 0]]))
+        Constraints(1 must-link, 1 cannot-link, n=3)
+        """
+        import scipy.sparse as sp
+
+        entries = sp.coo_matrix(matrix)
+        n, columns = entries.shape
+        if n != columns:
+            raise ConstraintError(f"matrix: must be square, got {entries.shape}")
+        made = cls(n=n) if ids is None else cls(ids=ids)
+        if made.n != n:
+            raise ConstraintError(f"ids: must be one per row, {n}, got {made.n}")
+        used = (entries.data != 0) & (entries.row != entries.col)
+        pairs = np.stack([entries.row[used], entries.col[used]], axis=1)
+        signs = np.where(entries.data[used] > 0, 1, -1)
+        made._set(pairs, signs, np.abs(entries.data[used]), np.zeros(len(pairs), np.int8))
+        return made
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, n: int | None = None, ids: Iterable[Any] | None = None
+    ) -> Constraints:
+        """From a frame with the columns ``i``, ``j``, ``type`` (must_link or cannot_link) and, where
+        given, ``weight`` and ``strength`` (soft or hard)."""
+        made = cls(n=n, ids=ids)
+        columns = [str(c) for c in frame.columns]
+        missing = [c for c in ("i", "j", "type") if c not in columns]
+        if missing:
+            raise ConstraintError(f"frame: no column {missing[0]}; it has {', '.join(columns)}")
+        i, j = (np.asarray(frame[c]).tolist() for c in ("i", "j"))
+        pairs = made._rows(list(zip(i, j)), "frame")
+        kinds = []
+        for word in np.asarray(frame["type"]).tolist():
+            if word not in _KINDS:
+                raise ConstraintError(f'type: must be "must_link" or "cannot_link", got {word!r}')
+            kinds.append(_KINDS[word])
+        weights = np.asarray(frame["weight"], float) if "weight" in columns else None
+        strengths = np.asarray(frame["strength"]).tolist() if "strength" in columns else None
+        made._set(
+            pairs,
+            np.array(kinds, np.int8),
+            _weights(weights, len(pairs)),
+            np.array([_strength(s) for s in strengths or [None] * len(pairs)], np.int8),
+        )
+        return made
+
+    @classmethod
+    def from_csv(
+        cls,
+        file: str | os.PathLike[str],
+        n: int | None = None,
+        ids: Iterable[Any] | None = None,
+    ) -> Constraints:
+        """From a CSV ``i,j,type,weight,strength``, as ``mustlink select`` writes it."""
+        made = cls(n=n, ids=ids)
+        texts = None if made.ids is None else [str(id_) for id_ in made.ids]
+        made._columns = _mustlink.read_constraints(os.fspath(file), made.n, texts)
+        return made
+
+    @classmethod
+    def from_labels(cls, y: Any) -> Constraints:
+        """All that follows from known classes: -1, NaN and None are unknown ones.
+
+        >>> Constraints.from_labels([0, -1, 0, 1])
+        Constraints(1 must-link, 2 cannot-links, n=4)
+        """
+        from ._data import classes
+
+        n = len(y)
+        codes = classes(y, n)
+        assert codes is not None
+        known = np.flatnonzero(codes >= 0)
+        a, b = np.triu_indices(len(known), 1)
+        pairs = np.stack([known[a], known[b]], axis=1)
+        signs = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 1, -1)
+        return cls.from_pairs(pairs, signs, n=n)
+
+    def to_csv(self, file: str | os.PathLike[str]) -> None:
+        """Write a CSV ``i,j,type,weight,strength``, as ``mustlink cluster --constraints`` reads it."""
+        texts = None if self.ids is None else [str(id_) for id_ in self.ids]
+        _mustlink.write_constraints(os.fspath(file), self._columns, self.n, texts)
+
+    def pairs(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Pairs of row numbers, (m, 2), and one +1 or -1 for each."""
+        i, j, kinds, _, _ = self._columns
+        return np.stack([i, j], axis=1).astype(np.int64), kinds.astype(np.int64)
+
+    @property
+    def weights(self) -> np.ndarray[Any, Any]:
+        """What breaking each of them costs."""
+        weights: np.ndarray[Any, Any] = self._columns[3].copy()
+        return weights
+
+    @property
+    def n_must_link(self) -> int:
+        """Number of must-links."""
+        return int(np.count_nonzero(self._columns[2] > 0))
+
+    @property
+    def n_cannot_link(self) -> int:
+        """Number of cannot-links."""
+        return int(np.count_nonzero(self._columns[2] < 0))
+
+    def subset(self, which: Any) -> Constraints:
+        """The constraints at the places ``which``, of the same objects."""
+        return Constraints._of([c[which] for c in self._columns], self.n, self.ids)
+
+    def union(self, more: Constraints) -> Constraints:
+        """These constraints and those of ``more``, which must speak of the same objects."""
+        if (self.n, self.ids) != (more.n, more.ids):
+            raise ConstraintError("constraints: only those of the same objects can be put together")
+        columns = [np.concatenate(c) for c in zip(self._columns, more._columns)]
+        return Constraints._of(columns, self.n, self.ids)
+
+    def at(self, sample_id: Any) -> tuple[Constraints, int]:
+        """The constraints of the rows whose ids (or row numbers, where there are no ids) are
+        ``sample_id``, numbered as these stand, and how many of them were left out."""
+        ids = np.asarray(sample_id)
+        rows = self._find(ids.tolist(), "sample_id")
+        place = np.full(self.n, -1, np.int64)
+        place[rows] = np.arange(len(rows))
+        if np.count_nonzero(place >= 0) < len(rows):
+            raise ConstraintError("sample_id: an id stands twice; a row can stand in a fold once")
+        i, j = place[self._columns[0]], place[self._columns[1]]
+        kept = (i >= 0) & (j >= 0)
+        ends = [i[kept].astype(np.uint32), j[kept].astype(np.uint32)]
+        columns = [*ends, *(c[kept] for c in self._columns[2:])]
+        return Constraints._of(columns, len(rows), None), int(np.count_nonzero(~kept))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Constraints) or (self.n, self.ids) != (other.n, other.ids):
+            return False
+        return all(np.array_equal(a, b) for a, b in zip(self._columns, other._columns))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        def count(number: int, kind: str) -> str:
+            return f"{number} {kind}{'' if number == 1 else 's'}"
+
+        both = f"{count(self.n_must_link, 'must-link')}, {count(self.n_cannot_link, 'cannot-link')}"
+        return f"Constraints({both}, n={self.n}{'' if self.ids is None else ', by id'})"
+
+
+def _weights(given: Any, m: int) -> np.ndarray[Any, Any]:
+    weights = np.ones(m) if given is None else np.asarray(given, np.float64)
+    if weights.ndim == 0:
+        weights = np.full(m, float(weights))
+    if weights.shape != (m,):
+        raise ConstraintError(f"weights: must be one for each pair, {m}, got shape {weights.shape}")
+    return weights
+
+
+def _strength(word: Any) -> int:
+    if word is not None and word != word:
+        word = None
+    if word not in _STRENGTHS:
+        raise ConstraintError(f'strength: must be "soft" or "hard", got {word!r}')
+    return _STRENGTHS[word]
+
+
+def columns(given: Any, n: int, sample_id: Any = None) -> tuple[Any, int]:
+    """The constraints of ``n`` rows as the core takes them, and how many were left out."""
+    if given is None:
+        return None, 0
+    if not isinstance(given, Constraints):
+        raise ConstraintError(
+            f"constraints: must be mustlink.Constraints, got {type(given).__name__}; "
+            "Constraints(must_link=…, cannot_link=…, n=…) makes them of pairs"
+        )
+    if sample_id is not None:
+        if np.shape(sample_id) != (n,):
+            raise ConstraintError(
+                f"sample_id: must be one id per row, {n}, got shape {np.shape(sample_id)}"
+            )
+        given, dropped = given.at(sample_id)
+        return given._columns, dropped
+    if given.n != n:
+        raise ConstraintError(
+            f"constraints: speak of {given.n} rows, and X has {n}; where rows are split, as in "
+            "cross-validation, give sample_id, the id or row number of each row"
+        )
+    return given._columns, 0

@@ -1,0 +1,189 @@
+"""Many partitions of the same objects: made, combined, and what they decide by themselves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from . import _catalogue, _config, _data, _mustlink
+from .constraints import Constraints, columns
+
+Array = np.ndarray[Any, Any]
+
+#: Most objects of which the default looks at pairs.
+_MOST_PAIRWISE = 10_000
+
+
+def consensus(
+    partitions: Any,
+    n_clusters: int | None = None,
+    method: Any = None,
+    *,
+    X: Any = None,
+    constraints: Constraints | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Array:
+    """The partition that many agree on.
+
+    Parameters
+    ----------
+    partitions : array of shape (n_members, n_samples)
+        A partition per row; -1, NaN and None are missing labels.
+    n_clusters : int, optional
+        Number of clusters; functions in which the members decide take none.
+    method : str, dict, optional
+        The consensus function. Absent: ``voting``, or ``evidence_accumulation`` where ``n_clusters`` is
+        given (``hbgf``, which cuts balanced parts, beyond 10 000 objects).
+    X : matrix, optional
+        The objects, for functions that look at them.
+    constraints : Constraints, optional
+        For functions that respect them.
+
+    Returns
+    -------
+    labels : array of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from mustlink import consensus
+    >>> consensus([[0, 0, 1, 1], [5, 5, 2, -1], [0, 1, 1, 1]])
+    array([0, 0, 1, 1])
+    """
+    members = _data.partitions(partitions)
+    n = members.shape[1]
+    if method is None:
+        method = "voting"
+        if n_clusters is not None:
+            method = "evidence_accumulation" if n <= _MOST_PAIRWISE else "hbgf"
+    request = {
+        "method": {"consensus": _config.plain(method)},
+        "k": n_clusters,
+        "seed": _config.seed(random_state),
+        "threads": _config.threads(n_jobs),
+    }
+    x = None if X is None else _data.matrix(X)
+    found = _mustlink.consensus(json.dumps(request), members, x, columns(constraints, n)[0])
+    _data.warn(found.warnings)
+    labels: Array = found.labels
+    return labels
+
+
+def _request(
+    generator: Any, transforms: Any, n_clusters: int | None, random_state: Any, n_jobs: int | None
+) -> str:
+    method: dict[str, Any] = {"generator": _config.plain(generator)}
+    if transforms is not None:
+        method["transforms"] = _config.plain(transforms)
+    return json.dumps(
+        {
+            "method": method,
+            "k": n_clusters,
+            "seed": _config.seed(random_state),
+            "threads": _config.threads(n_jobs),
+        }
+    )
+
+
+def generate(
+    X: Any,
+    generator: Any = "random_k",
+    *,
+    n_clusters: int | None = None,
+    transforms: Any = None,
+    constraints: Constraints | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Array:
+    """Many partitions of the rows of ``X``, a row per member; -1 where a member left an object out.
+
+    Examples
+    --------
+    >>> from mustlink import generate
+    >>> X = [[0.0], [0.1], [5.0], [5.1]]
+    >>> generate(X, {"type": "random_init", "members": 2}, n_clusters=2)
+    array([[0, 0, 1, 1],
+           [0, 0, 1, 1]])
+    """
+    x = _data.matrix(X)
+    text = _request(generator, transforms, n_clusters, random_state, n_jobs)
+    labels, warnings = _mustlink.generate(text, x, columns(constraints, _data.rows(x))[0])
+    _data.warn(warnings)
+    made: Array = labels
+    return made
+
+
+def impute(
+    X: Any,
+    generator: Any = "subsample",
+    *,
+    n_clusters: int | None = None,
+    kappa_must: float = 0.98,
+    kappa_cannot: float = 0.0,
+    must_link: bool = True,
+    cannot_link: bool = False,
+    co_presence: bool = False,
+    min_presence: int = 1,
+    max_matrix_bytes: int = 2 << 30,
+    max_pairs: int = 50_000_000,
+    transforms: Any = None,
+    constraints: Constraints | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Constraints:
+    """Constraints that nearly all members of an ensemble agree on.
+
+    Parameters
+    ----------
+    X : matrix of shape (n_samples, n_features)
+        The objects.
+    generator : str, dict
+        What makes the ensemble.
+    kappa_must : float
+        Share of the members from which on a pair is a must-link.
+    kappa_cannot : float
+        Share of the members up to which a pair is a cannot-link.
+    must_link, cannot_link : bool
+        Which kinds are given.
+    co_presence : bool
+        Of the members that saw both objects, at least ``min_presence``, instead of all.
+
+    Examples
+    --------
+    >>> from mustlink import impute
+    >>> X = [[0.0], [0.1], [5.0], [5.1]]
+    >>> impute(X, {"type": "random_init", "members": 5}, n_clusters=2, cannot_link=True)
+    Constraints(2 must-links, 4 cannot-links, n=4)
+    """
+    x = _data.matrix(X)
+    how = {
+        "kappa_must": kappa_must,
+        "kappa_cannot": kappa_cannot,
+        "co_presence": co_presence,
+        "min_presence": min_presence,
+        "max_matrix": max_matrix_bytes,
+        "max_pairs": max_pairs,
+        "must_link": must_link,
+        "cannot_link": cannot_link,
+    }
+    text = _request(generator, transforms, n_clusters, random_state, n_jobs)
+    n = _data.rows(x)
+    pairs, _, warnings = _mustlink.impute(text, json.dumps(how), x, columns(constraints, n)[0])
+    _data.warn(warnings)
+    return Constraints._of(pairs, n, None)
+
+
+def list_plugins(role: str | None = None) -> list[str]:
+    """The names of all plugins, or of those of one role: ``base_clusterer``, ``query_selector`` …
+
+    Examples
+    --------
+    >>> from mustlink import list_plugins
+    >>> "kmeans" in list_plugins("base_clusterer")
+    True
+    """
+    own = [(name, of) for name, (of, _) in _config.CALLABLES.items()]
+    all_ = own + [(p.tag, p.role) for p in _catalogue.catalogue()]
+    return [name for name, of in all_ if role in (None, of) and not name.startswith("python_")]

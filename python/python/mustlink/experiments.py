@@ -1,0 +1,124 @@
+"""Whole studies: from an experiment file to a table."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import _config, _mustlink
+
+
+@dataclass(frozen=True)
+class FailedCell:
+    """A cell that came to an error."""
+
+    dataset: str
+    method: str
+    repeat: int
+    fold: int
+    message: str
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """What an experiment came to."""
+
+    #: Folder of the results.
+    out: Path
+    #: The table of the report.
+    table: str
+    #: The report, a page.
+    page: Path
+    #: Cells of the experiment, and how many of them are finished.
+    cells: int
+    finished: int
+    #: Those that failed.
+    failed: tuple[FailedCell, ...]
+
+    def frame(self) -> Any:
+        """All rows as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.read_csv(self.out / "results.csv")
+
+    def plot(self, metric: str = "ari", dataset: str | None = None, ax: Any = None) -> Any:
+        """Learning curves: the mean of a metric against the number of answers, by matplotlib."""
+        import matplotlib.pyplot as plt
+
+        rows = self.frame()
+        if dataset is not None:
+            rows = rows[rows["dataset"] == dataset]
+        axes = plt.gca() if ax is None else ax
+        for method, of_method in rows.groupby("method", sort=False):
+            curve = of_method.groupby("point")[metric].mean()
+            axes.plot(curve.index, curve.values, marker=".", label=method)
+        axes.set_xlabel("answers")
+        axes.set_ylabel(metric)
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        return self.table
+
+
+def _bar(done: int, total: int, failed: int, seconds_left: float | None) -> None:
+    left = "" if seconds_left is None else f", {seconds_left:.0f} s left"
+    wrong = f", {failed} failed" if failed else ""
+    end = "\n" if done == total else ""
+    width = 30 * done // max(total, 1)
+    bar = "#" * width + "." * (30 - width)
+    sys.stderr.write(f"\r[{bar}] {done} of {total} cells{wrong}{left}   {end}")
+    sys.stderr.flush()
+
+
+def run_experiment(
+    file: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    set: Sequence[str] = (),
+    progress: bool | Callable[[int, int, int, float | None], None] = True,
+    force: bool = False,
+    data_dirs: Sequence[str | os.PathLike[str]] = (),
+    n_jobs: int | None = None,
+    memory_limit: int | None = None,
+) -> ExperimentResult:
+    """Run an experiment, or go on where it stopped.
+
+    Parameters
+    ----------
+    file : path
+        The experiment file, as ``mustlink run`` takes it.
+    out : path, optional
+        Folder of the results. Absent: ``mustlink-results`` and the name of the file.
+    set : list of str
+        Values to change first: ``experiment.seed=7``.
+    progress : bool or callable
+        A bar on standard error, nothing, or ``progress(done, total, failed, seconds_left)``.
+    force : bool
+        Make all cells again.
+
+    Returns
+    -------
+    ExperimentResult
+    """
+    path = Path(file)
+    out = Path("mustlink-results", path.stem) if out is None else Path(out)
+    request = {
+        "sets": list(set),
+        "threads": _config.threads(n_jobs),
+        "memory_limit": memory_limit,
+        "force": force,
+        "data_dirs": [os.fspath(d) for d in data_dirs],
+    }
+    watcher = progress if callable(progress) else _bar if progress else None
+    table, page, cells, finished, failed = _mustlink.run_experiment(
+        os.fspath(path), os.fspath(out), json.dumps(request), watcher
+    )
+    return ExperimentResult(
+        out, table, Path(page), cells, finished, tuple(FailedCell(*cell) for cell in failed)
+    )

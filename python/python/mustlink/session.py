@@ -1,0 +1,238 @@
+"""Active learning: which pairs are worth asking about?"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from . import _config, _data, _mustlink
+from .constraints import Constraints, columns
+from .exceptions import OracleError
+
+_REPLIES = {"must_link": 1, "cannot_link": -1, "dont_know": 0}
+
+
+def reply(answer: Any) -> int:
+    """An answer by number: +1 together, -1 apart, 0 unknown."""
+    if answer is None:
+        return 0
+    if isinstance(answer, str) and answer in _REPLIES:
+        return _REPLIES[answer]
+    if type(answer).__name__ in ("bool", "bool_"):
+        return 1 if answer else -1
+    raise OracleError(
+        'an answer must be True, False, None, "must_link", "cannot_link" or "dont_know", '
+        f"got {answer!r}"
+    )
+
+
+def answering(oracle: Callable[[int, int], Any]) -> Callable[[int, int], int]:
+    """The callable as the core calls it."""
+    return lambda i, j: reply(oracle(i, j))
+
+
+@dataclass(frozen=True)
+class Question:
+    """Do two objects belong together?"""
+
+    #: Its number.
+    id: int
+    #: The row it is about.
+    i: int
+    #: The row it is compared with.
+    j: int
+    #: What it serves: ``explore``, ``consolidate`` …
+    purpose: str
+
+
+def _asking(
+    selector: Any,
+    clusterer: Any,
+    transforms: Any,
+    n_clusters: int | None,
+    budget: int | None,
+    ledger: Any,
+    random_state: Any,
+    n_jobs: int | None,
+) -> dict[str, Any]:
+    method: dict[str, Any] = {"selector": _config.slot(selector)}
+    if clusterer is not None:
+        method["clusterer"] = _config.slot(clusterer)
+    if transforms is not None:
+        method["transforms"] = _config.plain(transforms)
+    return {
+        "method": method,
+        "k": n_clusters,
+        "budget": budget,
+        "ledger": None if ledger is None else os.fspath(ledger),
+        "seed": _config.seed(random_state),
+        "threads": _config.threads(n_jobs),
+    }
+
+
+def select(
+    X: Any,
+    selector: Any = "explore_consolidate",
+    *,
+    y_true: Any = None,
+    oracle: Callable[[int, int], Any] | None = None,
+    n_clusters: int | None = None,
+    budget: int | None = None,
+    clusterer: Any = None,
+    transforms: Any = None,
+    constraints: Constraints | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Constraints:
+    """Select constraints by asking ``oracle(i, j)``, or the classes ``y_true``, without clustering.
+
+    Examples
+    --------
+    >>> from mustlink import select
+    >>> X, y = [[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]
+    >>> select(X, "random_pairs", y_true=y, budget=3)
+    Constraints(1 must-link, 2 cannot-links, n=4)
+    >>> select(X, "random_pairs", oracle=lambda i, j: y[i] == y[j], budget=3)
+    Constraints(1 must-link, 2 cannot-links, n=4)
+    """
+    x = _data.matrix(X)
+    n = _data.rows(x)
+    request = _asking(
+        selector, clusterer, transforms, n_clusters, budget, ledger, random_state, n_jobs
+    )
+    found = _mustlink.select(
+        json.dumps(request),
+        x,
+        columns(constraints, n)[0],
+        _data.classes(y_true, n, "y_true"),
+        None if oracle is None else answering(oracle),
+    )
+    _data.warn(found.warnings)
+    return Constraints._of(found.constraints, n, None)
+
+
+class Session:
+    """Questions, one after the other, that whoever likes may answer.
+
+    Parameters
+    ----------
+    X : matrix of shape (n_samples, n_features)
+        The objects.
+    selector : str, dict
+        What decides which pair is asked.
+    clusterer : str, dict or estimator, optional
+        What groups the objects in the end, and between questions where the selector asks for it. Absent:
+        the selector's own clusters, where it has some, as ``cobra`` has.
+    n_clusters : int, optional
+        Number of clusters.
+    budget : int, optional
+        Most questions.
+    ledger : path, optional
+        File that keeps every question and answer as they come; given again, the session goes on where it
+        stopped and asks nothing twice.
+    constraints : Constraints, optional
+        What is known beforehand.
+
+    Examples
+    --------
+    >>> from mustlink import Session
+    >>> X, y = [[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]
+    >>> session = Session(X, selector={"type": "cobra", "super_instances": 4})
+    >>> for question in session:
+    ...     session.tell(y[question.i] == y[question.j])
+    >>> session.labels_
+    array([0, 0, 1, 1])
+    >>> session.constraints_.n
+    4
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        selector: Any = "explore_consolidate",
+        *,
+        clusterer: Any = None,
+        transforms: Any = None,
+        n_clusters: int | None = None,
+        budget: int | None = None,
+        ledger: str | os.PathLike[str] | None = None,
+        constraints: Constraints | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        x = _data.matrix(X)
+        self.n = _data.rows(x)
+        request = _asking(
+            selector, clusterer, transforms, n_clusters, budget, ledger, random_state, n_jobs
+        )
+        clusters = clusterer is not None or _clusters_itself(request["method"]["selector"])
+        pairs = columns(constraints, self.n)[0]
+        self._session = _mustlink.Session(json.dumps(request), x, pairs, clusters)
+        self._clusters = clusters
+        self._found: Any = None
+
+    def __iter__(self) -> Iterator[Question]:
+        """The questions; each needs its answer before the next one comes."""
+        while (question := self.question()) is not None:
+            yield question
+
+    def question(self) -> Question | None:
+        """The open question; the same until it is answered, None when there are no more."""
+        if self._found is not None:
+            return None
+        asked = self._session.question()
+        if asked is None:
+            self.close()
+            return None
+        return Question(*asked)
+
+    def tell(self, answer: Any) -> None:
+        """Answer the open question: True (together), False (apart) or None (unknown)."""
+        self._session.tell(reply(answer))
+
+    def close(self) -> None:
+        """End the questions; what was answered counts."""
+        if self._found is None:
+            self._found = self._session.finish()
+            _data.warn(self._found.warnings)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+
+    @property
+    def constraints_(self) -> Constraints:
+        """What was given and answered. Ends the questions."""
+        self.close()
+        return Constraints._of(self._found.constraints, self.n, None)
+
+    @property
+    def labels_(self) -> Any:
+        """The clusters. Ends the questions."""
+        if not self._clusters:
+            raise OracleError(
+                "the session has no clusterer, and its selector does not cluster by itself; give "
+                'one, for example clusterer="pck_means"'
+            )
+        self.close()
+        return self._found.labels
+
+
+def _clusters_itself(selector: Any) -> bool:
+    from ._catalogue import catalogue
+
+    tag = selector if isinstance(selector, str) else selector.get("type")
+    return any(p.tag == tag and p.properties.get("self_clustering") for p in catalogue())

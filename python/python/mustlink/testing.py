@@ -1,0 +1,68 @@
+"""Estimators as tests make them, and the checks of scikit-learn that they are known to fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from . import _catalogue, _config, _estimators, _mustlink, _transformers
+
+#: Checks that fail by intention: estimator, check, reason.
+EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
+    "ITML": {"check_transformer_n_iter": "a fitted transform does not tell its number of sweeps"},
+    "OPTICS": {"check_fit2d_1sample": "it sets min_samples = 1, and optics takes 2 and more"},
+    "MMC": {"check_transformer_n_iter": "a fitted transform does not tell its number of sweeps"},
+}
+
+#: Options under which an estimator is tested, where its defaults take long.
+_SMALL: dict[str, dict[str, Any]] = {
+    "Auto": {"candidates": [{"clusterer": "kmeans"}, {"clusterer": "pck_means"}], "folds": 2},
+    "Ensemble": {"generator": {"type": "random_init", "members": 5}},
+    "ITML": {"sampled_pairs": 100},
+}
+
+#: Runs a program that has to be named first: nothing to test without one.
+NEED_SETUP = ("ExternalClusterer",)
+
+
+def estimators() -> list[Any]:
+    """One estimator of every class, for ``parametrize_with_checks``."""
+    made = []
+    for module in (_estimators, _transformers):
+        for name in module.__all__:
+            if name in NEED_SETUP:
+                continue
+            kind = getattr(module, name)
+            options = dict(_SMALL.get(name, {}))
+            if "n_clusters" in kind._get_param_names():
+                options["n_clusters"] = 2
+            made.append(kind(**options))
+    return made
+
+
+def expected_failed_checks(estimator: Any) -> dict[str, str]:
+    """The checks that ``estimator`` is known to fail, each with the reason."""
+    return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
+
+
+def check_plugin(name: str, options: Mapping[str, Any] | None = None) -> list[str]:
+    """Try every law of its role on a plugin, and give the names of those that it keeps.
+
+    Raises AssertionError with the broken ones, each on the smallest problem that breaks it.
+
+    Parameters
+    ----------
+    name : str
+        A clusterer, selector or metric; one of the core, or a function that was made one.
+    options : dict, optional
+        Its options.
+    """
+    own = _config.CALLABLES.get(name)
+    role = own[0] if own else _catalogue.find(name).role
+    config = _config.plain({"type": name, **(options or {})})
+    verdicts = _mustlink.check_laws(role, json.dumps(config))
+    broken = [f"{law}: {how}" for law, how in verdicts if how is not None]
+    if broken:
+        raise AssertionError(f"{name} breaks {len(broken)} of {len(verdicts)} laws:\n" + "\n".join(broken))
+    return [law for law, _ in verdicts]

@@ -1,0 +1,168 @@
+//! Functions of Python that are plugins for the life of the process.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use mustlink::config::{self, Node};
+use mustlink::constraints::Constraints;
+use mustlink::contract::{Lawful, laws_for, shrink};
+use mustlink::prelude::{BaseClusterer, Data, JsonSchema, Metric, QuerySelector};
+use mustlink::registry::Catalogue;
+use mustlink::{DataKind, Error, Result};
+use numpy::{IntoPyArray, ToPyArray};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::data::table;
+use crate::errors::raised;
+
+/// What a function says of itself.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Facts {
+    pub accepts: Vec<DataKind>,
+    pub needs_k: bool,
+    pub reads_constraints: bool,
+    pub hard_must: bool,
+    pub hard_cannot: bool,
+    pub soft_weights: bool,
+    pub skips_entailed: bool,
+    pub higher_is_better: bool,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Facts {
+            accepts: vec![DataKind::Dense],
+            needs_k: true,
+            reads_constraints: false,
+            hard_must: false,
+            hard_cannot: false,
+            soft_weights: false,
+            skips_entailed: false,
+            higher_is_better: true,
+            min: None,
+            max: None,
+        }
+    }
+}
+
+/// A function that is a plugin.
+pub(crate) struct Callable {
+    name: String,
+    pub function: Py<PyAny>,
+    pub facts: Facts,
+}
+
+static ALL: Mutex<BTreeMap<String, Arc<Callable>>> = Mutex::new(BTreeMap::new());
+
+impl Callable {
+    /// The function with this name.
+    pub fn find(name: &str) -> Option<Arc<Callable>> {
+        ALL.lock().unwrap_or_else(|e| e.into_inner()).get(name).cloned()
+    }
+
+    /// The same, where there must be one.
+    pub fn named(name: &str) -> Result<Arc<Callable>> {
+        let legal = "the name of a function that is registered in this process";
+        Callable::find(name).ok_or_else(|| Error::bad_param("name", format!("\"{name}\""), legal))
+    }
+}
+
+/// Runs `work` with the interpreter; what it raises is an error of the plugin.
+pub(crate) fn called<T>(
+    callable: &Callable,
+    work: impl FnOnce(Python<'_>) -> PyResult<T>,
+) -> Result<T> {
+    Python::attach(|py| {
+        work(py).map_err(|e| Error::Plugin { tag: callable.name.clone(), message: e.to_string() })
+    })
+}
+
+/// Options as text, which Python reads.
+pub(crate) fn options(options: &BTreeMap<String, Value>) -> String {
+    json!(options).to_string()
+}
+
+/// Data as Python has it: a matrix, or the parts of a sparse one.
+pub(crate) fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(rows) = data.as_csr() {
+        let offsets: Vec<i64> = rows.indptr.iter().map(|&at| at as i64).collect();
+        let parts = (
+            offsets.into_pyarray(py),
+            rows.indices.to_pyarray(py),
+            rows.values.to_pyarray(py),
+            rows.columns,
+        );
+        return Ok(parts.into_pyobject(py)?.into_any());
+    }
+    Ok(data.to_dense().into_pyarray(py).into_any())
+}
+
+/// Constraints as Python has them.
+pub(crate) fn constraints_of<'py>(
+    py: Python<'py>,
+    all: &Constraints,
+    n: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let class = py.import("mustlink.constraints")?.getattr("Constraints")?;
+    class.call_method1("_of", (table(py, all)?, n, py.None()))
+}
+
+/// Registers `function` under `name`, in place of one that was registered under it before.
+#[pyfunction]
+pub(crate) fn register(
+    py: Python<'_>,
+    name: String,
+    facts: &str,
+    function: Py<PyAny>,
+) -> PyResult<()> {
+    let wrong = |message: String| raised(py, &Error::Usage(message));
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(legal) {
+        return Err(wrong(format!("a name must be snake_case, such as my_method, got \"{name}\"")));
+    }
+    let taken = Catalogue::get().map_err(|e| raised(py, &e))?.find(&name);
+    if let Some(d) = taken {
+        return Err(wrong(format!("the name \"{name}\" is taken by a {}", d.role.name())));
+    }
+    let facts: Facts =
+        serde_json::from_str(facts).map_err(|e| wrong(format!("{name}: its facts: {e}")))?;
+    let callable = Arc::new(Callable { name: name.clone(), function, facts });
+    ALL.lock().unwrap_or_else(|e| e.into_inner()).insert(name, callable);
+    Ok(())
+}
+
+/// What comes of each law: its name, and how it is broken.
+type Verdicts = Vec<(String, Option<String>)>;
+
+/// Tries every law of its role on a plugin, which is given by its configuration.
+#[pyfunction]
+pub(crate) fn check_laws(py: Python<'_>, role: &str, config: &str) -> PyResult<Verdicts> {
+    let of = |e: Error| raised(py, &e);
+    let config: Value = serde_json::from_str(config)
+        .map_err(|e| of(Error::Usage(format!("is no configuration: {e}"))))?;
+    py.detach(|| match role {
+        "base_clusterer" => verdicts::<dyn BaseClusterer>(&config),
+        "query_selector" => verdicts::<dyn QuerySelector>(&config),
+        "metric" => verdicts::<dyn Metric>(&config),
+        other => Err(Error::Usage(format!(
+            "role: must be base_clusterer, query_selector or metric, got {other}"
+        ))),
+    })
+    .map_err(of)
+}
+
+fn verdicts<R: Lawful + ?Sized>(config: &Value) -> Result<Verdicts>
+where
+    Box<R>: DeserializeOwned + JsonSchema,
+{
+    let plugin: Box<R> = config::build(&Node::synthetic(config), "")?;
+    // What is broken is shown on the smallest problem that breaks it.
+    let of = |law| shrink(law, &*plugin).map(|small| small.to_string());
+    Ok(laws_for(&*plugin).iter().map(|law| (law.name.to_string(), of(law))).collect())
+}

@@ -1,0 +1,94 @@
+//! What does Python know of the plugins? What the catalogue says.
+
+use std::path::{Path, PathBuf};
+
+use mustlink::config::{self, Document, Node};
+use mustlink::method::Method;
+use mustlink::registry::{Catalogue, Descriptor};
+use mustlink::{Error, Result, scripts};
+use mustlink_cli::MethodFile;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::errors::raised;
+
+fn described(d: &'static Descriptor) -> Result<Value> {
+    let schema = d.schema_value();
+    let default = config::resolve_plugin(&d.default_config())?;
+    let options = schema.get("properties").and_then(Value::as_object);
+    let options = options.into_iter().flatten().map(|(name, option)| {
+        let description = option.get("description").and_then(Value::as_str).unwrap_or_default();
+        json!({
+            "name": name,
+            "accepts": config::expected(option, schema),
+            "default": default.get(name),
+            "description": description.replace('\n', " "),
+        })
+    });
+    Ok(json!({
+        "name": d.tag,
+        "aliases": d.aliases,
+        "role": d.role,
+        "key": d.role.key(),
+        "type": d.type_name,
+        "summary": d.summary(),
+        "documentation": d.documentation(),
+        "options": options.collect::<Vec<_>>(),
+        "properties": d.facts(),
+        "references": d.references,
+        "version": d.version,
+    }))
+}
+
+/// All plugins with their options, as JSON.
+#[pyfunction]
+pub(crate) fn catalogue(py: Python<'_>) -> PyResult<String> {
+    let all = Catalogue::get()
+        .and_then(|c| c.all().iter().map(|d| described(d)).collect::<Result<Vec<_>>>());
+    all.map(|all| Value::from(all).to_string()).map_err(|e| raised(py, &e))
+}
+
+/// The method of a configuration.
+pub(crate) fn method(config: &Value) -> Result<Method> {
+    config::build(&Node::synthetic(config), "")
+}
+
+/// Checks a method given as JSON and gives it with every default written out.
+#[pyfunction]
+pub(crate) fn check(py: Python<'_>, config: &str) -> PyResult<String> {
+    let wrong = |e: serde_json::Error| Error::Usage(format!("is no configuration: {e}"));
+    let checked = serde_json::from_str::<Value>(config).map_err(wrong).and_then(|config| {
+        let method = method(&config)?;
+        serde_json::to_value(method).map_err(wrong)
+    });
+    checked.map(|value| value.to_string()).map_err(|e| raised(py, &e))
+}
+
+/// A method file as JSON, checked; plugins in other languages that it names are known from then on.
+#[pyfunction]
+pub(crate) fn read_method(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+    let read = || {
+        let document = Document::read(&file)?;
+        let mut complaints = Vec::new();
+        let folder = file.parent().unwrap_or(Path::new(""));
+        scripts::declare(document.root(), folder, &mut complaints);
+        config::validate::<MethodFile>(
+            document.root(),
+            "",
+            config::Check::default(),
+            &mut complaints,
+        );
+        if complaints.is_empty() {
+            Ok(document.root().to_value().to_string())
+        } else {
+            Err(Error::Config(complaints))
+        }
+    };
+    py.detach(read).map_err(|e| raised(py, &e))
+}
+
+/// The version of the package.
+#[pyfunction]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}

@@ -1,0 +1,254 @@
+//! One clustering, and what is known of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use mustlink::constraints::Constraints;
+use mustlink::run::Run;
+use mustlink::selection::{Counts, Selection};
+use mustlink::{Error, Result};
+use mustlink_datasets::FeatureWeights;
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+
+use crate::data::{Matrix, Pairs, classes, constraints, kind, table};
+use crate::errors::{raised, with_text};
+use crate::interrupt::interruptible;
+use crate::job::{Asked, Job, Known, Request};
+use crate::model::Model;
+
+/// A clustering with what is known of its run.
+#[pyclass(frozen, module = "mustlink._mustlink")]
+pub(crate) struct Found {
+    labels: Vec<i64>,
+    run: Run,
+    weights: Option<FeatureWeights>,
+    model: Option<Py<Model>>,
+    constraints: Constraints,
+    counts: Option<Counts>,
+    warnings: Vec<String>,
+}
+
+/// What comes of a job that has ended.
+pub(crate) struct Ended {
+    pub labels: Vec<i64>,
+    pub run: Run,
+    pub weights: Option<FeatureWeights>,
+    pub model: Option<Model>,
+    pub constraints: Constraints,
+    pub counts: Option<Counts>,
+    pub warnings: Vec<String>,
+}
+
+impl Found {
+    pub fn new(py: Python<'_>, ended: Ended) -> PyResult<Self> {
+        let Ended { labels, run, weights, model, constraints, counts, warnings } = ended;
+        let model = model.map(|model| Py::new(py, model)).transpose()?;
+        Ok(Found { labels, run, weights, model, constraints, counts, warnings })
+    }
+}
+
+/// Asks, clusters, and keeps what Python shows of it.
+pub(crate) fn carry_out(job: &Job, asked: Option<Asked>) -> Result<Ended> {
+    let seen = job.seen()?;
+    job.method().admit_hard(&seen.problem.constraints)?;
+    let selection = job.select(&seen.problem, asked)?;
+    finish(job, &seen, selection.as_ref())
+}
+
+fn finish(
+    job: &Job,
+    seen: &mustlink::run::Transformed,
+    selection: Option<&Selection>,
+) -> Result<Ended> {
+    let clustered = job.cluster(seen, selection)?;
+    let clustering = &clustered.run.clustering;
+    let model = match &job.method().clusterer {
+        Some(clusterer) => {
+            Model::of(&**clusterer, &clustered.steps, &clustered.input.problem.data, clustering)?
+        }
+        None => None,
+    };
+    let rows = clustered.constraints.pairs().iter().map(|c| mustlink::Constraint {
+        i: job.row(c.i),
+        j: job.row(c.j),
+        ..*c
+    });
+    let constraints = Constraints::new(job.n(), rows)?;
+    Ok(Ended {
+        labels: job.labels(clustering),
+        weights: clustered.weights,
+        model,
+        constraints,
+        counts: selection.map(|s| s.counts(s.asked())),
+        warnings: job.warnings(),
+        run: clustered.run,
+    })
+}
+
+/// Reads a request.
+pub(crate) fn request(py: Python<'_>, text: &str) -> PyResult<Request> {
+    let fail = |e: serde_json::Error| Error::Usage(format!("is no request: {e}"));
+    serde_json::from_str(text).map_err(|e| raised(py, &fail(e)))
+}
+
+/// What is known beside the data, from arrays.
+pub(crate) fn known(
+    n: usize,
+    pairs: Option<&Pairs<'_>>,
+    y: Option<&PyReadonlyArray1<'_, i64>>,
+    y_true: Option<&PyReadonlyArray1<'_, i64>>,
+) -> Result<Known> {
+    Ok(Known { constraints: constraints(pairs, n)?, known: classes(y), classes: classes(y_true) })
+}
+
+/// Clusters the rows of `x` as `text` says. `pairs` are constraints, `y` classes that the method may see,
+/// `y_true` classes that only an oracle sees, `oracle` a callable that answers.
+#[pyfunction]
+#[pyo3(signature = (text, x, pairs=None, y=None, y_true=None, oracle=None))]
+pub(crate) fn cluster<'py>(
+    py: Python<'py>,
+    text: &str,
+    x: Matrix<'py>,
+    pairs: Option<Pairs<'py>>,
+    y: Option<PyReadonlyArray1<'py, i64>>,
+    y_true: Option<PyReadonlyArray1<'py, i64>>,
+    oracle: Option<Py<PyAny>>,
+) -> PyResult<Found> {
+    let request = request(py, text)?;
+    let id = |i: usize| match &request.ids {
+        Some(ids) => ids.get(i).cloned().unwrap_or_else(|| i.to_string()),
+        None => i.to_string(),
+    };
+    let of_rows = |e: Error| with_text(py, &e, e.render(&id));
+    let data = kind(request.kind.as_deref()).and_then(|kind| x.data(py, kind)).map_err(of_rows)?;
+    drop(x);
+    let known = known(data.n(), pairs.as_ref(), y.as_ref(), y_true.as_ref()).map_err(of_rows)?;
+    let flag: Arc<AtomicBool> = Arc::default();
+    let raised_inside = crate::oracle::Raised::default();
+    let asked: Option<Asked> = oracle
+        .map(|oracle| Box::new(crate::oracle::Callable::new(oracle, &raised_inside)) as Asked);
+    let done = interruptible(py, request.threads, &flag, || {
+        let job = Job::new(&request, data, known, &flag).map_err(|e| (e, None))?;
+        let ended = carry_out(&job, asked);
+        ended.map_err(|e| {
+            let text = e.render(&|i| job.id(i));
+            (e, Some(text))
+        })
+    })?;
+    match done {
+        Ok(ended) => Found::new(py, ended),
+        Err((e, text)) => Err(raised_inside.take().unwrap_or_else(|| match text {
+            Some(text) => with_text(py, &e, text),
+            None => of_rows(e),
+        })),
+    }
+}
+
+/// Names of features, and how much each counts.
+type Weights<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>);
+
+#[pymethods]
+impl Found {
+    /// One label per row, −1 of rows that a transform dropped.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        self.labels.to_pyarray(py)
+    }
+
+    /// Number of clusters, empty ones included.
+    #[getter]
+    fn k(&self) -> usize {
+        self.run.clustering.k
+    }
+
+    /// Value of the method's objective.
+    #[getter]
+    fn objective(&self) -> Option<f64> {
+        self.run.clustering.objective
+    }
+
+    /// The objective after every sweep.
+    #[getter]
+    fn history<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let history: Vec<f64> =
+            self.run.clustering.history.iter().map(|sweep| sweep.objective).collect();
+        history.to_pyarray(py)
+    }
+
+    /// How it ended.
+    #[getter]
+    fn status(&self) -> &'static str {
+        self.run.clustering.status.name()
+    }
+
+    /// Violated must-links and cannot-links.
+    #[getter]
+    fn violations(&self) -> (u64, u64) {
+        (self.run.violations.must, self.run.violations.cannot)
+    }
+
+    /// Centres, a row per cluster.
+    #[getter]
+    fn centers<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        self.run.clustering.extras.centers.as_ref().map(|x| x.to_pyarray(py))
+    }
+
+    /// Memberships, a row per object that was clustered.
+    #[getter]
+    fn memberships<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        self.run.clustering.extras.memberships.as_ref().map(|x| x.to_pyarray(py))
+    }
+
+    /// How much each feature counts: their names, and a row per cluster or one for all.
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Weights<'py>>> {
+        let Some(weights) = &self.weights else { return Ok(None) };
+        let rows = PyArray2::from_vec2(py, &weights.rows)?;
+        Ok(Some((weights.features.clone(), rows)))
+    }
+
+    /// Named numbers of the method.
+    #[getter]
+    fn diagnostics(&self) -> BTreeMap<String, f64> {
+        self.run.clustering.extras.diagnostics.clone()
+    }
+
+    /// What a method that chooses among methods tried: name, k, score, weight, outcome.
+    #[getter]
+    fn tried(&self) -> Vec<(String, usize, Option<f64>, f64, String)> {
+        let all = self.run.clustering.extras.tried.iter();
+        all.map(|t| (t.name.clone(), t.k, t.score, t.weight, t.outcome.clone())).collect()
+    }
+
+    /// The constraints that it was made under.
+    #[getter]
+    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        table(py, &self.constraints)
+    }
+
+    /// Questions asked, and how many of them were answered by must-links and by cannot-links.
+    #[getter]
+    fn queries(&self) -> Option<(usize, usize, usize)> {
+        self.counts.as_ref().map(|c| (c.queries, c.must, c.cannot))
+    }
+
+    /// What puts new objects into the clusters, where the method has such a rule.
+    #[getter]
+    fn model(&self, py: Python<'_>) -> Option<Py<Model>> {
+        self.model.as_ref().map(|model| model.clone_ref(py))
+    }
+
+    /// Seconds that the method took.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.run.seconds
+    }
+
+    /// What is worth knowing.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+}

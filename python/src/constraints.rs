@@ -1,0 +1,51 @@
+//! Constraints in files.
+
+use std::path::{Path, PathBuf};
+
+use mustlink::datasets::{Dataset, read_constraints as read, write_constraints as write};
+use mustlink::ndarray::Array2;
+use mustlink::{Data, Result};
+use pyo3::prelude::*;
+
+use crate::data::{Pairs, constraints, table};
+use crate::errors::raised;
+
+/// Objects of which nothing is known but how many there are, and their ids.
+fn objects(path: &Path, n: usize, ids: Option<Vec<String>>) -> Result<Dataset> {
+    let data = Data::dense(Array2::zeros((n, 1)))?;
+    Ok(Dataset { ids: ids.map(Into::into), ..Dataset::new(path.display().to_string(), data) })
+}
+
+/// The constraints in a CSV with the columns i, j, type, weight, strength; objects by row number, or by
+/// id where there are `ids`.
+#[pyfunction]
+#[pyo3(signature = (file, n, ids=None))]
+pub(crate) fn read_constraints(
+    py: Python<'_>,
+    file: PathBuf,
+    n: usize,
+    ids: Option<Vec<String>>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let by_id = ids.is_some();
+    let found = objects(&file, n, ids)
+        .and_then(|objects| read(&file.display().to_string(), &objects, by_id));
+    table(py, &found.map_err(|e| raised(py, &e))?)
+}
+
+/// Writes such a CSV.
+#[pyfunction]
+#[pyo3(signature = (file, pairs, n, ids=None))]
+pub(crate) fn write_constraints(
+    py: Python<'_>,
+    file: PathBuf,
+    pairs: Pairs<'_>,
+    n: usize,
+    ids: Option<Vec<String>>,
+) -> PyResult<()> {
+    let by_id = ids.is_some();
+    let written = constraints(Some(&pairs), n).and_then(|all| {
+        let objects = objects(&file, n, ids)?;
+        write(&file.display().to_string(), &all, &objects, by_id)
+    });
+    written.map_err(|e| raised(py, &e))
+}

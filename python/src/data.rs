@@ -1,0 +1,162 @@
+//! How do arrays of Python become what methods see?
+//!
+//! Values are copied once, into memory that the core owns; rows that are not next to each other and
+//! single precision are turned into the core's form on the way, not before.
+
+use mustlink::constraints::{Constraint, Constraints, Kind, Strength};
+use mustlink::datasets::Classes;
+use mustlink::ndarray::{Array2, ArrayView2};
+use mustlink::{Csr, Data, DataKind, Error, Result};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+/// A matrix as it comes: rows in double or single precision, or compressed sparse rows (offsets, columns,
+/// values, number of columns).
+pub(crate) enum Matrix<'py> {
+    Double(PyReadonlyArray2<'py, f64>),
+    Single(PyReadonlyArray2<'py, f32>),
+    Sparse(
+        PyReadonlyArray1<'py, i64>,
+        PyReadonlyArray1<'py, u32>,
+        PyReadonlyArray1<'py, f64>,
+        usize,
+    ),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Matrix<'py> {
+    type Error = PyErr;
+
+    fn extract(x: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(rows) = x.extract() {
+            return Ok(Matrix::Double(rows));
+        }
+        if let Ok(rows) = x.extract() {
+            return Ok(Matrix::Single(rows));
+        }
+        match x.extract() {
+            Ok((offsets, columns, values, d)) => Ok(Matrix::Sparse(offsets, columns, values, d)),
+            Err(_) => Err(PyTypeError::new_err(
+                "X: must be a matrix of float64 or float32, or the parts of a sparse one",
+            )),
+        }
+    }
+}
+
+impl Matrix<'_> {
+    /// The data of kind `kind`.
+    pub fn data(&self, py: Python<'_>, kind: DataKind) -> Result<Data> {
+        let dense = |x: Array2<f64>| match kind {
+            DataKind::Distances => Data::distances(x),
+            DataKind::Affinity => Data::affinity(x),
+            _ => Data::dense(x),
+        };
+        match self {
+            Matrix::Double(rows) => {
+                let rows = rows.as_array();
+                py.detach(|| dense(by_rows(rows, |v| v)))
+            }
+            Matrix::Single(rows) => {
+                let rows = rows.as_array();
+                py.detach(|| dense(by_rows(rows, f64::from)))
+            }
+            Matrix::Sparse(offsets, columns, values, d) => {
+                let (offsets, columns, values) =
+                    (offsets.as_array(), columns.as_array(), values.as_array());
+                let columns_of = *d;
+                py.detach(|| {
+                    Data::csr(Csr {
+                        indptr: offsets.iter().map(|&at| at as usize).collect(),
+                        indices: columns.to_vec(),
+                        values: values.to_vec(),
+                        columns: columns_of,
+                    })
+                })
+            }
+        }
+    }
+}
+
+/// The matrix row by row in memory of its own.
+fn by_rows<T: Copy>(x: ArrayView2<'_, T>, double: impl Fn(T) -> f64) -> Array2<f64> {
+    let values: Vec<f64> = match x.as_slice() {
+        Some(all) => all.iter().map(|&v| double(v)).collect(),
+        None => x.iter().map(|&v| double(v)).collect(),
+    };
+    Array2::from_shape_vec(x.dim(), values).expect("as many values as the matrix has")
+}
+
+/// Pairs as they come: objects i and j, +1 or −1, weight, strength (0: none given, 1: soft, 2: hard).
+pub(crate) type Pairs<'py> = (
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, i8>,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, i8>,
+);
+
+/// The constraints of `n` objects.
+pub(crate) fn constraints(pairs: Option<&Pairs<'_>>, n: usize) -> Result<Constraints> {
+    let Some((i, j, kind, weight, strength)) = pairs else { return Ok(Constraints::default()) };
+    let (i, j, kind) = (i.as_array(), j.as_array(), kind.as_array());
+    let (weight, strength) = (weight.as_array(), strength.as_array());
+    let pair = |at: usize| Constraint {
+        kind: if kind[at] > 0 { Kind::MustLink } else { Kind::CannotLink },
+        weight: weight[at],
+        strength: match strength[at] {
+            1 => Some(Strength::Soft),
+            2 => Some(Strength::Hard),
+            _ => None,
+        },
+        ..Constraint::must(i[at] as usize, j[at] as usize)
+    };
+    Constraints::new(n, (0..i.len()).map(pair))
+}
+
+/// Constraints as Python holds them: a table of columns.
+pub(crate) fn table<'py>(py: Python<'py>, all: &Constraints) -> PyResult<Bound<'py, PyAny>> {
+    use numpy::IntoPyArray;
+    let column = |of: fn(&Constraint) -> u32| -> Vec<u32> { all.pairs().iter().map(of).collect() };
+    let kind: Vec<i8> =
+        all.pairs().iter().map(|c| if c.kind == Kind::MustLink { 1 } else { -1 }).collect();
+    let weight: Vec<f64> = all.pairs().iter().map(|c| c.weight).collect();
+    let strength: Vec<i8> = all
+        .pairs()
+        .iter()
+        .map(|c| match c.strength {
+            None => 0,
+            Some(Strength::Soft) => 1,
+            Some(Strength::Hard) => 2,
+        })
+        .collect();
+    let columns = (
+        column(|c| c.i).into_pyarray(py),
+        column(|c| c.j).into_pyarray(py),
+        kind.into_pyarray(py),
+        weight.into_pyarray(py),
+        strength.into_pyarray(py),
+    );
+    Ok(columns.into_pyobject(py)?.into_any())
+}
+
+/// Numbers of classes, −1 where unknown, as classes.
+pub(crate) fn classes(labels: Option<&PyReadonlyArray1<'_, i64>>) -> Option<Classes> {
+    let labels = labels?.as_array();
+    let k = labels.iter().max().map_or(0, |&largest| largest + 1);
+    Some(Classes {
+        names: (0..k).map(|c| c.to_string()).collect(),
+        labels: labels.iter().map(|&l| u32::try_from(l).ok()).collect(),
+    })
+}
+
+/// The kind of a matrix by its word.
+pub(crate) fn kind(word: Option<&str>) -> Result<DataKind> {
+    match word {
+        None | Some("dense") => Ok(DataKind::Dense),
+        Some("distances") => Ok(DataKind::Distances),
+        Some("affinity") => Ok(DataKind::Affinity),
+        Some(other) => {
+            Err(Error::bad_param("kind", other, "\"dense\", \"distances\" or \"affinity\""))
+        }
+    }
+}

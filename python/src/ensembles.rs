@@ -1,0 +1,253 @@
+//! Many partitions: made, combined, and what they decide by themselves.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use mustlink::clustering::NONE;
+use mustlink::config::{self, Node};
+use mustlink::constraints::{Constraint, Constraints, Kind};
+use mustlink::datasets::Dataset;
+use mustlink::ensemble::{Ensemble, Member};
+use mustlink::ndarray::Array2;
+use mustlink::prelude::{ConsensusFunction, Data, EnsembleGenerator};
+use mustlink::run::combine;
+use mustlink::{Context, Error, Problem, Result};
+use mustlink_kernels::ensemble::co_association::{self, CoAssociation, Representation};
+use mustlink_kernels::ensemble::imputation::{
+    MAX_CANDIDATES, Thresholds, imputed_constraints, neighbourhoods,
+};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::cluster::{Ended, Found, known, request};
+use crate::data::{Matrix, Pairs, constraints, kind, table};
+use crate::errors::raised;
+use crate::interrupt::interruptible;
+use crate::job::{Job, Request};
+
+/// Where the loader looks for a generator.
+#[derive(Deserialize, mustlink::prelude::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Generating {
+    /// What makes the ensemble.
+    generator: Box<dyn EnsembleGenerator>,
+}
+
+/// Where the loader looks for a consensus function.
+#[derive(Deserialize, mustlink::prelude::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Combining {
+    /// What combines the partitions.
+    consensus: Box<dyn ConsensusFunction>,
+}
+
+/// The ensemble that a request speaks of, and the job it was made in.
+fn ensemble(
+    request: &Request,
+    data: Data,
+    given: Constraints,
+    flag: &Arc<AtomicBool>,
+) -> Result<(Job, Arc<Ensemble>)> {
+    let mut method = request.method.clone();
+    let generator = method.as_object_mut().and_then(|map| map.remove("generator"));
+    let generator = Node::synthetic(&json!({ "generator": generator }));
+    let generator = config::build::<Generating>(&generator, "")?.generator;
+    // Only the steps of the method matter; nothing is clustered by it.
+    if method.get("clusterer").is_none() {
+        method["clusterer"] = json!({ "type": "kmeans" });
+    }
+    let request = Request {
+        method,
+        kind: request.kind.clone(),
+        features: request.features.clone(),
+        ids: request.ids.clone(),
+        quiet_unread: true,
+        ledger: None,
+        ..*request
+    };
+    let known = crate::job::Known { constraints: given, ..Default::default() };
+    let job = Job::new(&request, data, known, flag)?;
+    let ensemble = job.ensemble(&*generator)?;
+    Ok((job, ensemble))
+}
+
+/// Labels of every member, a row per member; −1 where it saw an object not.
+type Partitions<'py> = Bound<'py, PyArray2<i64>>;
+
+/// The partitions of an ensemble, a row per member.
+#[pyfunction]
+#[pyo3(signature = (text, x, pairs=None))]
+pub(crate) fn generate<'py>(
+    py: Python<'py>,
+    text: &str,
+    x: Matrix<'py>,
+    pairs: Option<Pairs<'py>>,
+) -> PyResult<(Partitions<'py>, Vec<String>)> {
+    let request = request(py, text)?;
+    let of = |e: Error| raised(py, &e);
+    let data = kind(request.kind.as_deref()).and_then(|kind| x.data(py, kind)).map_err(of)?;
+    let given = constraints(pairs.as_ref(), data.n()).map_err(of)?;
+    drop((x, pairs));
+    let flag: Arc<AtomicBool> = Arc::default();
+    let made = interruptible(py, request.threads, &flag, || {
+        let (job, ensemble) = ensemble(&request, data, given, &flag)?;
+        let number = |&l: &u32| if l == NONE { -1 } else { i64::from(l) };
+        let all = ensemble.members().iter().flat_map(|m| m.labels.iter().map(number)).collect();
+        let rows = Array2::from_shape_vec((ensemble.len(), ensemble.n()), all);
+        Ok((rows.expect("n labels of each member"), job.warnings()))
+    })?;
+    let (labels, warnings) = made.map_err(of)?;
+    Ok((labels.into_pyarray(py), warnings))
+}
+
+/// What an ensemble decides by itself.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Impute {
+    kappa_must: f64,
+    kappa_cannot: f64,
+    co_presence: bool,
+    min_presence: usize,
+    max_matrix: u64,
+    max_pairs: u64,
+    must_link: bool,
+    cannot_link: bool,
+}
+
+/// Imputed constraints, the sets that imputed must-links hold together, and what is worth knowing.
+type Imputed<'py> = (Bound<'py, PyAny>, Vec<Vec<u32>>, Vec<String>);
+
+/// Imputes constraints from an ensemble; `how` is what of it there is beside a request.
+#[pyfunction]
+#[pyo3(signature = (text, how, x, pairs=None))]
+pub(crate) fn impute<'py>(
+    py: Python<'py>,
+    text: &str,
+    how: &str,
+    x: Matrix<'py>,
+    pairs: Option<Pairs<'py>>,
+) -> PyResult<Imputed<'py>> {
+    let request = request(py, text)?;
+    let of = |e: Error| raised(py, &e);
+    let fail = |e: serde_json::Error| of(Error::Usage(format!("is no request: {e}")));
+    let how: Impute = serde_json::from_str(how).map_err(fail)?;
+    let data = kind(request.kind.as_deref()).and_then(|kind| x.data(py, kind)).map_err(of)?;
+    let given = constraints(pairs.as_ref(), data.n()).map_err(of)?;
+    drop((x, pairs));
+    let flag: Arc<AtomicBool> = Arc::default();
+    let made = interruptible(py, request.threads, &flag, || {
+        let (job, ensemble) = ensemble(&request, data, given, &flag)?;
+        let ctx = job.context();
+        let normalise = match how.co_presence {
+            true => co_association::Normalise::CoPresence,
+            false => co_association::Normalise::Members,
+        };
+        let thresholds = Thresholds::new(how.kappa_must, how.kappa_cannot, ensemble.len())?
+            .normalised(normalise, how.min_presence);
+        let co = CoAssociation::new(&ensemble, Representation::Auto, how.max_matrix, ctx)?;
+        let sets = neighbourhoods(&co, &thresholds, MAX_CANDIDATES, ctx)?;
+        let wanted = [(Kind::MustLink, how.must_link), (Kind::CannotLink, how.cannot_link)];
+        let kinds: Vec<Kind> = wanted.iter().filter(|(_, is)| *is).map(|(k, _)| *k).collect();
+        let pairs = imputed_constraints(&co, &thresholds, &kinds, how.max_pairs, ctx)?;
+        let rows =
+            pairs.pairs().iter().map(|c| Constraint { i: job.row(c.i), j: job.row(c.j), ..*c });
+        let pairs = Constraints::new(job.n(), rows)?;
+        let sets: Vec<Vec<u32>> =
+            sets.into_iter().map(|set| set.into_iter().map(|i| job.row(i)).collect()).collect();
+        Ok((pairs, sets, job.warnings()))
+    })?;
+    let (pairs, sets, warnings) = made.map_err(of)?;
+    Ok((table(py, &pairs)?, sets, warnings))
+}
+
+/// The partition that `partitions` agree on, a row per member, −1 where a label is missing; of the rows
+/// of `x`, where a function looks at them.
+#[pyfunction]
+#[pyo3(signature = (text, partitions, x=None, pairs=None))]
+pub(crate) fn consensus<'py>(
+    py: Python<'py>,
+    text: &str,
+    partitions: PyReadonlyArray2<'py, i64>,
+    x: Option<Matrix<'py>>,
+    pairs: Option<Pairs<'py>>,
+) -> PyResult<Found> {
+    let request = request(py, text)?;
+    let of = |e: Error| raised(py, &e);
+    let n = partitions.as_array().ncols();
+    let data = match &x {
+        Some(x) => x.data(py, kind(request.kind.as_deref()).map_err(of)?),
+        None => Data::dense(Array2::zeros((n, 1))),
+    };
+    let data = data.map_err(of)?;
+    if data.n() != n {
+        let message = format!("{} objects, but the partitions have {n}", data.n());
+        return Err(of(Error::Data { place: "X".into(), message }));
+    }
+    let given = known(n, pairs.as_ref(), None, None).map_err(of)?.constraints;
+    let rows = partitions.as_array();
+    let member = |(t, labels): (usize, mustlink::ndarray::ArrayView1<'_, i64>)| {
+        let labels: Vec<u32> = labels.iter().map(|&l| u32::try_from(l).unwrap_or(NONE)).collect();
+        Member { provenance: t.to_string(), ..Member::from_labels(&labels) }
+    };
+    let members: Vec<Member> = rows.rows().into_iter().enumerate().map(member).collect();
+    let flag: Arc<AtomicBool> = Arc::default();
+    let made = interruptible(py, request.threads, &flag, || {
+        combined(&request, Ensemble::new(n, members)?, data, given, &flag)
+    })?;
+    Found::new(py, made.map_err(of)?)
+}
+
+fn combined(
+    request: &Request,
+    ensemble: Ensemble,
+    data: Data,
+    given: Constraints,
+    flag: &Arc<AtomicBool>,
+) -> Result<Ended> {
+    let combining = config::build::<Combining>(&Node::synthetic(&request.method), "")?;
+    let consensus = combining.consensus;
+    let tag = consensus.typetag_name();
+    let needs = consensus.needs();
+    if let (Some(k), false) = (request.k, needs.fixed_k) {
+        return Err(Error::Usage(format!(
+            "k = {k}: {tag} takes no number of clusters, the members decide; leave k out, or take \
+             another consensus function"
+        )));
+    }
+    let objects = Dataset::new("partitions", data);
+    let problem = Problem {
+        k: request.k,
+        ..Problem::new(objects.data.clone()).with_constraints(given.clone())
+    };
+    if problem.k.is_some() || needs.fixed_k {
+        problem.require_k(None, tag)?;
+    }
+    let ctx = Context::builder(objects.seed_path(request.seed, &objects.name))
+        .cancel(flag.clone())
+        .memory_limit(request.memory_limit.or_else(mustlink_cli::default_limit))
+        .build();
+    let nowhere = |&i: &usize| ensemble.members().iter().all(|m| m.labels[i] == NONE);
+    let nowhere: Vec<usize> = (0..ensemble.n()).filter(nowhere).collect();
+    if let Some(first) = nowhere.first() {
+        let others = match nowhere.len() {
+            1 => format!("object {first} is"),
+            many => format!("{many} objects, the first {first}, are"),
+        };
+        ctx.warn(format!(
+            "{others} in no partition: nothing but chance puts such an object anywhere"
+        ));
+    }
+    let run = combine(&*consensus, &ensemble, &problem, &ctx.child("consensus"))
+        .map_err(|e| e.at("consensus"))?;
+    Ok(Ended {
+        labels: run.clustering.labels.iter().map(|&l| i64::from(l)).collect(),
+        run,
+        weights: None,
+        model: None,
+        constraints: given,
+        counts: None,
+        warnings: ctx.warnings(),
+    })
+}

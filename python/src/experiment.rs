@@ -1,0 +1,92 @@
+//! A whole study from its file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use mustlink::Error;
+use mustlink_experiments::{
+    Experiment, Keep, Outcome, ProgressSnapshot, RunOptions, RunProgress, Source, run,
+};
+use pyo3::prelude::*;
+use serde::Deserialize;
+
+use crate::errors::raised;
+use crate::interrupt::interruptible;
+use crate::oracle::Raised;
+
+/// How an experiment is run.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    sets: Vec<String>,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    force: bool,
+    data_dirs: Vec<PathBuf>,
+}
+
+/// Tells a callable how far it is: cells done, cells, cells failed, seconds to go.
+struct Progress {
+    watcher: Py<PyAny>,
+    raised: Raised,
+    cancel: Arc<AtomicBool>,
+}
+
+impl RunProgress for Progress {
+    fn update(&self, now: &ProgressSnapshot) {
+        let told = Python::attach(|py| {
+            self.watcher.call1(py, (now.done, now.total, now.failed, now.seconds_left))
+        });
+        if let Err(e) = told {
+            self.raised.put(e);
+            self.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+/// A cell that failed: data set, method, repeat, fold, the first error.
+type Failed = (String, String, usize, usize, String);
+
+/// Runs the experiment of a file, or goes on where it stopped. Gives the table of the report, the page,
+/// how many cells there are, how many are finished, and those that failed.
+#[pyfunction]
+#[pyo3(signature = (file, out, text, progress=None))]
+pub(crate) fn run_experiment(
+    py: Python<'_>,
+    file: PathBuf,
+    out: PathBuf,
+    text: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, PathBuf, usize, usize, Vec<Failed>)> {
+    let of = |e: Error| raised(py, &e);
+    let fail = |e: serde_json::Error| of(Error::Usage(format!("is no request: {e}")));
+    let request: Request = serde_json::from_str(text).map_err(fail)?;
+    let cancel: Arc<AtomicBool> = Arc::default();
+    let inside = Raised::default();
+    let mut options = RunOptions {
+        threads: request.threads,
+        memory_limit: request.memory_limit.or_else(mustlink_cli::default_limit),
+        keep: if request.force { Keep::Nothing } else { Keep::Current },
+        source: Source { data_dirs: request.data_dirs.clone(), ..Source::default() },
+        cancel: cancel.clone(),
+        ..RunOptions::to(&out)
+    };
+    if let Some(watcher) = progress {
+        let (raised, cancel) = (inside.clone(), cancel.clone());
+        options.progress = Arc::new(Progress { watcher, raised, cancel });
+    }
+    let done = interruptible(py, request.threads, &cancel, || {
+        let experiment = Experiment::load(&file, &request.sets)?;
+        let outcome: Outcome = run(&experiment, &options)?;
+        let report = mustlink_report::report(&out)?;
+        Ok((outcome, report.table, report.page))
+    })?;
+    if let Some(raised) = inside.take() {
+        return Err(raised);
+    }
+    let (outcome, table, page) = done.map_err(of)?;
+    let failed = outcome.failed.into_iter();
+    let failed = failed.map(|c| (c.dataset, c.method, c.repeat, c.fold, c.message)).collect();
+    Ok((table, page, outcome.total, outcome.skipped + outcome.done, failed))
+}

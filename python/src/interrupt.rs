@@ -1,0 +1,74 @@
+//! How does work go on without the interpreter's lock, and how does Ctrl-C reach it?
+//!
+//! The work is done by a thread of its own; the thread that asked for it waits, and looks for signals
+//! meanwhile. One raises the flag that methods look at once a sweep.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mustlink::{Error, Result};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Between two looks for signals.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The pools of this process by their number of threads, 0 for one per core. A process that was forked
+/// off has none of its parent's threads: its pools are its own.
+static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+
+/// The pool of so many threads, one per core where nothing is said.
+pub(crate) fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>> {
+    let key = (std::process::id(), threads.unwrap_or(0));
+    let mut pools = POOLS.lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(pool) = pools.get(&key) {
+        return Ok(pool.clone());
+    }
+    let made = ThreadPoolBuilder::new().num_threads(key.1).build();
+    let pool = Arc::new(made.map_err(|e| Error::Usage(format!("cannot start threads: {e}")))?);
+    pools.insert(key, pool.clone());
+    Ok(pool)
+}
+
+/// Runs `work` in a pool of so many threads, one per core where nothing is said. A signal whose handler
+/// raises something, as that of Ctrl-C does, raises `flag`; when the work has ended, that is raised here.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    flag: &AtomicBool,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let pool = pool(threads).map_err(|e| crate::errors::raised(py, &e))?;
+    let (send, receive) = sync_channel(1);
+    let receive = Mutex::new(receive);
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            // Whoever waits cannot be gone.
+            let _ = send.send(pool.install(work));
+        });
+        let mut interrupted = None;
+        loop {
+            let got = py.detach(|| {
+                let receive = receive.lock().unwrap_or_else(|e| e.into_inner());
+                receive.recv_timeout(LOOK)
+            });
+            match got {
+                Ok(done) => return interrupted.map_or(Ok(done), Err),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let (None, Err(raised)) = (&interrupted, py.check_signals()) {
+                        flag.store(true, Ordering::Relaxed);
+                        interrupted = Some(raised);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                    Err(panic) => resume_unwind(panic),
+                    Ok(()) => unreachable!("a worker that ends well has sent its result"),
+                },
+            }
+        }
+    })
+}

@@ -1,0 +1,61 @@
+//! The part of the Python package that computes.
+//!
+//! Python checks shapes and holds the classes that people see; here arrays become data, configurations
+//! become methods, and everything runs without the interpreter's lock. What a function takes beside
+//! arrays comes as one JSON text, so that it is written down in one place.
+
+mod callables;
+mod catalogue;
+mod cluster;
+mod constraints;
+mod data;
+mod ensembles;
+mod errors;
+mod experiment;
+mod interrupt;
+mod job;
+mod metrics;
+mod model;
+mod oracle;
+mod python_clusterer;
+mod python_metric;
+mod python_selector;
+mod session;
+mod transforms;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// The command line: `arguments` begin with the name of the program. Gives the exit status.
+#[pyfunction]
+fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| mustlink_cli::run(arguments))
+}
+
+/// What `mustlink` is built on.
+#[pymodule]
+mod _mustlink {
+    #[pymodule_export]
+    use super::callables::{check_laws, register};
+    #[pymodule_export]
+    use super::catalogue::{catalogue, check, read_method, version};
+    #[pymodule_export]
+    use super::cluster::{Found, cluster};
+    #[pymodule_export]
+    use super::command;
+    #[pymodule_export]
+    use super::constraints::{read_constraints, write_constraints};
+    #[pymodule_export]
+    use super::ensembles::{consensus, generate, impute};
+    #[pymodule_export]
+    use super::experiment::run_experiment;
+    #[pymodule_export]
+    use super::metrics::score;
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::session::{Selected, Session, select};
+    #[pymodule_export]
+    use super::transforms::{FittedSteps, fit_steps};
+}

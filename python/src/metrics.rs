@@ -1,0 +1,115 @@
+//! How good is a clustering?
+
+use mustlink::clustering::NONE;
+use mustlink::config::{self, Node};
+use mustlink::ensemble::{Ensemble, Member};
+use mustlink::prelude::Metric;
+use mustlink::roles::MetricInput;
+use mustlink::run::guarded;
+use mustlink::{Error, Result};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::data::{Matrix, Pairs, constraints, kind};
+use crate::errors::raised;
+
+/// Where the loader looks for a metric.
+#[derive(Deserialize, mustlink::prelude::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Scoring {
+    /// What scores.
+    metric: Box<dyn Metric>,
+}
+
+/// What a metric may look at beside labels and classes.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Beside<'py> {
+    x: Option<Matrix<'py>>,
+    kind: Option<String>,
+    constraints: Option<Pairs<'py>>,
+    heldout: Option<Pairs<'py>>,
+    unconstrained: Option<PyReadonlyArray1<'py, i64>>,
+    partitions: Option<PyReadonlyArray2<'py, i64>>,
+}
+
+/// The score of `labels` by the metric `config`; nothing where it is not defined. −1 among `classes` is
+/// an unknown class, −1 among `labels` an object that does not count.
+#[pyfunction]
+pub(crate) fn score<'py>(
+    py: Python<'py>,
+    config: &str,
+    labels: PyReadonlyArray1<'py, i64>,
+    classes: Option<PyReadonlyArray1<'py, i64>>,
+    beside: Beside<'py>,
+) -> PyResult<Option<f64>> {
+    let of = |e: Error| raised(py, &e);
+    let fail = |e: serde_json::Error| of(Error::Usage(format!("is no configuration: {e}")));
+    let config: Value = serde_json::from_str(config).map_err(fail)?;
+    let metric = config::build::<Scoring>(&Node::synthetic(&config), "").map_err(of)?.metric;
+    let scope: Vec<bool> = labels.as_array().iter().map(|&l| l >= 0).collect();
+    let labels = numbers(&labels);
+    let n = labels.len();
+    let truth: Option<Vec<Option<u32>>> =
+        classes.map(|c| c.as_array().iter().map(|&c| u32::try_from(c).ok()).collect());
+    let data = match &beside.x {
+        Some(x) => Some(x.data(py, kind(beside.kind.as_deref()).map_err(of)?).map_err(of)?),
+        None => None,
+    };
+    let pairs = |given: &Option<Pairs<'py>>| -> Result<_> {
+        given.as_ref().map(|given| constraints(Some(given), n)).transpose()
+    };
+    let (known, heldout) =
+        (pairs(&beside.constraints).map_err(of)?, pairs(&beside.heldout).map_err(of)?);
+    let unconstrained = beside.unconstrained.as_ref().map(numbers);
+    let ensemble = match &beside.partitions {
+        Some(rows) => {
+            let number = |&l: &i64| u32::try_from(l).unwrap_or(NONE);
+            let member = |labels: mustlink::ndarray::ArrayView1<'_, i64>| {
+                Member::from_labels(&labels.iter().map(number).collect::<Vec<_>>())
+            };
+            let members = rows.as_array().rows().into_iter().map(member).collect();
+            Some(Ensemble::new(n, members).map_err(of)?)
+        }
+        None => None,
+    };
+    let input = MetricInput {
+        labels: &labels,
+        truth: truth.as_deref(),
+        scope: scope.contains(&false).then_some(&scope[..]),
+        data: data.as_ref(),
+        constraints: known.as_ref(),
+        heldout: heldout.as_ref(),
+        unconstrained: unconstrained.as_deref(),
+        exclude: None,
+        ensemble: ensemble.as_ref(),
+    };
+    needed(&*metric, &input).map_err(of)?;
+    let tag = metric.typetag_name();
+    py.detach(|| guarded(tag, || metric.score(&input))).map_err(of)
+}
+
+fn numbers(labels: &PyReadonlyArray1<'_, i64>) -> Vec<u32> {
+    labels.as_array().iter().map(|&l| u32::try_from(l).unwrap_or_default()).collect()
+}
+
+/// Refuses where something is missing that the metric looks at.
+fn needed(metric: &dyn Metric, input: &MetricInput) -> Result<()> {
+    let facts = metric.properties();
+    let needs = [
+        (facts.needs_truth && input.truth.is_none(), "y_true"),
+        (facts.needs_data && input.data.is_none(), "X"),
+        (facts.needs_constraints && input.constraints.is_none(), "constraints"),
+        (facts.needs_heldout && input.heldout.is_none(), "heldout"),
+        (facts.needs_unconstrained && input.unconstrained.is_none(), "unconstrained"),
+        (facts.needs_ensemble && input.ensemble.is_none(), "partitions"),
+    ];
+    match needs.into_iter().find(|(missing, _)| *missing) {
+        Some((_, what)) => {
+            Err(Error::bad_param(what, "nothing", format!("given for {}", metric.typetag_name())))
+        }
+        None => Ok(()),
+    }
+}

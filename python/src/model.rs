@@ -1,0 +1,102 @@
+//! To which cluster does a new object belong?
+
+use mustlink::clustering::Clustering;
+use mustlink::prelude::{BaseClusterer, Data, Transform};
+use mustlink::roles::Fitted;
+use mustlink::run::Steps;
+use mustlink::{DataKind, Error, Result};
+use mustlink_kernels::kmeans::nearest::centres::Centres;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::data::Matrix;
+use crate::errors::raised;
+use crate::interrupt::interruptible;
+
+/// A transform as it was fitted.
+#[derive(Serialize, Deserialize)]
+struct Step {
+    transform: Box<dyn Transform>,
+    fitted: Value,
+}
+
+/// The centres of clusters with the transforms in front of them.
+#[pyclass(frozen, module = "mustlink._mustlink")]
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Model {
+    steps: Vec<Step>,
+    centres: Centres,
+}
+
+impl Model {
+    /// The model of a clustering by `clusterer` after `steps`; none where the method does not put objects
+    /// to centres, or where a transform cannot be kept.
+    pub fn of(
+        clusterer: &dyn BaseClusterer,
+        steps: &Steps,
+        data: &Data,
+        clustering: &Clustering,
+    ) -> Result<Option<Self>> {
+        let rows = matches!(data.kind(), DataKind::Dense | DataKind::Csr);
+        if !clusterer.properties().gives_centers || !rows {
+            return Ok(None);
+        }
+        let mut kept = Vec::new();
+        for (transform, fitted) in &steps.0 {
+            // Rows are dropped or merged where clusters are found, not where new objects come.
+            if transform.properties().changes_rows {
+                continue;
+            }
+            let Some(fitted) = fitted.saved() else { return Ok(None) };
+            kept.push(Step { transform: transform.clone(), fitted });
+        }
+        let centres = Centres::of(data, &clustering.labels, clustering.k, &clustering.extras)?;
+        Ok(Some(Model { steps: kept, centres }))
+    }
+
+    fn assign(&self, mut data: Data) -> Result<Vec<i64>> {
+        for (at, step) in self.steps.iter().enumerate() {
+            let fitted: Result<Box<dyn Fitted>> = step.transform.restore(&step.fitted);
+            let applied = fitted.and_then(|fitted| fitted.apply(&data));
+            data = applied.map_err(|e| e.at(&format!("transforms[{at}]")))?;
+        }
+        let mut labels = vec![0; data.n()];
+        self.centres.assign(&data, &mut labels)?;
+        Ok(labels.into_iter().map(i64::from).collect())
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// The cluster of every row of `x`: that with the nearest centre.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let data = x.data(py, DataKind::Dense).map_err(|e| raised(py, &e))?;
+        let labels = interruptible(py, threads, &Default::default(), || self.assign(data))?;
+        Ok(labels.map_err(|e| raised(py, &e))?.into_pyarray(py))
+    }
+
+    /// The model as text.
+    fn dumps(&self, py: Python<'_>) -> PyResult<String> {
+        let fail = |e: serde_json::Error| Error::Usage(format!("the model cannot be kept: {e}"));
+        serde_json::to_string(self).map_err(|e| raised(py, &fail(e)))
+    }
+
+    /// The model that `dumps` wrote.
+    #[staticmethod]
+    fn loads(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let fail = |e: serde_json::Error| Error::Usage(format!("is no model: {e}"));
+        serde_json::from_str(text).map_err(|e| raised(py, &fail(e)))
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String,))> {
+        let loads = slf.get_type().getattr("loads")?.unbind();
+        Ok((loads, (slf.get().dumps(slf.py())?,)))
+    }
+}

@@ -1,0 +1,89 @@
+//! A clusterer that is a function of Python.
+
+use std::collections::BTreeMap;
+
+use mustlink::exchange::PlainValue;
+use mustlink::prelude::*;
+
+use crate::callables::{Callable, Facts, called, constraints_of, matrix_of};
+
+/// A clusterer that is a function of Python, registered in this process.
+///
+/// # Method
+/// The function is called with the objects and gives one label for each.
+/// # Input and output
+/// The kinds of data that it was registered with. One label per object.
+/// # Errors
+/// `BadParam` for a name under which nothing is registered; `Plugin` for what it raises, and for what it
+/// gives that are no labels.
+/// # Cost and randomness
+/// A copy of the data; a seed below 2³² is handed over.
+#[options]
+pub struct PythonClusterer {
+    /// The name it is registered under.
+    pub name: String,
+    /// The file it stands in: a change of it changes what results depend on.
+    #[option(program = true)]
+    pub source: Vec<String>,
+    /// Options of its own.
+    #[schemars(with = "BTreeMap<String, PlainValue>")]
+    pub options: BTreeMap<String, Value>,
+}
+
+impl PythonClusterer {
+    fn facts(&self) -> Facts {
+        Callable::find(&self.name).map(|c| c.facts.clone()).unwrap_or_default()
+    }
+}
+
+#[plugin("python_clusterer")]
+impl BaseClusterer for PythonClusterer {
+    fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        ctx.check()?;
+        let callable = Callable::named(&self.name)?;
+        if callable.facts.needs_k {
+            problem.require_k(None, &self.name)?;
+        }
+        if callable.facts.hard_must || callable.facts.hard_cannot {
+            // Found here, so that every function names contradictions alike.
+            problem.closure(OnConflict::Error)?;
+        }
+        let seed = ctx.stream("seed").next_u64() >> 32;
+        let labels: Vec<i64> = called(&callable, |py| {
+            let given = (
+                matrix_of(py, &problem.data)?,
+                problem.k,
+                constraints_of(py, &problem.constraints, problem.n())?,
+                seed,
+                crate::callables::options(&self.options),
+            );
+            callable.function.call1(py, given)?.extract(py)
+        })?;
+        let broken = |message: String| Error::Plugin { tag: self.name.clone(), message };
+        if labels.len() != problem.n() {
+            return Err(broken(format!("{} labels for {} objects", labels.len(), problem.n())));
+        }
+        let label = |(i, l): (usize, i64)| {
+            u32::try_from(l).ok().filter(|&l| (l as usize) < problem.n()).ok_or_else(|| {
+                broken(format!("label {l} of object {i} is not in 0..{}", problem.n()))
+            })
+        };
+        let labels = labels.into_iter().enumerate().map(label).collect::<Result<Vec<_>>>()?;
+        let found = Clustering::from_labels(labels);
+        Ok(Clustering { k: problem.k.unwrap_or(0).max(found.k), ..found })
+    }
+
+    fn properties(&self) -> Properties {
+        let facts = self.facts();
+        Properties {
+            accepts: facts.accepts.clone(),
+            needs_k: facts.needs_k,
+            reads_constraints: facts.reads_constraints || facts.hard_must || facts.hard_cannot,
+            hard_must: facts.hard_must,
+            hard_cannot: facts.hard_cannot,
+            soft_weights: facts.soft_weights,
+            needs_setup: self.name.is_empty(),
+            ..Properties::default()
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A metric that is a function of Python.
+
+use mustlink::prelude::*;
+use numpy::IntoPyArray;
+
+use crate::callables::{Callable, called};
+
+/// A metric that is a function of Python, registered in this process.
+///
+/// The function is called with the classes and the labels of the objects whose class is known.
+///
+/// # Cost and randomness
+/// Those of the function.
+#[options]
+pub struct PythonMetric {
+    /// The name it is registered under.
+    pub name: String,
+    /// The file it stands in: a change of it changes what results depend on.
+    #[option(program = true)]
+    pub source: Vec<String>,
+}
+
+#[plugin("python_metric")]
+impl Metric for PythonMetric {
+    fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
+        let callable = Callable::named(&self.name)?;
+        let counts = |i: &usize| input.scope.is_none_or(|scope| scope[*i]);
+        let truth = input.truth.unwrap_or_default();
+        let both: (Vec<i64>, Vec<i64>) = (0..input.labels.len())
+            .filter(counts)
+            .filter_map(|i| Some((i64::from(truth.get(i).copied()??), i64::from(input.labels[i]))))
+            .unzip();
+        let found: Option<f64> = called(&callable, |py| {
+            let (classes, labels) = (both.0.into_pyarray(py), both.1.into_pyarray(py));
+            callable.function.call1(py, (classes, labels))?.extract(py)
+        })?;
+        Ok(found.filter(|score| !score.is_nan()))
+    }
+
+    fn properties(&self) -> MetricProperties {
+        let facts = Callable::find(&self.name).map(|c| c.facts.clone()).unwrap_or_default();
+        MetricProperties {
+            min: facts.min.unwrap_or(f64::NEG_INFINITY),
+            max: facts.max.unwrap_or(f64::INFINITY),
+            higher_is_better: facts.higher_is_better,
+            perfect: None,
+            // Without a name it is none that whoever scores by all metrics could call.
+            needs_data: self.name.is_empty(),
+            ..MetricProperties::default()
+        }
+    }
+}

@@ -1,0 +1,93 @@
+"""Functions of Python as plugins."""
+
+import mustlink
+import numpy as np
+import pytest
+from mustlink import Method, clusterer, metric, select, selector, testing
+from mustlink.metrics import score
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(30, 2)) + 6 * (np.arange(30) % 3)[:, None]
+CLASS = np.arange(30) % 3
+
+
+@clusterer("by_first_column", reads_constraints=False)
+def by_first_column(X, n_clusters, constraints, seed, power=1.0):
+    """Cuts the range of the first column into equal parts."""
+    x = np.sign(X[:, 0]) * np.abs(X[:, 0]) ** power
+    span = np.ptp(x) or 1.0
+    return np.minimum(((x - x.min()) / span * n_clusters).astype(int), n_clusters - 1)
+
+
+@selector("in_a_row")
+def in_a_row(X, n_clusters, constraints, seed, step=1):
+    """Each row and the one so many further on."""
+    for i in range(len(X) - step):
+        yield i, i + step
+
+
+def test_a_function_clusters_anywhere_in_a_tree():
+    alone = Method("by_first_column", 3).fit(X).labels_
+    assert np.array_equal(alone, by_first_column(X, 3, None, 0))
+    generator = {"type": "subsample", "members": 4, "clusterer": "by_first_column"}
+    tree = {"clusterer": {"type": "ensemble", "generator": generator}}
+    assert mustlink.metrics.ari(CLASS, Method(tree, 3).fit(X).labels_) > 0.9
+    made = mustlink.Ensemble(3, generator=generator).fit(X)
+    assert mustlink.metrics.ari(CLASS, made.labels_) > 0.9
+    assert "by_first_column" in mustlink.list_plugins("base_clusterer")
+
+
+def test_a_generator_selects():
+    found = select(X, {"type": "in_a_row", "step": 3}, y_true=CLASS, budget=12)
+    assert (found.n_must_link, found.n_cannot_link) == (12, 0)
+
+
+def test_mistakes_are_named():
+    with pytest.raises(mustlink.ConfigError, match="by_first_column.pwr: unknown option; accepted: power"):
+        Method({"clusterer": {"type": "by_first_column", "pwr": 2}}, 3).fit(X)
+    with pytest.raises(mustlink.ConfigError, match='the name "kmeans" is taken by a base clusterer'):
+        clusterer("kmeans")(by_first_column)
+    with pytest.raises(mustlink.ConfigError, match="snake_case"):
+        clusterer("MyMeans")(by_first_column)
+    with pytest.raises(mustlink.ConfigError, match="the function must begin with X, n_clusters"):
+        clusterer("short")(lambda X: X)
+
+    @clusterer("wrong_size")
+    def wrong_size(X, n_clusters, constraints, seed):
+        """Leaves one out."""
+        return np.zeros(len(X) - 1, int)
+
+    with pytest.raises(mustlink.PluginError, match="wrong_size: 29 labels for 30 objects"):
+        Method("wrong_size", 1).fit(X)
+
+    @clusterer("raises")
+    def raises(X, n_clusters, constraints, seed):
+        """Fails."""
+        raise RuntimeError("no luck")
+
+    with pytest.raises(mustlink.PluginError, match="raises: RuntimeError: no luck"):
+        Method("raises", 2).fit(X)
+
+
+def test_a_function_scores():
+    @metric("share_of_first")
+    def share_of_first(labels_true, labels_pred):
+        """Share of objects in cluster 0."""
+        return float(np.mean(labels_pred == 0))
+
+    assert score("share_of_first", {}, [0, 0, 1, 1], [5, 5, 6, 6]) == 0.5
+
+
+def test_laws():
+    assert len(testing.check_plugin("kmeans")) > 10
+    assert len(testing.check_plugin("by_first_column")) > 10
+
+    @clusterer("of_chance")
+    def of_chance(X, n_clusters, constraints, seed):
+        """Not the same twice."""
+        of_chance.calls += 1
+        return (np.arange(len(X)) + of_chance.calls) % n_clusters
+
+    of_chance.calls = 0
+    with pytest.raises(AssertionError, match="of_chance breaks .* laws"):
+        testing.check_plugin("of_chance")

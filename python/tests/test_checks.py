@@ -1,0 +1,20 @@
+"""Every estimator against scikit-learn's own checks."""
+
+import pytest
+from mustlink import testing
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    testing.estimators(), expected_failed_checks=testing.expected_failed_checks
+)
+def test_check(estimator, check):
+    check(estimator)
+
+
+def test_expected_failures_are_of_estimators():
+    names = {type(e).__name__ for e in testing.estimators()}
+    assert set(testing.EXPECTED_FAILED_CHECKS) <= names
+    for checks in testing.EXPECTED_FAILED_CHECKS.values():
+        assert all(len(reason.split()) > 3 for reason in checks.values())

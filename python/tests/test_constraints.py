@@ -1,0 +1,197 @@
+"""Constraints find their rows, however scikit-learn splits them, or refuse."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from mustlink import Constraints, ConstraintError, KMeans, MustlinkWarning, PCKMeans
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import _is_arraylike
+
+N = 60
+X = np.random.default_rng(0).normal(size=(N, 2)) + 6 * (np.arange(N) % 3)[:, None]
+CLASS = np.arange(N) % 3
+IDS = np.array([f"p{i}" for i in range(N)])
+
+
+def chain(m):
+    """m pairs whose ends tell where they belong."""
+    rng = np.random.default_rng(m)
+    return np.sort(np.array([rng.choice(N, 2, replace=False) for _ in range(m)]), axis=1)
+
+
+def true_constraints(m, **of):
+    pairs = chain(m)
+    signs = np.where(CLASS[pairs[:, 0]] == CLASS[pairs[:, 1]], 1, -1)
+    return Constraints.from_pairs(IDS[pairs] if "ids" in of else pairs, signs, **of)
+
+
+class Spy(PCKMeans):
+    """Keeps what reaches the core, by the values of the rows."""
+
+    seen = []
+
+    def _run(self, X, y, constraints, sample_id, **more):
+        found = super()._run(X, y, constraints, sample_id, **more)
+        i, j, kind, _, _ = found.constraints
+        # In canonical form a pair counts once.
+        Spy.seen.append({(X[a].tobytes(), X[b].tobytes(), int(k)) for a, b, k in zip(i, j, kind)})
+        return found
+
+
+def right(constraints):
+    pairs, signs = constraints.pairs()
+    rows = [X[p] for p in pairs]
+    both = {(a.tobytes(), b.tobytes(), int(s)) for (a, b), s in zip(rows, signs)}
+    return both | {(b, a, s) for a, b, s in both}
+
+
+@pytest.mark.parametrize("m", [7, N - 20, N])
+@pytest.mark.parametrize("by", ["n", "ids"])
+def test_folds_keep_the_right_pairs(m, by):
+    constraints = true_constraints(m, **({"n": N} if by == "n" else {"ids": IDS}))
+    ids = np.arange(N) if by == "n" else IDS
+    Spy.seen = []
+    params = {"constraints": constraints, "sample_id": ids}
+    cross_validate(Spy(3), X, CLASS, cv=KFold(3), params=params, scoring="rand_score")
+    assert len(Spy.seen) == 3
+    assert all(seen <= right(constraints) for seen in Spy.seen)
+    assert any(Spy.seen) and not all(len(s) == m for s in Spy.seen)
+
+
+@pytest.mark.parametrize("m", [7, N])
+def test_a_search_over_a_pipeline_keeps_the_right_pairs(m):
+    constraints = true_constraints(m, n=N)
+    search = GridSearchCV(Spy(3), {"weight": [0.5, 2.0]}, cv=3, scoring="rand_score")
+    Spy.seen = []
+    search.fit(X, CLASS, constraints=constraints, sample_id=np.arange(N))
+    assert len(Spy.seen) == 7
+    assert all(seen <= right(constraints) for seen in Spy.seen)
+    # The last fit is that of all rows: nothing is lost.
+    assert {frozenset(p[:2]) for p in Spy.seen[-1]} == {frozenset(p[:2]) for p in right(constraints)}
+    pipe = make_pipeline(StandardScaler(), PCKMeans(3))
+    handed = {"pckmeans__constraints": constraints, "pckmeans__sample_id": np.arange(N)}
+    scores = cross_validate(pipe, X, CLASS, cv=3, params=handed, scoring="rand_score")
+    assert (scores["test_score"] > 0.9).all()
+
+
+@pytest.mark.parametrize("m", [7, N - 20, N])
+def test_without_ids_folds_refuse(m):
+    params = {"constraints": true_constraints(m, n=N)}
+    with pytest.raises(ValueError, match="speak of 60 rows, and X has 40"):
+        cross_validate(
+            PCKMeans(3), X, CLASS, cv=3, params=params, scoring="rand_score", error_score="raise"
+        )
+
+
+@pytest.mark.parametrize("m", [7, N])
+def test_arrays_are_refused(m):
+    for raw in (chain(m), chain(m).tolist(), sp.csr_matrix((N, N))):
+        with pytest.raises(ConstraintError, match="must be mustlink.Constraints"):
+            PCKMeans(3).fit(X, constraints=raw)
+
+
+def test_they_are_no_array():
+    constraints = true_constraints(N, n=N)
+    assert not _is_arraylike(constraints)
+    for name in ("__len__", "shape", "__array__", "__getitem__", "__iter__"):
+        assert not hasattr(constraints, name)
+
+
+def test_every_way_gives_the_same():
+    pairs, signs = np.array([[0, 3], [1, 2], [2, 3]]), np.array([1, -1, -1])
+    one = Constraints(must_link=pairs[:1], cannot_link=pairs[1:], n=5)
+    matrix = sp.lil_matrix((5, 5))
+    for (i, j), s in zip(pairs, signs):
+        matrix[i, j] = matrix[j, i] = s
+    pd = pytest.importorskip("pandas")
+    words = ["must_link", "cannot_link", "cannot_link"]
+    frame = pd.DataFrame({"i": pairs[:, 0], "j": pairs[:, 1], "type": words})
+    others = [
+        Constraints.from_pairs(pairs, signs, n=5),
+        Constraints.from_frame(frame, n=5),
+        pickle.loads(pickle.dumps(one)),
+    ]
+    for other in others:
+        assert other == one
+    both, of_matrix = Constraints.from_matrix(matrix).pairs(), set()
+    of_matrix = {(*sorted(p), s) for p, s in zip(both[0].tolist(), both[1].tolist())}
+    assert of_matrix == {(*sorted(p), s) for p, s in zip(pairs.tolist(), signs.tolist())}
+
+
+def test_files_go_both_ways(tmp_path):
+    file = tmp_path / "pairs.csv"
+    for of in ({"n": N}, {"ids": IDS}):
+        given = true_constraints(9, **of)
+        given.to_csv(file)
+        assert Constraints.from_csv(file, **of) == given
+    with pytest.raises(ValueError, match="pairs.csv, line 2"):
+        file.write_text("i,j,type\n0,99,must_link\n")
+        Constraints.from_csv(file, n=N)
+
+
+def test_wrong_ones_are_refused():
+    with pytest.raises(ConstraintError, match="say of which objects"):
+        Constraints(must_link=[(0, 1)])
+    with pytest.raises(ConstraintError, match="object 9 does not exist, accepted 0..=4"):
+        Constraints(must_link=[(0, 9)], n=5)
+    with pytest.raises(ConstraintError, match="object -1 does not exist"):
+        Constraints(must_link=[(0, -1)], n=5)
+    with pytest.raises(ConstraintError, match="no object has the id 'z'"):
+        Constraints(cannot_link=[("a", "z")], ids=["a", "b"])
+    with pytest.raises(ConstraintError, match="stands twice"):
+        Constraints(cannot_link=[("a", "b")], ids=["a", "b", "a"])
+    with pytest.raises(ConstraintError, match=r"shape \(m, 2\)"):
+        Constraints(must_link=[0, 1], n=5)
+    with pytest.raises(ConstraintError, match="an id stands twice"):
+        PCKMeans(2).fit(X, constraints=true_constraints(3, n=N), sample_id=np.zeros(N, int))
+
+
+def test_what_nobody_reads_is_said():
+    with pytest.warns(MustlinkWarning, match="kmeans reads no constraints: the 5 given ones"):
+        KMeans(3).fit(X, constraints=true_constraints(5, n=N))
+
+
+def test_weights_and_strength_reach_the_method():
+    pair = [(0, 1)]
+    light = Constraints(must_link=pair, n=N, weights=1e-6)
+    heavy = Constraints(must_link=pair, n=N, weights=1e6)
+    labels = [PCKMeans(3, weight=1.0).fit(X, constraints=c).labels_ for c in (light, heavy)]
+    assert labels[0][0] != labels[0][1]
+    assert labels[1][0] == labels[1][1]
+    hard = Constraints(must_link=pair, n=N, strength="hard")
+    with pytest.raises(ConstraintError, match="is marked hard, and pck_means does not promise"):
+        PCKMeans(3).fit(X, constraints=hard)
+
+
+def test_lost_pairs_are_counted():
+    constraints = true_constraints(30, n=N)
+    fitted = PCKMeans(3).fit(X[:30], constraints=constraints, sample_id=np.arange(30))
+    pairs, _ = constraints.pairs()
+    assert fitted.n_constraints_dropped_ == np.count_nonzero((pairs >= 30).any(axis=1)) > 0
+
+
+def test_known_classes_are_constraints():
+    y = np.where(np.arange(N) % 5 == 0, CLASS, -1)
+    fitted = PCKMeans().fit(X, y)
+    assert fitted.labels_.max() == 2
+    as_floats = np.where(y < 0, np.nan, y)
+    as_objects = np.array([None if c < 0 else f"c{c}" for c in y], dtype=object)
+    for same in (as_floats, as_objects, y.tolist()):
+        assert np.array_equal(PCKMeans().fit(X, same).labels_, fitted.labels_)
+    # All classes are what scores are made by: they say nothing to the method.
+    assert np.array_equal(PCKMeans(3).fit(X, CLASS).labels_, PCKMeans(3).fit(X).labels_)
+
+
+def test_errors_name_objects_by_their_ids():
+    ids = [f"p{i}" for i in range(N)]
+    pairs = Constraints(must_link=[("p1", "p2")], cannot_link=[("p2", "p1")], ids=ids)
+    from mustlink import COPKMeans, InconsistentConstraintsError
+
+    with pytest.raises(InconsistentConstraintsError, match="cannot-link p1–p2 contradicts"):
+        COPKMeans(3).fit(X, constraints=pairs, sample_id=ids)

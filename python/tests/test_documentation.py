@@ -1,0 +1,50 @@
+"""The examples of the package and of the manual run and are typed."""
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+MODULES = ["_base", "callables", "constraints", "ensembles", "model_selection", "pairs", "session"]
+PAGES = [Path(__file__).parents[1] / "README.md"]
+BOOK = Path(__file__).parents[2] / "book" / "src"
+PAGES += [BOOK / "python.md", BOOK / "coming-from.md"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    module = importlib.import_module(f"mustlink.{name}")
+    failed, tried = doctest.testmod(module)
+    assert failed == 0 and tried > 0
+
+
+def test_the_typed_program_runs():
+    import typed
+
+    assert 1.9 < typed.main() <= 2.0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page(page, tmp_path, monkeypatch):
+    if not page.is_file():
+        pytest.skip("the manual is not here")
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    for name, content in re.findall(r"```csv,file=(\S+)\n(.*?)```", text, re.S):
+        Path(name).write_text(content)
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert blocks
+    shared = {"__name__": "page"}
+    for block in blocks:
+        if ">>> " in block:
+            test = doctest.DocTestParser().get_doctest(block, shared, page.name, page.name, 0)
+            out = []
+            flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+            doctest.DocTestRunner(optionflags=flags).run(test, out=out.append, clear_globs=False)
+            shared = test.globs
+            assert not out, "".join(out)
+        else:
+            exec(compile(block, page.name, "exec"), shared)

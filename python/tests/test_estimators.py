@@ -1,0 +1,226 @@
+"""What estimators take and give."""
+
+import pickle
+import signal
+import threading
+import time
+
+import mustlink
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from mustlink import Constraints, KMeans, Method, PCKMeans, ZScore, metrics
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(80, 4)) + 5 * (np.arange(80) % 3)[:, None]
+CLASS = np.arange(80) % 3
+
+
+def layouts():
+    yield "c", X
+    yield "fortran", np.asfortranarray(X)
+    yield "strided", np.repeat(X, 2, axis=0)[::2]
+    yield "list", X.tolist()
+    yield "readonly", np.frombuffer(X.tobytes()).reshape(X.shape)
+    pd = pytest.importorskip("pandas")
+    yield "pandas", pd.DataFrame(X, columns=list("abcd"))
+    pl = pytest.importorskip("polars")
+    yield "polars", pl.DataFrame(X, schema=list("abcd"))
+    pa = pytest.importorskip("pyarrow")
+    yield "arrow", pa.table({name: X[:, at] for at, name in enumerate("abcd")})
+
+
+def test_layouts_give_the_same():
+    expected = KMeans(3).fit(X).labels_
+    for name, x in layouts():
+        assert np.array_equal(KMeans(3).fit(x).labels_, expected), name
+    # Sparse data draws other numbers than dense data: the same clusters under other names.
+    dense = np.where(np.abs(X) > 1, X, 0)
+    sparse = [KMeans(3).fit(form(dense)).labels_ for form in (sp.csr_matrix, sp.csc_array)]
+    assert np.array_equal(*sparse)
+    assert metrics.ari(KMeans(3).fit(dense).labels_, sparse[0]) == 1.0
+    single = X.astype(np.float32)
+    same = KMeans(3).fit(single.astype(np.float64)).labels_
+    assert np.array_equal(KMeans(3).fit(single).labels_, same)
+
+
+def test_names_of_features():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    fitted = PCKMeans(3).fit(frame)
+    assert fitted.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(frame[list("dcba")])
+    scaled = ZScore().set_output(transform="pandas").fit_transform(frame)
+    assert list(scaled.columns) == list("abcd")
+    assert np.allclose(scaled.mean(), 0)
+
+
+def test_parameters_and_copies():
+    made = PCKMeans(3, weight=0.5, random_state=4, n_init=2)
+    assert made.get_params()["weight"] == 0.5
+    assert clone(made).get_params() == made.get_params()
+    fitted = made.fit(X)
+    assert fitted.to_config() == {
+        "type": "pck_means", "k": 3, "weight": 0.5, "restarts": 2, **defaults("pck_means", fitted)
+    }
+    text = pickle.dumps(fitted)
+    # Nothing of the data is kept but labels and centres.
+    assert len(text) < 5000
+    again = pickle.loads(text)
+    assert np.array_equal(again.predict(X), fitted.predict(X))
+    assert again.labels_.tolist() == fitted.labels_.tolist()
+
+
+def defaults(tag, fitted):
+    from mustlink._catalogue import find
+
+    given = {"k", "weight", "restarts"}
+    shown = {o.python_name: o.name for o in find(tag).options if o.name not in given}
+    return {shown[k]: v for k, v in fitted.get_params().items() if k in shown and v is not None}
+
+
+def test_attributes():
+    fitted = KMeans(3).fit(X)
+    assert fitted.labels_.dtype == np.int64 and fitted.labels_.shape == (80,)
+    assert fitted.cluster_centers_.shape == (3, 4)
+    assert fitted.n_iter_ >= 1 and fitted.objective_ > 0
+    assert fitted.violations_ == {"must_link": 0, "cannot_link": 0}
+    assert fitted.n_features_in_ == 4
+    assert np.array_equal(fitted.predict(X), fitted.labels_)
+    assert not hasattr(mustlink.DBSCAN(), "predict")
+    weights = mustlink.LAC(3).fit(X).feature_weights_
+    assert weights.shape == (3, 4)
+
+
+def test_a_tree_with_estimators_inside():
+    generator = {"type": "random_init", "members": 5, "clusterer": KMeans(n_init=1)}
+    made = mustlink.Ensemble(3, generator=generator, consensus="voting").fit(X)
+    table = {"clusterer": {"type": "ensemble", "generator": {**generator}}}
+    assert np.array_equal(Method(table, 3).fit(X).labels_, made.labels_)
+    assert metrics.ari(CLASS, made.labels_) == 1.0
+    assert Method(table).to_config()["clusterer"]["consensus"]["type"] == "voting"
+
+
+def test_a_method_file(tmp_path):
+    file = tmp_path / "method.toml"
+    file.write_text('k = 3\nseed = 9\ntransforms = ["min_max"]\nclusterer = "pck_means"\n')
+    fitted = Method(file).fit(X)
+    table = {"transforms": ["min_max"], "clusterer": "pck_means"}
+    same = Method(table, 3, random_state=9).fit(X)
+    assert np.array_equal(fitted.labels_, same.labels_)
+    file.write_text('clusterer = { type = "pck_means", weigth = 1 }\n')
+    with pytest.raises(mustlink.ConfigError, match='method.toml:1:.*did you mean "weight"'):
+        Method(file).fit(X)
+
+
+def test_a_method_that_asks():
+    asked = []
+
+    def oracle(i, j):
+        asked.append((i, j))
+        return bool(CLASS[i] == CLASS[j])
+
+    table = {"selector": "min_max_selection", "clusterer": "pck_means"}
+    fitted = Method(table, 3, budget=10).fit(X, oracle=oracle)
+    assert fitted.n_queries_ == len(asked) == 10
+    same = Method(table, 3, budget=10).fit(X, y_true=CLASS)
+    assert np.array_equal(same.labels_, fitted.labels_)
+
+    def broken(i, j):
+        raise KeyError("no answer")
+
+    with pytest.raises(KeyError, match="no answer"):
+        Method(table, 3).fit(X, oracle=broken)
+    with pytest.raises(mustlink.OracleError, match="an answer must be True, False, None"):
+        Method(table, 3).fit(X, oracle=lambda i, j: 7)
+
+
+def test_rows_that_are_dropped():
+    twice = np.concatenate([X, X[:5]])
+    fitted = Method({"transforms": ["deduplicate"], "clusterer": "kmeans"}, 3).fit(twice)
+    assert np.array_equal(fitted.labels_[80:], fitted.labels_[:5])
+
+
+def test_transforms_in_a_pipeline():
+    pipe = make_pipeline(ZScore(), mustlink.PCA(n_components=2), KMeans(3)).fit(X)
+    tree = {"transforms": ["z_score", {"type": "pca", "components": 2}], "clusterer": "kmeans"}
+    assert metrics.ari(pipe[-1].labels_, Method(tree, 3).fit(X).labels_) == 1.0
+    known = Constraints.from_labels(np.where(np.arange(80) < 20, CLASS, -1))
+    rca = mustlink.RCA().fit(X, constraints=known)
+    again = pickle.loads(pickle.dumps(rca))
+    assert np.array_equal(again.transform(X), rca.transform(X))
+    assert rca.get_feature_names_out().tolist() == [f"component_{i}" for i in range(4)]
+
+
+def test_errors_are_those_of_the_core():
+    cases = [
+        (KMeans(), mustlink.MissingKError, "kmeans needs the number of clusters; give n_clusters"),
+        (KMeans(99), mustlink.ConfigError, r"k: must be in 1..=80 \(the number of objects\), got 99"),
+        (KMeans(3, n_init=0), mustlink.ConfigError, "clusterer.restarts: must be in 1..="),
+        (KMeans(3, init="best"), mustlink.ConfigError, "clusterer.init: must be .*, got string \"best\""),
+        (KMeans(3, random_state=-1), mustlink.ConfigError, "random_state: must be >= 0"),
+        (KMeans(3, n_jobs=0), mustlink.ConfigError, "n_jobs: must be"),
+    ]
+    for estimator, kind, text in cases:
+        with pytest.raises(kind, match=text):
+            estimator.fit(X)
+    assert issubclass(mustlink.MustlinkError, ValueError)
+    # scikit-learn says this before the core is asked.
+    with pytest.raises(ValueError, match="NaN"):
+        KMeans(3).fit(np.where(X > 6, np.nan, X))
+
+
+def test_threads_change_nothing():
+    one, two = (mustlink.Ensemble(3, n_jobs=n).fit(X).labels_ for n in (1, 2))
+    assert np.array_equal(one, two)
+
+
+def test_other_threads_run_meanwhile_and_an_interrupt_ends_it():
+    big = RNG.normal(size=(4000, 20))
+    slow = mustlink.Ensemble(
+        40, generator={"type": "random_init", "members": 10_000}, consensus="voting"
+    )
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    watcher = threading.Thread(target=tick)
+    timer = threading.Timer(0.5, stop.set)
+    watcher.start()
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        slow.fit(big)
+        pytest.fail("it was to take minutes")
+    watcher.join()
+    assert len(ticks) > 10
+    assert time.monotonic() - start < 60
+
+
+def test_experiment(tmp_path):
+    pytest.importorskip("pandas")
+    file = tmp_path / "two.toml"
+    file.write_text(
+        'experiment.name = "two"\n[[dataset]]\nid = "iris"\n'
+        '[[method]]\nid = "plain"\nclusterer = "kmeans"\n'
+        '[[method]]\nid = "mini"\nclusterer = "mini_batch_kmeans"\n'
+    )
+    told = []
+    made = mustlink.run_experiment(
+        file, tmp_path / "out", progress=lambda *now: told.append(now), n_jobs=1
+    )
+    assert (made.cells, made.finished, made.failed) == (2, 2, ())
+    assert told[-1][:2] == (2, 2)
+    rows = made.frame()
+    assert set(rows["method"]) == {"plain", "mini"}
+    assert made.page.is_file() and "plain" in str(made)
+    again = mustlink.run_experiment(file, tmp_path / "out", progress=False)
+    assert again.table == made.table

@@ -1,0 +1,88 @@
+"""Choosing by pairs that were held back."""
+
+import numpy as np
+import pytest
+from mustlink import Constraints, KMeans, MPCKMeans, PCKMeans, ZScore
+from mustlink.model_selection import ConstraintKFold, ConstraintSearchCV, constraint_score
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+
+def entailed(kept, pair, sign):
+    """Whether a pair follows from constraints."""
+    pairs, signs = kept.pairs()
+    group = np.arange(kept.n)
+    for (i, j), s in zip(pairs, signs):
+        if s > 0:
+            group[group == group[i]] = group[j]
+    if sign > 0:
+        return group[pair[0]] == group[pair[1]]
+    here = {group[pair[0]], group[pair[1]]}
+    return any(s < 0 and {group[i], group[j]} == here for (i, j), s in zip(pairs, signs))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_held_back_pair_follows_from_those_kept(seed):
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(0, 3, 25)
+    pairs = np.array([rng.choice(25, 2, replace=False) for _ in range(40)])
+    signs = np.where(classes[pairs[:, 0]] == classes[pairs[:, 1]], 1, -1)
+    given = Constraints.from_pairs(pairs, signs, n=25)
+    folds = list(ConstraintKFold(3, random_state=seed).split(given))
+    assert sum(len(held.pairs()[1]) for _, held in folds) == 40
+    for kept, held in folds:
+        assert len(kept.pairs()[1]) + len(held.pairs()[1]) == 40
+        for pair, sign in zip(*held.pairs()):
+            assert not entailed(kept, pair, sign)
+
+
+def test_a_cycle_is_held_back_whole_and_a_bridge_alone():
+    # A triangle, a bridge from it, and two cannot-links between the same two groups.
+    must = [(0, 1), (1, 2), (2, 0), (2, 3)]
+    given = Constraints(must_link=must, cannot_link=[(0, 4), (3, 4)], n=5)
+    held = [
+        {(*map(int, pair), int(sign)) for pair, sign in zip(*held.pairs())}
+        for _, held in ConstraintKFold(3).split(given)
+    ]
+    assert {(0, 1, 1), (1, 2, 1), (2, 0, 1)} in held
+    assert {(2, 3, 1)} in held
+    assert {(0, 4, -1), (3, 4, -1)} in held
+    with pytest.raises(ValueError, match="6 pairs make 3 groups .* fewer than n_splits = 4"):
+        list(ConstraintKFold(4).split(given))
+
+
+def data():
+    rng = np.random.default_rng(1)
+    classes = np.arange(90) % 3
+    x = rng.normal(size=(90, 3)) + 4 * classes[:, None]
+    pairs = np.array([rng.choice(90, 2, replace=False) for _ in range(60)])
+    signs = np.where(classes[pairs[:, 0]] == classes[pairs[:, 1]], 1, -1)
+    return x, Constraints.from_pairs(pairs, signs, n=90)
+
+
+def test_the_search_finds_k():
+    x, given = data()
+    search = ConstraintSearchCV(PCKMeans(), {"n_clusters": [2, 3]}, cv=3)
+    search.fit(x, constraints=given)
+    assert search.best_params_ == {"n_clusters": 3}
+    assert search.best_score_ > 0.95
+    results = search.cv_results_
+    assert results["mean_test_score"].shape == (2,) and results["rank_test_score"][1] == 1
+    assert np.array_equal(search.predict(x), search.best_estimator_.predict(x))
+    assert constraint_score(given, search.labels_) == 1.0
+    assert clone(search).get_params()["cv"] == 3
+
+
+def test_pipelines_and_trees_of_estimators():
+    x, given = data()
+    pipe = make_pipeline(ZScore(), MPCKMeans(3))
+    grid = {"mpckmeans__weight": [0.1, 1.0], "zscore__deviation": ["population", "sample"]}
+    search = ConstraintSearchCV(pipe, grid, cv=2).fit(x, constraints=given)
+    assert len(search.cv_results_["params"]) == 4
+    assert search.labels_.shape == (90,)
+
+
+def test_arrays_are_refused():
+    x, given = data()
+    with pytest.raises(ValueError, match="give mustlink.Constraints"):
+        ConstraintSearchCV(KMeans(3), {"n_init": [1]}).fit(x, constraints=given.pairs()[0])

@@ -1,0 +1,66 @@
+"""Questions one by one."""
+
+import gc
+
+import numpy as np
+import pytest
+from mustlink import Method, OracleError, PCKMeans, Session, select
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(40, 2)) + 5 * (np.arange(40) % 2)[:, None]
+CLASS = np.arange(40) % 2
+
+
+def answered(session, most=None):
+    asked = []
+    for question in session:
+        asked.append((question.i, question.j))
+        session.tell(bool(CLASS[question.i] == CLASS[question.j]))
+        if len(asked) == most:
+            session.close()
+    return asked
+
+
+def test_a_session_asks_what_the_command_asks():
+    session = Session(X, "min_max_selection", clusterer=PCKMeans(), n_clusters=2, budget=9)
+    assert len(answered(session)) == 9
+    tree = {"selector": "min_max_selection", "clusterer": "pck_means"}
+    same = Method(tree, 2, budget=9).fit(X, y_true=CLASS)
+    assert np.array_equal(session.labels_, same.labels_)
+    chosen = select(X, "min_max_selection", y_true=CLASS, n_clusters=2, budget=9)
+    assert session.constraints_ == chosen
+
+
+def test_it_goes_on_where_it_stopped(tmp_path):
+    given = {"clusterer": PCKMeans(), "n_clusters": 2, "budget": 12}
+    whole = answered(Session(X, "explore_consolidate", **given))
+    ledger = tmp_path / "answers.jsonl"
+    first = answered(Session(X, "explore_consolidate", ledger=ledger, **given), most=5)
+    rest = answered(Session(X, "explore_consolidate", ledger=ledger, **given))
+    assert first + rest == whole
+
+
+def test_a_question_stays_until_it_is_answered():
+    session = Session(X, "random_pairs", budget=2)
+    assert session.question() == session.question()
+    session.tell(None)
+    with pytest.raises(OracleError, match="no question is open"):
+        session.tell(True)
+    with pytest.raises(OracleError, match="an answer must be True, False, None"):
+        session.question()
+        session.tell(1)
+    session.tell("cannot_link")
+    assert session.question() is None
+    assert session.constraints_.n_cannot_link == 1
+    with pytest.raises(OracleError, match="the session has no clusterer"):
+        session.labels_
+
+
+def test_a_session_can_be_left():
+    session = Session(X, "random_pairs", budget=5)
+    session.question()
+    del session
+    gc.collect()
+    with Session(X, "cobras", budget=5) as session:
+        answered(session, most=3)
+    assert session.labels_.shape == (40,)
