@@ -2,7 +2,7 @@
 
     python benches/peers/overhead.py
 
-Seconds are those of `fit` less those that the core measures around the method; the least of many rounds. Memory is the
+Seconds are those of `fit` less those of the core: from the data it owns to the result. The least of many rounds. Memory is the
 largest resident size during one `fit` less that before it, each in a process of its own (Linux).
 """
 
@@ -37,7 +37,7 @@ def overhead(x, k, rounds):
         found = made._run(x, None, None, None)
         seconds = time.perf_counter() - start
         whole.append(seconds)
-        beyond.append(seconds - found.seconds)
+        beyond.append(seconds - found.core_seconds)
     return min(beyond), min(whole)
 
 

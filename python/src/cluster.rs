@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use mustlink::constraints::Constraints;
 use mustlink::run::Run;
@@ -28,6 +29,7 @@ pub(crate) struct Found {
     constraints: Constraints,
     counts: Option<Counts>,
     warnings: Vec<String>,
+    core_seconds: f64,
 }
 
 /// What comes of a job that has ended.
@@ -45,7 +47,8 @@ impl Found {
     pub fn new(py: Python<'_>, ended: Ended) -> PyResult<Self> {
         let Ended { labels, run, weights, model, constraints, counts, warnings } = ended;
         let model = model.map(|model| Py::new(py, model)).transpose()?;
-        Ok(Found { labels, run, weights, model, constraints, counts, warnings })
+        let core_seconds = run.seconds;
+        Ok(Found { labels, run, weights, model, constraints, counts, warnings, core_seconds })
     }
 }
 
@@ -130,15 +133,16 @@ pub(crate) fn cluster<'py>(
     let asked: Option<Asked> = oracle
         .map(|oracle| Box::new(crate::oracle::Callable::new(oracle, &raised_inside)) as Asked);
     let done = interruptible(py, request.threads, &flag, || {
+        let start = Instant::now();
         let job = Job::new(&request, data, known, &flag).map_err(|e| (e, None))?;
         let ended = carry_out(&job, asked);
-        ended.map_err(|e| {
+        ended.map(|ended| (ended, start.elapsed().as_secs_f64())).map_err(|e| {
             let text = e.render(&|i| job.id(i));
             (e, Some(text))
         })
     })?;
     match done {
-        Ok(ended) => Found::new(py, ended),
+        Ok((ended, core_seconds)) => Ok(Found { core_seconds, ..Found::new(py, ended)? }),
         Err((e, text)) => Err(raised_inside.take().unwrap_or_else(|| match text {
             Some(text) => with_text(py, &e, text),
             None => of_rows(e),
@@ -244,6 +248,12 @@ impl Found {
     #[getter]
     fn seconds(&self) -> f64 {
         self.run.seconds
+    }
+
+    /// Seconds from the data to the result, what it takes to draw seeds from the data included.
+    #[getter]
+    fn core_seconds(&self) -> f64 {
+        self.core_seconds
     }
 
     /// What is worth knowing.

@@ -54,7 +54,10 @@ impl Matrix<'_> {
         match self {
             Matrix::Double(rows) => {
                 let rows = rows.as_array();
-                py.detach(|| dense(by_rows(rows, |v| v)))
+                py.detach(|| match rows.as_slice() {
+                    Some(all) => dense(shaped(rows.dim(), all.to_vec())),
+                    None => dense(by_rows(rows, |v| v)),
+                })
             }
             Matrix::Single(rows) => {
                 let rows = rows.as_array();
@@ -83,7 +86,11 @@ fn by_rows<T: Copy>(x: ArrayView2<'_, T>, double: impl Fn(T) -> f64) -> Array2<f
         Some(all) => all.iter().map(|&v| double(v)).collect(),
         None => x.iter().map(|&v| double(v)).collect(),
     };
-    Array2::from_shape_vec(x.dim(), values).expect("as many values as the matrix has")
+    shaped(x.dim(), values)
+}
+
+fn shaped(shape: (usize, usize), values: Vec<f64>) -> Array2<f64> {
+    Array2::from_shape_vec(shape, values).expect("as many values as the matrix has")
 }
 
 /// Pairs as they come: objects i and j, +1 or −1, weight, strength (0: none given, 1: soft, 2: hard).

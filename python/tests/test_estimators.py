@@ -201,7 +201,7 @@ def test_other_threads_run_meanwhile_and_an_interrupt_ends_it():
         slow.fit(big)
         pytest.fail("it was to take minutes")
     watcher.join()
-    assert len(ticks) > 10
+    assert len(ticks) > 3
     assert time.monotonic() - start < 60
 
 

@@ -45,6 +45,7 @@ class Found:
     queries: tuple[int, int, int] | None
     model: Model | None
     seconds: float
+    core_seconds: float
     warnings: list[str]
 
 @final
