@@ -17,9 +17,11 @@ __all__ = [
     "ConstrainedKMeans",
     "ConstrainedSpectral",
     "COPKMeans",
+    "CorrelationClustering",
     "COSC",
     "DBSCAN",
     "Ensemble",
+    "Exact",
     "ExternalClusterer",
     "GaussianMixture",
     "GPKMeans",
@@ -27,6 +29,7 @@ __all__ = [
     "HMRFKMeans",
     "KMeans",
     "LAC",
+    "LCVQE",
     "MiniBatchKMeans",
     "MPCKMeans",
     "OPTICS",
@@ -813,6 +816,79 @@ class COPKMeans(Clusterer):
         self.n_jobs = n_jobs
 
 
+class CorrelationClustering(Clusterer):
+    """Correlation clustering: as few broken constraints as possible, by weight, however many clusters that takes.
+
+    **Method**
+
+    Must-links are edges of weight w, cannot-links of weight −w; wanted is the partition with the largest sum of
+    edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that no chain
+    of must-links joins, so each such part is done by itself: up to `exact_size` objects by a table of all
+    subsets, which is exact; larger ones from the whole part, and from pivots (a random object takes its free
+    must-linked neighbours) `restarts` times, by moves of single objects while one helps. Constraints that do
+    not contradict each other are all met.
+
+    **Input and output**
+
+    Constraints with weights, as of a crowd or a matcher of records; the objects are not looked at. One label
+    per object; an object in no must-link is a cluster of its own. k is not needed and not read.
+
+    **Errors**
+
+    `HardNotSupported` for constraints marked hard.
+
+    **Cost and randomness**
+
+    O(3^s) for a part of s ≤ `exact_size` objects, else O(restarts · sweeps · constraints); random in the pivots
+    of large parts.
+
+    **References**
+
+    [Bansal2004]; pivots: [Ailon2008] §3.
+
+    Parameters
+    ----------
+    exact_size : an integer in 1..=16; default 12
+        Objects of a part up to which it is solved exactly.
+    n_init : an integer in 1..=1000000000; default 10
+        Orders of pivots tried for a larger part.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+
+    References: Bansal2004, Ailon2008.
+    """
+
+    _tag = "correlation_clustering"
+
+    def __init__(
+        self,
+        *,
+        exact_size: int = 12,
+        n_init: int = 10,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.exact_size = exact_size
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
 class COSC(Clusterer):
     """Constrained 1-spectral clustering: the balanced cut of a neighbour graph under constraints.
 
@@ -1076,6 +1152,81 @@ class Ensemble(Clusterer):
         self.n_clusters = n_clusters
         self.consensus = consensus
         self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class Exact(Clusterer):
+    """The minimum of the within-cluster sum of squares under hard constraints, by branch and bound.
+
+    **Method**
+
+    Objects that must-links join are one, with their mean and number. They are put in an order in which every
+    end of it is spread over the data; for one more of them at a time, from the last on, the best clusters are
+    found by depth-first search that places the others in order. A branch ends where what it has cost and
+    what those not yet placed cost at least, by themselves, is no less than the best known; this begins with
+    `cop_kmeans`. Where `node_limit` ends the search, the best clusters known are returned, with a warning and
+    how far they can be from the optimum (`gap`, `lower_bound` and `nodes` among the diagnostics; 0 where the
+    optimum is proved). The yardstick for what other methods find: a hundred
+    or two objects of few features in clusters that are apart (iris takes a second), fewer where they are not.
+
+    **Input and output**
+
+    n × d, dense, squared Euclidean; constraints, all as hard ones. One label per object in `0..k`, k centres.
+
+    **Errors**
+
+    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`.
+
+    **Cost and randomness**
+
+    Exponential in n in the worst case, O(k·d) for each node; random only in the clusters it starts from.
+
+    **References**
+
+    [Brusco2006]; must-links are collapsed and cannot-links forbid branches.
+
+    Parameters
+    ----------
+    n_clusters : an integer >= 1; optional
+        Number of clusters; absent: that of the classes in `y`.
+    node_limit : an integer in 1..=4503599627370496; default 50000000
+        Branches looked at before the search ends without a proof.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Centres.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+
+    References: Brusco2006.
+    """
+
+    _tag = "exact"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        node_limit: int = 50000000,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.node_limit = node_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1788,6 +1939,101 @@ class LAC(Clusterer):
         self.h = h
         self.init = init
         self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class LCVQE(Clusterer):
+    """Linear constrained vector quantisation error: k-means in which a broken constraint costs a distance.
+
+    **Method**
+
+    Every object joins its nearest centre. Then the must-links, in order: one whose ends are apart either
+    stays broken, at ½ w (D(x_i, c_j) + D(x_j, c_i)) for the centres c_i, c_j of its ends, or both ends join
+    one of the two, whichever costs least. Then the cannot-links: of one whose ends are together the farther
+    end goes to its nearest other centre, or stays, at w D to that centre. A centre is the mean of its objects
+    and, with weights ½ w and w, of the ends of broken constraints that were to be there. The result is the
+    sweep of smallest objective Σ D(x, c) + costs, twice that of the paper; it need not fall with every
+    sweep. Constraints are taken as they are: nothing is closed, so that a wrong one misleads few objects.
+
+    **Input and output**
+
+    n × d, dense or sparse, squared Euclidean; constraints of any weight (the paper's: 1, at which a
+    cannot-link always parts its ends). One label per object in `0..k`, k centres.
+
+    **Errors**
+
+    `MissingK`, `BadK`, `TooManyClusters`; `HardNotSupported` for constraints marked hard.
+
+    **Cost and randomness**
+
+    O(sweeps · (n·k·d + constraints · k·d)); random only in the first centres.
+
+    **References**
+
+    [PellegBaras2007] §3.
+
+    Parameters
+    ----------
+    n_clusters : an integer >= 1; optional
+        Number of clusters; absent: that of the classes in `y`.
+    empty : "keep", "reseed" or "error"; default 'reseed'
+        What happens to a cluster without objects.
+    init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
+        How the first centres are chosen.
+    max_iter : an integer in 1..=1000000000; default 100
+        Sweeps of one start.
+    n_init : an integer in 1..=1000000000; default 10
+        Starts, of which the best result is kept; a given start is run once.
+    tol : a number >= 0; default 1e-06
+        Smallest change of the objective worth another sweep.
+    tolerance_kind : "relative" or "absolute"; default 'relative'
+        How the change is compared with the tolerance.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Centres.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+
+    References: PellegBaras2007.
+    """
+
+    _tag = "lcvqe"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        empty: Literal["keep", "reseed", "error"] = 'reseed',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        max_iter: int = 100,
+        n_init: int = 10,
+        tol: float = 1e-06,
+        tolerance_kind: Literal["relative", "absolute"] = 'relative',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.empty = empty
+        self.init = init
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.tol = tol
+        self.tolerance_kind = tolerance_kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
