@@ -162,6 +162,10 @@ impl Job {
                 args.warn(&measured);
             }
         }
+        let names = &job.set.feature_names;
+        if let Some(said) = notices::one_feature(&job.method, &job.problem.data, names) {
+            args.note(&said);
+        }
         job.choose_k(args);
         job.judge(args, selecting).map_err(|e| job.named(&e))?;
         Ok(job)

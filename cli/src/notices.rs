@@ -3,7 +3,8 @@
 use mustlink::closure::{Feasibility, OnConflict};
 use mustlink::clustering::Clustering;
 use mustlink::method::Method;
-use mustlink::{Error, Problem, Result};
+use mustlink::roles::BaseClusterer;
+use mustlink::{Data, DataKind, Error, Problem, Result};
 
 /// What is said of `given` constraints where nothing of the method reads them.
 pub fn unread(method: &Method, given: usize) -> Option<String> {
@@ -12,6 +13,40 @@ pub fn unread(method: &Method, given: usize) -> Option<String> {
         "{unread} reads no constraints: the {given} given ones change nothing; pck_means, \
          mpck_means and cop_kmeans are among those that do"
     ))
+}
+
+/// What is said where one of several features has nearly all of the variance and nothing changes that: the
+/// distances are those of this feature alone.
+pub fn one_feature(method: &Method, data: &Data, names: &[String]) -> Option<String> {
+    let tries_scales = |c: &dyn BaseClusterer| c.typetag_name() == "auto";
+    let scaled =
+        !method.transforms.is_empty() || method.clusterer.as_deref().is_some_and(tries_scales);
+    if scaled || data.kind() != DataKind::Dense || data.d() < 2 {
+        return None;
+    }
+    let (n, d) = (data.n() as f64, data.d());
+    let mut means = vec![0.0; d];
+    (0..data.n()).for_each(|i| data.row(i).add_to(&mut means, 1.0 / n));
+    let mut squares = vec![0.0; d];
+    let mut row = vec![0.0; d];
+    for i in 0..data.n() {
+        row.fill(0.0);
+        data.row(i).add_to(&mut row, 1.0);
+        for (sum, (x, mean)) in squares.iter_mut().zip(row.iter().zip(&means)) {
+            *sum += (x - mean) * (x - mean);
+        }
+    }
+    let all: f64 = squares.iter().sum();
+    let at = (0..d).max_by(|&a, &b| squares[a].total_cmp(&squares[b]))?;
+    let share = squares[at] / all;
+    (share > 0.99).then(|| {
+        let name = names.get(at).cloned().unwrap_or_else(|| format!("feature {at}"));
+        format!(
+            "{name} has {:.1} % of the variance: distances are its alone; --set 'transforms=[\"z_score\"]' \
+             brings all features to one scale",
+            100.0 * share
+        )
+    })
 }
 
 /// What is wrong with the given constraints, for methods that live with it; objects are named by `id`.

@@ -117,7 +117,9 @@ fn figures_come_with_their_numbers() {
     let rows: Vec<Vec<u64>> = counts.lines().skip(1).map(row).collect();
     assert_eq!(rows.iter().map(|r| r[2]).sum::<u64>(), 15);
     assert_eq!(rows.iter().map(|r| r[3]).sum::<u64>(), 6);
-    assert_eq!(bench.read("figures/consensus-members.csv").lines().count(), 4);
+    let members = bench.read("figures/consensus-members.csv");
+    assert!(members.starts_with("member,name,diversity,quality\n0,one,"), "{members}");
+    assert_eq!(members.lines().count(), 4);
     // Imputed constraints look at figures of their own, in the same folder.
     let line = "impute --data iris --generator {type=\"random_init\",members=20} --k 3 --plot figures --quiet";
     let done = bench.run(line);

@@ -485,3 +485,15 @@ fn a_first_file_for_any_data_is_in_order() {
         assert!(again.status == 2 && again.err.contains("exists already"), "{}", again.err);
     }
 }
+
+#[test]
+fn a_feature_that_has_all_the_distance_is_named() {
+    let row =
+        |i: usize| format!("{},{}\n", 20_000 + (i * 7919) % 60_000, (i * 31 % 97) as f64 / 97.0);
+    let bench =
+        Bench::with("f.csv", "income,ratio\n".to_string() + &(0..60).map(row).collect::<String>());
+    let done = bench.run("cluster --data f.csv --k 2");
+    assert!(done.err.contains("note: income has 100.0 % of the variance"), "{}", done.err);
+    let done = bench.run("cluster --data f.csv --k 2 --set transforms=[\"z_score\"]");
+    assert!(done.status == 0 && !done.err.contains("of the variance"), "{}", done.err);
+}

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use crate::axis::{Axis, Marked};
 use crate::chart::{Chart, Panel};
+use crate::figure::csv;
 use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
 use crate::palette::{COLOURS, Filling, Pen};
@@ -235,27 +236,29 @@ fn members(
             (1.0 - mean, agreement(&all[t].labels, &truth))
         })
         .collect();
-    let mut csv = String::from("member,diversity,quality\n");
-    for (t, (diversity, quality)) in points.iter().enumerate() {
-        let _ = writeln!(csv, "{t},{diversity},{quality}");
-    }
+    let lines = points.iter().enumerate().map(|(t, (diversity, quality))| {
+        let name = all[t].provenance.clone();
+        vec![t.to_string(), name, diversity.to_string(), quality.to_string()]
+    });
+    let csv = csv("member,name,diversity,quality", lines);
+    let csv = String::from_utf8(csv).expect("written from text");
     let judge = if classes.is_some() { "the classes" } else { "the consensus" };
     let axis =
         |name: &str, pick: fn(&At) -> f64| Axis::round(name, span(points.iter().map(pick)), 6);
-    let point = |at: &At| Mark::Point {
+    let point = |(at, member): (&At, &Member)| Mark::Point {
         at: *at,
         shape: 0,
         colour: SAME,
         filling: Filling::Full,
         opacity: 0.5,
-        tip: None,
+        tip: Some(member.provenance.clone()).filter(|name| !name.is_empty()),
     };
     let chart = square(
         "Members of the ensemble",
         "A point for each member: how much it differs from the others against how good it is.",
         axis("diversity: 1 − mean NMI with other members", |p| p.0),
         axis(&format!("NMI with {judge}"), |p| p.1),
-        points.iter().map(point).collect(),
+        points.iter().zip(all).map(point).collect(),
     );
     (chart, csv)
 }
