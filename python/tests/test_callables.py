@@ -91,3 +91,22 @@ def test_laws():
     of_chance.calls = 0
     with pytest.raises(AssertionError, match="of_chance breaks .* laws"):
         testing.check_plugin("of_chance")
+
+
+def test_an_experiment_names_a_function(tmp_path):
+    @metric("whether_three")
+    def whether_three(labels_true, labels_pred):
+        """Whether there are three clusters."""
+        return float(len(set(labels_pred.tolist())) == 3)
+
+    file = tmp_path / "own.toml"
+    file.write_text(
+        'experiment.name = "own"\nscoring.metrics = ["ari", { type = "python_metric", name = "whether_three" }]\n'
+        '[[dataset]]\nid = "iris"\n[[method]]\nid = "mine"\n'
+        'clusterer = { type = "python_clusterer", name = "by_first_column", options = { power = 2.0 } }\n'
+    )
+    made = mustlink.run_experiment(file, tmp_path / "out", progress=False)
+    assert (made.finished, made.failed) == (1, ())
+    pytest.importorskip("pandas")
+    scores = [c for c in made.frame().columns if c.startswith("python_metric")]
+    assert made.frame()[scores].to_numpy().tolist() == [[1.0]]
