@@ -327,7 +327,7 @@ mod tests {
         assert!(figure.svg.contains("b&lt;") && !figure.svg.contains("NaN"));
         let text = String::from_utf8(figure.numbers).unwrap();
         // Equal scores: 6 ties, nothing to test.
-        assert!(text.contains(",0,0,6,0,1,1"), "{text}");
+        assert!(text.contains(",0,0,0,0,,0,6,0,1,1"), "{text}");
         assert_eq!(text.lines().count(), 4);
     }
 }
