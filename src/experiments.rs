@@ -111,4 +111,4 @@ pub use mustlink_report::{Report, report};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_experiments::{Found, Selected, Tries, select_k};
+pub use mustlink_experiments::{Criteria, Selected, Tries, select_k};

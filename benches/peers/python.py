@@ -25,6 +25,8 @@ from sklearn import datasets
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
+from answers import Classes
+
 
 @dataclass
 class Case:
@@ -137,22 +139,6 @@ def ours_after(transform):
         return method.fit(data.x, constraints=data.known).labels_
 
     return fit
-
-
-class Classes:
-    """Answers from the classes; those of cobras-ts cannot be had without a web server."""
-
-    def __init__(self, classes):
-        self.classes = classes
-
-    def query_points(self, i, j):
-        return self.classes[i] == self.classes[j]
-
-    def update_clustering(self, clustering):
-        pass
-
-    def continue_cluster_process(self):
-        return True
 
 
 def cobras(data, seed):

@@ -1,25 +1,21 @@
-//! How does one method meet one data set?
+//! How does one method meet one data set, as the command line says?
 //!
-//! [`Job::open`] reads everything and carries out the steps that change rows; [`Job::select`] asks;
-//! [`Job::cluster`] clusters. Objects are numbered as they stand after the row-changing steps;
-//! [`Job::id`] gives the user's name of each.
+//! [`Job::open`] reads everything and carries out the steps that change rows; what is done then is that of
+//! [`Single`], which the Python package does too.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mustlink::clustering::Clustering;
 use mustlink::config;
 use mustlink::constraints::Constraints;
-use mustlink::context::EnsembleStore;
-use mustlink::ensemble::Ensemble;
-use mustlink::ledger::{Durability, Header, Ledger};
 use mustlink::method::Method;
-use mustlink::registry;
-use mustlink::roles::{EnsembleGenerator, Oracle, Transform};
-use mustlink::run::{self, Run, Steps, Transformed, guarded};
-use mustlink::selection::{self, Asking, Contradicting, Record, Selection};
-use mustlink::{Context, DataKind, Error, Problem, Result};
-use mustlink_datasets::{Dataset, FeatureWeights, RowMap};
+use mustlink::roles::Transform;
+use mustlink::selection::{Contradicting, Selection};
+use mustlink::{DataKind, Error, Problem, Result};
+use mustlink_datasets::Dataset;
+use mustlink_experiments::{Asked, Single, notices};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -27,25 +23,11 @@ use crate::file_kind;
 use crate::interrupt;
 pub(crate) use crate::job_args::JobArgs;
 use crate::method_file::method_file;
-use crate::notices;
 use crate::progress::Spinner;
 
-/// One method on one data set.
+/// One method on one data set, as the command line says.
 pub(crate) struct Job {
-    /// The data set as it was read.
-    pub original: Dataset,
-    /// The data set after the steps that change rows.
-    pub set: Dataset,
-    /// Where its rows went, if they did.
-    pub rows: Option<RowMap>,
-    /// The method, without those steps.
-    pub method: Method,
-    /// The problem before the other steps: given constraints, k.
-    pub problem: Problem,
-    /// Number of row-changing steps in front.
-    pub steps: usize,
-    /// Those steps as they were fitted.
-    front: Steps,
+    single: Single,
     /// Seed of every random number.
     pub seed: u64,
     /// The method as a configuration.
@@ -54,21 +36,16 @@ pub(crate) struct Job {
     ledger: Option<PathBuf>,
     /// The oracle stands on the command line.
     own_oracle: bool,
-    ctx: Context,
     spinner: Arc<Spinner>,
     warnings: Vec<String>,
 }
 
-/// A result that the framework has looked at, with the constraints it was to respect.
-pub(crate) struct Clustered {
-    pub run: Run,
-    pub constraints: Arc<Constraints>,
-    /// How much each feature counts, where the method learns it.
-    pub weights: Option<FeatureWeights>,
-    /// The transforms as they were fitted, those before `input` included.
-    pub steps: Steps,
-    /// What the method saw.
-    pub input: Transformed,
+impl Deref for Job {
+    type Target = Single;
+
+    fn deref(&self) -> &Single {
+        &self.single
+    }
 }
 
 impl Job {
@@ -106,56 +83,25 @@ impl Job {
         let (k, seed) = (args.k.or(file.k), args.seed.or(file.seed).unwrap_or(0));
         let mut config = serde_json::to_value(&file).unwrap_or_default();
         config::own_names(&mut config);
-        let mut method = file.into_method();
+        let method = file.into_method();
         let person = asks_a_person(&method);
         let spinner = Spinner::start(!args.quiet && !person);
-        // As in an experiment with this seed, in its first repeat and fold.
-        let root = original.seed_path(seed, &original.name);
-        let ctx = Context::builder(root.index(0).index(0))
+        let ctx = Single::context_of(&original, seed)
             .cancel(interrupt::flag())
             .progress(spinner.clone())
             .memory_limit(args.memory_limit.or_else(crate::memory::default_limit))
             .base(args.base())
-            .ensembles(EnsembleStore::default(), root)
             .build();
-        let steps = row_steps(&method)?;
-        let rest = method.transforms.split_off(steps);
-        let in_front = std::mem::replace(&mut method.transforms, rest);
-        let (set, rows, front) = original
-            .transformed(&in_front, &ctx)
+        let single = Single::new(original.clone(), method, k, given, ctx)
             .map_err(|e| Failure::named(&e, &|i| original.id(i)))?;
-        let mut constraints = given;
-        if let Some(rows) = &rows {
-            let (n, left) = (original.n(), set.n());
+        if single.rows.is_some() {
+            let (n, left) = (original.n(), single.set.n());
             args.note(&format!("the first transforms made {left} rows of {n}"));
-            let (moved, dropped) = constraints
-                .renumbered(set.n(), &rows.map)
-                .map_err(|e| Failure::named(&e, &|i| original.id(i)))?;
-            if dropped > 0 {
-                ctx.warn(format!("{dropped} constraints lost an object that was dropped"));
-            }
-            constraints = moved;
         }
-        let problem = Problem { k, ..Problem::new(set.data.clone()).with_constraints(constraints) };
         let warnings = Vec::new();
         let (budget, ledger) = (args.budget, args.ledger.clone());
-        let mut job = Job {
-            original,
-            set,
-            rows,
-            method,
-            problem,
-            steps,
-            front,
-            seed,
-            config,
-            budget,
-            ledger,
-            own_oracle: args.oracle.is_some(),
-            ctx,
-            spinner,
-            warnings,
-        };
+        let own_oracle = args.oracle.is_some();
+        let mut job = Job { single, seed, config, budget, ledger, own_oracle, spinner, warnings };
         job.original.reading.notes.iter().for_each(|note| args.note(note));
         for classes in [&job.original.known, &job.original.classes].into_iter().flatten() {
             if let Some(measured) = classes.measurements() {
@@ -174,15 +120,11 @@ impl Job {
     /// Chooses k where the method needs one and none is given: the same for a run that only selects
     /// constraints, so that the same questions are asked.
     fn choose_k(&mut self, args: &JobArgs) {
-        let clusterer = self.method.clusterer.as_ref();
-        let selector = self.method.selector.as_ref();
         let by_default = args.clusterer.is_none() && args.method.is_none();
-        let needed = clusterer.is_some_and(|c| by_default || c.properties().needs_k)
-            || selector.is_some_and(|s| s.properties().needs_k);
-        let known = self.set.known.as_ref().map(|c| c.k());
-        if let (None, true, Some(k)) = (self.problem.k, needed, self.set.k().or(known)) {
+        let needed = self.needs_k() || by_default && self.method.clusterer.is_some();
+        if let (None, true, Some(k)) = (self.problem.k, needed, self.classes()) {
             args.note(&format!("k = {k}, the number of classes; --k chooses another"));
-            self.problem.k = Some(k);
+            self.single.problem.k = Some(k);
         }
     }
 
@@ -226,115 +168,28 @@ impl Job {
         Ok(())
     }
 
-    /// The user's name of object `i`.
-    pub fn id(&self, i: usize) -> String {
-        match &self.rows {
-            Some(rows) => self.original.id(rows.kept[i]),
-            None => self.original.id(i),
-        }
-    }
-
     /// An error in the user's names.
     pub fn named(&self, error: &Error) -> Failure {
         Failure::named(error, &|i| self.id(i))
-    }
-
-    /// The row of object `i` in the data set as it was read.
-    pub fn original_row(&self, i: u32) -> u32 {
-        match &self.rows {
-            Some(rows) => rows.kept[i as usize] as u32,
-            None => i,
-        }
-    }
-
-    /// The objects after the transforms that read no constraints: what selectors see.
-    pub fn seen(&self) -> Result<Transformed> {
-        run::transform_from(self.steps, self.method.prefix(), &self.problem, &self.ctx)
-    }
-
-    /// The ensemble that `generator` makes of what selectors see.
-    pub fn ensemble(&self, generator: &dyn EnsembleGenerator) -> Result<Arc<Ensemble>> {
-        self.ctx.ensemble_labels(generator, &self.seen()?.problem).map_err(|e| e.at("generator"))
-    }
-
-    /// The run around this job.
-    pub fn context(&self) -> &Context {
-        &self.ctx
     }
 
     /// Asks; `None` when the method has no selector.
     pub fn select(&self, seen: &Problem) -> Result<Option<Selection>> {
         let Some(selector) = &self.method.selector else { return Ok(None) };
         let tag = selector.typetag_name();
-        let oracle: Box<dyn Oracle> = match &self.method.oracle {
-            Some(oracle) => oracle.clone(),
-            None if self.set.classes.is_some() => registry::build_default("truth")?,
-            None => {
-                return Err(Error::Usage(format!(
-                    "the selector {tag} needs somebody who answers, and no classes are known; name \
-                     their column by --class, or an oracle by --oracle"
-                )));
-            }
-        };
-        let known = self.set.answerable().filter(|_| self.method.is_answered_by_classes());
-        let seen = &match &known {
-            Some(known) => seen.clone().asking_about(known),
-            None => seen.clone(),
-        };
-        if let Some(partly) = self.set.partly_known().filter(|_| known.is_some()) {
-            self.ctx.warn(partly);
-        }
+        let oracle = self.oracle()?.ok_or_else(|| {
+            Error::Usage(format!(
+                "the selector {tag} needs somebody who answers, and no classes are known; name \
+                 their column by --class, or an oracle by --oracle"
+            ))
+        })?;
         // What the command line names starts where the program does, not at the method file.
-        let oracle_ctx = self.ctx.child("oracle");
-        let mut scene = self.set.scene(match self.own_oracle {
-            true => oracle_ctx.based(Path::new("")),
-            false => oracle_ctx,
-        });
-        scene.data = Some(seen.data.clone());
-        let selector_ctx = self.ctx.child("selector");
-        let open = |path: &PathBuf| {
-            let header = Header::new(&scene, &**selector, &*oracle, &selector_ctx);
-            let durability = if oracle.properties().interactive {
-                Durability::Every
-            } else {
-                Durability::Batch(64)
-            };
-            Ledger::open(path, header, durability)
+        let ctx = match self.context().child("oracle") {
+            ctx if self.own_oracle => ctx.based(Path::new("")),
+            ctx => ctx,
         };
-        let mut ledger = self.ledger.as_ref().map(open).transpose()?;
-        for notice in ledger.iter().flat_map(Ledger::notices) {
-            self.ctx.warn(notice);
-        }
-        let mut respondent = oracle.open(&scene).map_err(|e| e.at("oracle"))?;
-        let provide = |so_far: &Constraints, _request: u64| {
-            self.method.between_questions(seen, so_far, self.steps, &self.ctx)
-        };
-        let ask = || {
-            let (budget, provide) = (self.budget, Some(&provide as &_));
-            let ledger = ledger.as_mut().map(|ledger| ledger as &mut dyn Record);
-            let asking = Asking { budget, provide, ledger, ..Asking::default() };
-            selection::run_with(&**selector, seen, &mut *respondent, asking, &selector_ctx)
-        };
-        guarded(tag, ask).map(Some).map_err(|e| e.at("selector"))
-    }
-
-    /// Clusters under the given and the selected constraints.
-    pub fn cluster(&self, seen: &Transformed, selection: Option<&Selection>) -> Result<Clustered> {
-        let (lineage, before) = (&seen.lineage, &seen.steps);
-        let seen = &seen.problem;
-        let constraints = match selection {
-            Some(s) => Arc::new(self.method.constraints_at(seen, s, s.asked())?),
-            None => seen.constraints.clone(),
-        };
-        let under = Problem { constraints: constraints.clone(), ..seen.clone() };
-        let asked = selection.map_or(0, Selection::asked);
-        let (input, run) =
-            self.method.clustering_at(&under, selection, asked, self.steps, &self.ctx)?;
-        let lineage = lineage.then(&input.lineage);
-        let weights = FeatureWeights::learned(&run.clustering, &lineage, &self.set.feature_names);
-        let all = [&self.front, before, &input.steps];
-        let steps = Steps(all.into_iter().flat_map(|steps| steps.0.iter().cloned()).collect());
-        Ok(Clustered { run, constraints, weights, steps, input })
+        let (budget, ledger) = (self.budget, self.ledger.as_deref());
+        self.single.select(seen, Asked { oracle, respondent: None, ctx, budget, ledger })
     }
 
     /// The name of what groups the objects.
@@ -381,7 +236,7 @@ impl Job {
     /// Ends the progress display, shows the warnings of the plugins, and gives them all.
     pub fn finish(&self, args: &JobArgs) -> Vec<String> {
         self.spinner.finish();
-        let new = self.ctx.warnings();
+        let new = self.context().warnings();
         new.iter().for_each(|w| args.warn(w));
         self.warnings.iter().cloned().chain(new).collect()
     }
@@ -414,18 +269,4 @@ fn unread_answers(unread: &str) -> String {
 /// Whether somebody may be asked at the terminal, whose prompts a moving line would overwrite.
 fn asks_a_person(method: &Method) -> bool {
     method.oracle.as_ref().is_some_and(|o| o.properties().interactive)
-}
-
-/// The number of transforms in front of which the last changes rows.
-fn row_steps(method: &Method) -> Result<usize> {
-    let steps = &method.transforms;
-    let Some(last) = steps.iter().rposition(|t| t.properties().changes_rows) else { return Ok(0) };
-    if let Some(at) = steps[..last].iter().position(|t| t.properties().reads_constraints) {
-        let (changes, reads) = (steps[last].typetag_name(), steps[at].typetag_name());
-        return Err(Error::Usage(format!(
-            "transforms[{last}]: {changes} changes rows and must stand before {reads}, which reads \
-             constraints"
-        )));
-    }
-    Ok(last + 1)
 }

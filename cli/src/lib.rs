@@ -27,8 +27,6 @@ mod job_args;
 mod memory;
 mod method_file;
 mod model;
-#[doc(hidden)]
-pub mod notices;
 mod options;
 mod profile;
 mod program;

@@ -25,7 +25,7 @@
 //! | `merge`, `diff` | several results directories |
 //! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
-//! | `number_of_clusters` | beside all these: criteria for k |
+//! | `single`, `notices`, `number_of_clusters` | outside a study: one method on one data set, what is said of it; criteria for k |
 
 mod cell;
 mod cell_file;
@@ -38,6 +38,8 @@ mod hash;
 mod identity;
 mod journal;
 mod merge;
+#[doc(hidden)]
+pub mod notices;
 mod number_of_clusters;
 mod outcome;
 mod plan;
@@ -47,6 +49,7 @@ mod run;
 mod run_env;
 mod schedule;
 mod shard;
+mod single;
 pub mod slurm;
 mod split;
 mod standing;
@@ -68,12 +71,14 @@ pub use data::{Facts, Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 pub use journal::{io, write_whole};
 pub use merge::{Merged, merge};
-pub use number_of_clusters::{Found, Selected, Tries, select_k};
+pub use number_of_clusters::{Criteria, Selected, Tries, select_k};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};
 pub use plan::{Plan, PlannedDataset, Timing, plan, plan_timed};
 pub use row::{Row, RowStatus};
 pub use run::{retry, retry_cell, run};
 pub use shard::Shard;
+#[doc(hidden)]
+pub use single::{Asked, Clustered, Single};
 pub use split::Split;
 pub use standing::{Keep, Standing};
 pub use statistics::{Summary, Unit, critical_t, mean_height};

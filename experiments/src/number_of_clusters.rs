@@ -34,7 +34,7 @@ impl Default for Tries {
 
 /// What was found for one number of clusters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
+pub struct Criteria {
     /// Number of clusters asked for; 1 is one cluster of all objects.
     pub k: usize,
     /// Sum of squared distances to the means of the clusters. Of dense data.
@@ -60,7 +60,7 @@ pub struct Selected {
     /// Objects that were looked at.
     pub objects: usize,
     /// From one cluster on, in order.
-    pub found: Vec<Found>,
+    pub found: Vec<Criteria>,
     /// The number with the largest silhouette.
     pub silhouette: Option<usize>,
     /// The smallest number whose gap is at least the next gap less its standard error; 1 where the data
@@ -147,12 +147,12 @@ pub fn select_k(
         };
         if k == 1 {
             let (silhouette, stability, ambiguous) = (None, None, None);
-            return Ok(Found { k, within, silhouette, gap, gap_error, stability, ambiguous });
+            return Ok(Criteria { k, within, silhouette, gap, gap_error, stability, ambiguous });
         }
         let parts: Vec<Vec<u32>> = (0..subsamples.len())
             .map(|b| run(&sample.data.subset(&subsamples[b]), "subsample", b))
             .collect::<Result<_>>()?;
-        Ok(Found {
+        Ok(Criteria {
             k,
             within,
             silhouette: silhouette(&sample.data, &labels)?,
@@ -163,13 +163,13 @@ pub fn select_k(
         })
     };
     let ks: Vec<usize> = std::iter::once(1).chain(tries.from..=tries.to).collect();
-    let found = ks.into_par_iter().map(judge).collect::<Result<Vec<Found>>>()?;
+    let found = ks.into_par_iter().map(judge).collect::<Result<Vec<Criteria>>>()?;
     Ok(choose(n, found))
 }
 
 /// The first of the best: of equals the smallest number.
-fn choose(objects: usize, found: Vec<Found>) -> Selected {
-    let best = |score: &dyn Fn(&Found) -> Option<f64>| {
+fn choose(objects: usize, found: Vec<Criteria>) -> Selected {
+    let best = |score: &dyn Fn(&Criteria) -> Option<f64>| {
         let mut best: Option<(f64, usize)> = None;
         for f in &found {
             if let Some(score) = score(f)

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use crate::data::{Matrix, Pairs, classes, constraints, kind, table};
 use crate::errors::{raised, with_text};
 use crate::interrupt::interruptible;
-use crate::job::{Asked, Job, Known, Request};
+use crate::job::{Asking, Job, Known, Request};
 use crate::model::Model;
 
 /// A clustering with what is known of its run.
@@ -53,9 +53,9 @@ impl Found {
 }
 
 /// Asks, clusters, and keeps what Python shows of it.
-pub(crate) fn carry_out(job: &Job, asked: Option<Asked>) -> Result<Ended> {
+pub(crate) fn carry_out(job: &Job, asked: Option<Asking>) -> Result<Ended> {
     let seen = job.seen()?;
-    job.method().admit_hard(&seen.problem.constraints)?;
+    job.method.admit_hard(&seen.problem.constraints)?;
     let selection = job.select(&seen.problem, asked)?;
     finish(job, &seen, selection.as_ref())
 }
@@ -67,20 +67,16 @@ fn finish(
 ) -> Result<Ended> {
     let clustered = job.cluster(seen, selection)?;
     let clustering = &clustered.run.clustering;
-    let model = match &job.method().clusterer {
+    let model = match &job.method.clusterer {
         Some(clusterer) => {
             Model::of(&**clusterer, &clustered.steps, &clustered.input.problem.data, clustering)?
         }
         None => None,
     };
-    let rows = clustered.constraints.pairs().iter().map(|c| mustlink::Constraint {
-        i: job.row(c.i),
-        j: job.row(c.j),
-        ..*c
-    });
-    let constraints = Constraints::new(job.n(), rows)?;
+    let constraints = job.of_rows(&clustered.constraints)?;
+    let label = |l: Option<u32>| l.map_or(-1, i64::from);
     Ok(Ended {
-        labels: job.labels(clustering),
+        labels: job.labels(clustering).into_iter().map(label).collect(),
         weights: clustered.weights,
         model,
         constraints,
@@ -130,8 +126,8 @@ pub(crate) fn cluster<'py>(
     let known = known(data.n(), pairs.as_ref(), y.as_ref(), y_true.as_ref()).map_err(of_rows)?;
     let flag: Arc<AtomicBool> = Arc::default();
     let raised_inside = crate::oracle::Raised::default();
-    let asked: Option<Asked> = oracle
-        .map(|oracle| Box::new(crate::oracle::Callable::new(oracle, &raised_inside)) as Asked);
+    let asked: Option<Asking> = oracle
+        .map(|oracle| Box::new(crate::oracle::Callable::new(oracle, &raised_inside)) as Asking);
     let done = interruptible(py, request.threads, &flag, || {
         let start = Instant::now();
         let job = Job::new(&request, data, known, &flag).map_err(|e| (e, None))?;

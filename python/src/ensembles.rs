@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use mustlink::clustering::NONE;
 use mustlink::config::{self, Node};
-use mustlink::constraints::{Constraint, Constraints, Kind};
+use mustlink::constraints::{Constraints, Kind};
 use mustlink::datasets::Dataset;
 use mustlink::ensemble::{Ensemble, Member};
 use mustlink::ndarray::Array2;
@@ -151,9 +151,7 @@ pub(crate) fn impute<'py>(
         let wanted = [(Kind::MustLink, how.must_link), (Kind::CannotLink, how.cannot_link)];
         let kinds: Vec<Kind> = wanted.iter().filter(|(_, is)| *is).map(|(k, _)| *k).collect();
         let pairs = imputed_constraints(&co, &thresholds, &kinds, how.max_pairs, ctx)?;
-        let rows =
-            pairs.pairs().iter().map(|c| Constraint { i: job.row(c.i), j: job.row(c.j), ..*c });
-        let pairs = Constraints::new(job.n(), rows)?;
+        let pairs = job.of_rows(&pairs)?;
         let sets: Vec<Vec<u32>> =
             sets.into_iter().map(|set| set.into_iter().map(|i| job.row(i)).collect()).collect();
         Ok((pairs, sets, job.warnings()))

@@ -70,7 +70,7 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// The cluster of every row of `x`: that with the nearest centre.
+    /// The cluster of every row of `x`: that with the nearest centre, or the likeliest component of a mixture.
     fn predict<'py>(
         &self,
         py: Python<'py>,

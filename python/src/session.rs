@@ -9,7 +9,7 @@ use std::time::Duration;
 use mustlink::constraints::Constraints;
 use mustlink::roles::{Outcome, Question, Refusal, Respondent};
 use mustlink::selection::Counts;
-use mustlink::{Constraint, Error, Result};
+use mustlink::{Error, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -17,7 +17,7 @@ use crate::cluster::{Ended, Found, carry_out, known, request};
 use crate::data::{Matrix, Pairs, kind, table};
 use crate::errors::{raised, with_text};
 use crate::interrupt::interruptible;
-use crate::job::{Asked, Job, Request};
+use crate::job::{Asking, Job, Request};
 use crate::oracle::{Callable, Raised, answered};
 
 /// Hands questions over and waits for the answers.
@@ -75,19 +75,18 @@ impl Selected {
 }
 
 /// Selects without clustering.
-fn selected(job: &Job, asked: Option<Asked>) -> Result<Selected> {
+fn selected(job: &Job, asked: Option<Asking>) -> Result<Selected> {
     let seen = job.seen()?.problem;
     let selection = job.select(&seen, asked)?.unwrap_or_default();
-    let method = job.method();
+    let method = &job.method;
     let all = selection.constraints(
         selection.asked(),
         method.view,
         method.on_conflict,
         &seen.constraints,
     )?;
-    let pairs = all.pairs().iter().map(|c| Constraint { i: job.row(c.i), j: job.row(c.j), ..*c });
     Ok(Selected {
-        constraints: Constraints::new(job.n(), pairs)?,
+        constraints: job.of_rows(&all)?,
         counts: selection.counts(selection.asked()),
         closed: selection.closed,
         warnings: job.warnings(),
@@ -112,7 +111,7 @@ pub(crate) fn select<'py>(
     let known = known(data.n(), pairs.as_ref(), None, y_true.as_ref()).map_err(of)?;
     let flag: Arc<AtomicBool> = Arc::default();
     let inside = Raised::default();
-    let asked = oracle.map(|oracle| Box::new(Callable::new(oracle, &inside)) as Asked);
+    let asked = oracle.map(|oracle| Box::new(Callable::new(oracle, &inside)) as Asking);
     let done = interruptible(py, request.threads, &flag, || {
         selected(&Job::new(&request, data, known, &flag)?, asked)
     })?;
@@ -162,7 +161,7 @@ impl Session {
         let (answers, replies) = channel();
         let pool = crate::interrupt::pool(request.threads).map_err(of)?;
         let work = move || {
-            let waiting: Asked = Box::new(Waiting { questions, answers: replies });
+            let waiting: Asking = Box::new(Waiting { questions, answers: replies });
             let made = match clustering {
                 true => carry_out(&job, Some(waiting)).map(|e| Outgoing::Clustered(Box::new(e))),
                 false => selected(&job, Some(waiting)).map(Outgoing::Selected),

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::candidates;
 use crate::failure::Failure;
 use crate::files::check_outputs;
-use crate::job::{Clustered, Job, JobArgs};
+use crate::job::{Job, JobArgs};
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
 use crate::profile::{self, Crosstab};
@@ -23,6 +23,7 @@ use crate::progress::duration;
 use crate::term;
 use crate::validation::Validation;
 use crate::verbs::score::{AGREEMENT, Scores, beyond_labels, shown};
+use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
 
 /// Cluster a data set with one method: labels to --out, a summary to standard output
@@ -46,8 +47,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     save_model: Option<String>,
     /// Folder for a figure of the objects in two dimensions, with their clusters, classes and
-    /// constraints: projection.svg, and projection.csv with its numbers; of auto also candidates.svg, with
-    /// the score of each method that it tried
+    /// constraints: projection.svg, and projection.csv with its numbers; of auto also
+    /// candidate-scores.svg, with the score of each method that it tried
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
     /// Folder for what is in the clusters: clusters.csv with class and most typical objects of each,
@@ -219,15 +220,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let (selection, clustered, (scores, scored, validation), seconds) =
         made.map_err(|e| job.named(&e))?;
     let clustering = &clustered.run.clustering;
+    // Rows that the method itself merged stand apart again: so do those it began with.
+    let input = &clustered.input.problem.data;
+    let seen = if input.n() == clustering.labels.len() { input } else { &job.problem.data };
     // What is known to the method says more than what it is judged by.
     let classes = job.set.known.as_ref().or(job.set.classes.as_ref());
     let crosstab = classes.map(|c| Crosstab::new(&clustering.labels, clustering.k, c));
     if let Some(out) = &args.out {
-        let labels = match &job.rows {
-            Some(rows) => rows.expand(&clustering.labels),
-            None => clustering.labels.iter().copied().map(Some).collect(),
-        };
-        mustlink_datasets::write_labels(out, &job.original, &labels)?;
+        mustlink_datasets::write_labels(out, &job.original, &job.labels(clustering))?;
     }
     if let Some(path) = &args.save_model {
         let (method, Clustered { steps, input, run, .. }) = (job.config.clone(), &clustered);
@@ -245,17 +245,13 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     if let Some(folder) = &args.plot {
         let (labels, constraints) = (&clustering.labels, &clustered.constraints);
-        // Rows that the method itself merged stand apart again: so do those it began with.
-        let input = &clustered.input.problem.data;
-        let data = if input.n() == labels.len() { input } else { &job.problem.data };
+        let data = seen;
         let projection = Projection { data, labels, constraints, set: &job.set };
         projection.write(folder, &args.formats.plot_formats, job.context())?;
         let tried = &clustering.extras.tried;
         mustlink_report::save_candidates(folder, &args.formats.plot_formats, tried)?;
     }
     if let Some(folder) = &args.profile {
-        let input = &clustered.input.problem.data;
-        let seen = if input.n() == clustering.labels.len() { input } else { &job.problem.data };
         profile::write(folder, &job.set, seen, clustering, crosstab.as_ref())?;
     }
     if let Some(folder) = &args.out_candidates {

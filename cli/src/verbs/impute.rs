@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use mustlink::config::{self, Document};
-use mustlink::constraints::{Constraint, Constraints, Kind};
+use mustlink::constraints::Kind;
 use mustlink::roles::{EnsembleGenerator, RoleObject};
 use mustlink::{Error, Member, Result};
 use mustlink_experiments::first_generator;
@@ -167,12 +167,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let warnings = job.finish(&args.job);
     let (members, imputed, sets, pairs, base_nmi, seconds) = made.map_err(|e| job.named(&e))?;
     if let (Some(out), Some(pairs)) = (&args.out, pairs) {
-        let row = |c: &Constraint| Constraint {
-            i: job.original_row(c.i),
-            j: job.original_row(c.j),
-            ..*c
-        };
-        let pairs = Constraints::new(job.original.n(), pairs.pairs().iter().map(row))?;
+        let pairs = job.of_rows(&pairs)?;
         mustlink_datasets::write_constraints(
             out,
             &pairs,

@@ -1,6 +1,5 @@
 //! Only the questions: which constraints would a method ask for?
 
-use mustlink::constraints::{Constraint, Constraints};
 use mustlink::method::Method;
 
 use crate::failure::Failure;
@@ -37,14 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     })?;
     job.finish(&args.job);
     let (selection, selected) = made.map_err(|e| job.named(&e))?;
-    let pairs = selected.pairs().iter().map(|c| Constraint {
-        i: job.original_row(c.i),
-        j: job.original_row(c.j),
-        ..*c
-    });
-    let named = selected.neighbourhoods().iter();
-    let named = named.map(|set| set.iter().map(|&i| job.original_row(i)).collect()).collect();
-    let selected = Constraints::new(job.original.n(), pairs)?.with_neighbourhoods(named);
+    let selected = job.of_rows(&selected)?;
     mustlink_datasets::write_constraints(
         &args.out,
         &selected,

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mustlink::run::guarded;
 use mustlink::{Error, Result};
-use mustlink_experiments::{Found, Selected, Tries, select_k};
+use mustlink_experiments::{Criteria, Selected, Tries, select_k};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
 }
 
 /// A header and a row for each number.
-fn rows(found: &[Found], number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
+fn rows(found: &[Criteria], number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
     let head = ["k", "within", "silhouette", "gap", "gap_error", "stability", "ambiguous"];
     let mut rows = vec![head.map(String::from).to_vec()];
     rows.extend(found.iter().map(|f| {

@@ -154,7 +154,8 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_has_model)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Array:
-        """The cluster of every row of ``X``: that with the nearest centre, as the method takes distances."""
+        """The cluster of every row of ``X``: that with the nearest centre, as the method takes distances, or
+        the likeliest component of a mixture."""
         check_is_fitted(self)
         accepts = self._facts()["accepts"]
         X = validate_data(

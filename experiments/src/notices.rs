@@ -1,10 +1,10 @@
 //! What is said of constraints and of the number of clusters, before a method runs and after?
 
-use mustlink::closure::{Feasibility, OnConflict};
-use mustlink::clustering::Clustering;
-use mustlink::method::Method;
-use mustlink::roles::BaseClusterer;
-use mustlink::{Data, DataKind, Error, Problem, Result};
+use mustlink_core::closure::{Feasibility, OnConflict};
+use mustlink_core::clustering::Clustering;
+use mustlink_core::method::Method;
+use mustlink_core::roles::BaseClusterer;
+use mustlink_core::{Data, DataKind, Error, Problem, Result};
 
 /// What is said of `given` constraints where nothing of the method reads them.
 pub fn unread(method: &Method, given: usize) -> Option<String> {

@@ -1,0 +1,260 @@
+//! How does one method meet one data set, outside a study?
+//!
+//! The command line and the Python package both come here, so that the same seed gives both the same.
+//! Objects are numbered as they stand after the transforms that change rows; [`Single::row`] gives the place
+//! of each as it was read.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mustlink_core::clustering::Clustering;
+use mustlink_core::context::{ContextBuilder, EnsembleStore};
+use mustlink_core::ensemble::Ensemble;
+use mustlink_core::method::Method;
+use mustlink_core::roles::{EnsembleGenerator, Oracle, Respondent};
+use mustlink_core::run::{self, Run, Steps, Transformed, guarded};
+use mustlink_core::selection::{self, Asking, Record, Selection};
+use mustlink_core::{Constraint, Constraints, Context, Error, Problem, Result, registry};
+use mustlink_datasets::{Classes, Dataset, FeatureWeights, RowMap};
+use mustlink_ledger::{Durability, Header, Ledger};
+
+/// One method on one data set.
+pub struct Single {
+    /// The data set as it was read.
+    pub original: Dataset,
+    /// The data set after the steps that change rows.
+    pub set: Dataset,
+    /// Where its rows went, if they did.
+    pub rows: Option<RowMap>,
+    /// The method, without those steps.
+    pub method: Method,
+    /// The problem before the other steps: given constraints, k.
+    pub problem: Problem,
+    /// Number of row-changing steps in front.
+    pub steps: usize,
+    /// Those steps as they were fitted.
+    front: Steps,
+    ctx: Context,
+}
+
+/// A result that the framework has looked at, with the constraints it was to respect.
+pub struct Clustered {
+    /// The clustering and what is known of its run.
+    pub run: Run,
+    /// What it was made under.
+    pub constraints: Arc<Constraints>,
+    /// How much each feature counts, where the method learns it.
+    pub weights: Option<FeatureWeights>,
+    /// The transforms as they were fitted, those before `input` included.
+    pub steps: Steps,
+    /// What the method saw.
+    pub input: Transformed,
+}
+
+/// Who is asked, how often, and what keeps the answers.
+pub struct Asked<'a> {
+    /// Who answers: it stands in the head of the ledger.
+    pub oracle: Box<dyn Oracle>,
+    /// One that is open already, and answers in its place.
+    pub respondent: Option<Box<dyn Respondent>>,
+    /// The context in which the oracle is opened.
+    pub ctx: Context,
+    /// Most questions.
+    pub budget: Option<usize>,
+    /// File of questions and answers.
+    pub ledger: Option<&'a Path>,
+}
+
+impl Single {
+    /// The context of a run on `set`: as in an experiment with this seed, in its first repeat and fold.
+    pub fn context_of(set: &Dataset, seed: u64) -> ContextBuilder {
+        let root = set.seed_path(seed, &set.name);
+        Context::builder(root.index(0).index(0)).ensembles(EnsembleStore::default(), root)
+    }
+
+    /// Carries out the steps that change rows; `given` constraints follow their objects.
+    ///
+    /// # Errors
+    /// `Usage` where a step that reads constraints stands before one that changes rows; those of the steps.
+    pub fn new(
+        original: Dataset,
+        mut method: Method,
+        k: Option<usize>,
+        given: Constraints,
+        ctx: Context,
+    ) -> Result<Self> {
+        let steps = row_steps(&method)?;
+        let rest = method.transforms.split_off(steps);
+        let in_front = std::mem::replace(&mut method.transforms, rest);
+        let (set, rows, front) = original.transformed(&in_front, &ctx)?;
+        let mut constraints = given;
+        if let Some(rows) = &rows {
+            let (moved, dropped) = constraints.renumbered(set.n(), &rows.map)?;
+            if dropped > 0 {
+                ctx.warn(format!("{dropped} constraints lost an object that was dropped"));
+            }
+            constraints = moved;
+        }
+        let problem = Problem { k, ..Problem::new(set.data.clone()).with_constraints(constraints) };
+        Ok(Single { original, set, rows, method, problem, steps, front, ctx })
+    }
+
+    /// Whether the method cannot do without k.
+    pub fn needs_k(&self) -> bool {
+        self.method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k)
+            || self.method.selector.as_ref().is_some_and(|s| s.properties().needs_k)
+    }
+
+    /// The number of classes, or of those that are known of some objects.
+    pub fn classes(&self) -> Option<usize> {
+        self.set.k().or(self.set.known.as_ref().map(Classes::k))
+    }
+
+    /// The user's name of object `i`.
+    pub fn id(&self, i: usize) -> String {
+        self.original.id(self.row(i as u32) as usize)
+    }
+
+    /// The row of object `i` in the data set as it was read.
+    pub fn row(&self, i: u32) -> u32 {
+        self.rows.as_ref().map_or(i, |rows| rows.kept[i as usize] as u32)
+    }
+
+    /// Constraints of objects as those of the rows that were read.
+    ///
+    /// # Errors
+    /// None that is known: every object was a row.
+    pub fn of_rows(&self, constraints: &Constraints) -> Result<Constraints> {
+        let pair = |c: &Constraint| Constraint { i: self.row(c.i), j: self.row(c.j), ..*c };
+        let pairs = constraints.pairs().iter().map(pair);
+        let named = constraints.neighbourhoods().iter();
+        let named = named.map(|set| set.iter().map(|&i| self.row(i)).collect()).collect();
+        Ok(Constraints::new(self.original.n(), pairs)?.with_neighbourhoods(named))
+    }
+
+    /// The label of every row that was read; `None` for those that were dropped.
+    pub fn labels(&self, clustering: &Clustering) -> Vec<Option<u32>> {
+        match &self.rows {
+            Some(rows) => rows.expand(&clustering.labels),
+            None => clustering.labels.iter().copied().map(Some).collect(),
+        }
+    }
+
+    /// The objects after the transforms that read no constraints: what selectors see.
+    ///
+    /// # Errors
+    /// Those of the transforms.
+    pub fn seen(&self) -> Result<Transformed> {
+        run::transform_from(self.steps, self.method.prefix(), &self.problem, &self.ctx)
+    }
+
+    /// The ensemble that `generator` makes of what selectors see.
+    ///
+    /// # Errors
+    /// Those of transforms and generator.
+    pub fn ensemble(&self, generator: &dyn EnsembleGenerator) -> Result<Arc<Ensemble>> {
+        self.ctx.ensemble_labels(generator, &self.seen()?.problem).map_err(|e| e.at("generator"))
+    }
+
+    /// The run around it.
+    pub fn context(&self) -> &Context {
+        &self.ctx
+    }
+
+    /// Who answers where nobody else does: the oracle of the method, or the classes; `None` without either.
+    ///
+    /// # Errors
+    /// A registry without `truth`.
+    pub fn oracle(&self) -> Result<Option<Box<dyn Oracle>>> {
+        match &self.method.oracle {
+            Some(oracle) => Ok(Some(oracle.clone())),
+            None if self.set.classes.is_some() => registry::build_default("truth").map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Asks; `None` when the method has no selector.
+    ///
+    /// # Errors
+    /// Those of selector, oracle and ledger.
+    pub fn select(&self, seen: &Problem, asked: Asked<'_>) -> Result<Option<Selection>> {
+        let Some(selector) = &self.method.selector else { return Ok(None) };
+        let Asked { oracle, respondent, ctx, budget, ledger } = asked;
+        let by_classes = respondent.is_none() && self.method.is_answered_by_classes();
+        let known = self.set.answerable().filter(|_| by_classes);
+        let seen = &match &known {
+            Some(known) => seen.clone().asking_about(known),
+            None => seen.clone(),
+        };
+        if let Some(partly) = self.set.partly_known().filter(|_| known.is_some()) {
+            self.ctx.warn(partly);
+        }
+        let mut scene = self.set.scene(ctx);
+        scene.data = Some(seen.data.clone());
+        let selector_ctx = self.ctx.child("selector");
+        let open = |path: &Path| {
+            let header = Header::new(&scene, &**selector, &*oracle, &selector_ctx);
+            // Where somebody is waited for no answer is lost.
+            let every = respondent.is_some() || oracle.properties().interactive;
+            Ledger::open(
+                path,
+                header,
+                if every { Durability::Every } else { Durability::Batch(64) },
+            )
+        };
+        let mut ledger = ledger.map(open).transpose()?;
+        for notice in ledger.iter().flat_map(Ledger::notices) {
+            self.ctx.warn(notice);
+        }
+        let mut respondent = match respondent {
+            Some(respondent) => respondent,
+            None => oracle.open(&scene).map_err(|e| e.at("oracle"))?,
+        };
+        let provide = |so_far: &Constraints, _request: u64| {
+            self.method.between_questions(seen, so_far, self.steps, &self.ctx)
+        };
+        let ask = || {
+            let ledger = ledger.as_mut().map(|ledger| ledger as &mut dyn Record);
+            let asking =
+                Asking { budget, provide: Some(&provide as &_), ledger, ..Asking::default() };
+            selection::run_with(&**selector, seen, &mut *respondent, asking, &selector_ctx)
+        };
+        guarded(selector.typetag_name(), ask).map(Some).map_err(|e| e.at("selector"))
+    }
+
+    /// Clusters under the given and the selected constraints.
+    ///
+    /// # Errors
+    /// Those of the method.
+    pub fn cluster(&self, seen: &Transformed, selection: Option<&Selection>) -> Result<Clustered> {
+        let (lineage, before) = (&seen.lineage, &seen.steps);
+        let seen = &seen.problem;
+        let constraints = match selection {
+            Some(s) => Arc::new(self.method.constraints_at(seen, s, s.asked())?),
+            None => seen.constraints.clone(),
+        };
+        let under = Problem { constraints: constraints.clone(), ..seen.clone() };
+        let asked = selection.map_or(0, Selection::asked);
+        let (input, run) =
+            self.method.clustering_at(&under, selection, asked, self.steps, &self.ctx)?;
+        let lineage = lineage.then(&input.lineage);
+        let weights = FeatureWeights::learned(&run.clustering, &lineage, &self.set.feature_names);
+        let all = [&self.front, before, &input.steps];
+        let steps = Steps(all.into_iter().flat_map(|steps| steps.0.iter().cloned()).collect());
+        Ok(Clustered { run, constraints, weights, steps, input })
+    }
+}
+
+/// The number of transforms in front of which the last changes rows.
+fn row_steps(method: &Method) -> Result<usize> {
+    let steps = &method.transforms;
+    let Some(last) = steps.iter().rposition(|t| t.properties().changes_rows) else { return Ok(0) };
+    if let Some(at) = steps[..last].iter().position(|t| t.properties().reads_constraints) {
+        let (changes, reads) = (steps[last].typetag_name(), steps[at].typetag_name());
+        return Err(Error::Usage(format!(
+            "transforms[{last}]: {changes} changes rows and must stand before {reads}, which reads \
+             constraints"
+        )));
+    }
+    Ok(last + 1)
+}
