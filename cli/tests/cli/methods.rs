@@ -109,12 +109,12 @@ fn what_was_tried_is_shown_and_written() {
     let line = "cluster --data iris --selector random_pairs --budget 60 --k 3";
     let done = bench.run(&format!("{line} --out labels.csv --out-candidates tried --plot figures"));
     assert_eq!(done.status, 0, "{}", done.err);
-    let svg = bench.read("figures/candidates.svg");
+    let svg = bench.read("figures/candidate-scores.svg");
     assert!(
         svg.starts_with("<svg") && svg.contains("in the result") && !svg.contains("NaN"),
         "{svg}"
     );
-    let scores = bench.read("figures/candidates.csv");
+    let scores = bench.read("figures/candidate-scores.csv");
     assert!(scores.starts_with("name,k,score,error,weight,outcome\n"), "{scores}");
     assert!(bench.path("figures/projection.svg").exists());
     assert!(

@@ -26,7 +26,7 @@ const LETTERS: usize = 44;
 const SIZE: (f64, f64) = (420.0, 18.0);
 const GREY: &str = "#999";
 
-/// Writes candidates.svg and candidates.csv into `folder`, and the figure in these formats beside SVG;
+/// Writes candidate-scores.svg and .csv into `folder`, and the figure in these formats beside SVG;
 /// nothing where no candidate has a score.
 ///
 /// # Errors
@@ -89,5 +89,5 @@ pub fn save_candidates(folder: &Path, formats: &[Format], tried: &[Tried]) -> Re
         ]
     });
     let numbers = csv("name,k,score,error,weight,outcome", rows);
-    save_figure(folder, "candidates", &chart.svg(), &numbers, formats)
+    save_figure(folder, "candidate-scores", &chart.svg(), &numbers, formats)
 }
