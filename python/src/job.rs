@@ -10,6 +10,7 @@ use mustlink::datasets::{Classes, Dataset};
 use mustlink::method::Method;
 use mustlink::prelude::{Data, Respondent};
 use mustlink::registry;
+use mustlink::roles::{Outcome, Question};
 use mustlink::run::Transformed;
 use mustlink::selection::Selection;
 use mustlink::{Error, Problem, Result};
@@ -57,6 +58,27 @@ pub(crate) struct Known {
 
 /// Who answers, where the method does not say so.
 pub(crate) type Asking = Box<dyn Respondent>;
+
+/// Puts questions about objects as questions about the rows that they were.
+struct OfRows {
+    asking: Asking,
+    rows: Vec<u32>,
+}
+
+impl OfRows {
+    fn asking(asking: Asking, kept: &[usize]) -> Asking {
+        Box::new(OfRows { asking, rows: kept.iter().map(|&row| row as u32).collect() })
+    }
+}
+
+impl Respondent for OfRows {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        let row = |i: u32| self.rows[i as usize];
+        let Question { i, j, subject, reference, .. } = *question;
+        let (i, j, subject, reference) = (row(i), row(j), row(subject), row(reference));
+        self.asking.ask(&Question { i, j, subject, reference, ..question.clone() })
+    }
+}
 
 /// One method on one data set.
 pub(crate) struct Job {
@@ -124,6 +146,11 @@ impl Job {
                      y_true, or an oracle"
                 ))
             })?,
+        };
+        // Whoever is asked knows the rows as they were given.
+        let asked = match &self.rows {
+            Some(rows) => asked.map(|asked| OfRows::asking(asked, &rows.kept)),
+            None => asked,
         };
         let (ctx, budget) = (self.context().child("oracle"), self.budget);
         let ledger = self.ledger.as_deref();

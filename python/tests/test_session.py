@@ -64,3 +64,33 @@ def test_a_session_can_be_left():
     with Session(X, "cobras", budget=5) as session:
         answered(session, most=3)
     assert session.labels_.shape == (40,)
+
+
+def test_questions_are_about_the_rows_that_were_given():
+    # Rows 1 and 3 are those before them again, and leave before anything is asked.
+    rows = np.array([[0.0], [0.0], [5.0], [5.0], [0.2], [5.2]])
+    y = np.array([0, 0, 1, 1, 0, 1])
+    seen = set()
+
+    def oracle(i, j):
+        seen.update((i, j))
+        return y[i] == y[j]
+
+    tree = {"transforms": ["deduplicate"], "clusterer": "pck_means", "selector": "random_pairs"}
+    found = Method(tree, 2, budget=6).fit(rows, oracle=oracle)
+    assert seen == {0, 2, 4, 5}
+    assert len(set(zip(found.labels_, y))) == 2
+    for given in (
+        select(rows, "random_pairs", transforms=["deduplicate"], oracle=oracle, budget=6),
+        session_of(rows, y).constraints_,
+    ):
+        pairs, signs = given.pairs()
+        assert given.n == 6 and len(pairs) == 6
+        assert all((y[i] == y[j]) == (sign > 0) for (i, j), sign in zip(pairs, signs))
+
+
+def session_of(rows, y):
+    session = Session(rows, "random_pairs", transforms=["deduplicate"], budget=6)
+    for question in session:
+        session.tell(y[question.i] == y[question.j])
+    return session
