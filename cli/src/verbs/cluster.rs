@@ -245,8 +245,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     if let Some(folder) = &args.plot {
         let (labels, constraints) = (&clustering.labels, &clustered.constraints);
-        let data = seen;
-        let projection = Projection { data, labels, constraints, set: &job.set };
+        let projection = Projection { data: seen, labels, constraints, set: &job.set };
         projection.write(folder, &args.formats.plot_formats, job.context())?;
         let tried = &clustering.extras.tried;
         mustlink_report::save_candidates(folder, &args.formats.plot_formats, tried)?;

@@ -42,7 +42,7 @@ pub struct Comparison {
     pub record: (usize, usize, usize),
     /// Mean margin where it is better, and where it is worse.
     pub margins: (Option<f64>, Option<f64>),
-    /// How large these differences are.
+    /// How much larger its scores are than those of the control.
     pub effect: Option<Effect>,
     /// The signed-rank test of these differences.
     pub signed_rank: SignedRank,
@@ -139,7 +139,9 @@ fn of_metric(
             against_best: at.map(|at| (z[j].0, z[j].1, adjusted[at])),
             record: (better.0, differences.len() - better.0 - worse.0, worse.0),
             margins: (better.1, worse.1),
-            effect: at.and_then(|_| effect(&differences, 0.95)),
+            effect: at.and_then(|_| {
+                effect(&differences.iter().map(|d| sign * d).collect::<Vec<_>>(), 0.95)
+            }),
             signed_rank: signed_rank(&differences),
             bayes: at.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
         }
@@ -378,8 +380,8 @@ impl Significance {
             "{} {} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
              {:.2} apart differ at 5 % (Nemenyi). Wins, ties and losses: against all other methods on all data \
              sets. The rest against {}: z of aligned ranks with Holm's adjustment, \
-             data sets where it is better and worse with mean margins, the shift of the scores (Hodges and \
-             Lehmann) and the matched-pairs rank-biserial correlation as sizes of effect, Wilcoxon's signed-rank \
+             data sets where it is better and worse with mean margins, the shift of the scores, its own less those of the \
+             control (Hodges and Lehmann), and the matched-pairs rank-biserial correlation as sizes of effect, Wilcoxon's signed-rank \
              test, and its Bayesian form with differences up to {ROPE} as equal.",
             self.sentence(),
             self.sets.len(),
@@ -505,6 +507,11 @@ pub(crate) mod tests {
             let at = |m: &str| found.methods.iter().position(|c| c.method == m).unwrap();
             assert_eq!(found.record(at("low"), at("high")), expected, "{metric}");
             assert_eq!(found.scores[at("low")][0], 0.1);
+            // Against the better one the shift is that of the scores, whichever end is the better.
+            let (other, shift) = if metric == "ari" { ("low", -0.1) } else { ("high", 0.1) };
+            let effect = found.methods[at(other)].effect.unwrap();
+            assert!((effect.shift - shift).abs() < 1e-12, "{effect:?}");
+            assert_eq!(effect.rank_biserial, Some(shift.signum()));
         }
     }
 }
