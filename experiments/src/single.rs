@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mustlink_core::clustering::Clustering;
+use mustlink_core::clustering::NONE;
 use mustlink_core::context::{ContextBuilder, EnsembleStore};
 use mustlink_core::ensemble::Ensemble;
 use mustlink_core::method::Method;
@@ -132,12 +132,14 @@ impl Single {
         Ok(Constraints::new(self.original.n(), pairs)?.with_neighbourhoods(named))
     }
 
-    /// The label of every row that was read; `None` for those that were dropped.
-    pub fn labels(&self, clustering: &Clustering) -> Vec<Option<u32>> {
-        match &self.rows {
-            Some(rows) => rows.expand(&clustering.labels),
-            None => clustering.labels.iter().copied().map(Some).collect(),
-        }
+    /// The label of every row that was read, from those of the objects; `None` for rows that were dropped and
+    /// objects without one.
+    pub fn labels(&self, labels: &[u32]) -> Vec<Option<u32>> {
+        let all = match &self.rows {
+            Some(rows) => rows.expand(labels),
+            None => labels.iter().copied().map(Some).collect(),
+        };
+        all.into_iter().map(|label| label.filter(|&l| l != NONE)).collect()
     }
 
     /// The objects after the transforms that read no constraints: what selectors see.

@@ -76,7 +76,7 @@ fn finish(
     let constraints = job.of_rows(&clustered.constraints)?;
     let label = |l: Option<u32>| l.map_or(-1, i64::from);
     Ok(Ended {
-        labels: job.labels(clustering).into_iter().map(label).collect(),
+        labels: job.labels(&clustering.labels).into_iter().map(label).collect(),
         weights: clustered.weights,
         model,
         constraints,

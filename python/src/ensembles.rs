@@ -93,9 +93,9 @@ pub(crate) fn generate<'py>(
     let flag: Arc<AtomicBool> = Arc::default();
     let made = interruptible(py, request.threads, &flag, || {
         let (job, ensemble) = ensemble(&request, data, given, &flag)?;
-        let number = |&l: &u32| if l == NONE { -1 } else { i64::from(l) };
-        let all = ensemble.members().iter().flat_map(|m| m.labels.iter().map(number)).collect();
-        let rows = Array2::from_shape_vec((ensemble.len(), ensemble.n()), all);
+        let labels = ensemble.members().iter().flat_map(|m| job.labels(&m.labels));
+        let all = labels.map(|l| l.map_or(-1, i64::from)).collect();
+        let rows = Array2::from_shape_vec((ensemble.len(), job.original.n()), all);
         Ok((rows.expect("n labels of each member"), job.warnings()))
     })?;
     let (labels, warnings) = made.map_err(of)?;

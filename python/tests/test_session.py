@@ -4,7 +4,7 @@ import gc
 
 import numpy as np
 import pytest
-from mustlink import Method, OracleError, PCKMeans, Session, select
+from mustlink import Method, OracleError, PCKMeans, Session, generate, select
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 2)) + 5 * (np.arange(40) % 2)[:, None]
@@ -66,7 +66,7 @@ def test_a_session_can_be_left():
     assert session.labels_.shape == (40,)
 
 
-def test_questions_are_about_the_rows_that_were_given():
+def test_questions_and_labels_are_of_the_rows_that_were_given():
     # Rows 1 and 3 are those before them again, and leave before anything is asked.
     rows = np.array([[0.0], [0.0], [5.0], [5.0], [0.2], [5.2]])
     y = np.array([0, 0, 1, 1, 0, 1])
@@ -80,6 +80,9 @@ def test_questions_are_about_the_rows_that_were_given():
     found = Method(tree, 2, budget=6).fit(rows, oracle=oracle)
     assert seen == {0, 2, 4, 5}
     assert len(set(zip(found.labels_, y))) == 2
+    two = {"type": "random_init", "members": 2}
+    made = generate(rows, two, n_clusters=2, transforms=["deduplicate"])
+    assert made.shape == (2, 6) and all(len(set(zip(member, y))) == 2 for member in made)
     for given in (
         select(rows, "random_pairs", transforms=["deduplicate"], oracle=oracle, budget=6),
         session_of(rows, y).constraints_,

@@ -227,7 +227,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let classes = job.set.known.as_ref().or(job.set.classes.as_ref());
     let crosstab = classes.map(|c| Crosstab::new(&clustering.labels, clustering.k, c));
     if let Some(out) = &args.out {
-        mustlink_datasets::write_labels(out, &job.original, &job.labels(clustering))?;
+        mustlink_datasets::write_labels(out, &job.original, &job.labels(&clustering.labels))?;
     }
     if let Some(path) = &args.save_model {
         let (method, Clustered { steps, input, run, .. }) = (job.config.clone(), &clustered);
