@@ -6,7 +6,7 @@
 mod parts;
 
 pub use parts::asking::{Asking, Member, Tie};
-pub use parts::pair_pool::Pool;
+pub use parts::pair_pool::{Limits, Pool};
 pub use parts::super_instances::{Medoid, Reference};
 pub use parts::voting::Voting;
 

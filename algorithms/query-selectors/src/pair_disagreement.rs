@@ -67,7 +67,7 @@ impl QuerySelector for PairDisagreement {
             let a = a.unwrap_or(0.5);
             tau as f64 / (tau.max(2) - 1) as f64 * a * (1.0 - a)
         };
-        let pairs = most_disputed(problem, &self.pool, score, ctx)?;
+        let pairs = most_disputed(problem, &self.pool.limits, score, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 

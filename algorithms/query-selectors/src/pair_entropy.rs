@@ -42,7 +42,7 @@ impl QuerySelector for PairEntropy {
             let term = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
             term(a) + term(1.0 - a)
         };
-        let pairs = most_disputed(problem, &self.pool, score, ctx)?;
+        let pairs = most_disputed(problem, &self.pool.limits, score, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 

@@ -13,12 +13,9 @@ use rayon::prelude::*;
 /// Eligible objects above which the pool is a sample.
 pub const ALL_PAIRS_UP_TO: usize = 2000;
 
-/// A committee, and how the pool of its pairs is drawn and cut.
+/// Which pairs are scored, and how often an object may be in one.
 #[options]
-pub struct Pool {
-    /// What makes the committee.
-    #[option(slot = "subsample")]
-    pub generator: Option<Box<dyn EnsembleGenerator>>,
+pub struct Limits {
     /// Pairs scored where there are more than 2000 eligible objects.
     #[option(
         default = 100_000,
@@ -29,6 +26,25 @@ pub struct Pool {
     /// Questions about one object, at most.
     #[option(default = 3, min = 1)]
     pub per_object: usize,
+}
+
+/// A committee, and how the pool of its pairs is drawn and cut.
+#[options]
+pub struct Pool {
+    /// What makes the committee.
+    #[option(slot = "subsample")]
+    pub generator: Option<Box<dyn EnsembleGenerator>>,
+    /// The pool.
+    #[option(flatten)]
+    pub limits: Limits,
+}
+
+impl Limits {
+    /// Bytes of a pool of pairs of n objects.
+    pub(crate) fn memory(&self, n: usize) -> u64 {
+        let all = ALL_PAIRS_UP_TO * ALL_PAIRS_UP_TO / 2;
+        40 * (n * n / 2).min(self.pool.max(all)) as u64
+    }
 }
 
 impl Pool {
@@ -43,9 +59,7 @@ impl Pool {
 
     /// Bytes: two ensembles of the generator (packed and as it was made), and the pool.
     pub(crate) fn memory(&self, shape: &Shape) -> u64 {
-        let all = ALL_PAIRS_UP_TO * ALL_PAIRS_UP_TO / 2;
-        let pairs = (shape.n * shape.n / 2).min(self.pool.max(all));
-        self.generator().map_or(0, |g| 2 * g.memory(shape, true)) + 40 * pairs as u64
+        self.generator().map_or(0, |g| 2 * g.memory(shape, true)) + self.limits.memory(shape.n)
     }
 }
 
@@ -56,23 +70,23 @@ impl Pool {
 /// `BadParam` for a pool or a limit of 0.
 pub fn most_disputed(
     problem: &Problem,
-    pool: &Pool,
+    limits: &Limits,
     score: impl Fn(u32, u32) -> f64 + Sync,
     ctx: &Context,
 ) -> Result<Vec<(u32, u32)>> {
     let eligible = problem.eligible_objects();
     let m = eligible.len();
     // A sample larger than the pairs there are could never be drawn.
-    let mut pairs: Vec<(u32, u32)> = if m <= ALL_PAIRS_UP_TO || m * (m - 1) / 2 <= pool.pool {
+    let mut pairs: Vec<(u32, u32)> = if m <= ALL_PAIRS_UP_TO || m * (m - 1) / 2 <= limits.pool {
         (0..m)
             .flat_map(|b| (0..b).map(move |a| (a, b)))
             .map(|(a, b)| (eligible[a], eligible[b]))
             .collect()
     } else {
         let mut draw = ctx.stream("pool");
-        let mut drawn = std::collections::HashSet::with_capacity(pool.pool);
-        let mut pairs = Vec::with_capacity(pool.pool);
-        while pairs.len() < pool.pool {
+        let mut drawn = std::collections::HashSet::with_capacity(limits.pool);
+        let mut pairs = Vec::with_capacity(limits.pool);
+        while pairs.len() < limits.pool {
             let (a, b) = (draw.below(m), draw.below(m));
             if a != b && drawn.insert((a.min(b), a.max(b))) {
                 pairs.push((eligible[a.min(b)], eligible[a.max(b)]));
@@ -90,7 +104,7 @@ pub fn most_disputed(
     let mut out = Vec::new();
     for (_, (i, j)) in scored {
         let often = |asked: &HashMap<u32, usize>, x| asked.get(&x).copied().unwrap_or(0);
-        if often(&asked, i) < pool.per_object && often(&asked, j) < pool.per_object {
+        if often(&asked, i) < limits.per_object && often(&asked, j) < limits.per_object {
             *asked.entry(i).or_default() += 1;
             *asked.entry(j).or_default() += 1;
             out.push((i, j));
@@ -107,9 +121,9 @@ mod tests {
     fn a_pool_larger_than_all_pairs_is_all_pairs() {
         let n = ALL_PAIRS_UP_TO + 1;
         let data = Data::dense(ndarray::Array2::zeros((n, 1))).unwrap();
-        let pool = Pool { pool: usize::MAX, per_object: n, ..Pool::default() };
+        let limits = Limits { pool: usize::MAX, per_object: n };
         let pairs =
-            most_disputed(&Problem::new(data), &pool, |_, _| 1.0, &Context::new(1)).unwrap();
+            most_disputed(&Problem::new(data), &limits, |_, _| 1.0, &Context::new(1)).unwrap();
         assert_eq!(pairs.len(), n * (n - 1) / 2);
     }
 }

@@ -1,0 +1,252 @@
+//! Which answers would tell the methods apart that cannot be told apart yet?
+
+use std::collections::HashSet;
+
+use mustlink_core::knowledge::{ENTAILED, Knowledge, Learned};
+use mustlink_core::prelude::*;
+
+use crate::parts::checks::{labels_all, not_open};
+use crate::parts::pair_pool::{Limits, most_disputed};
+
+/// Pairs that the tied candidates of `auto` put together and apart in equal parts.
+///
+/// # Method
+/// `first` random pairs are asked. Then the clusterer of the run clusters under the answers, and the
+/// candidates that count in its result, each by its weight, are a committee: the score of a pair is
+/// p (1 − p), p the weight of those that put it together. The `batch` pairs of largest score are
+/// asked, ties in random order, no object more than `per_object` times in a batch; then the run
+/// clusters anew. Where one candidate stands alone, pairs are random. Every pair of eligible objects is
+/// scored where there are at most 2000 of these, else `pool` random ones.
+/// # Input and output
+/// What the clusterer takes. A clusterer that does not tell what it tried is a committee of one.
+/// # Errors
+/// Those of the clusterer.
+/// # Cost and randomness
+/// A run of the clusterer for each batch, then O(candidates) for each pair scored. Random in the first
+/// pairs, the pool, ties and the clusterer.
+/// # References
+/// Query by committee, the committee being the methods in question: [Seung1992] with the portfolio
+/// of [VanCraenendonckBlockeel2017].
+#[options]
+pub struct CandidateDisagreement {
+    /// Random pairs asked before anything is clustered.
+    #[option(default = 10, min = 1)]
+    pub first: usize,
+    /// Pairs asked between two clusterings.
+    #[option(default = 10, min = 1)]
+    pub batch: usize,
+    /// Which pairs are scored.
+    #[option(flatten)]
+    pub limits: Limits,
+    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    #[option(default = true)]
+    pub skip_entailed: bool,
+}
+
+#[plugin(
+    "candidate_disagreement",
+    cites = ["Seung1992", "VanCraenendonckBlockeel2017"]
+)]
+impl QuerySelector for CandidateDisagreement {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        let mut run = Run {
+            options: self.clone(),
+            problem: problem.clone(),
+            ctx: ctx.clone(),
+            knowledge: Knowledge::new(problem.n(), &problem.constraints),
+            answers: Vec::new(),
+            pairs: Vec::new().into_iter(),
+            left: self.first,
+            passed: HashSet::new(),
+            open: None,
+            next_id: 0,
+            requests: 0,
+            events: Vec::new(),
+        };
+        run.rank(|_, _| 0.0)?;
+        Ok(Box::new(run))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        SelectorProperties {
+            needs_clustering: true,
+            skips_entailed: self.skip_entailed,
+            accepts_sparse: true,
+            ..SelectorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        self.limits.memory(shape.n) + (64 * shape.n) as u64
+    }
+}
+
+struct Run {
+    options: CandidateDisagreement,
+    problem: Problem,
+    ctx: Context,
+    knowledge: Knowledge,
+    /// What was answered and does not contradict what was known.
+    answers: Vec<Constraint>,
+    /// Pairs by decreasing score.
+    pairs: std::vec::IntoIter<(u32, u32)>,
+    /// Questions until the next clustering.
+    left: usize,
+    /// Entailed pairs that were passed over: the same pair may come up after every clustering.
+    passed: HashSet<(u32, u32)>,
+    open: Option<(QueryId, u32, u32)>,
+    next_id: QueryId,
+    requests: RequestId,
+    events: Vec<Event>,
+}
+
+impl Run {
+    /// Puts the pairs in the order of `score`, and opens the first question.
+    fn rank(&mut self, score: impl Fn(u32, u32) -> f64 + Sync) -> Result<()> {
+        let ctx = self.ctx.child("pairs").index(self.requests as usize);
+        let pairs = most_disputed(&self.problem, &self.options.limits, score, &ctx)?;
+        self.pairs = pairs.into_iter();
+        self.advance();
+        Ok(())
+    }
+
+    fn advance(&mut self) {
+        self.open = None;
+        for (i, j) in self.pairs.by_ref() {
+            if self.knowledge.was_asked(i, j) {
+                continue;
+            }
+            if self.options.skip_entailed
+                && let Some(kind) = self.knowledge.relation(i, j)
+            {
+                if self.passed.insert((i, j)) {
+                    self.events.push(Event::Inferred { i, j, kind, rule: ENTAILED.into() });
+                }
+                continue;
+            }
+            self.open = Some((self.next_id, i, j));
+            self.next_id += 1;
+            return;
+        }
+    }
+}
+
+impl Inquiry for Run {
+    fn step(&mut self) -> Result<Step> {
+        if self.left == 0 {
+            let answers = Constraints::new(self.problem.n(), self.answers.iter().copied())?;
+            let constraints = self.problem.constraints.union(&answers, self.problem.n())?;
+            return Ok(Step::NeedClustering { request: self.requests, constraints });
+        }
+        Ok(match self.open {
+            Some((id, subject, reference)) => {
+                Step::Ask { id, subject, reference, purpose: "disputed" }
+            }
+            None => Step::Done(Done::Exhausted),
+        })
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        let Some((_, i, j)) = self.open.filter(|o| o.0 == id && self.left > 0) else {
+            return Err(not_open(id));
+        };
+        match (self.knowledge.tell(i, j, reply), reply) {
+            (Learned::Conflict, _) => self.events.push(Event::Conflict { id }),
+            (_, Reply::MustLink) => self.answers.push(Constraint::must(i as usize, j as usize)),
+            (_, Reply::CannotLink) => self.answers.push(Constraint::cannot(i as usize, j as usize)),
+            (_, Reply::DontKnow) => {}
+        }
+        self.left -= 1;
+        self.open = None;
+        if self.left > 0 {
+            self.advance();
+        }
+        Ok(())
+    }
+
+    fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
+        if self.left > 0 || request != self.requests {
+            return Err(Error::Oracle(format!("clustering {request} was not asked for")));
+        }
+        labels_all(clustering, &self.problem)?;
+        self.requests += 1;
+        self.left = self.options.batch;
+        let n = self.problem.n();
+        let committee: Vec<(f64, &[u32])> = clustering
+            .extras
+            .tried
+            .iter()
+            .filter(|t| t.weight > 0.0)
+            .filter_map(|t| t.labels.as_deref().filter(|l| l.len() == n).map(|l| (t.weight, l)))
+            .collect();
+        let total: f64 = committee.iter().map(|(w, _)| w).sum();
+        self.rank(|i, j| {
+            let (i, j) = (i as usize, j as usize);
+            let agree = committee.iter().filter(|(_, l)| l[i] == l[j] && l[i] != NONE);
+            let together: f64 = agree.map(|(w, _)| w).sum();
+            together * (total - together)
+        })
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mustlink_core::clustering::Tried;
+    use ndarray::Array2;
+
+    use super::*;
+
+    fn tried(weight: f64, labels: &[u32]) -> Tried {
+        Tried {
+            name: "one".into(),
+            method: Default::default(),
+            k: 2,
+            score: None,
+            error: None,
+            weight,
+            outcome: String::new(),
+            labels: Some(labels.to_vec()),
+            seconds: 0.0,
+        }
+    }
+
+    /// Of six objects two candidates of weight 1 put object 4 to the first three, and one of weight 2
+    /// puts it to the last two: p (1 − p) is 4/16 for its pairs, and 0 for all others.
+    #[test]
+    fn what_the_candidates_dispute_is_asked() {
+        let problem = Problem::new(Data::dense(Array2::zeros((6, 1))).unwrap()).with_k(2);
+        let selector = CandidateDisagreement { first: 1, batch: 4, ..Default::default() };
+        let mut inquiry = selector.start(&problem, &Context::new(3)).unwrap();
+        let Step::Ask { id: 0, subject, reference, .. } = inquiry.step().unwrap() else { panic!() };
+        inquiry.tell(0, Reply::DontKnow).unwrap();
+        let Step::NeedClustering { request: 0, constraints } = inquiry.step().unwrap() else {
+            panic!("the first pair calls for a clustering")
+        };
+        assert!(constraints.is_empty());
+        let mut clustering = Clustering::from_labels(vec![0, 0, 0, 1, 1, 1]);
+        clustering.extras.tried = vec![
+            tried(2.0, &[0, 0, 0, 1, 1, 1]),
+            tried(1.0, &[0, 0, 0, 1, 0, 1]),
+            tried(1.0, &[0, 0, 0, 1, 0, 1]),
+            tried(0.0, &[0, 1, 0, 1, 0, 1]),
+        ];
+        assert!(inquiry.provide(1, &clustering).is_err());
+        inquiry.provide(0, &clustering).unwrap();
+        let mut asked = vec![(subject, reference)];
+        for id in 1..4 {
+            let Step::Ask { id: this, subject, reference, .. } = inquiry.step().unwrap() else {
+                panic!()
+            };
+            assert_eq!(this, id);
+            // Object 4 alone is disputed; at most three questions are about it.
+            assert!(subject == 4 || reference == 4, "{subject} {reference}");
+            assert!(!asked.contains(&(subject, reference)));
+            asked.push((subject, reference));
+            inquiry.tell(id, Reply::DontKnow).unwrap();
+        }
+    }
+}
