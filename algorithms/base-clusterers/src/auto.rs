@@ -171,6 +171,21 @@ impl BaseClusterer for Auto {
         let dear = candidates.iter().map(of).max().unwrap_or(0);
         2 * dear + (8 * shape.entries + 4 * shape.n * (candidates.len() + 8)) as u64
     }
+
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        let n = shape.n.min(self.sample);
+        let sampled = Shape { n, entries: shape.entries * n / shape.n.max(1), ..*shape };
+        let candidates = self.candidates.clone().map_or_else(|| portfolio(false), Ok).ok()?;
+        // Twenty sweeps where nobody says, and what a sweep does beside multiplying and adding.
+        let sweeps = 80.0 * (sampled.entries * shape.k) as f64;
+        let of = |c: &Candidate| {
+            let one = c.clusterer().ok()?.operations(&sampled).unwrap_or(sweeps);
+            // Most that read constraints go no further than two folds.
+            Some(one * if c.reads_constraints() { 3.0 } else { 1.0 })
+        };
+        let all: f64 = candidates.iter().filter_map(of).sum();
+        Some(all + (shape.entries * self.sample) as f64 * f64::from(u8::from(shape.n > n)))
+    }
 }
 
 impl Auto {

@@ -211,7 +211,9 @@ impl BaseClusterer for Cosc {
         let (starts, runs) = if k == 2 { (10, 1) } else { (2, self.outer_runs) };
         let descents = (self.starts.unwrap_or(starts) * runs) as f64;
         let edges = (shape.n * self.knn.min(shape.n)) as f64 * 0.75;
-        Some(descents * (k as f64).log2() * ITERATIONS * PER_EDGE * edges)
+        // A search tries about ten.
+        let gammas = if self.gamma.fixed().is_some() { 0.1 } else { 1.0 };
+        Some(gammas * descents * (k as f64).log2() * ITERATIONS * PER_EDGE * edges)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

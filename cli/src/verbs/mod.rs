@@ -16,6 +16,7 @@ pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod plugin;
 pub(crate) mod predict;
+pub(crate) mod recommend;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod run;
@@ -43,6 +44,7 @@ pub(crate) enum Verb {
     Consensus(consensus::Args),
     Impute(impute::Args),
     SelectK(select_k::Args),
+    Recommend(recommend::Args),
     Init(init::Args),
     Score(score::Args),
     Check(check::Args),
@@ -76,6 +78,7 @@ impl Verb {
             Verb::Init(args) => init::run(args),
             Verb::Impute(args) => impute::run(args),
             Verb::SelectK(args) => select_k::run(args),
+            Verb::Recommend(args) => recommend::run(args),
             Verb::Score(args) => score::run(args),
             Verb::Check(args) => check::run(args),
             Verb::Plan(args) => plan::run(args),

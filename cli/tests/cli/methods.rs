@@ -491,3 +491,32 @@ fn numbers_of_clusters_are_compared() {
         done.err
     );
 }
+
+#[test]
+fn a_method_is_recommended_by_what_it_reached_elsewhere() {
+    let bench = Bench::with("f.csv", "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n");
+    let done = bench.run("recommend --data f.csv --k 2 --answers 50 --out method.toml --format json");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let all = done.json()["methods"].as_array().unwrap().clone();
+    assert_eq!((&all[0]["name"], all.len()), (&serde_json::json!("auto"), 37));
+    let ari = |m: &serde_json::Value| m["ari"].as_f64().unwrap();
+    assert!(all.windows(2).all(|w| ari(&w[0]) >= ari(&w[1])));
+    // The file it writes clusters.
+    assert!(bench.read("method.toml").contains("auto"));
+    std::fs::write(bench.path("p.csv"), "i,j,type\n0,1,ML\n0,3,CL\n").unwrap();
+    let done = bench.run("cluster --data f.csv --constraints p.csv --method method.toml");
+    assert_eq!(done.status, 0, "{}", done.err);
+    // As many answers as constraints are given; without any, methods that read none.
+    let done = bench.run("recommend --data f.csv --k 2 --constraints p.csv");
+    assert!(done.out.contains("\n2 answers\n") && done.out.contains(" auto "), "{}", done.out);
+    assert!(done.out.contains("no cells with 2 answers"), "{}", done.out);
+    let done = bench.run("recommend --data f.csv");
+    assert!(!done.out.contains("pck_means") && done.out.contains("kmeans"), "{}", done.out);
+    assert!(done.out.contains("k is not known"), "{}", done.out);
+    // Those that promise what must hold; a set of the study is no evidence about itself.
+    let done = bench.run("recommend --data iris --answers 100 --hard --top 40");
+    assert!(!done.out.contains("pck_means") && done.out.contains("cop_kmeans"), "{}", done.out);
+    assert!(done.out.contains("mean ARI on 11 data sets"), "{}", done.out);
+    let done = bench.run("recommend --data f.csv --selector npu");
+    assert!(done.status == 2 && done.err.contains("--answers says how many"), "{}", done.err);
+}

@@ -1,0 +1,210 @@
+//! Which method would do well on these data with these answers?
+
+use mustlink::constraints::Strength;
+use mustlink::{DataKind, Shape};
+use mustlink_experiments::{Recommendation, Recommended, Wanted, recommend};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::files::check_outputs;
+use crate::job::{Job, JobArgs};
+use crate::options::{Format, count};
+use crate::progress::duration;
+use crate::term;
+use crate::toml_text::as_toml;
+
+/// Which method? What methods reached elsewhere with as many answers, and a method file to start from
+#[derive(Debug, clap::Args)]
+#[command(before_help = "Examples:
+  mustlink recommend --data my.csv --constraints pairs.csv --k 4
+  mustlink recommend --data my.csv --answers 50 --out method.toml
+  mustlink recommend --data my.csv --answers 100 --doubtful
+
+The evidence is the study behind the manual's page \"Which method should I use?\": 36 methods and auto on
+twelve data sets whose classes are known. It says what is likely, not what will be: \"mustlink cluster\"
+without a method lets your own answers choose, and \"mustlink init\" begins an experiment that compares.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    job: JobArgs,
+    /// Number of answers about pairs there will be (default: the constraints that are given)
+    #[arg(long, value_name = "N")]
+    answers: Option<usize>,
+    /// Some answers may be wrong: go by the part of the study in which a tenth is
+    #[arg(long)]
+    doubtful: bool,
+    /// The answers must hold: only methods that promise it, or auto where they are marked hard
+    #[arg(long)]
+    hard: bool,
+    /// How many methods to show
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = count)]
+    top: usize,
+    /// Method file to write, with the first of them
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+    /// How to show them
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary<'a> {
+    data: &'a str,
+    answers: usize,
+    doubtful: bool,
+    #[serde(flatten)]
+    recommendation: &'a Recommendation,
+    notes: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
+    let chosen = [
+        ("--method", args.job.method.is_some()),
+        ("--clusterer", args.job.clusterer.is_some()),
+        ("--selector", args.job.selector.is_some()),
+        ("--oracle", args.job.oracle.is_some()),
+        ("--budget", args.job.budget.is_some()),
+        ("--ledger", args.job.ledger.is_some()),
+        ("--set", !args.job.sets.is_empty()),
+    ];
+    if let Some((option, _)) = chosen.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!(
+            "{option}: recommend looks for a method and asks nothing; --answers says how many answers there \
+             will be"
+        )));
+    }
+    // Any method will do to read data and constraints by.
+    let reading = JobArgs { clusterer: Some("auto".into()), ..args.job.clone() };
+    let job = Job::open(&reading, false)?;
+    let given = &job.problem.constraints;
+    let answers = args.answers.unwrap_or(given.len());
+    let marked = given.pairs().iter().any(|c| c.strength == Some(Strength::Hard));
+    let k = job.problem.k.or(job.classes());
+    let shape = Shape { k: k.unwrap_or(8), constraints: answers, ..job.problem.shape() };
+    let wanted = Wanted {
+        answers,
+        doubtful: args.doubtful,
+        hard: args.hard || marked,
+        leave_out: job.original.name.clone(),
+    };
+    let mut found = recommend(&wanted, &shape)?;
+    let notes = notes(&job, &wanted, &found, k);
+    if job.problem.data.kind() == DataKind::Csr {
+        // None of the sets is sparse: only what chooses by the answers is worth naming.
+        found.methods.retain(|m| m.name == "auto");
+    }
+    job.finish(&args.job);
+    let Some(first) = found.methods.first() else {
+        return Err(Failure::usage(
+            "no method of the study does that; \"mustlink list base-clusterers\" shows all there are",
+        ));
+    };
+    if let Some(out) = &args.out {
+        let mut file = first.method.clone();
+        if let Some(k) = k {
+            file["k"] = json!(k);
+        }
+        mustlink_datasets::write_text(out, &as_toml(&file))?;
+    }
+    let data = job.original.name.as_str();
+    let shown = match args.format {
+        Format::Json => {
+            let doubtful = args.doubtful;
+            let summary = Summary { data, answers, doubtful, recommendation: &found, notes };
+            serde_json::to_string_pretty(&summary).map_err(|e| Failure::usage(e.to_string()))?
+        }
+        Format::Text => text(&job, args, answers, &found, &notes),
+    };
+    term::print(&shown)?;
+    Ok(0)
+}
+
+/// What the numbers rest on, and what they do not say.
+fn notes(job: &Job, wanted: &Wanted, found: &Recommendation, k: Option<usize>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let counts: Vec<String> = found.read_at.iter().map(usize::to_string).collect();
+    let wrong = if wanted.doubtful { ", a tenth of them wrong" } else { "" };
+    notes.push(format!(
+        "mean ARI on {} data sets with {} random answers{wrong}, k known; this set is not one of them",
+        found.sets,
+        counts.join(" to ")
+    ));
+    if wanted.answers == 0 {
+        notes.push(
+            "without answers: methods that read none; answers are worth more than the choice \
+                    among these (--answers 50 shows how much)"
+                .into(),
+        );
+    } else if !(found.read_at[0]..=found.read_at[found.read_at.len() - 1]).contains(&wanted.answers)
+    {
+        notes.push(format!(
+            "the study has no cells with {} answers: these are the nearest",
+            wanted.answers
+        ));
+    }
+    if job.problem.data.kind() == DataKind::Csr {
+        notes.push("the study has no sparse data: auto brings methods for term vectors and lets the answers \
+                    choose".into());
+    }
+    if k.is_none() {
+        notes.push(
+            "k is not known: auto without k chooses it by the answers, cobras finds it by asking, \
+                    \"mustlink select-k\" by the data alone"
+                .into(),
+        );
+    }
+    if wanted.answers < 200 && !wanted.doubtful {
+        notes.push("somebody who can still be asked? which pairs are asked matters as much as the method: \
+                    see \"Which method should I use?\" in the manual".into());
+    }
+    notes
+}
+
+fn text(
+    job: &Job,
+    args: &Args,
+    answers: usize,
+    found: &Recommendation,
+    notes: &[String],
+) -> String {
+    let mut table =
+        term::table(&["method", "ARI", "worst", "best", "near the best", "time", "memory"]);
+    let short = |v: f64| format!("{v:.3}");
+    for m in found.methods.iter().take(args.top) {
+        table.add_row(vec![
+            steps(m),
+            short(m.ari),
+            format!("{} {}", short(m.least.1), m.least.0),
+            format!("{} {}", short(m.most.1), m.most.0),
+            format!("{} of {}", m.near_best, found.sets),
+            duration(m.seconds),
+            mustlink::error::bytes(m.bytes),
+        ]);
+    }
+    let mut out = format!("{}: {}\n", job.original.name, job.original.summary());
+    out += &format!("{answers} answers\n\n{table}\n\n");
+    for note in notes {
+        out += &format!("{note}\n");
+    }
+    let how = match &args.out {
+        Some(file) => format!("mustlink cluster --data {} --method {file}", args.job.data),
+        None => "--out method.toml writes the first as a method file".into(),
+    };
+    out + &how
+}
+
+/// The plugins of a method in order.
+fn steps(m: &Recommended) -> String {
+    let tag = |v: &serde_json::Value| {
+        let own = v.as_str().or(v["type"].as_str()).unwrap_or_default();
+        let option = |(key, value): (&String, &serde_json::Value)| match (key.as_str(), value) {
+            ("linkage" | "covariance" | "metric", value) => Some(format!(" {}", value.as_str()?)),
+            _ => None,
+        };
+        let options: String = v.as_object().into_iter().flatten().filter_map(option).collect();
+        format!("{own}{options}")
+    };
+    let transforms = m.method["transforms"].as_array().into_iter().flatten();
+    transforms.chain([&m.method["clusterer"]]).map(tag).collect::<Vec<_>>().join(" + ")
+}
