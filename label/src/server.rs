@@ -92,12 +92,9 @@ struct Scene<'a> {
 pub fn serve(server: &Server, session: &Session, show: &(dyn Fn(u32) -> Shown + Sync)) {
     std::thread::scope(|scope| {
         while !server.ended.load(Ordering::Relaxed) {
-            match server.http.recv_timeout(PATIENCE) {
-                Ok(Some(request)) => {
-                    scope.spawn(move || answer(server, session, show, request));
-                }
-                // Nobody asked, or a connection broke: others may come.
-                Ok(None) | Err(_) => {}
+            // Where nobody asked or a connection broke, others may come.
+            if let Ok(Some(request)) = server.http.recv_timeout(PATIENCE) {
+                scope.spawn(move || answer(server, session, show, request));
             }
         }
     });
