@@ -11,7 +11,7 @@ use mustlink_core::clustering::NONE;
 use mustlink_core::context::{ContextBuilder, EnsembleStore};
 use mustlink_core::ensemble::Ensemble;
 use mustlink_core::method::Method;
-use mustlink_core::roles::{EnsembleGenerator, Oracle, Respondent};
+use mustlink_core::roles::{EnsembleGenerator, Oracle, Respondent, Scene};
 use mustlink_core::run::{self, Run, Steps, Transformed, guarded};
 use mustlink_core::selection::{self, Asking, Record, Selection};
 use mustlink_core::{Constraint, Constraints, Context, Error, Problem, Result, registry};
@@ -180,7 +180,9 @@ impl Single {
     /// # Errors
     /// Those of selector, oracle and ledger.
     pub fn select(&self, seen: &Problem, asked: Asked<'_>) -> Result<Option<Selection>> {
-        let Some(selector) = &self.method.selector else { return Ok(None) };
+        if self.method.selector.is_none() {
+            return Ok(None);
+        }
         let Asked { oracle, respondent, ctx, budget, ledger } = asked;
         let by_classes = respondent.is_none() && self.method.is_answered_by_classes();
         let known = self.set.answerable().filter(|_| by_classes);
@@ -191,35 +193,61 @@ impl Single {
         if let Some(partly) = self.set.partly_known().filter(|_| known.is_some()) {
             self.ctx.warn(partly);
         }
+        // Where somebody is waited for no answer is lost.
+        let every = respondent.is_some() || oracle.properties().interactive;
+        let durability = if every { Durability::Every } else { Durability::Batch(64) };
         let mut scene = self.set.scene(ctx);
         scene.data = Some(seen.data.clone());
-        let selector_ctx = self.ctx.child("selector");
-        let open = |path: &Path| {
-            let header = Header::new(&scene, &**selector, &*oracle, &selector_ctx);
-            // Where somebody is waited for no answer is lost.
-            let every = respondent.is_some() || oracle.properties().interactive;
-            Ledger::open(
-                path,
-                header,
-                if every { Durability::Every } else { Durability::Batch(64) },
-            )
-        };
-        let mut ledger = ledger.map(open).transpose()?;
-        for notice in ledger.iter().flat_map(Ledger::notices) {
-            self.ctx.warn(notice);
-        }
+        let keep = |path| self.keep(&scene, &*oracle, path, durability);
+        let mut ledger = ledger.map(keep).transpose()?;
         let mut respondent = match respondent {
             Some(respondent) => respondent,
             None => oracle.open(&scene).map_err(|e| e.at("oracle"))?,
         };
+        self.ask(seen, &mut *respondent, budget, ledger.as_mut())
+    }
+
+    /// The ledger at `path` of a selection that asks `oracle` about `scene`; what happened on opening it is
+    /// warned of.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::open`]; `Usage` for a method without a selector.
+    pub fn keep(
+        &self,
+        scene: &Scene,
+        oracle: &(dyn Oracle + 'static),
+        path: &Path,
+        durability: Durability,
+    ) -> Result<Ledger> {
+        let Some(selector) = &self.method.selector else {
+            return Err(Error::Usage("the method has no selector; name one by --selector".into()));
+        };
+        let header = Header::new(scene, &**selector, oracle, &self.ctx.child("selector"));
+        let ledger = Ledger::open(path, header, durability)?;
+        ledger.notices().iter().for_each(|notice| self.ctx.warn(notice));
+        Ok(ledger)
+    }
+
+    /// Asks `respondent` about `seen`; `None` when the method has no selector.
+    ///
+    /// # Errors
+    /// Those of selector, respondent and ledger.
+    pub fn ask(
+        &self,
+        seen: &Problem,
+        respondent: &mut dyn Respondent,
+        budget: Option<usize>,
+        ledger: Option<&mut Ledger>,
+    ) -> Result<Option<Selection>> {
+        let Some(selector) = &self.method.selector else { return Ok(None) };
         let provide = |so_far: &Constraints, _request: u64| {
             self.method.between_questions(seen, so_far, self.steps, &self.ctx)
         };
         let ask = || {
-            let ledger = ledger.as_mut().map(|ledger| ledger as &mut dyn Record);
+            let ledger = ledger.map(|ledger| ledger as &mut dyn Record);
             let asking =
                 Asking { budget, provide: Some(&provide as &_), ledger, ..Asking::default() };
-            selection::run_with(&**selector, seen, &mut *respondent, asking, &selector_ctx)
+            selection::run_with(&**selector, seen, respondent, asking, &self.ctx.child("selector"))
         };
         guarded(selector.typetag_name(), ask).map(Some).map_err(|e| e.at("selector"))
     }

@@ -11,6 +11,7 @@ pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod impute;
 pub(crate) mod init;
+pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod merge;
 pub(crate) mod plan;
@@ -41,6 +42,7 @@ pub(crate) enum Verb {
     Cluster(cluster::Args),
     Predict(predict::Args),
     Select(select::Args),
+    Label(label::Args),
     Consensus(consensus::Args),
     Impute(impute::Args),
     SelectK(select_k::Args),
@@ -74,6 +76,7 @@ impl Verb {
             Verb::Cluster(args) => cluster::run(args),
             Verb::Predict(args) => predict::run(args),
             Verb::Select(args) => select::run(args),
+            Verb::Label(args) => label::run(args),
             Verb::Consensus(args) => consensus::run(args),
             Verb::Init(args) => init::run(args),
             Verb::Impute(args) => impute::run(args),

@@ -495,7 +495,8 @@ fn numbers_of_clusters_are_compared() {
 #[test]
 fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     let bench = Bench::with("f.csv", "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n");
-    let done = bench.run("recommend --data f.csv --k 2 --answers 50 --out method.toml --format json");
+    let done =
+        bench.run("recommend --data f.csv --k 2 --answers 50 --out method.toml --format json");
     assert_eq!(done.status, 0, "{}", done.err);
     let all = done.json()["methods"].as_array().unwrap().clone();
     assert_eq!((&all[0]["name"], all.len()), (&serde_json::json!("auto"), 37));
