@@ -260,6 +260,11 @@ impl Closure {
         self.cliques[g].iter().all(alone)
     }
 
+    /// What must be apart from each component, without those of groups that are alone.
+    pub fn apart_beside_lone_groups(&self) -> Vec<Vec<u32>> {
+        self.edges_with(|g| !self.is_alone(g))
+    }
+
     fn all_edges(&self) -> &[Vec<u32>] {
         if self.cliques.is_empty() {
             return &self.edges;
