@@ -179,17 +179,20 @@ fn errors() -> Vec<Error> {
                 index: 0,
                 cannot: (1, 3),
                 path: vec![1, 2, 3],
-                links: vec![1, 2]
+                links: vec![1, 2],
+                group: Some("photo".into()),
             };
             7
         ]),
         infeasible(Infeasible::Clique(vec![1, 2, 3])),
+        infeasible(Infeasible::Group { name: "photo".into(), members: vec![1, 2, 3] }),
         infeasible(Infeasible::OddCycle(vec![1, 2, 3])),
         infeasible(Infeasible::Exhausted(vec![1, 2, 3])),
         infeasible(Infeasible::Blocked(vec![1])),
         infeasible(Infeasible::Surrounded { unit: vec![1], by: vec![(2, 0)] }),
         Error::UndecidedConstraints { k: 3, node_limit: 9 },
         Error::ClosureTooLarge { pairs: 9, limit: 3 },
+        Error::TooManyGroupPairs { what: "pck_means".into(), pairs: 9, limit: 3 },
         Error::TooManyPropagated { pairs: 9, limit: 3 },
         Error::TooLarge { n: 9 },
         Error::bad_param("k", 0, ">= 1"),

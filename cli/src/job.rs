@@ -74,6 +74,7 @@ impl Job {
             ));
         }
         let given = with_known(args, &original, given)?;
+        let given = given.with_groups(original.n(), original.apart.iter().cloned())?;
         let (file, notes) = method_file(args, document, &original, !given.is_empty(), selecting)?;
         let takes_table = |t: &dyn Transform| t.properties().accepts.contains(&DataKind::Table);
         if !file.transforms.first().is_some_and(|t| takes_table(&**t)) {

@@ -4,12 +4,16 @@
 //! them. It costs O(n + m α(n)); pairs are enumerated only when asked for.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::OnceLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::colours::Feasibility;
+use crate::colours::colours;
 use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::error::{Error, Result};
+use crate::groups::{SetsOf, pairs_among, share};
 use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
 use crate::witness::{Infeasible, Witness};
@@ -48,17 +52,6 @@ impl Options for EntailedWeight {
     }
 }
 
-/// Whether k clusters can satisfy the cannot-links.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Feasibility {
-    /// A colouring of the components with at most k colours.
-    Feasible(Vec<u32>),
-    /// They cannot, and why, in objects.
-    Infeasible(Infeasible),
-    /// Neither could be shown.
-    Unknown,
-}
-
 /// Constraints closed under transitivity and entailment, in component form.
 #[derive(Debug, Clone)]
 pub struct Closure {
@@ -67,7 +60,15 @@ pub struct Closure {
     component: Vec<u32>,
     offsets: Vec<usize>,
     members: Vec<u32>,
+    /// Between components, as listed.
     edges: Vec<Vec<u32>>,
+    /// The components of each group, ascending.
+    cliques: Vec<Vec<u32>>,
+    cliques_of: SetsOf,
+    /// Some pair of components is in two groups, or in one and listed.
+    tangled: bool,
+    /// All edges, once somebody asks for them.
+    all_edges: OnceLock<Vec<Vec<u32>>>,
     conflicts: Vec<usize>,
     dropped: Vec<Constraint>,
 }
@@ -81,16 +82,20 @@ impl Closure {
     /// # Errors
     /// `InconsistentConstraints` under `OnConflict::Error`.
     pub fn new(constraints: &Constraints, n: usize, on_conflict: OnConflict) -> Result<Self> {
-        let mut closure = Closure::build(constraints.clone(), n);
+        let mut closure = Closure::build(constraints.clone(), n)?;
         if closure.conflicts.is_empty() {
             return Ok(closure);
         }
         match on_conflict {
             OnConflict::Error => Err(Error::InconsistentConstraints(closure.witnesses())),
             OnConflict::Keep => Ok(closure),
+            // What is left of a group of which a pair is dropped are pairs.
+            OnConflict::DropCl | OnConflict::DropWeakest if !constraints.groups().is_empty() => {
+                Closure::new(&constraints.in_pairs("dropping contradictions")?, n, on_conflict)
+            }
             OnConflict::DropCl => {
                 let drop: HashSet<usize> = closure.conflicts.iter().copied().collect();
-                Ok(Closure::without(constraints, n, &drop))
+                Closure::without(constraints, n, &drop)
             }
             OnConflict::DropWeakest => {
                 let mut drop = HashSet::new();
@@ -98,7 +103,7 @@ impl Closure {
                     // Indexes refer to what is left; map them back to the given list.
                     let left: Vec<usize> =
                         (0..constraints.len()).filter(|at| !drop.contains(at)).collect();
-                    let witness = closure.witness(cannot);
+                    let witness = closure.witness(cannot, &closure.links());
                     let weakest = witness
                         .links
                         .iter()
@@ -111,27 +116,27 @@ impl Closure {
                         })
                         .expect("a witness has a cannot-link");
                     drop.insert(weakest);
-                    closure = Closure::without(constraints, n, &drop);
+                    closure = Closure::without(constraints, n, &drop)?;
                 }
                 Ok(closure)
             }
         }
     }
 
-    fn without(constraints: &Constraints, n: usize, drop: &HashSet<usize>) -> Self {
+    fn without(constraints: &Constraints, n: usize, drop: &HashSet<usize>) -> Result<Self> {
         let all = constraints.pairs().iter().enumerate();
         let (gone, kept): (Vec<_>, Vec<_>) = all.partition(|(at, _)| drop.contains(at));
         let kept = Constraints::new(n, kept.into_iter().map(|(_, c)| *c))
             .expect("a part of a canonical list is canonical")
             .with_neighbourhoods(constraints.neighbourhoods().to_vec());
-        let mut closure = Closure::build(kept, n);
+        let mut closure = Closure::build(kept, n)?;
         closure.dropped = gone.into_iter().map(|(_, c)| *c).collect();
-        closure
+        Ok(closure)
     }
 
-    fn build(constraints: Constraints, n: usize) -> Self {
+    fn build(constraints: Constraints, n: usize) -> Result<Self> {
         let mut uf = UnionFind::new(n);
-        for c in constraints.pairs().iter().filter(|c| c.kind == Kind::MustLink) {
+        for c in constraints.listed().iter().filter(|c| c.kind == Kind::MustLink) {
             uf.union(c.i, c.j);
         }
         // Component ids in order of smallest member; members of a component in index order.
@@ -159,7 +164,7 @@ impl Closure {
         }
         let mut edges: Vec<Vec<u32>> = vec![Vec::new(); sizes.len()];
         let mut conflicts = Vec::new();
-        for (at, c) in constraints.pairs().iter().enumerate() {
+        for (at, c) in constraints.listed().iter().enumerate() {
             if c.kind == Kind::CannotLink {
                 let (p, q) = (component[c.i as usize], component[c.j as usize]);
                 if p == q {
@@ -174,16 +179,37 @@ impl Closure {
             e.sort_unstable();
             e.dedup();
         });
-        Closure {
+        let cliques = cliques(&constraints, &component, &mut conflicts)?;
+        let held = if cliques.is_empty() { 0 } else { sizes.len() };
+        let cliques_of = SetsOf::new(held, cliques.iter().map(Vec::as_slice));
+        let mut closure = Closure {
             n,
             constraints,
             component,
             offsets,
             members,
             edges,
+            cliques,
+            cliques_of,
+            tangled: false,
+            all_edges: OnceLock::new(),
             conflicts,
             dropped: Vec::new(),
-        }
+        };
+        closure.tangled = closure.is_tangled();
+        Ok(closure)
+    }
+
+    fn is_tangled(&self) -> bool {
+        let of = |p: u32| self.cliques_of.of(p as usize);
+        let listed = |p: u32| self.edges[p as usize].iter().any(|&q| share(of(p), of(q)));
+        let twice = |clique: &Vec<u32>| {
+            let mut met: Vec<u32> = clique.iter().flat_map(|&p| of(p).iter().copied()).collect();
+            met.sort_unstable();
+            // Each stands in this clique; another that is met twice shares a pair with it.
+            met.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).count() > 1
+        };
+        self.cliques.iter().any(|c| c.iter().any(|&p| listed(p)) || twice(c))
     }
 
     /// Number of objects.
@@ -211,9 +237,53 @@ impl Closure {
         &self.members[self.offsets[p]..self.offsets[p + 1]]
     }
 
-    /// Components that must be apart from `p`, ascending.
+    /// Components that must be apart from `p`, ascending. Those of groups are listed when first asked for.
     pub fn apart(&self, p: usize) -> &[u32] {
-        &self.edges[p]
+        &self.all_edges()[p]
+    }
+
+    /// Whether anything must be apart from `p`.
+    pub fn is_apart(&self, p: usize) -> bool {
+        !self.edges[p].is_empty() || !self.cliques_of.of(p).is_empty()
+    }
+
+    /// The components of each group, ascending, of those that hold two components or more.
+    pub fn cliques(&self) -> &[Vec<u32>] {
+        &self.cliques
+    }
+
+    /// Whether nothing is said of the components of clique `g` but that they are apart from each other.
+    pub fn is_alone(&self, g: usize) -> bool {
+        let alone = |&p: &u32| {
+            self.edges[p as usize].is_empty() && self.cliques_of.of(p as usize).len() == 1
+        };
+        self.cliques[g].iter().all(alone)
+    }
+
+    /// What must be apart from each component, without those of groups that are alone.
+    pub fn apart_beside_lone_groups(&self) -> Vec<Vec<u32>> {
+        self.edges_with(|g| !self.is_alone(g))
+    }
+
+    fn all_edges(&self) -> &[Vec<u32>] {
+        if self.cliques.is_empty() {
+            return &self.edges;
+        }
+        self.all_edges.get_or_init(|| self.edges_with(|_| true))
+    }
+
+    /// The listed edges and those of some cliques.
+    fn edges_with(&self, wanted: impl Fn(usize) -> bool) -> Vec<Vec<u32>> {
+        let mut edges = self.edges.clone();
+        for clique in (0..self.cliques.len()).filter(|&g| wanted(g)).map(|g| &self.cliques[g]) {
+            for &p in clique {
+                let own = &mut edges[p as usize];
+                own.extend(clique.iter().filter(|&&q| q != p));
+                own.sort_unstable();
+                own.dedup();
+            }
+        }
+        edges
     }
 
     /// Indexes (into [`Closure::constraints`]) of cannot-links inside a component.
@@ -232,7 +302,9 @@ impl Closure {
         if p == q {
             Some(Kind::MustLink)
         } else {
-            self.edges[p as usize].binary_search(&q).is_ok().then_some(Kind::CannotLink)
+            let listed = self.edges[p as usize].binary_search(&q).is_ok();
+            let of = |p: u32| self.cliques_of.of(p as usize);
+            (listed || share(of(p), of(q))).then_some(Kind::CannotLink)
         }
     }
 
@@ -278,10 +350,9 @@ impl Closure {
     /// Components with an object that occurs in any constraint, in order of smallest member.
     pub fn chunklets(&self) -> Vec<usize> {
         let mut touched = vec![false; self.components()];
-        for c in self.constraints.pairs() {
-            touched[self.component(c.i as usize)] = true;
-            touched[self.component(c.j as usize)] = true;
-        }
+        let listed = self.constraints.listed().iter().flat_map(|c| [c.i, c.j]);
+        let grouped = self.constraints.groups().iter().flat_map(|g| g.members.iter().copied());
+        listed.chain(grouped).for_each(|i| touched[self.component(i as usize)] = true);
         (0..self.components()).filter(|&p| touched[p]).collect()
     }
 
@@ -289,13 +360,27 @@ impl Closure {
     pub fn pair_counts(&self) -> (u64, u64) {
         let size = |p: usize| (self.offsets[p + 1] - self.offsets[p]) as u64;
         let must = (0..self.components()).map(|p| size(p) * (size(p) - 1) / 2).sum();
-        let cannot = (0..self.components())
+        let edges = self.countable_edges();
+        let listed: u64 = (0..self.components())
             .map(|p| {
-                let after = self.edges[p].partition_point(|&q| (q as usize) < p);
-                self.edges[p][after..].iter().map(|&q| size(p) * size(q as usize)).sum::<u64>()
+                let after = edges[p].partition_point(|&q| (q as usize) < p);
+                edges[p][after..].iter().map(|&q| size(p) * size(q as usize)).sum::<u64>()
             })
             .sum();
-        (must, cannot)
+        let across = |clique: &Vec<u32>| {
+            let sizes = || clique.iter().map(|&p| size(p as usize));
+            (sizes().sum::<u64>().pow(2) - sizes().map(|s| s * s).sum::<u64>()) / 2
+        };
+        (must, listed + self.countable_cliques().iter().map(across).sum::<u64>())
+    }
+
+    /// Edges and cliques of which none says what another says.
+    fn countable_edges(&self) -> &[Vec<u32>] {
+        if self.tangled { self.all_edges() } else { &self.edges }
+    }
+
+    fn countable_cliques(&self) -> &[Vec<u32>] {
+        if self.tangled { &[] } else { &self.cliques }
     }
 
     /// Violations of the closed set by `labels`, without enumerating pairs. Conflicting
@@ -313,15 +398,26 @@ impl Closure {
             counts.push(by_label);
         }
         let mut cannot = 0u64;
-        for p in 0..self.components() {
-            for &q in self.edges[p].iter().filter(|&&q| q as usize > p) {
+        for clique in self.countable_cliques() {
+            let mut labels: Vec<(u32, u64)> = clique
+                .iter()
+                .flat_map(|&p| counts[p as usize].iter().map(|(&l, &c)| (l, c)))
+                .collect();
+            labels.sort_unstable();
+            for same in labels.chunk_by(|a, b| a.0 == b.0) {
+                let own = || same.iter().map(|s| s.1);
+                cannot += (own().sum::<u64>().pow(2) - own().map(|c| c * c).sum::<u64>()) / 2;
+            }
+        }
+        for (p, edges) in self.countable_edges().iter().enumerate() {
+            for &q in edges.iter().filter(|&&q| q as usize > p) {
                 let other = &counts[q as usize];
                 cannot +=
                     counts[p].iter().map(|(l, c)| c * other.get(l).unwrap_or(&0)).sum::<u64>();
             }
         }
         for &at in &self.conflicts {
-            cannot += u64::from(self.constraints.pairs()[at].is_violated(labels));
+            cannot += u64::from(self.constraints.pair_at(at).0.is_violated(labels));
         }
         (must, cannot)
     }
@@ -368,35 +464,41 @@ impl Closure {
         out.sort_by_key(|c| (c.i, c.j));
         let start = out.len();
         for p in 0..self.components() {
-            for &q in self.edges[p].iter().filter(|&&q| q as usize > p) {
+            for &q in self.apart(p).iter().filter(|&&q| q as usize > p) {
                 for &i in self.members(p) {
                     let set = self.members(q as usize).iter();
                     out.extend(set.map(|&j| entailed(i, j, Kind::CannotLink)));
                 }
             }
         }
-        out.extend(self.conflicts.iter().map(|&at| self.constraints.pairs()[at]));
+        out.extend(self.conflicts.iter().map(|&at| self.constraints.pair_at(at).0));
         out[start..].sort_by_key(|c| (c.i, c.j));
         Ok(out)
     }
 
     /// A shortest must-link chain for each contradiction, in order of the cannot-links.
     pub fn witnesses(&self) -> Vec<Witness> {
-        self.conflicts.iter().map(|&at| self.witness(at)).collect()
+        let links = self.links();
+        self.conflicts.iter().map(|&at| self.witness(at, &links)).collect()
     }
 
-    fn witness(&self, index: usize) -> Witness {
-        let cannot = self.constraints.pairs()[index];
-        let p = self.component(cannot.i as usize) as u32;
-        // Breadth first from i to j over must-links of this component, neighbours in index order.
+    /// The must-links of each object, neighbours in index order.
+    fn links(&self) -> HashMap<u32, Vec<(u32, usize)>> {
         let mut links: HashMap<u32, Vec<(u32, usize)>> = HashMap::new();
-        for (at, c) in self.constraints.pairs().iter().enumerate() {
-            if c.kind == Kind::MustLink && self.component[c.i as usize] == p {
+        for (at, c) in self.constraints.listed().iter().enumerate() {
+            if c.kind == Kind::MustLink {
                 links.entry(c.i).or_default().push((c.j, at));
                 links.entry(c.j).or_default().push((c.i, at));
             }
         }
         links.values_mut().for_each(|l| l.sort_unstable());
+        links
+    }
+
+    /// Breadth first from one end of a conflicting cannot-link to the other.
+    fn witness(&self, index: usize, links: &HashMap<u32, Vec<(u32, usize)>>) -> Witness {
+        let (cannot, group) = self.constraints.pair_at(index);
+        let group = group.map(|group| group.name.clone());
         let mut from: HashMap<u32, (u32, usize)> = HashMap::new();
         let mut queue = VecDeque::from([cannot.i]);
         while let Some(x) = queue.pop_front() {
@@ -418,136 +520,50 @@ impl Closure {
         }
         path.reverse();
         used.reverse();
-        Witness { index, cannot: (cannot.i, cannot.j), path, links: used }
+        Witness { index, cannot: (cannot.i, cannot.j), path, links: used, group }
     }
 
     /// Whether k clusters can keep all cannot-linked components apart. Exact for k <= 2; otherwise
     /// greedy, and honest about not knowing.
     pub fn feasibility(&self, k: usize) -> Feasibility {
-        let m = self.components();
         if k == 0 {
             return Feasibility::Infeasible(Infeasible::Clique(self.first_members(&[0])));
         }
-        if k == 1 {
-            return match (0..m).find(|&p| !self.edges[p].is_empty()) {
-                Some(p) => {
-                    let pair = [p as u32, self.edges[p][0]];
-                    Feasibility::Infeasible(Infeasible::Clique(self.first_members(&pair)))
-                }
-                None => Feasibility::Feasible(vec![0; m]),
-            };
+        if let Some(g) = self.cliques.iter().position(|clique| clique.len() > k) {
+            return Feasibility::Infeasible(self.crowded(g));
         }
-        if k == 2 {
-            return self.two_colouring();
+        if self.cliques.is_empty() {
+            return colours(k, &self.edges, &|of| self.first_members(of));
         }
-        // Smallest-last order by bucket queue.
-        let mut degree: Vec<usize> = self.edges.iter().map(Vec::len).collect();
-        let largest = degree.iter().copied().max().unwrap_or(0);
-        let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); largest + 1];
-        degree.iter().enumerate().for_each(|(p, &d)| buckets[d].push(p as u32));
-        let mut removed = vec![false; m];
-        let mut order = Vec::with_capacity(m);
-        let mut low = 0;
-        while order.len() < m {
-            while buckets[low].is_empty() {
-                low += 1;
-            }
-            let p = buckets[low].pop().expect("not empty") as usize;
-            if removed[p] || degree[p] != low {
-                continue;
-            }
-            removed[p] = true;
-            order.push(p as u32);
-            for &q in &self.edges[p] {
-                let q = q as usize;
-                if !removed[q] {
-                    degree[q] -= 1;
-                    buckets[degree[q]].push(q as u32);
-                    low = low.min(degree[q]);
-                }
-            }
+        // Groups of which nothing else is said take the first clusters, whatever the others do.
+        let (alone, others): (Vec<usize>, Vec<usize>) =
+            (0..self.cliques.len()).partition(|&g| self.is_alone(g));
+        let with: HashSet<usize> = others.into_iter().collect();
+        let edges = self.edges_with(|g| with.contains(&g));
+        let mut found = colours(k, &edges, &|of| self.first_members(of));
+        if let Feasibility::Feasible(colours) = &mut found {
+            let members = alone.iter().flat_map(|&g| self.cliques[g].iter().zip(0..));
+            members.for_each(|(&p, h)| colours[p as usize] = h);
         }
-        order.reverse();
-        let mut colour = vec![u32::MAX; m];
-        let mut used = 0;
-        for &p in &order {
-            let taken: HashSet<u32> =
-                self.edges[p as usize].iter().map(|&q| colour[q as usize]).collect();
-            let c = (0..).find(|c| !taken.contains(c)).expect("some colour is free");
-            colour[p as usize] = c;
-            used = used.max(c + 1);
-        }
-        if used as usize <= k {
-            return Feasibility::Feasible(colour);
-        }
-        // A clique of more than k components, grown greedily from each component.
-        for &start in &order {
-            if self.edges[start as usize].len() < k {
-                continue;
-            }
-            let mut clique = vec![start];
-            let mut candidates: Vec<u32> = self.edges[start as usize].clone();
-            candidates.sort_by_key(|&q| (std::cmp::Reverse(self.edges[q as usize].len()), q));
-            for q in candidates {
-                let joined = &self.edges[q as usize];
-                if clique.iter().all(|c| joined.binary_search(c).is_ok()) {
-                    clique.push(q);
-                }
-            }
-            if clique.len() > k {
-                clique.sort_unstable();
-                return Feasibility::Infeasible(Infeasible::Clique(self.first_members(&clique)));
-            }
-        }
-        Feasibility::Unknown
+        found
+    }
+
+    /// Why k clusters cannot hold the components of clique `g`.
+    fn crowded(&self, g: usize) -> Infeasible {
+        let clique = &self.cliques[g];
+        let holds = |members: &[u32]| {
+            let mut own: Vec<u32> = members.iter().map(|&i| self.component[i as usize]).collect();
+            own.sort_unstable();
+            own.dedup();
+            own == *clique
+        };
+        let name = self.constraints.groups().iter().find(|group| holds(&group.members));
+        let name = name.map(|group| group.name.clone()).unwrap_or_default();
+        Infeasible::Group { name, members: self.first_members(clique) }
     }
 
     fn first_members(&self, components: &[u32]) -> Vec<u32> {
         components.iter().map(|&p| self.members(p as usize)[0]).collect()
-    }
-
-    fn two_colouring(&self) -> Feasibility {
-        let m = self.components();
-        let mut colour = vec![u32::MAX; m];
-        let mut parent = vec![u32::MAX; m];
-        for start in 0..m {
-            if colour[start] != u32::MAX {
-                continue;
-            }
-            colour[start] = 0;
-            let mut queue = VecDeque::from([start as u32]);
-            while let Some(p) = queue.pop_front() {
-                for &q in &self.edges[p as usize] {
-                    if colour[q as usize] == u32::MAX {
-                        colour[q as usize] = 1 - colour[p as usize];
-                        parent[q as usize] = p;
-                        queue.push_back(q);
-                    } else if colour[q as usize] == colour[p as usize] {
-                        let climb = |mut x: u32| {
-                            let mut path = vec![x];
-                            while parent[x as usize] != u32::MAX {
-                                x = parent[x as usize];
-                                path.push(x);
-                            }
-                            path
-                        };
-                        let (mut a, mut b) = (climb(p), climb(q));
-                        while a.len() > 1 && b.len() > 1 && a[a.len() - 2] == b[b.len() - 2] {
-                            a.pop();
-                            b.pop();
-                        }
-                        // From the common ancestor down to p, then from q back up to it.
-                        b.pop();
-                        a.reverse();
-                        a.extend(b);
-                        return Feasibility::Infeasible(Infeasible::OddCycle(
-                            self.first_members(&a),
-                        ));
-                    }
-                }
-            }
-        }
-        Feasibility::Feasible(colour)
     }
 
     /// The error of [`Closure::feasibility`], for methods that promise to satisfy constraints.
@@ -560,6 +576,38 @@ impl Closure {
             _ => Ok(()),
         }
     }
+}
+
+/// The components of each group that holds at least two; pairs inside one component go to `conflicts`.
+fn cliques(
+    constraints: &Constraints,
+    component: &[u32],
+    conflicts: &mut Vec<usize>,
+) -> Result<Vec<Vec<u32>>> {
+    let mut cliques = Vec::with_capacity(constraints.groups().len());
+    let (mut first, mut inside) = (constraints.listed().len(), 0);
+    for group in constraints.groups() {
+        let mut own: Vec<(u32, usize)> =
+            group.members.iter().map(|&i| component[i as usize]).zip(0..).collect();
+        own.sort_unstable();
+        for same in own.chunk_by(|a, b| a.0 == b.0) {
+            inside += pairs_among(same.len());
+            if inside > MAX_CLOSURE_PAIRS {
+                let limit = MAX_CLOSURE_PAIRS;
+                return Err(Error::ClosureTooLarge { pairs: inside, limit });
+            }
+            for (at, a) in same.iter().enumerate() {
+                conflicts.extend(same[at + 1..].iter().map(|b| first + group.rank(a.1, b.1)));
+            }
+        }
+        first += group.pair_count() as usize;
+        own.dedup_by_key(|x| x.0);
+        if own.len() > 1 {
+            cliques.push(own.into_iter().map(|x| x.0).collect());
+        }
+    }
+    conflicts.sort_unstable();
+    Ok(cliques)
 }
 
 /// Weights of entailed pairs by the strongest chain: a maximum spanning forest of the must-links,

@@ -5,117 +5,17 @@
 //! in the order given. It also holds the neighbourhoods a selector names, singletons included.
 
 use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::constraint::{Constraint, Kind, Origin, Strength};
 use crate::error::{Error, Result};
+use crate::groups::{self, pairs_among};
+pub use crate::groups::{Group, MAX_GROUP_PAIRS};
 use crate::union_find::UnionFind;
 pub use crate::witness::Witness;
-
-/// Together or apart.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// The two objects are in one cluster.
-    MustLink,
-    /// The two objects are in different clusters.
-    CannotLink,
-}
-
-impl Kind {
-    /// The word used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::MustLink => "must_link",
-            Kind::CannotLink => "cannot_link",
-        }
-    }
-
-    /// The word used in sentences.
-    pub fn hyphenated(self) -> &'static str {
-        match self {
-            Kind::MustLink => "must-link",
-            Kind::CannotLink => "cannot-link",
-        }
-    }
-}
-
-/// How binding a constraint is, where its giver says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Strength {
-    /// Violation costs the weight.
-    Soft,
-    /// Must hold.
-    Hard,
-}
-
-/// Where a constraint comes from. No arithmetic reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// Handed in with the problem.
-    #[default]
-    Given,
-    /// A reply of an oracle.
-    Queried,
-    /// Invented by a method from an ensemble.
-    Imputed,
-    /// Concluded from replies.
-    Entailed,
-    /// Spread from other constraints.
-    Propagated,
-}
-
-/// One statement about a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Constraint {
-    /// Smaller object.
-    pub i: u32,
-    /// Larger object.
-    pub j: u32,
-    /// Together or apart.
-    pub kind: Kind,
-    /// Multiplier of the clusterer's penalty, finite, >= 0; 1 unless given.
-    pub weight: f64,
-    /// How binding; absent means whatever the method enforces.
-    pub strength: Option<Strength>,
-    /// Where it comes from.
-    pub origin: Origin,
-}
-
-impl Constraint {
-    /// A statement of weight 1 without strength.
-    pub fn new(i: usize, j: usize, kind: Kind) -> Self {
-        let (i, j) = (i.min(j) as u32, i.max(j) as u32);
-        Constraint { i, j, kind, weight: 1.0, strength: None, origin: Origin::Given }
-    }
-    /// A must-link of weight 1.
-    pub fn must(i: usize, j: usize) -> Self {
-        Constraint::new(i, j, Kind::MustLink)
-    }
-    /// A cannot-link of weight 1.
-    pub fn cannot(i: usize, j: usize) -> Self {
-        Constraint::new(i, j, Kind::CannotLink)
-    }
-    /// The same with another weight.
-    pub fn weighing(mut self, weight: f64) -> Self {
-        self.weight = weight;
-        self
-    }
-    /// The same with another origin.
-    pub fn from(mut self, origin: Origin) -> Self {
-        self.origin = origin;
-        self
-    }
-    /// Whether `labels` break it.
-    pub fn is_violated(&self, labels: &[u32]) -> bool {
-        (labels[self.i as usize] == labels[self.j as usize]) != (self.kind == Kind::MustLink)
-    }
-}
 
 /// What to do with the same pair and kind given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -170,7 +70,10 @@ impl Violations {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Constraints {
-    pairs: Vec<Constraint>,
+    listed: Vec<Constraint>,
+    groups: Vec<Group>,
+    /// All pairs, those of groups after the listed ones, once somebody asks for them; shared by clones.
+    pairs: Arc<OnceLock<Vec<Constraint>>>,
     neighbourhoods: Vec<Vec<u32>>,
     trivial: usize,
     summed: usize,
@@ -179,8 +82,8 @@ pub struct Constraints {
 /// Equal in what they say; how many statements were added up to say it makes no difference.
 impl PartialEq for Constraints {
     fn eq(&self, other: &Self) -> bool {
-        (&self.pairs, &self.neighbourhoods, self.trivial)
-            == (&other.pairs, &other.neighbourhoods, other.trivial)
+        (&self.listed, &self.groups, &self.neighbourhoods, self.trivial)
+            == (&other.listed, &other.groups, &other.neighbourhoods, other.trivial)
     }
 }
 
@@ -255,7 +158,7 @@ impl Constraints {
                 }
             }
         }
-        Ok(Constraints { pairs, neighbourhoods: Vec::new(), trivial, summed })
+        Ok(Constraints { listed: pairs, trivial, summed, ..Constraints::default() })
     }
 
     /// The same with these named neighbourhoods; each set is sorted.
@@ -268,9 +171,72 @@ impl Constraints {
         self
     }
 
-    /// The pairs in canonical order.
+    /// The same with these groups whose members must all be apart, over `n` objects.
+    ///
+    /// A group of which a pair stands in another group too, or is listed with a larger weight or another
+    /// strength, becomes pairs; a pair that a group says is not listed beside it.
+    ///
+    /// # Errors
+    /// `IndexOutOfRange`, `BadWeight`; `TooManyGroupPairs` where a large group would become pairs.
+    pub fn with_groups(self, n: usize, more: impl IntoIterator<Item = Group>) -> Result<Self> {
+        let (trivial, summed) = (self.trivial, self.summed);
+        let all = self.groups.into_iter().chain(more).collect();
+        let (listed, groups) = groups::canonical(n, self.listed, all)?;
+        let listed = Constraints::new(n, listed)?.listed;
+        let neighbourhoods = self.neighbourhoods;
+        Ok(Constraints { listed, groups, neighbourhoods, trivial, summed, ..Default::default() })
+    }
+
+    /// The same with the pairs of groups one by one, for `what` takes pairs alone.
+    ///
+    /// # Errors
+    /// `TooManyGroupPairs` for more than [`MAX_GROUP_PAIRS`].
+    pub fn in_pairs(&self, what: &str) -> Result<Self> {
+        groups::within_limit(what, self.grouped_pairs())?;
+        let (listed, neighbourhoods) = (self.pairs().to_vec(), self.neighbourhoods.clone());
+        let &Constraints { trivial, summed, .. } = self;
+        Ok(Constraints { listed, neighbourhoods, trivial, summed, ..Default::default() })
+    }
+
+    /// The pairs in canonical order; those of groups are listed when first asked for, after the others.
+    /// What can be large asks [`Constraints::listed`] and [`Constraints::groups`] instead.
     pub fn pairs(&self) -> &[Constraint] {
-        &self.pairs
+        if self.groups.is_empty() {
+            return &self.listed;
+        }
+        let grouped = || self.groups.iter().flat_map(Group::pairs);
+        self.pairs.get_or_init(|| self.listed.iter().copied().chain(grouped()).collect())
+    }
+
+    /// The pairs that are said one by one.
+    pub fn listed(&self) -> &[Constraint] {
+        &self.listed
+    }
+
+    /// The groups whose members must all be apart; no two of them, and no listed cannot-link, share a pair.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Number of pairs of all groups.
+    pub fn grouped_pairs(&self) -> u64 {
+        self.groups.iter().map(Group::pair_count).sum()
+    }
+
+    /// The pair at a place in [`Constraints::pairs`], and the group it is of.
+    pub(crate) fn pair_at(&self, at: usize) -> (Constraint, Option<&Group>) {
+        if let Some(c) = self.listed.get(at) {
+            return (*c, None);
+        }
+        let mut left = at - self.listed.len();
+        for group in &self.groups {
+            let own = group.pair_count() as usize;
+            if left < own {
+                return (group.at_rank(left), Some(group));
+            }
+            left -= own;
+        }
+        unreachable!("a place among the pairs")
     }
 
     /// The neighbourhoods a selector named, singletons included, members sorted.
@@ -290,23 +256,24 @@ impl Constraints {
 
     /// Number of pairs.
     pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.listed.len() + self.grouped_pairs() as usize
     }
 
     /// No pair and no named neighbourhood.
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty() && self.neighbourhoods.is_empty()
+        self.listed.is_empty() && self.groups.is_empty() && self.neighbourhoods.is_empty()
     }
 
     /// Number of pairs of one kind.
     pub fn count(&self, kind: Kind) -> usize {
-        self.pairs.iter().filter(|c| c.kind == kind).count()
+        let grouped = if kind == Kind::CannotLink { self.grouped_pairs() } else { 0 };
+        self.listed.iter().filter(|c| c.kind == kind).count() + grouped as usize
     }
 
     /// What `labels` violate.
     pub fn violations(&self, labels: &[u32]) -> Violations {
         let mut v = Violations::default();
-        for c in self.pairs.iter().filter(|c| c.is_violated(labels)) {
+        for c in self.listed.iter().filter(|c| c.is_violated(labels)) {
             match c.kind {
                 Kind::MustLink => {
                     v.must += 1;
@@ -318,6 +285,11 @@ impl Constraints {
                 }
             }
         }
+        for group in &self.groups {
+            let broken = group.violated(labels);
+            v.cannot += broken;
+            v.cannot_weight += broken as f64 * group.weight;
+        }
         v
     }
 
@@ -327,8 +299,9 @@ impl Constraints {
     /// # Errors
     /// As [`Constraints::new`].
     pub fn union(&self, more: &Constraints, n: usize) -> Result<Self> {
-        let both = self.pairs.iter().chain(&more.pairs).copied();
-        let mut out = Constraints::new(n, both)?;
+        let both = self.listed.iter().chain(&more.listed).copied();
+        let groups = self.groups.iter().chain(&more.groups).cloned();
+        let mut out = Constraints::new(n, both)?.with_groups(n, groups)?;
         out.trivial = self.trivial + more.trivial;
         let mut named = self.neighbourhoods.clone();
         named.extend(more.neighbourhoods.iter().cloned());
@@ -368,20 +341,28 @@ impl Constraints {
     /// `InconsistentConstraints` (old indexes) when the ends of a cannot-link became one row.
     pub fn renumbered(&self, n: usize, map: &[Option<u32>]) -> Result<(Self, usize)> {
         let mut dropped = 0;
-        let mut moved = Vec::with_capacity(self.pairs.len());
-        for c in &self.pairs {
+        let mut moved = Vec::with_capacity(self.listed.len());
+        for c in &self.listed {
             match (map[c.i as usize], map[c.j as usize]) {
                 (Some(i), Some(j)) if i == j && c.kind == Kind::CannotLink => {
-                    return Err(Error::InconsistentConstraints(vec![Witness {
-                        index: 0,
-                        cannot: (c.i, c.j),
-                        path: vec![c.i, c.j],
-                        links: Vec::new(),
-                    }]));
+                    return Err(one_row(c, None));
                 }
                 (Some(i), Some(j)) => moved.push(Constraint { i, j, ..*c }),
                 _ => dropped += 1,
             }
+        }
+        let mut groups = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            let left = group.members.iter().filter(|&&i| map[i as usize].is_some()).count();
+            let moved = group.renumbered(map);
+            if moved.members.len() < left {
+                let now = |c: &Constraint| (map[c.i as usize], map[c.j as usize]);
+                let merged = group.pairs().find(|c| now(c).0.is_some() && now(c).0 == now(c).1);
+                let pair = merged.expect("two members are one row now");
+                return Err(one_row(&pair, Some(group.name.clone())));
+            }
+            dropped += (group.pair_count() - pairs_among(left)) as usize;
+            groups.push(moved);
         }
         let named = self
             .neighbourhoods
@@ -389,23 +370,27 @@ impl Constraints {
             .map(|set| set.iter().filter_map(|&o| map[o as usize]).collect::<Vec<_>>())
             .filter(|set| !set.is_empty())
             .collect();
-        Ok((Constraints::new(n, moved)?.with_neighbourhoods(named), dropped))
+        let moved = Constraints::new(n, moved)?.with_groups(n, groups)?;
+        Ok((moved.with_neighbourhoods(named), dropped))
     }
 
     /// The constraints whose objects are all `inside`, and how many are not.
     pub fn within(&self, inside: impl Fn(usize) -> bool) -> (Self, usize) {
         let mut out = self.clone();
-        out.pairs.retain(|c| inside(c.i as usize) && inside(c.j as usize));
+        out.pairs = Arc::default();
+        out.listed.retain(|c| inside(c.i as usize) && inside(c.j as usize));
+        out.groups.iter_mut().for_each(|g| g.members.retain(|&o| inside(o as usize)));
+        out.groups.retain(|g| g.members.len() > 1);
         out.neighbourhoods.iter_mut().for_each(|set| set.retain(|&o| inside(o as usize)));
         out.neighbourhoods.retain(|set| !set.is_empty());
-        let left_out = self.pairs.len() - out.pairs.len();
+        let left_out = self.len() - out.len();
         (out, left_out)
     }
 
     /// A hash of the content.
     pub fn digest(&self) -> [u8; 32] {
         let mut h = blake3::Hasher::new();
-        for c in &self.pairs {
+        for c in &self.listed {
             h.update(&c.i.to_le_bytes());
             h.update(&c.j.to_le_bytes());
             h.update(&[c.kind as u8, c.strength.map_or(2, |s| s as u8)]);
@@ -417,8 +402,23 @@ impl Constraints {
                 h.update(&o.to_le_bytes());
             });
         }
+        for group in &self.groups {
+            h.update(b"group");
+            h.update(&(group.members.len() as u64).to_le_bytes());
+            h.update(&group.weight.to_le_bytes());
+            h.update(&[group.strength.map_or(2, |s| s as u8)]);
+            group.members.iter().for_each(|o| {
+                h.update(&o.to_le_bytes());
+            });
+        }
         *h.finalize().as_bytes()
     }
+}
+
+/// The error of a cannot-link whose ends became one row.
+fn one_row(c: &Constraint, group: Option<String>) -> Error {
+    let (cannot, path, links) = ((c.i, c.j), vec![c.i, c.j], Vec::new());
+    Error::InconsistentConstraints(vec![Witness { index: 0, cannot, path, links, group }])
 }
 
 #[cfg(test)]

@@ -156,6 +156,15 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+    /// Groups that would be turned into more pairs than is sensible.
+    TooManyGroupPairs {
+        /// What takes pairs alone.
+        what: String,
+        /// Pairs of the groups.
+        pairs: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// Propagation makes more pairs than the caller allowed.
     TooManyPropagated {
         /// Pairs it makes at least.
@@ -363,10 +372,12 @@ impl Error {
                     if at > 0 {
                         text.push_str("; ");
                     }
+                    let of = w.group.as_ref().map(|g| format!(" of the group \"{g}\""));
                     text.push_str(&format!(
-                        "cannot-link {}–{} contradicts must-links {}",
+                        "cannot-link {}–{}{} contradicts must-links {}",
                         id(w.cannot.0 as usize),
                         id(w.cannot.1 as usize),
+                        of.unwrap_or_default(),
                         list(&w.path, "–")
                     ));
                 }
@@ -380,6 +391,13 @@ impl Error {
                     "constraints: {k} clusters cannot hold {} objects that must all be apart: {}",
                     objects.len(),
                     list(objects, ", ")
+                ),
+                Infeasible::Group { name, members } => format!(
+                    "constraints: {k} clusters cannot hold the {} members of the group \"{name}\", which \
+                     must all be apart: {}{}; raise k or split the group",
+                    members.len(),
+                    list(&members[..members.len().min(20)], ", "),
+                    if members.len() > 20 { ", …" } else { "" }
                 ),
                 Infeasible::OddCycle(objects) => format!(
                     "constraints: {k} clusters cannot satisfy the odd cycle of cannot-links {}",
@@ -414,6 +432,10 @@ impl Error {
             Error::ClosureTooLarge { pairs, limit } => format!(
                 "constraints: the closure has {pairs} pairs, more than max_closure_pairs = {limit}; \
                  use the component form or raise the limit"
+            ),
+            Error::TooManyGroupPairs { what, pairs, limit } => format!(
+                "constraints: {what} takes groups pair by pair, and {pairs} pairs are more than \
+                 {limit}; use a method that takes groups whole (cop_kmeans), or smaller groups"
             ),
             Error::TooManyPropagated { pairs, limit } => format!(
                 "constraints: propagation makes at least {pairs} pairs, more than \

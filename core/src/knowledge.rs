@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use crate::closure::UnionFind;
 use crate::constraints::{Constraints, Kind};
+use crate::groups::share;
 use crate::roles::Reply;
 
 /// The rule of an inference: an object apart from all but one of the k neighbourhoods joins that one.
@@ -33,6 +34,8 @@ pub struct Knowledge {
     uf: UnionFind,
     apart: Vec<HashSet<u32>>,
     asked: HashSet<(u32, u32)>,
+    /// The groups of each root whose members must all be apart, ascending; empty without groups.
+    groups: Vec<Vec<u32>>,
 }
 
 fn key(i: u32, j: u32) -> (u32, u32) {
@@ -46,17 +49,26 @@ impl Knowledge {
             uf: UnionFind::new(n),
             apart: vec![HashSet::new(); n],
             asked: HashSet::new(),
+            groups: vec![Vec::new(); if given.groups().is_empty() { 0 } else { n }],
         };
         for set in given.neighbourhoods() {
             set.windows(2).for_each(|w| {
                 knowledge.must(w[0], w[1]);
             });
         }
-        for c in given.pairs().iter().filter(|c| c.kind == Kind::MustLink) {
+        for c in given.listed().iter().filter(|c| c.kind == Kind::MustLink) {
             knowledge.must(c.i, c.j);
         }
-        for c in given.pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
+        for c in given.listed().iter().filter(|c| c.kind == Kind::CannotLink) {
             knowledge.cannot(c.i, c.j);
+        }
+        for (at, group) in given.groups().iter().enumerate() {
+            for &i in &group.members {
+                let root = knowledge.uf.find(i) as usize;
+                if knowledge.groups[root].last() != Some(&(at as u32)) {
+                    knowledge.groups[root].push(at as u32);
+                }
+            }
         }
         knowledge
     }
@@ -67,7 +79,9 @@ impl Knowledge {
         if p == q {
             Some(Kind::MustLink)
         } else {
-            self.apart[p as usize].contains(&q).then_some(Kind::CannotLink)
+            let of = |p: u32| self.groups.get(p as usize).map_or(&[][..], Vec::as_slice);
+            let apart = self.apart[p as usize].contains(&q) || share(of(p), of(q));
+            apart.then_some(Kind::CannotLink)
         }
     }
 
@@ -113,6 +127,12 @@ impl Knowledge {
             kept.extend(small);
         } else {
             kept.extend(lost);
+        }
+        if !self.groups.is_empty() {
+            let lost = std::mem::take(&mut self.groups[lose as usize]);
+            let kept = &mut self.groups[keep as usize];
+            kept.extend(lost);
+            kept.sort_unstable();
         }
         Learned::New
     }

@@ -7,6 +7,8 @@ pub mod answers;
 mod auto_or;
 pub mod closure;
 pub mod clustering;
+mod colours;
+mod constraint;
 pub mod constraints;
 pub mod context;
 pub mod data;
@@ -16,6 +18,7 @@ pub mod ensemble;
 pub mod error;
 mod far_origin;
 pub mod features;
+pub mod groups;
 pub mod knowledge;
 pub mod method;
 pub mod needs;
@@ -41,6 +44,7 @@ pub use constraints::{Constraint, Constraints, Kind};
 pub use context::Context;
 pub use data::{Csr, Data, DataKind, Row};
 pub use error::{Error, Result};
+pub use groups::Group;
 pub use problem::{Problem, Shape, Start};
 
 /// Digest of the sources of this crate; empty in a release.

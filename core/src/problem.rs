@@ -1,5 +1,6 @@
 //! What is a method asked to solve? Data, constraints, k, and never labels.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use ndarray::Array2;
@@ -174,6 +175,18 @@ impl Problem {
             return Ok(made);
         }
         Closure::new(&self.constraints, self.n(), on_conflict).map(Arc::new)
+    }
+
+    /// The same with the pairs of groups one by one, for `what` takes pairs alone.
+    ///
+    /// # Errors
+    /// `TooManyGroupPairs`.
+    pub fn in_pairs(&self, what: &str) -> Result<Cow<'_, Problem>> {
+        if self.constraints.groups().is_empty() {
+            return Ok(Cow::Borrowed(self));
+        }
+        let constraints = self.constraints.in_pairs(what)?;
+        Ok(Cow::Owned(self.clone().with_constraints(constraints)))
     }
 
     /// Sizes for memory estimates.

@@ -3,6 +3,7 @@
 //! The framework checks what a plugin declares about itself before the run and what it returns after:
 //! labels, hard promises, violations. It counts; the method does not.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -107,7 +108,25 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
     if properties.reads_constraints {
         admit_hard(tag, &properties, &problem.constraints)?;
     }
-    within_memory(clusterer.memory(&problem.shape()), &problem.data, ctx)
+    let mut shape = problem.shape();
+    if properties.reads_groups {
+        let groups = problem.constraints.groups().iter();
+        let members: usize = groups.map(|group| group.members.len()).sum();
+        shape.constraints = problem.constraints.listed().len() + members;
+    }
+    within_memory(clusterer.memory(&shape), &problem.data, ctx)
+}
+
+/// The problem with its groups as pairs, where the plugin looks at constraints and not at groups.
+fn as_read<'a>(
+    tag: &str,
+    properties: &Properties,
+    problem: &'a Problem,
+) -> Result<Cow<'a, Problem>> {
+    if !properties.reads_constraints || properties.reads_groups {
+        return Ok(Cow::Borrowed(problem));
+    }
+    problem.in_pairs(tag)
 }
 
 /// Whether what is marked hard will hold: only a method that promises it is given such constraints.
@@ -127,7 +146,9 @@ fn admit_hard_as(
     let unsure = |c: &&Constraint| {
         c.strength == Some(Strength::Hard) && !properties.hard_as_soft && !properties.promise(c)
     };
-    match constraints.pairs().iter().find(unsure) {
+    // A group is as binding as any of its pairs.
+    let grouped = constraints.groups().iter().filter_map(|group| group.pairs().next());
+    match constraints.listed().iter().copied().chain(grouped).find(|c| unsure(&c)) {
         Some(c) => Err(Error::HardNotSupported {
             plugin: plugin.into(),
             role,
@@ -158,9 +179,10 @@ pub fn within_memory(beyond: u64, data: &Data, ctx: &Context) -> Result<()> {
 pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) -> Result<Run> {
     admit(clusterer, problem, ctx)?;
     let tag = clusterer.typetag_name();
-    let start = Instant::now();
-    let clustering = guarded(tag, || around_its_origin(clusterer, problem, ctx))?;
     let promises = clusterer.properties();
+    let read = as_read(tag, &promises, problem)?;
+    let start = Instant::now();
+    let clustering = guarded(tag, || around_its_origin(clusterer, &read, ctx))?;
     judge(tag, clustering, &promises, problem, start.elapsed().as_secs_f64())
 }
 
@@ -187,8 +209,9 @@ pub fn combine(
     let widest = ensemble.members().iter().map(|m| m.k).max().unwrap_or(1);
     let shape = Shape { k: problem.k.unwrap_or(1).max(widest), ..problem.shape() };
     within_memory(consensus.memory(&shape, ensemble.len()), &problem.data, ctx)?;
+    let read = as_read(tag, &promises, problem)?;
     let start = Instant::now();
-    let clustering = guarded(tag, || consensus.combine(ensemble, problem, ctx))?;
+    let clustering = guarded(tag, || consensus.combine(ensemble, &read, ctx))?;
     judge(tag, clustering, &promises, problem, start.elapsed().as_secs_f64())
 }
 
@@ -206,7 +229,11 @@ pub fn propagate(
 ) -> Result<Propagated> {
     let tag = propagator.typetag_name();
     accepted(tag, &propagator.properties().accepts, &problem.data)?;
-    guarded(tag, || propagator.propagate(constraints, clustering, problem, ctx))
+    if constraints.groups().is_empty() {
+        return guarded(tag, || propagator.propagate(constraints, clustering, problem, ctx));
+    }
+    let constraints = constraints.in_pairs(tag)?;
+    guarded(tag, || propagator.propagate(&constraints, clustering, problem, ctx))
 }
 
 /// What the clusterer makes of the problem, around the user's origin.
@@ -231,7 +258,10 @@ fn judge(
     let run = check_and_count(tag, clustering, problem, seconds)?;
     if properties.hard_must || properties.hard_cannot || properties.hard_if_marked {
         let labels = &run.clustering.labels;
-        let mut pairs = problem.constraints.pairs().iter();
+        let given = &problem.constraints;
+        // Pairs of a group are looked at where one is broken.
+        let grouped = given.groups().iter().filter(|group| group.violated(labels) > 0);
+        let mut pairs = given.listed().iter().copied().chain(grouped.flat_map(|g| g.pairs()));
         let broken = pairs.find(|c| properties.promise(c) && c.is_violated(labels));
         if let Some(c) = broken {
             return Err(Error::Contract {
@@ -381,7 +411,11 @@ fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Res
     if !properties.any_magnitude {
         check_magnitude(&problem.data)?;
     }
-    let fitted: Box<dyn Fitted> = guarded(tag, || t.fit(problem, ctx))?;
+    let read = match properties.reads_constraints {
+        true => problem.in_pairs(tag)?,
+        false => Cow::Borrowed(problem),
+    };
+    let fitted: Box<dyn Fitted> = guarded(tag, || t.fit(&read, ctx))?;
     let data = guarded(tag, || fitted.apply(&problem.data))?;
     let (before, after) = (problem.data.d(), data.d());
     let features = fitted.features();

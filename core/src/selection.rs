@@ -239,9 +239,10 @@ pub fn run_with(
         }
     }
     let far = FarOrigin::of(&problem.data, selector);
+    let read = problem.in_pairs(tag)?;
     let mut inquiry = match &far {
-        Some(origin) => selector.start(&origin.problem(problem)?, ctx)?,
-        None => selector.start(problem, ctx)?,
+        Some(origin) => selector.start(&origin.problem(&read)?, ctx)?,
+        None => selector.start(&read, ctx)?,
     };
     let standing = |inquiry: &dyn Inquiry| {
         let found = inquiry.clustering()?;

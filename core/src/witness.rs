@@ -11,6 +11,8 @@ pub struct Witness {
     pub path: Vec<u32>,
     /// Indexes of those must-links in the canonical list.
     pub links: Vec<usize>,
+    /// Name of the group that the cannot-link is of, if it is not listed by itself.
+    pub group: Option<String>,
 }
 
 /// Why a set of cannot-links cannot be satisfied with k clusters.
@@ -18,6 +20,13 @@ pub struct Witness {
 pub enum Infeasible {
     /// More than k objects, all of which must be in different clusters.
     Clique(Vec<u32>),
+    /// A group of more than k components whose members must all be apart.
+    Group {
+        /// Its name.
+        name: String,
+        /// One object of each component.
+        members: Vec<u32>,
+    },
     /// For k = 2: a closed walk of odd length along cannot-links (and must-links).
     OddCycle(Vec<u32>),
     /// Objects, one of each must-link component, for which a complete search found no clusters.

@@ -167,6 +167,7 @@ proptest! {
                         }
                     }
                     Infeasible::Exhausted(_)
+                    | Infeasible::Group { .. }
                     | Infeasible::Blocked(_)
                     | Infeasible::Surrounded { .. } => {
                         prop_assert!(false, "not a witness of colouring");

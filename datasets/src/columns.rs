@@ -18,6 +18,7 @@ const RISING: usize = 8;
 pub(crate) struct Roles {
     pub class: Option<usize>,
     pub known: Option<usize>,
+    pub apart: Option<usize>,
     pub id: Option<usize>,
     pub display: Option<usize>,
     pub features: Vec<usize>,
@@ -111,7 +112,9 @@ impl Roles {
         let chosen = if everything { Vec::new() } else { all(&options.features)? };
         let mut class = named(&options.class_column)?;
         let known = named(&options.known_column)?;
-        let taken = |c: usize| [id, display, known].contains(&Some(c)) || ignored.contains(&c);
+        let apart = named(&options.apart_column)?;
+        let taken =
+            |c: usize| [id, display, known, apart].contains(&Some(c)) || ignored.contains(&c);
         if class.is_none() && !everything && header.last().is_some_and(|last| last == "class") {
             class = Some(header.len() - 1).filter(|&c| !taken(c) && !chosen.contains(&c));
         }
@@ -130,8 +133,13 @@ impl Roles {
                 }
             }
         }
-        let settled: Vec<usize> =
-            roles.iter().flat_map(|(_, c)| c.iter().copied()).chain(display).chain(known).collect();
+        let settled: Vec<usize> = roles
+            .iter()
+            .flat_map(|(_, c)| c.iter().copied())
+            .chain(display)
+            .chain(known)
+            .chain(apart)
+            .collect();
         let without_name: Vec<usize> =
             if everything { (0..header.len()).collect() } else { settled.clone() };
         check_names(header, place, &without_name)?;
@@ -145,7 +153,7 @@ impl Roles {
             return Err(bad(place, "no column is left as a feature"));
         }
         let guessed = options.features.is_empty() && !listed;
-        Ok(Roles { class, known, id, display, features, ignored, guessed })
+        Ok(Roles { class, known, apart, id, display, features, ignored, guessed })
     }
 
     /// Refuses features that look like ids or classes. `value(row, feature)` are their values, NaN where

@@ -1,12 +1,14 @@
 //! How are constraints read from a file and written to one?
 //!
 //! A CSV with the columns `i`, `j`, `type` (`must_link` or `cannot_link`) and, where given,
-//! `weight` and `strength` (`hard` or `soft`). Objects are row numbers from 0, or ids.
+//! `weight` and `strength` (`hard` or `soft`). Objects are row numbers from 0, or ids. A row of type
+//! `cannot_link_group` says that object `i` is in the group that `j` names, whose members must all be
+//! apart: a group has a row for each member, not for each pair.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use mustlink_core::constraints::Strength;
+use mustlink_core::constraints::{Group, Strength};
 use mustlink_core::registry::suggestion;
 use mustlink_core::{Constraint, Constraints, Kind, Result};
 
@@ -16,6 +18,9 @@ use crate::dataset::Dataset;
 use crate::records::Records;
 
 const EXPECTED: &str = "the header i,j,type,weight and one row per pair";
+
+/// The type of a row that puts an object into a group.
+const GROUP: &str = "cannot_link_group";
 
 /// Objects by what a file calls them.
 pub(crate) struct Objects<'a> {
@@ -96,17 +101,31 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraint
     let objects = Objects::new(dataset, by_id)?;
     let mut pairs = Vec::with_capacity(records.rows.len());
     let mut alone: Vec<Vec<u32>> = Vec::new();
+    let mut groups = Groups::default();
     for record in &records.rows {
         let place = format!("{place}, line {}", record.line);
         let cell = |c: usize| record.cells[c].as_str();
-        let (a, b) = (objects.find(cell(i), &place)?, objects.find(cell(j), &place)?);
+        let a = objects.find(cell(i), &place)?;
+        let (weight, strength) = (weight.map(cell), strength.map(cell));
+        if cell(kind) == GROUP {
+            groups.add(
+                a,
+                cell(j),
+                weight_of(weight, &place)?,
+                strength_of(strength, &place)?,
+                &place,
+            )?;
+            continue;
+        }
+        let b = objects.find(cell(j), &place)?;
         let kind = match cell(kind) {
             "must_link" => Kind::MustLink,
             "cannot_link" => Kind::CannotLink,
             other => {
-                let near = suggestion(other, ["must_link", "cannot_link"]);
-                let message =
-                    format!("type must be must_link or cannot_link, got \"{other}\"{near}");
+                let near = suggestion(other, ["must_link", "cannot_link", GROUP]);
+                let message = format!(
+                    "type must be must_link, cannot_link or {GROUP}, got \"{other}\"{near}"
+                );
                 return Err(bad(place, message));
             }
         };
@@ -117,27 +136,67 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraint
         if a == b {
             alone.push(vec![a as u32]);
         }
-        let weight = match weight.map(cell).unwrap_or_default() {
-            "" => 1.0,
-            text => match text.parse::<f64>() {
-                Ok(w) if w.is_finite() && w >= 0.0 => w,
-                _ => {
-                    let message = format!("weight must be a finite number >= 0, got \"{text}\"");
-                    return Err(bad(place, message));
-                }
-            },
-        };
-        let strength = match strength.map(cell).unwrap_or_default() {
-            "" => None,
-            "hard" => Some(Strength::Hard),
-            "soft" => Some(Strength::Soft),
-            other => {
-                return Err(bad(place, format!("strength must be hard or soft, got \"{other}\"")));
-            }
-        };
+        let (weight, strength) = (weight_of(weight, &place)?, strength_of(strength, &place)?);
         pairs.push(Constraint { strength, ..Constraint::new(a, b, kind).weighing(weight) });
     }
-    Ok(Constraints::new(dataset.n(), pairs)?.with_neighbourhoods(alone))
+    let listed = Constraints::new(dataset.n(), pairs)?;
+    Ok(listed.with_groups(dataset.n(), groups.all)?.with_neighbourhoods(alone))
+}
+
+fn weight_of(cell: Option<&str>, place: &str) -> Result<f64> {
+    match cell.unwrap_or_default() {
+        "" => Ok(1.0),
+        text => match text.parse::<f64>() {
+            Ok(w) if w.is_finite() && w >= 0.0 => Ok(w),
+            _ => {
+                let message = format!("weight must be a finite number >= 0, got \"{text}\"");
+                Err(bad(place, message))
+            }
+        },
+    }
+}
+
+fn strength_of(cell: Option<&str>, place: &str) -> Result<Option<Strength>> {
+    match cell.unwrap_or_default() {
+        "" => Ok(None),
+        "hard" => Ok(Some(Strength::Hard)),
+        "soft" => Ok(Some(Strength::Soft)),
+        other => Err(bad(place, format!("strength must be hard or soft, got \"{other}\""))),
+    }
+}
+
+/// The groups of a file, in order of their first rows.
+#[derive(Default)]
+struct Groups {
+    all: Vec<Group>,
+    places: HashMap<String, usize>,
+}
+
+impl Groups {
+    fn add(
+        &mut self,
+        object: usize,
+        name: &str,
+        weight: f64,
+        strength: Option<Strength>,
+        place: &str,
+    ) -> Result<()> {
+        if name.is_empty() {
+            return Err(bad(place, format!("a {GROUP} needs its name in the column j")));
+        }
+        let at = *self.places.entry(name.into()).or_insert(self.all.len());
+        if at == self.all.len() {
+            self.all.push(Group { weight, strength, ..Group::new(name, Vec::new()) });
+        }
+        let group = &mut self.all[at];
+        if (group.weight, group.strength) != (weight, strength) {
+            let message =
+                format!("the rows of the group \"{name}\" must have one weight and one strength");
+            return Err(bad(place, message));
+        }
+        group.members.push(object as u32);
+        Ok(())
+    }
 }
 
 /// Writes constraints as [`read_constraints`] reads them; `-` is the standard output.
@@ -155,22 +214,32 @@ pub fn write_constraints(
 }
 
 fn format(constraints: &Constraints, objects: &Objects<'_>) -> Result<Vec<u8>> {
-    let strengths = constraints.pairs().iter().any(|c| c.strength.is_some());
+    let strengths = constraints.listed().iter().any(|c| c.strength.is_some())
+        || constraints.groups().iter().any(|g| g.strength.is_some());
     let mut out = csv::Writer::from_writer(Vec::new());
     let fail = |e: csv::Error| bad("constraints", e.to_string());
     let columns = ["i", "j", "type", "weight", "strength"];
     let used = if strengths { 5 } else { 4 };
     out.write_record(&columns[..used]).map_err(fail)?;
-    for c in constraints.pairs() {
-        let strength = match c.strength {
-            None => "",
-            Some(Strength::Hard) => "hard",
-            Some(Strength::Soft) => "soft",
-        };
+    let marked = |strength| match strength {
+        None => "",
+        Some(Strength::Hard) => "hard",
+        Some(Strength::Soft) => "soft",
+    };
+    for c in constraints.listed() {
+        let strength = marked(c.strength);
         let weight = c.weight.to_string();
         let (i, j) = (objects.name(c.i), objects.name(c.j));
         let cells = [i.as_str(), j.as_str(), c.kind.name(), weight.as_str(), strength];
         out.write_record(&cells[..used]).map_err(fail)?;
+    }
+    for (name, group) in names_of(constraints.groups()).iter().zip(constraints.groups()) {
+        let weight = group.weight.to_string();
+        for &i in &group.members {
+            let i = objects.name(i);
+            let cells = [i.as_str(), name, GROUP, weight.as_str(), marked(group.strength)];
+            out.write_record(&cells[..used]).map_err(fail)?;
+        }
     }
     for alone in constraints.neighbourhoods().iter().filter(|set| set.len() == 1) {
         let name = objects.name(alone[0]);
@@ -178,6 +247,17 @@ fn format(constraints: &Constraints, objects: &Objects<'_>) -> Result<Vec<u8>> {
         out.write_record(&cells[..used]).map_err(fail)?;
     }
     out.into_inner().map_err(|e| bad("constraints", e.to_string()))
+}
+
+/// A name for each group that no other has: its own, else with a number behind it.
+fn names_of(groups: &[Group]) -> Vec<String> {
+    let mut taken: HashSet<&str> = HashSet::with_capacity(groups.len());
+    let unique = groups.iter().all(|g| !g.name.is_empty() && taken.insert(&g.name));
+    let name = |(at, group): (usize, &Group)| match unique {
+        true => group.name.clone(),
+        false => format!("{}#{at}", group.name),
+    };
+    groups.iter().enumerate().map(name).collect()
 }
 
 #[cfg(test)]
@@ -243,8 +323,8 @@ mod tests {
         );
         assert_eq!(
             message("0,1,mustlink,1"),
-            "c.csv, line 2: type must be must_link or cannot_link, got \"mustlink\"; did you mean \
-             \"must_link\"?"
+            "c.csv, line 2: type must be must_link, cannot_link or cannot_link_group, got \"mustlink\"; \
+             did you mean \"must_link\"?"
         );
         assert_eq!(
             message("0,0,cannot_link,1"),
@@ -267,6 +347,30 @@ mod tests {
         assert_eq!(
             of("i,j,type\n", &plain).unwrap_err().to_string(),
             "set: has no ids; name their column by --id, or use row numbers"
+        );
+    }
+
+    #[test]
+    fn groups_have_a_row_per_member() {
+        let text = "i,j,type,weight,strength\n3,photo,cannot_link_group,2,hard\n0,1,must_link,1,\n\
+                    1,photo,cannot_link_group,2,hard\n2,other,cannot_link_group,1,\n\
+                    4,photo,cannot_link_group,2,hard\n";
+        let c = of(text).unwrap();
+        assert_eq!(c.listed(), [Constraint::must(0, 1)]);
+        let strength = Some(Strength::Hard);
+        let photo = Group { weight: 2.0, strength, ..Group::new("photo", vec![1, 3, 4]) };
+        // A group of one says nothing.
+        assert_eq!(c.groups(), [photo]);
+        let set = set(5);
+        let written = format(&c, &Objects::new(&set, false).unwrap()).unwrap();
+        assert_eq!(read(&String::from_utf8(written).unwrap(), &set, false).unwrap(), c);
+        assert_eq!(
+            message("0,a,cannot_link_group,1\n1,a,cannot_link_group,2"),
+            "c.csv, line 3: the rows of the group \"a\" must have one weight and one strength"
+        );
+        assert_eq!(
+            message("0,,cannot_link_group,1"),
+            "c.csv, line 2: a cannot_link_group needs its name in the column j"
         );
     }
 

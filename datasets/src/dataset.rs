@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mustlink_core::random::SeedPath;
 use mustlink_core::roles::Scene;
-use mustlink_core::{Constraint, Constraints, Data, DataKind, Error, Result};
+use mustlink_core::{Constraint, Constraints, Data, DataKind, Error, Group, Result};
 
 /// Classes of objects, for oracles and metrics. Methods never see them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +80,8 @@ pub struct Dataset {
     pub classes: Option<Classes>,
     /// What is known of the classes of some objects, as a method may see it.
     pub known: Option<Classes>,
+    /// Groups of rows that must all be apart, as they were read.
+    pub apart: Arc<[Group]>,
     /// One name per feature; empty where the source has none.
     pub feature_names: Vec<String>,
     /// Where the numbers come from, for people.
@@ -119,6 +121,7 @@ impl Dataset {
             display: None,
             classes: None,
             known: None,
+            apart: Arc::default(),
             feature_names: Vec::new(),
             provenance: String::new(),
             reading: Reading::default(),

@@ -13,6 +13,8 @@ pub struct OpenOptions {
     /// Column that holds what is known of the classes of some objects, for methods to see; may be that of
     /// the classes.
     pub known_column: Option<String>,
+    /// Column that names for some objects the group whose members must all be apart.
+    pub apart_column: Option<String>,
     /// Column that holds the ids; absent means row numbers from 0.
     pub id_column: Option<String>,
     /// Column that holds text to show to people.
@@ -44,8 +46,10 @@ impl OpenOptions {
 
     /// A column that is asked for by name, if any.
     pub(crate) fn wants_columns(&self) -> Option<&str> {
-        [&self.class_column, &self.known_column, &self.id_column, &self.display_column]
+        let others = [&self.id_column, &self.display_column, &self.apart_column];
+        [&self.class_column, &self.known_column]
             .into_iter()
+            .chain(others)
             .flatten()
             .chain(self.ignore.iter().chain(&self.features).filter(|name| *name != "all"))
             .map(String::as_str)

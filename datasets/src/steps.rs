@@ -91,6 +91,8 @@ impl Dataset {
             display: self.display.as_ref().map(texts),
             classes: self.classes.as_ref().map(|c| c.of_rows(kept)),
             known: self.known.as_ref().map(|c| c.of_rows(kept)),
+            // Constraints follow their objects by themselves.
+            apart: std::sync::Arc::default(),
             feature_names,
             provenance: self.provenance.clone(),
             reading: self.reading.clone(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use mustlink_core::data::Words;
-use mustlink_core::{Data, Error, Result, Row};
+use mustlink_core::{Data, Error, Group, Result, Row};
 use ndarray::Array2;
 
 use crate::bytes::{Input, bad};
@@ -23,6 +23,7 @@ struct Part {
     values: Vec<f64>,
     classes: Vec<String>,
     known: Vec<String>,
+    apart: Vec<String>,
     ids: Vec<(u64, String)>,
     display: Vec<String>,
     odd: Vec<Odd>,
@@ -96,6 +97,9 @@ impl Part {
         if let Some(c) = roles.known {
             self.known.push(record[c].into());
         }
+        if let Some(c) = roles.apart {
+            self.apart.push(record[c].into());
+        }
         if let Some(c) = roles.id {
             self.ids.push((line, record[c].into()));
         }
@@ -118,6 +122,7 @@ impl Part {
         self.values.append(&mut next.values);
         self.classes.append(&mut next.classes);
         self.known.append(&mut next.known);
+        self.apart.append(&mut next.apart);
         self.ids.append(&mut next.ids);
         self.display.append(&mut next.display);
         self.odd.append(&mut next.odd);
@@ -163,6 +168,13 @@ pub(crate) fn read(
     let incomplete = incomplete(&all.odd, n, &roles, &header, separator, &place);
     let classes = roles.class.map(|c| classes_of(&all.classes, &header[c], &place)).transpose()?;
     let known = roles.known.map(|c| classes_of(&all.known, &header[c], &place)).transpose()?;
+    let named = |cell: &'_ String| -> bool { !cells.is_missing(cell) };
+    let apart = all.apart.iter().map(|cell| Some(cell.as_str()).filter(|_| named(cell)));
+    let apart: Vec<Group> = Group::of_column(apart);
+    if let Some(c) = roles.apart.filter(|_| apart.is_empty()) {
+        let message = "names no group of two objects or more; equal cells are one group";
+        return Err(bad(&place, format!("column \"{}\" {message}", header[c])));
+    }
     let ids = roles.id.map(|_| ids(all.ids, &place)).transpose()?;
     let called = |c: usize| match header[c].as_str() {
         "" => format!("column {}", c + 1),
@@ -185,6 +197,7 @@ pub(crate) fn read(
         display: roles.display.map(|_| all.display.into()),
         classes,
         known,
+        apart: apart.into(),
         feature_names: roles.features.iter().copied().map(called).collect(),
         provenance: place,
         reading,

@@ -1,6 +1,6 @@
 //! What is said of constraints and of the number of clusters, before a method runs and after?
 
-use mustlink_core::closure::{Feasibility, OnConflict};
+use mustlink_core::closure::{Closure, Feasibility, OnConflict};
 use mustlink_core::clustering::Clustering;
 use mustlink_core::method::Method;
 use mustlink_core::roles::BaseClusterer;
@@ -70,15 +70,22 @@ pub fn contradictions(problem: &Problem, id: &dyn Fn(usize) -> String) -> Result
     }
     // Looking for cliques in large sets may take longer than clustering.
     match problem.k {
-        Some(k) if k <= 2 || constraints.len() <= 10_000 => match closure.feasibility(k) {
-            Feasibility::Infeasible(witness) => {
-                let error = Error::InfeasibleConstraints { k, witness };
-                Ok(vec![error.render(id)])
+        Some(k) if k <= 2 || constraints.len() <= 10_000 || too_large(&closure, k) => {
+            match closure.feasibility(k) {
+                Feasibility::Infeasible(witness) => {
+                    let error = Error::InfeasibleConstraints { k, witness };
+                    Ok(vec![error.render(id)])
+                }
+                _ => Ok(Vec::new()),
             }
-            _ => Ok(Vec::new()),
-        },
+        }
         _ => Ok(Vec::new()),
     }
+}
+
+/// Whether a group has more members than there are clusters, which is seen at once.
+fn too_large(closure: &Closure, k: usize) -> bool {
+    closure.cliques().iter().any(|clique| clique.len() > k)
 }
 
 /// What is said where the result has not as many clusters as were asked for; `name` grouped the objects.

@@ -14,7 +14,7 @@ use mustlink_core::method::Method;
 use mustlink_core::roles::{EnsembleGenerator, Oracle, Respondent, Scene};
 use mustlink_core::run::{self, Run, Steps, Transformed, guarded};
 use mustlink_core::selection::{self, Asking, Record, Selection};
-use mustlink_core::{Constraint, Constraints, Context, Error, Problem, Result, registry};
+use mustlink_core::{Constraint, Constraints, Context, Error, Group, Problem, Result, registry};
 use mustlink_datasets::{Classes, Dataset, FeatureWeights, RowMap};
 use mustlink_ledger::{Durability, Header, Ledger};
 
@@ -126,10 +126,16 @@ impl Single {
     /// None that is known: every object was a row.
     pub fn of_rows(&self, constraints: &Constraints) -> Result<Constraints> {
         let pair = |c: &Constraint| Constraint { i: self.row(c.i), j: self.row(c.j), ..*c };
-        let pairs = constraints.pairs().iter().map(pair);
+        let pairs = constraints.listed().iter().map(pair);
+        let group = |g: &Group| {
+            let members = g.members.iter().map(|&i| self.row(i)).collect();
+            Group { members: Group::new("", members).members, ..g.clone() }
+        };
+        let groups = constraints.groups().iter().map(group);
         let named = constraints.neighbourhoods().iter();
         let named = named.map(|set| set.iter().map(|&i| self.row(i)).collect()).collect();
-        Ok(Constraints::new(self.original.n(), pairs)?.with_neighbourhoods(named))
+        let n = self.original.n();
+        Ok(Constraints::new(n, pairs)?.with_groups(n, groups)?.with_neighbourhoods(named))
     }
 
     /// The label of every row that was read, from those of the objects; `None` for rows that were dropped and

@@ -4,7 +4,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::parts::constraint_set::inside;
+use crate::parts::constraint_set::{among, groups_inside};
 
 /// (violated, all) of the constraints `given` inside the scope, counted or weighed; `None` without any.
 pub(crate) fn tally(
@@ -15,7 +15,7 @@ pub(crate) fn tally(
     weighted: bool,
 ) -> Result<Option<(f64, f64)>> {
     let (mut violated, mut all) = (0.0, 0.0);
-    for c in inside(input, given)? {
+    for c in among(input, given.map_or(&[][..], Constraints::listed))? {
         if kind.is_some_and(|kind| kind != c.kind) {
             continue;
         }
@@ -23,6 +23,13 @@ pub(crate) fn tally(
         all += amount;
         if c.is_violated(labels) {
             violated += amount;
+        }
+    }
+    if kind != Some(Kind::MustLink) {
+        for group in groups_inside(input, given)? {
+            let amount = if weighted { group.weight } else { 1.0 };
+            all += amount * group.pair_count() as f64;
+            violated += amount * group.violated(labels) as f64;
         }
     }
     Ok((all > 0.0).then_some((violated, all)))

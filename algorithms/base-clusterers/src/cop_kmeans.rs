@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use mustlink_core::Group;
 use mustlink_core::clustering::partition_hash;
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::icm::cheapest;
@@ -16,6 +17,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::attempts::Attempts;
+use crate::parts::matched_groups::MatchedGroups;
 use crate::parts::complete_search::{CompleteSearch, total_distances};
 
 /// What is placed at once.
@@ -47,6 +49,8 @@ pub enum Search {
 /// all components that cannot-links connect with it. From then on these keep their clusters, and
 /// those that cannot-links connect within two clusters exchange them (a Kempe chain) while the
 /// distortion falls. A labelling that comes back ends the run with the best one since.
+/// A group whose members must all be apart, and of whose objects nothing else is said, is placed whole in
+/// each sweep: one object a cluster, by the linear assignment of smallest total distance.
 /// # Input and output
 /// n × d, dense or sparse, constraints (weights are not used). One label per object in `0..k`, k
 /// centres; no must-link or cannot-link is ever broken.
@@ -56,7 +60,7 @@ pub enum Search {
 /// show it; `UndecidedConstraints` when the search ends at `node_limit`. With `search = "greedy"`
 /// also `InfeasibleConstraints` when every attempt ended with a component that found all clusters taken.
 /// # Cost and randomness
-/// O(sweeps · (n·k·d + components · k + cannot-linked components)), and where components are exchanged
+/// O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)), and where components are exchanged
 /// their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
 /// connect. Random: first centres and order.
 /// # References
@@ -98,7 +102,14 @@ impl BaseClusterer for CopKMeans {
         let k = problem.require_k(self.k, "cop_kmeans")?;
         let stop = self.attempts.stop();
         let closure = problem.closure(OnConflict::Error)?;
-        let units = MustLinkUnits::new(&closure);
+        let (units, groups) = match self.search {
+            Search::Complete => {
+                (MustLinkUnits::beside_lone_groups(&closure), MatchedGroups::new(&closure))
+            }
+            Search::Greedy => (MustLinkUnits::new(&closure), MatchedGroups::none()),
+        };
+        let mut held = units.held().to_vec();
+        groups.objects().for_each(|i| held[i as usize] = true);
         let complete = match self.search {
             Search::Complete => Some(CompleteSearch::new(&units, k, self.node_limit, ctx)?),
             Search::Greedy => {
@@ -106,8 +117,10 @@ impl BaseClusterer for CopKMeans {
                 None
             }
         };
-        let pairs = problem.constraints.pairs().iter();
-        let soft = pairs.filter(|c| c.strength == Some(Strength::Soft)).count();
+        let soft = |strength| strength == Some(Strength::Soft);
+        let listed = problem.constraints.listed().iter().filter(|c| soft(c.strength)).count();
+        let grouped = problem.constraints.groups().iter().filter(|g| soft(g.strength));
+        let soft = listed as u64 + grouped.map(Group::pair_count).sum::<u64>();
         if soft > 0 {
             ctx.warn(format!("{soft} constraints marked soft are enforced as hard ones"));
         }
@@ -115,13 +128,15 @@ impl BaseClusterer for CopKMeans {
         let attempt = |r: usize| {
             let ctx = ctx.index(r);
             let centres = self.attempts.centres(self.init, &points, k, &closure, problem, &ctx)?;
-            if units.is_empty() {
+            if units.is_empty() && groups.is_empty() {
                 return lloyd(&points, centres, stop, self.empty, &ctx);
             }
             let run = Run {
                 method: self,
                 points: &points,
                 units: &units,
+                groups: &groups,
+                held: &held,
                 stuck: vec![false; complete.as_ref().map_or(0, CompleteSearch::parts)],
                 complete: complete.as_ref(),
                 ctx: &ctx,
@@ -140,6 +155,7 @@ impl BaseClusterer for CopKMeans {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             reads_constraints: true,
+            reads_groups: self.search == Search::Complete,
             hard_must: true,
             hard_cannot: true,
             gives_centers: true,
@@ -191,6 +207,9 @@ struct Run<'a> {
     method: &'a CopKMeans,
     points: &'a Points,
     units: &'a MustLinkUnits<'a>,
+    groups: &'a MatchedGroups,
+    /// Objects of units and groups; the others are free.
+    held: &'a [bool],
     complete: Option<&'a CompleteSearch<'a>>,
     ctx: &'a Context,
     /// Parts of the complete search in which a component has found every cluster taken.
@@ -211,7 +230,8 @@ impl Run<'_> {
             self.ctx.check()?;
             let before = labels.clone();
             // 2: objects in no constraint, then the others in turn.
-            assign(points, &centres, &mut labels, Some(units.held()));
+            assign(points, &centres, &mut labels, Some(self.held));
+            self.groups.place(points, &centres, &mut labels)?;
             self.place(&centres, sweep, &mut labels)?;
             self.search(&centres, &before, &mut labels)?;
             // 3: each centre to the mean of its objects.
@@ -325,6 +345,22 @@ mod tests {
             // {1, 10, 11} about 22/3.
             assert!((c.objective.unwrap() - 182.0 / 3.0).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn a_group_is_placed_at_once() {
+        // 4 is nearest to the centre at 5, which 5 takes; both orders of visiting would do as well as
+        // their luck, the assignment always finds 4 at 0 and 5 at 5.
+        let p = line(&[4.0, 5.0, 0.0, 5.0], 2, &[]);
+        let groups = [Group::new("photo", vec![0, 1])];
+        let apart = Constraints::default().with_groups(4, groups).unwrap();
+        let p = p.with_constraints(apart).with_start(Start::Centroids(array![[0.0], [5.0]]));
+        let init = ConstrainedInit::Plain(Init::Given);
+        let c = run(&CopKMeans { init, attempts: few(1, 1), ..CopKMeans::default() }, &p, 1);
+        assert_eq!(c.labels, [0, 1, 0, 1]);
+        let crowded = p.with_k(1);
+        let refused = CopKMeans::default().cluster(&crowded, &Context::new(1)).unwrap_err();
+        assert!(refused.to_string().contains("2 members of the group \"photo\""), "{refused}");
     }
 
     #[test]

@@ -106,6 +106,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             |p| p.properties().reads_constraints,
             |p| changes_something(p, Kind::CannotLink),
         ),
+        Law::when(
+            "groups_are_their_pairs",
+            |p| p.properties().reads_constraints,
+            groups_are_their_pairs,
+        ),
         Law::always("hard_problems_have_an_outcome", hard_problems),
         Law::always("memory_covers_the_result", memory_covers),
     ];
@@ -319,6 +324,37 @@ fn feasible_sets_are_met(p: &Plugin) -> Verdict {
         let given = Constraints::new(problem.n(), given).map_err(|e| e.to_string())?;
         let problem = of_its_kind(p, problem).with_constraints(given);
         attempt(p, &problem, &fixtures::context(1)).map_err(|e| format!("{name}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// A group whose members must be apart is what its pairs are: to the bit, or, where it is taken whole, in
+/// what is promised.
+fn groups_are_their_pairs(p: &Plugin) -> Verdict {
+    for seed in 1..4 {
+        let (problem, classes) = constrained(p, seed, 12);
+        let grouped = fixtures::with_groups(&problem.constraints, &classes);
+        let listed = grouped.in_pairs("this law").map_err(|e| e.to_string())?;
+        let run = |constraints: &Constraints| {
+            let problem = problem.clone().with_constraints(constraints.clone());
+            attempt(p, &problem, &fixtures::context(seed)).map_err(|e| e.to_string())
+        };
+        match (run(&grouped), run(&listed)) {
+            (Ok(one), Ok(other)) if p.properties().reads_groups => {
+                let broken = (one.violations.cannot, other.violations.cannot);
+                let promised = p.properties().hard_cannot;
+                ensure!(!promised || broken == (0, 0), "groups and pairs broken: {broken:?}");
+            }
+            (Ok(one), Ok(other)) => {
+                let same = one.clustering.labels == other.clustering.labels
+                    && one.violations_closed == other.violations_closed;
+                ensure!(same, "groups give other labels than their pairs");
+            }
+            (one, other) => {
+                let (one, other) = (one.map(|run| run.seconds), other.map(|run| run.seconds));
+                ensure!(one.is_err() && other.is_err(), "groups give {one:?}, pairs {other:?}");
+            }
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 
 use ndarray::Array2;
 
-use mustlink_core::constraints::{Constraint, Constraints};
+use mustlink_core::constraints::{Constraint, Constraints, Group};
 use mustlink_core::context::Context;
 use mustlink_core::data::{Csr, Data, DataKind};
 use mustlink_core::problem::{Problem, Shape};
@@ -194,6 +194,18 @@ pub fn true_constraints(classes: &[u32], count: usize, seed: u64) -> Constraints
         })
     });
     Constraints::new(n, pairs).expect("in range")
+}
+
+/// `given`, and groups with one object of each class, as many as the smallest class allows up to four.
+pub fn with_groups(given: &Constraints, classes: &[u32]) -> Constraints {
+    let k = classes.iter().max().map_or(0, |&c| c + 1);
+    let of = |class: u32| (0..classes.len() as u32).filter(move |&i| classes[i as usize] == class);
+    let group = |at: usize| {
+        let members: Vec<u32> = (0..k).filter_map(|class| of(class).nth(at)).collect();
+        Group::new(format!("group {at}"), members)
+    };
+    let groups = (0..4).map(group);
+    given.clone().with_groups(classes.len(), groups).expect("in range")
 }
 
 /// A context with a seed, and a limit so that nothing hangs for ever.

@@ -37,6 +37,28 @@ pub(super) fn laws() -> Vec<Law<dyn Metric>> {
             |m| m.properties().needs_truth,
             unknown_class_leaves_the_scope,
         ),
+        Law::when(
+            "groups_are_their_pairs",
+            |m| m.properties().needs_constraints,
+            |m| {
+                for world in World::several() {
+                    let classes: Vec<u32> = world.truth.iter().flatten().copied().collect();
+                    let score = |constraints: Constraints| {
+                        let world = World { constraints, ..world.clone() };
+                        m.score(&world.input()).map_err(|e| e.to_string())
+                    };
+                    let grouped = fixtures::with_groups(&world.constraints, &classes);
+                    let listed = grouped.in_pairs("this law").map_err(|e| e.to_string())?;
+                    let (one, other) = (score(grouped)?, score(listed)?);
+                    let same = match (one, other) {
+                        (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
+                        (one, other) => one == other,
+                    };
+                    ensure!(same, "groups give {one:?}, their pairs {other:?}");
+                }
+                Ok(())
+            },
+        ),
         Law::always("needs_are_declared", needs_are_declared),
         Law::always("lengths_must_fit", lengths_must_fit),
         Law::always(choices::LAW, options_count),

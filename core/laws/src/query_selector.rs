@@ -27,6 +27,7 @@ pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
         Law::always("asks_eligible_pairs_once", asks_eligible_pairs_once),
         Law::when("never_asks_what_is_entailed", skips, never_asks_entailed),
         Law::always("step_is_idempotent", step_is_idempotent),
+        Law::always("groups_are_their_pairs", groups_are_their_pairs),
         Law::always("same_seed_same_questions", same_seed),
         Law::always("same_questions_on_any_threads", any_threads),
         Law::when(
@@ -122,6 +123,26 @@ fn never_asks_entailed(selector: &dyn QuerySelector) -> Verdict {
             known.tell(i, j, reply);
         }
     }
+    Ok(())
+}
+
+/// What is given as groups leads to the questions that their pairs lead to.
+fn groups_are_their_pairs(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, classes) = fixtures::dense(2);
+    let given = fixtures::true_constraints(&classes, 12, 2);
+    let grouped = fixtures::with_groups(&given, &classes);
+    let listed = grouped.in_pairs("this law").map_err(text)?;
+    let truth = Replies(Some(classes));
+    let ask = |given: Constraints| {
+        let problem = problem.clone().with_constraints(given);
+        let provide = |_: &Constraints, _: u64| Ok(nearest_of_three(&problem));
+        let ctx = fixtures::context(2);
+        let mut replies = truth.clone();
+        selection::run(selector, &problem, &mut replies, Some(20), &[], Some(&provide), &ctx)
+            .map(|selection| selection.events)
+            .map_err(text)
+    };
+    ensure!(ask(grouped)? == ask(listed)?, "groups lead to other questions than their pairs");
     Ok(())
 }
 

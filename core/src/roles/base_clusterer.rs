@@ -18,6 +18,8 @@ pub struct Properties {
     pub needs_k: bool,
     /// It looks at constraints at all.
     pub reads_constraints: bool,
+    /// It takes groups whose members must be apart whole; others are given their pairs.
+    pub reads_groups: bool,
     /// Every must-link holds in what it returns.
     pub hard_must: bool,
     /// Every cannot-link holds in what it returns.
@@ -42,6 +44,7 @@ impl Default for Properties {
             accepts: vec![DataKind::Dense],
             needs_k: true,
             reads_constraints: false,
+            reads_groups: false,
             hard_must: false,
             hard_cannot: false,
             hard_if_marked: false,

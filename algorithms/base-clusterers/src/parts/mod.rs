@@ -3,4 +3,5 @@
 pub mod attempts;
 pub(crate) mod complete_search;
 pub(crate) mod incentive;
+pub(crate) mod matched_groups;
 pub mod seeds;

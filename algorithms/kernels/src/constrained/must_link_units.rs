@@ -43,6 +43,8 @@ pub struct MustLinkUnits<'a> {
     closure: &'a Closure,
     /// Components, in order of smallest member.
     components: Vec<usize>,
+    /// Components that each component must be apart from, where some are left out of `closure`.
+    edges: Option<Vec<Vec<u32>>>,
     /// Place in `components` of each object, else `NONE`.
     places: Vec<u32>,
     held: Vec<bool>,
@@ -51,14 +53,28 @@ pub struct MustLinkUnits<'a> {
 impl<'a> MustLinkUnits<'a> {
     /// The components of `closure` that bind anything.
     pub fn new(closure: &'a Closure) -> Self {
-        let bound = |p: usize| closure.members(p).len() > 1 || !closure.apart(p).is_empty();
+        MustLinkUnits::with_edges(closure, None)
+    }
+
+    /// The components of `closure` that bind anything else than being in one of its groups, where nothing
+    /// else is said of a whole group.
+    pub fn beside_lone_groups(closure: &'a Closure) -> Self {
+        MustLinkUnits::with_edges(closure, Some(closure.apart_beside_lone_groups()))
+    }
+
+    fn with_edges(closure: &'a Closure, edges: Option<Vec<Vec<u32>>>) -> Self {
+        let apart = |p: usize| match &edges {
+            Some(edges) => !edges[p].is_empty(),
+            None => closure.is_apart(p),
+        };
+        let bound = |p: usize| closure.members(p).len() > 1 || apart(p);
         let components: Vec<usize> = (0..closure.components()).filter(|&p| bound(p)).collect();
         let mut places = vec![NONE; closure.n()];
         for (at, &p) in components.iter().enumerate() {
             closure.members(p).iter().for_each(|&i| places[i as usize] = at as u32);
         }
         let held = places.iter().map(|&p| p != NONE).collect();
-        MustLinkUnits { closure, components, places, held }
+        MustLinkUnits { closure, components, edges, places, held }
     }
 
     /// Whether an object belongs to a unit, for every object.
@@ -89,7 +105,7 @@ impl<'a> MustLinkUnits<'a> {
             UnitOrder::Index => (0..self.len()).map(first).collect(),
             UnitOrder::DegreeDesc => {
                 let mut units: Vec<usize> = (0..self.len()).collect();
-                let degree = |u: usize| self.closure.apart(self.components[u]).len();
+                let degree = |u: usize| self.edges_of(u).len();
                 units.sort_by_key(|&u| std::cmp::Reverse(degree(u)));
                 units.into_iter().map(first).collect()
             }
@@ -129,8 +145,13 @@ impl<'a> MustLinkUnits<'a> {
 
     /// One object of each unit that must be apart from `u`.
     fn neighbours(&self, u: usize) -> impl Iterator<Item = u32> {
-        let apart = self.closure.apart(self.components[u]).iter();
-        apart.map(|&q| self.closure.members(q as usize)[0])
+        self.edges_of(u).iter().map(|&q| self.closure.members(q as usize)[0])
+    }
+
+    /// Components that unit `u` must be apart from.
+    fn edges_of(&self, u: usize) -> &[u32] {
+        let p = self.components[u];
+        self.edges.as_ref().map_or_else(|| self.closure.apart(p), |edges| &edges[p])
     }
 
     /// Gives all members of unit `u` the label `h`.

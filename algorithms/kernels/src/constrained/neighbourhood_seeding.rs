@@ -113,7 +113,7 @@ pub fn chunklet_start(
     more: MoreThanK,
     stream: &mut Stream,
 ) -> Array2<f64> {
-    let touched = (0..closure.components()).filter(|&p| !closure.apart(p).is_empty());
+    let touched = (0..closure.components()).filter(|&p| closure.is_apart(p));
     let sets: Vec<Vec<u32>> = touched.map(|p| closure.members(p).to_vec()).collect();
     if sets.is_empty() {
         return farthest_first(points, k, vec![stream.below(points.n())]);
@@ -223,7 +223,7 @@ fn apart_from_all(closure: &Closure, sets: &[&[u32]], labels: &[u32]) -> Option<
         weight[q] += w * closure.members(p).len() as f64;
     }
     let mut best: Option<(f64, u32)> = None;
-    for p in (0..closure.components()).filter(|&p| !closure.apart(p).is_empty()) {
+    for p in (0..closure.components()).filter(|&p| closure.is_apart(p)) {
         let object = closure.members(p)[0];
         let free = closure.members(p).iter().all(|&i| labels[i as usize] == NONE);
         let apart = |set: &&[u32]| {

@@ -1,0 +1,74 @@
+//! Which clusters do the objects of a group take, of which no two may be in one?
+//!
+//! Of a group about which nothing else is said all objects are placed at once: the assignment of smallest
+//! total distance, one object a cluster.
+
+use mustlink_core::Result;
+use mustlink_core::closure::Closure;
+use mustlink_kernels::agreement::linear_assignment::maximise;
+use mustlink_kernels::constrained::penalised_kmeans::distances;
+use mustlink_kernels::distance::points::Points;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// Groups of single objects, of which nothing else is said.
+pub(crate) struct MatchedGroups {
+    groups: Vec<Vec<u32>>,
+}
+
+impl MatchedGroups {
+    /// Those of `closure`. Components of several objects are left to whoever places components.
+    pub(crate) fn new(closure: &Closure) -> Self {
+        let single = |&p: &u32| closure.members(p as usize).len() == 1;
+        let lone = (0..closure.cliques().len())
+            .filter(|&g| closure.is_alone(g) && closure.cliques()[g].iter().all(single));
+        let members = |g: usize| {
+            closure.cliques()[g].iter().map(|&p| closure.members(p as usize)[0]).collect()
+        };
+        MatchedGroups { groups: lone.map(members).collect() }
+    }
+
+    /// No group at all.
+    pub(crate) fn none() -> Self {
+        MatchedGroups { groups: Vec::new() }
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The objects of all groups.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = u32> + '_ {
+        self.groups.iter().flatten().copied()
+    }
+
+    /// Puts the objects of each group into clusters, one a cluster, at the smallest total distance.
+    ///
+    /// # Errors
+    /// `NumericalFailure` for distances that are not finite.
+    pub(crate) fn place(
+        &self,
+        points: &Points,
+        centres: &Array2<f64>,
+        labels: &mut [u32],
+    ) -> Result<()> {
+        let k = centres.nrows();
+        let matched: Vec<Vec<Option<usize>>> = self
+            .groups
+            .par_iter()
+            .map(|group| {
+                let gains: Vec<f64> =
+                    distances(points, centres, group, 1.0).into_iter().map(|d| -d).collect();
+                maximise(&gains, group.len(), k)
+            })
+            .collect::<Result<_>>()?;
+        for (group, clusters) in self.groups.iter().zip(matched) {
+            // No more members than clusters: every object has one.
+            for (&i, cluster) in group.iter().zip(clusters) {
+                labels[i as usize] = cluster.map_or(labels[i as usize], |h| h as u32);
+            }
+        }
+        Ok(())
+    }
+}

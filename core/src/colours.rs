@@ -1,0 +1,139 @@
+//! Can k clusters keep components apart that must be?
+
+use std::collections::{HashSet, VecDeque};
+
+use crate::witness::Infeasible;
+
+/// Whether k clusters can satisfy the cannot-links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feasibility {
+    /// A colouring of the components with at most k colours.
+    Feasible(Vec<u32>),
+    /// They cannot, and why, in objects.
+    Infeasible(Infeasible),
+    /// Neither could be shown.
+    Unknown,
+}
+
+/// At most k colours for components of which `edges` says which are apart; `first_members` gives an object
+/// of each.
+pub(crate) fn colours(
+    k: usize,
+    edges: &[Vec<u32>],
+    first_members: &dyn Fn(&[u32]) -> Vec<u32>,
+) -> Feasibility {
+    let m = edges.len();
+    if k == 1 {
+        return match (0..m).find(|&p| !edges[p].is_empty()) {
+            Some(p) => {
+                let pair = [p as u32, edges[p][0]];
+                Feasibility::Infeasible(Infeasible::Clique(first_members(&pair)))
+            }
+            None => Feasibility::Feasible(vec![0; m]),
+        };
+    }
+    if k == 2 {
+        return two_colouring(edges, first_members);
+    }
+    // Smallest-last order by bucket queue.
+    let mut degree: Vec<usize> = edges.iter().map(Vec::len).collect();
+    let largest = degree.iter().copied().max().unwrap_or(0);
+    let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); largest + 1];
+    degree.iter().enumerate().for_each(|(p, &d)| buckets[d].push(p as u32));
+    let mut removed = vec![false; m];
+    let mut order = Vec::with_capacity(m);
+    let mut low = 0;
+    while order.len() < m {
+        while buckets[low].is_empty() {
+            low += 1;
+        }
+        let p = buckets[low].pop().expect("not empty") as usize;
+        if removed[p] || degree[p] != low {
+            continue;
+        }
+        removed[p] = true;
+        order.push(p as u32);
+        for &q in &edges[p] {
+            let q = q as usize;
+            if !removed[q] {
+                degree[q] -= 1;
+                buckets[degree[q]].push(q as u32);
+                low = low.min(degree[q]);
+            }
+        }
+    }
+    order.reverse();
+    let mut colour = vec![u32::MAX; m];
+    let mut used = 0;
+    for &p in &order {
+        let taken: HashSet<u32> = edges[p as usize].iter().map(|&q| colour[q as usize]).collect();
+        let c = (0..).find(|c| !taken.contains(c)).expect("some colour is free");
+        colour[p as usize] = c;
+        used = used.max(c + 1);
+    }
+    if used as usize <= k {
+        return Feasibility::Feasible(colour);
+    }
+    // A clique of more than k components, grown greedily from each component.
+    for &start in &order {
+        if edges[start as usize].len() < k {
+            continue;
+        }
+        let mut clique = vec![start];
+        let mut candidates: Vec<u32> = edges[start as usize].clone();
+        candidates.sort_by_key(|&q| (std::cmp::Reverse(edges[q as usize].len()), q));
+        for q in candidates {
+            let joined = &edges[q as usize];
+            if clique.iter().all(|c| joined.binary_search(c).is_ok()) {
+                clique.push(q);
+            }
+        }
+        if clique.len() > k {
+            clique.sort_unstable();
+            return Feasibility::Infeasible(Infeasible::Clique(first_members(&clique)));
+        }
+    }
+    Feasibility::Unknown
+}
+
+fn two_colouring(edges: &[Vec<u32>], first_members: &dyn Fn(&[u32]) -> Vec<u32>) -> Feasibility {
+    let m = edges.len();
+    let mut colour = vec![u32::MAX; m];
+    let mut parent = vec![u32::MAX; m];
+    for start in 0..m {
+        if colour[start] != u32::MAX {
+            continue;
+        }
+        colour[start] = 0;
+        let mut queue = VecDeque::from([start as u32]);
+        while let Some(p) = queue.pop_front() {
+            for &q in &edges[p as usize] {
+                if colour[q as usize] == u32::MAX {
+                    colour[q as usize] = 1 - colour[p as usize];
+                    parent[q as usize] = p;
+                    queue.push_back(q);
+                } else if colour[q as usize] == colour[p as usize] {
+                    let climb = |mut x: u32| {
+                        let mut path = vec![x];
+                        while parent[x as usize] != u32::MAX {
+                            x = parent[x as usize];
+                            path.push(x);
+                        }
+                        path
+                    };
+                    let (mut a, mut b) = (climb(p), climb(q));
+                    while a.len() > 1 && b.len() > 1 && a[a.len() - 2] == b[b.len() - 2] {
+                        a.pop();
+                        b.pop();
+                    }
+                    // From the common ancestor down to p, then from q back up to it.
+                    b.pop();
+                    a.reverse();
+                    a.extend(b);
+                    return Feasibility::Infeasible(Infeasible::OddCycle(first_members(&a)));
+                }
+            }
+        }
+    }
+    Feasibility::Feasible(colour)
+}

@@ -1,0 +1,108 @@
+//! What does one statement about a pair say?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Together or apart.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The two objects are in one cluster.
+    MustLink,
+    /// The two objects are in different clusters.
+    CannotLink,
+}
+
+impl Kind {
+    /// The word used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::MustLink => "must_link",
+            Kind::CannotLink => "cannot_link",
+        }
+    }
+
+    /// The word used in sentences.
+    pub fn hyphenated(self) -> &'static str {
+        match self {
+            Kind::MustLink => "must-link",
+            Kind::CannotLink => "cannot-link",
+        }
+    }
+}
+
+/// How binding a constraint is, where its giver says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// Violation costs the weight.
+    Soft,
+    /// Must hold.
+    Hard,
+}
+
+/// Where a constraint comes from. No arithmetic reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Handed in with the problem.
+    #[default]
+    Given,
+    /// A reply of an oracle.
+    Queried,
+    /// Invented by a method from an ensemble.
+    Imputed,
+    /// Concluded from replies.
+    Entailed,
+    /// Spread from other constraints.
+    Propagated,
+}
+
+/// One statement about a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Constraint {
+    /// Smaller object.
+    pub i: u32,
+    /// Larger object.
+    pub j: u32,
+    /// Together or apart.
+    pub kind: Kind,
+    /// Multiplier of the clusterer's penalty, finite, >= 0; 1 unless given.
+    pub weight: f64,
+    /// How binding; absent means whatever the method enforces.
+    pub strength: Option<Strength>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Constraint {
+    /// A statement of weight 1 without strength.
+    pub fn new(i: usize, j: usize, kind: Kind) -> Self {
+        let (i, j) = (i.min(j) as u32, i.max(j) as u32);
+        Constraint { i, j, kind, weight: 1.0, strength: None, origin: Origin::Given }
+    }
+    /// A must-link of weight 1.
+    pub fn must(i: usize, j: usize) -> Self {
+        Constraint::new(i, j, Kind::MustLink)
+    }
+    /// A cannot-link of weight 1.
+    pub fn cannot(i: usize, j: usize) -> Self {
+        Constraint::new(i, j, Kind::CannotLink)
+    }
+    /// The same with another weight.
+    pub fn weighing(mut self, weight: f64) -> Self {
+        self.weight = weight;
+        self
+    }
+    /// The same with another origin.
+    pub fn from(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self
+    }
+    /// Whether `labels` break it.
+    pub fn is_violated(&self, labels: &[u32]) -> bool {
+        (labels[self.i as usize] == labels[self.j as usize]) != (self.kind == Kind::MustLink)
+    }
+}

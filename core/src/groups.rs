@@ -1,0 +1,235 @@
+//! Which sets of objects must be apart, every object from every other, without listing their pairs?
+//!
+//! A group of g members says what g · (g − 1) / 2 cannot-links say. It is held by its members; groups of
+//! one set of constraints share no pair with each other, nor with the pairs listed beside them.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::constraint::{Constraint, Kind, Origin, Strength};
+use crate::error::{Error, Result};
+
+/// Most pairs that groups are turned into for a method that takes pairs alone.
+pub const MAX_GROUP_PAIRS: u64 = 20_000_000;
+
+/// Objects that are all in different clusters: people in one photo, voices that overlap.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// What its giver calls it; in messages alone.
+    pub name: String,
+    /// Its objects, ascending, each once.
+    pub members: Vec<u32>,
+    /// Weight of each of its pairs, finite, > 0; 1 unless given.
+    pub weight: f64,
+    /// How binding its pairs are; absent means whatever the method enforces.
+    pub strength: Option<Strength>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Group {
+    /// A group of weight 1 without strength.
+    pub fn new(name: impl Into<String>, mut members: Vec<u32>) -> Self {
+        members.sort_unstable();
+        members.dedup();
+        let (strength, origin) = (None, Origin::Given);
+        Group { name: name.into(), members, weight: 1.0, strength, origin }
+    }
+
+    /// The groups of a column: the objects of each name, in order of its first object.
+    pub fn of_column<'a>(names: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Self> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (i, name) in names.into_iter().enumerate() {
+            let Some(name) = name else { continue };
+            let at = *places.entry(name).or_insert(groups.len());
+            if at == groups.len() {
+                groups.push(Group::new(name, Vec::new()));
+            }
+            groups[at].members.push(i as u32);
+        }
+        groups.retain(|group| group.members.len() > 1);
+        groups
+    }
+
+    /// Number of its pairs.
+    pub fn pair_count(&self) -> u64 {
+        pairs_among(self.members.len())
+    }
+
+    /// Its pairs in order of (i, j).
+    pub fn pairs(&self) -> impl Iterator<Item = Constraint> + '_ {
+        let &Group { weight, strength, origin, .. } = self;
+        let kind = Kind::CannotLink;
+        self.members.iter().enumerate().flat_map(move |(at, &i)| {
+            let others = self.members[at + 1..].iter();
+            others.map(move |&j| Constraint { i, j, kind, weight, strength, origin })
+        })
+    }
+
+    /// The pair of its members at two places, `a` < `b`.
+    pub(crate) fn pair(&self, a: usize, b: usize) -> Constraint {
+        let &Group { weight, strength, origin, .. } = self;
+        let (i, j) = (self.members[a], self.members[b]);
+        Constraint { i, j, kind: Kind::CannotLink, weight, strength, origin }
+    }
+
+    /// The place of that pair among [`Group::pairs`].
+    pub(crate) fn rank(&self, a: usize, b: usize) -> usize {
+        a * (2 * self.members.len() - a - 1) / 2 + b - a - 1
+    }
+
+    /// The pair at that place.
+    pub(crate) fn at_rank(&self, mut rank: usize) -> Constraint {
+        let mut a = 0;
+        while rank >= self.members.len() - a - 1 {
+            rank -= self.members.len() - a - 1;
+            a += 1;
+        }
+        self.pair(a, a + 1 + rank)
+    }
+
+    /// How many of its pairs `labels` put into one cluster.
+    pub fn violated(&self, labels: &[u32]) -> u64 {
+        let mut own: Vec<u32> = self.members.iter().map(|&i| labels[i as usize]).collect();
+        own.sort_unstable();
+        own.chunk_by(|a, b| a == b).map(|same| pairs_among(same.len())).sum()
+    }
+
+    /// The group after its objects were renumbered; `None` = the object is gone.
+    pub(crate) fn renumbered(&self, map: &[Option<u32>]) -> Self {
+        let members = self.members.iter().filter_map(|&i| map[i as usize]).collect();
+        Group { members: Group::new("", members).members, ..self.clone() }
+    }
+
+    fn check(&self, n: usize) -> Result<()> {
+        if let Some(&index) = self.members.iter().find(|&&i| i as usize >= n) {
+            return Err(Error::IndexOutOfRange { index: index as usize, n });
+        }
+        if self.weight.is_finite() && self.weight >= 0.0 {
+            return Ok(());
+        }
+        let of = |at: usize| self.members.get(at).map_or(0, |&i| i as usize);
+        Err(Error::BadWeight { i: of(0), j: of(1), weight: self.weight.to_string() })
+    }
+
+    /// Its pairs, where they are not too many to be listed.
+    fn listed(&self) -> Result<impl Iterator<Item = Constraint> + '_> {
+        let what = format!("the group \"{}\", which shares pairs with others,", self.name);
+        within_limit(&what, self.pair_count())?;
+        Ok(self.pairs())
+    }
+}
+
+/// Refuses to list too many pairs of groups.
+pub(crate) fn within_limit(what: &str, pairs: u64) -> Result<()> {
+    if pairs <= MAX_GROUP_PAIRS {
+        return Ok(());
+    }
+    Err(Error::TooManyGroupPairs { what: what.into(), pairs, limit: MAX_GROUP_PAIRS })
+}
+
+pub(crate) fn pairs_among(members: usize) -> u64 {
+    let members = members as u64;
+    members * members.saturating_sub(1) / 2
+}
+
+/// Whether two ascending lists share anything.
+pub(crate) fn share(a: &[u32], b: &[u32]) -> bool {
+    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    few.iter().any(|x| many.binary_search(x).is_ok())
+}
+
+/// For each of `n` things the sets it is in, ascending: one after the other, and where they begin.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SetsOf {
+    starts: Vec<u32>,
+    sets: Vec<u32>,
+}
+
+impl SetsOf {
+    pub(crate) fn new<'a>(n: usize, sets: impl Iterator<Item = &'a [u32]> + Clone) -> Self {
+        let mut starts = vec![0u32; n + 1];
+        sets.clone().flatten().for_each(|&x| starts[x as usize + 1] += 1);
+        (0..n).for_each(|x| starts[x + 1] += starts[x]);
+        let mut next = starts.clone();
+        let mut of = vec![0; starts[n] as usize];
+        for (set, members) in sets.enumerate() {
+            for &x in members {
+                of[next[x as usize] as usize] = set as u32;
+                next[x as usize] += 1;
+            }
+        }
+        SetsOf { starts, sets: of }
+    }
+
+    pub(crate) fn of(&self, x: usize) -> &[u32] {
+        match self.starts.get(x..x + 2) {
+            Some(ends) => &self.sets[ends[0] as usize..ends[1] as usize],
+            None => &[],
+        }
+    }
+}
+
+/// Groups no two of which share a pair, and the pairs of the others.
+fn parted(n: usize, groups: Vec<Group>) -> Result<(Vec<Group>, Vec<Constraint>)> {
+    let (mut kept, mut listed): (Vec<Group>, Vec<Constraint>) = Default::default();
+    let mut of: Vec<Vec<u32>> = vec![Vec::new(); if groups.is_empty() { 0 } else { n }];
+    for group in groups {
+        group.check(n)?;
+        if group.members.len() < 2 || group.weight == 0.0 {
+            continue;
+        }
+        let mut met: Vec<u32> =
+            group.members.iter().flat_map(|&i| of[i as usize].iter().copied()).collect();
+        met.sort_unstable();
+        let shared = met.chunk_by(|a, b| a == b).find(|same| same.len() > 1);
+        if let Some(known) = shared.map(|same| &mut kept[same[0] as usize]) {
+            if known.members == group.members && known.strength == group.strength {
+                known.weight = known.weight.max(group.weight);
+            } else {
+                listed.extend(group.listed()?);
+            }
+            continue;
+        }
+        group.members.iter().for_each(|&i| of[i as usize].push(kept.len() as u32));
+        kept.push(group);
+    }
+    Ok((kept, listed))
+}
+
+/// Canonical groups and what is to be listed beside them: `pairs`, those of groups that share pairs, and
+/// those of groups of which a pair is said otherwise by itself.
+pub(crate) fn canonical(
+    n: usize,
+    mut pairs: Vec<Constraint>,
+    groups: Vec<Group>,
+) -> Result<(Vec<Constraint>, Vec<Group>)> {
+    let (kept, more) = parted(n, groups)?;
+    pairs.extend(more);
+    let of = SetsOf::new(if kept.is_empty() { 0 } else { n }, kept.iter().map(|g| &g.members[..]));
+    // No two groups share a pair: the first that is met is the only one.
+    let around = |c: &Constraint| {
+        let (a, b) = (of.of(c.i as usize), of.of(c.j as usize));
+        let there = a.iter().find(|&set| b.binary_search(set).is_ok());
+        there.filter(|_| c.kind == Kind::CannotLink && c.i != c.j).map(|&set| set as usize)
+    };
+    let mut otherwise = vec![false; kept.len()];
+    for c in &pairs {
+        if let Some(at) = around(c) {
+            let says_it = c.weight <= kept[at].weight && c.strength == kept[at].strength;
+            otherwise[at] |= !says_it;
+        }
+    }
+    pairs.retain(|c| around(c).is_none_or(|at| otherwise[at]));
+    let mut whole = Vec::with_capacity(kept.len());
+    for (group, otherwise) in kept.into_iter().zip(otherwise) {
+        if otherwise {
+            pairs.extend(group.listed()?);
+        } else {
+            whole.push(group);
+        }
+    }
+    Ok((pairs, whole))
+}

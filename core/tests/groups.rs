@@ -1,0 +1,223 @@
+//! A group whose members must be apart against its pairs, one by one.
+
+use mustlink_core::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
+use mustlink_core::constraints::{Constraint, Constraints, Group, Strength, Violations};
+use mustlink_core::knowledge::Knowledge;
+use mustlink_core::{Error, Kind};
+use proptest::prelude::*;
+
+const N: usize = 10;
+
+fn given() -> impl Strategy<Value = (Vec<Constraint>, Vec<Group>)> {
+    let pair = (0..N, 0..N, any::<bool>(), 1u32..4);
+    let pairs = prop::collection::vec(pair, 0..8).prop_map(|all| {
+        let all = all.into_iter().filter(|(i, j, ..)| i != j);
+        all.map(|(i, j, must, w)| {
+            let kind = if must { Kind::MustLink } else { Kind::CannotLink };
+            Constraint::new(i, j, kind).weighing(f64::from(w))
+        })
+        .collect()
+    });
+    let group = (prop::collection::vec(0..N as u32, 0..6), 1u32..4, any::<bool>());
+    let groups = prop::collection::vec(group, 0..4).prop_map(|all| {
+        let group = |(at, (members, w, hard)): (usize, (Vec<u32>, u32, bool))| Group {
+            weight: f64::from(w),
+            strength: hard.then_some(Strength::Hard),
+            ..Group::new(format!("g{at}"), members)
+        };
+        all.into_iter().enumerate().map(group).collect()
+    });
+    (pairs, groups)
+}
+
+/// The same said twice: by groups, and by pairs alone.
+fn both((pairs, groups): (Vec<Constraint>, Vec<Group>)) -> (Constraints, Constraints) {
+    let all = pairs.iter().copied().chain(groups.iter().flat_map(Group::pairs));
+    let plain = Constraints::new(N, all).unwrap();
+    let grouped = Constraints::new(N, pairs).unwrap().with_groups(N, groups).unwrap();
+    (grouped, plain)
+}
+
+/// What is said, in one order.
+fn said(constraints: &[Constraint]) -> Vec<String> {
+    let mut all: Vec<String> = constraints.iter().map(|c| format!("{c:?}")).collect();
+    all.sort();
+    all
+}
+
+fn close(a: Violations, b: Violations) -> bool {
+    let weights = (a.must_weight - b.must_weight).abs() + (a.cannot_weight - b.cannot_weight).abs();
+    (a.must, a.cannot) == (b.must, b.cannot) && weights < 1e-9
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn groups_say_what_their_pairs_say(all in given(), labels in prop::collection::vec(0u32..4, N)) {
+        let (grouped, plain) = both(all);
+        prop_assert_eq!(said(grouped.pairs()), said(plain.pairs()));
+        prop_assert_eq!(grouped.len(), plain.len());
+        for kind in [Kind::MustLink, Kind::CannotLink] {
+            prop_assert_eq!(grouped.count(kind), plain.count(kind));
+        }
+        prop_assert!(close(grouped.violations(&labels), plain.violations(&labels)));
+        let listed = grouped.in_pairs("a test").unwrap();
+        prop_assert!(listed.groups().is_empty());
+        prop_assert_eq!(listed.pairs(), grouped.pairs());
+    }
+
+    #[test]
+    fn groups_follow_their_objects(all in given(), gone in prop::collection::vec(any::<bool>(), N)) {
+        let (grouped, plain) = both(all);
+        let rows: Vec<usize> = (0..N).rev().filter(|&i| !gone[i]).collect();
+        let said = |c: &Constraints| said(c.subset(&rows, N).pairs());
+        prop_assert_eq!(said(&grouped), said(&plain));
+        let (a, b) = (grouped.within(|i| !gone[i]), plain.within(|i| !gone[i]));
+        prop_assert_eq!((a.0.len(), a.1), (b.0.len(), b.1));
+        let map: Vec<_> = (0..N as u32).map(|i| (!gone[i as usize]).then_some(i)).collect();
+        prop_assert_eq!(grouped.renumbered(N, &map).unwrap().1, plain.renumbered(N, &map).unwrap().1);
+        // Rows that become one: both refuse, or both go on.
+        let halves: Vec<_> = (0..N as u32).map(|i| Some(i / 2)).collect();
+        let (a, b) = (grouped.renumbered(N, &halves), plain.renumbered(N, &halves));
+        prop_assert_eq!(a.is_ok(), b.is_ok());
+        if let (Ok(a), Ok(b)) = (a, b) {
+            let pairs = |c: &Constraints| {
+                let mut all: Vec<_> = c.pairs().iter().map(|c| (c.i, c.j, c.kind)).collect();
+                all.sort();
+                all
+            };
+            prop_assert_eq!(pairs(&a.0), pairs(&b.0));
+        }
+    }
+
+    #[test]
+    fn unions_are_those_of_the_pairs(one in given(), other in given()) {
+        let ((a, b), (c, d)) = (both(one), both(other));
+        let (grouped, plain) = (a.union(&c, N).unwrap(), b.union(&d, N).unwrap());
+        let key = |c: &Constraint| (c.i, c.j, c.kind, c.weight.to_bits());
+        let said = |c: &Constraints| {
+            let mut all: Vec<_> = c.pairs().iter().map(key).collect();
+            all.sort();
+            all
+        };
+        prop_assert_eq!(said(&grouped), said(&plain));
+    }
+
+    #[test]
+    fn closures_are_those_of_the_pairs(
+        all in given(), labels in prop::collection::vec(0u32..3, N), k in 1usize..6,
+    ) {
+        let (grouped, plain) = both(all);
+        let close = |c: &Constraints| Closure::new(c, N, OnConflict::Keep).unwrap();
+        let (a, b) = (close(&grouped), close(&plain));
+        for i in 0..N {
+            for j in 0..N {
+                prop_assert_eq!(a.relation(i, j), b.relation(i, j));
+            }
+        }
+        for p in 0..a.components() {
+            prop_assert_eq!(a.apart(p), b.apart(p));
+            prop_assert_eq!(a.is_apart(p), !b.apart(p).is_empty());
+        }
+        prop_assert_eq!(a.chunklets(), b.chunklets());
+        prop_assert_eq!(a.conflicts().len(), b.conflicts().len());
+        prop_assert_eq!(a.pair_counts(), b.pair_counts());
+        prop_assert_eq!(a.violation_counts(&labels), b.violation_counts(&labels));
+        let pairs = |c: &Closure| said(&c.pairs(EntailedWeight::Bottleneck, 1000).unwrap());
+        prop_assert_eq!(pairs(&a), pairs(&b));
+        let chains = |c: &Closure| {
+            let mut all: Vec<_> =
+                c.witnesses().into_iter().map(|w| (w.cannot, w.path.len(), w.links.len())).collect();
+            all.sort();
+            all
+        };
+        prop_assert_eq!(chains(&a), chains(&b));
+        match (a.feasibility(k), b.feasibility(k)) {
+            (Feasibility::Feasible(colours), found) => {
+                prop_assert!(!matches!(found, Feasibility::Infeasible(_)));
+                prop_assert!(colours.iter().all(|&c| (c as usize) < k));
+                let fits = |p: usize| a.apart(p).iter().all(|&q| colours[q as usize] != colours[p]);
+                prop_assert!((0..a.components()).all(fits));
+            }
+            (Feasibility::Infeasible(_), found) => {
+                prop_assert!(!matches!(found, Feasibility::Feasible(_)));
+            }
+            (Feasibility::Unknown, found) => prop_assert!(matches!(found, Feasibility::Unknown)),
+        }
+        for rule in [OnConflict::DropCl, OnConflict::DropWeakest] {
+            let left = |c: &Constraints| Closure::new(c, N, rule).unwrap();
+            prop_assert!(left(&grouped).conflicts().is_empty());
+            if rule == OnConflict::DropCl {
+                let (a, b) = (left(&grouped), left(&plain));
+                prop_assert_eq!(said(a.constraints().pairs()), said(b.constraints().pairs()));
+                prop_assert_eq!(said(a.dropped()), said(b.dropped()));
+            }
+        }
+    }
+
+    #[test]
+    fn knowledge_is_that_of_the_pairs(all in given(), more in prop::collection::vec((0u32..10, 0u32..10, any::<bool>()), 0..8)) {
+        let (grouped, plain) = both(all);
+        let (mut a, mut b) = (Knowledge::new(N, &grouped), Knowledge::new(N, &plain));
+        for (i, j, must) in more.into_iter().filter(|(i, j, _)| i != j) {
+            if must {
+                prop_assert_eq!(a.must(i, j), b.must(i, j));
+            } else {
+                prop_assert_eq!(a.cannot(i, j), b.cannot(i, j));
+            }
+            for x in 0..N as u32 {
+                for y in 0..N as u32 {
+                    prop_assert_eq!(a.relation(x, y), b.relation(x, y));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_group_is_named_where_it_cannot_be_held() {
+    let photo = Group::new("photo", vec![4, 1, 2]);
+    let with = |pairs: &[Constraint]| {
+        let listed = Constraints::new(6, pairs.iter().copied()).unwrap();
+        listed.with_groups(6, [photo.clone()]).unwrap()
+    };
+    let closure = Closure::new(&with(&[]), 6, OnConflict::Error).unwrap();
+    assert_eq!(closure.constraints().listed(), []);
+    assert_eq!(
+        closure.require_feasible(2).unwrap_err().to_string(),
+        "constraints: 2 clusters cannot hold the 3 members of the group \"photo\", which must all be \
+         apart: 1, 2, 4; raise k or split the group"
+    );
+    assert!(closure.require_feasible(3).is_ok());
+    let torn = with(&[Constraint::must(1, 5), Constraint::must(5, 4)]);
+    assert_eq!(
+        Closure::new(&torn, 6, OnConflict::Error).unwrap_err().to_string(),
+        "constraints: cannot-link 1–4 of the group \"photo\" contradicts must-links 1–5–4"
+    );
+}
+
+#[test]
+fn large_groups_are_never_pairs() {
+    // 2 · 10⁹ pairs each: whoever listed them would not come to an end here.
+    let n = 200_000;
+    let groups = (0..3u32).map(|g| {
+        let members = (0..n as u32).filter(|i| i % 3 == g).collect();
+        Group::new(format!("g{g}"), members)
+    });
+    // Must-links from group to group, as one voice in many recordings.
+    let links = (0..1000).map(|i| Constraint::must(3 * i, 3 * i + 1));
+    let given = Constraints::new(n, links).unwrap().with_groups(n, groups).unwrap();
+    assert_eq!(given.listed().len(), 1000);
+    let closure = Closure::new(&given, n, OnConflict::Error).unwrap();
+    assert_eq!(closure.relation(0, 3), Some(Kind::CannotLink));
+    assert_eq!(closure.relation(1, 3), Some(Kind::CannotLink));
+    assert_eq!(closure.relation(2, 3), None);
+    assert!(closure.require_feasible(100).is_err());
+    let labels: Vec<u32> = (0..n as u32).map(|i| i / 3).collect();
+    assert_eq!(given.violations(&labels).cannot, 0);
+    assert_eq!(given.violations(&vec![0; n]).cannot, given.grouped_pairs());
+    assert_eq!(Knowledge::new(n, &given).relation(1, 3), Some(Kind::CannotLink));
+    let refused = given.in_pairs("pck_means").unwrap_err();
+    assert!(matches!(refused, Error::TooManyGroupPairs { .. }), "{refused}");
+}
