@@ -500,7 +500,7 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     assert_eq!(done.status, 0, "{}", done.err);
     let all = done.json()["methods"].as_array().unwrap().clone();
     assert_eq!((&all[0]["name"], all.len()), (&serde_json::json!("auto"), 37));
-    let ari = |m: &serde_json::Value| m["ari"].as_f64().unwrap();
+    let ari = |m: &Value| m["ari"].as_f64().unwrap();
     assert!(all.windows(2).all(|w| ari(&w[0]) >= ari(&w[1])));
     // The file it writes clusters.
     assert!(bench.read("method.toml").contains("auto"));

@@ -1,12 +1,12 @@
 //! Selectors that choose all their pairs beforehand.
 
 use mustlink_core::prelude::*;
-use mustlink_query_selectors::Pool;
 use mustlink_query_selectors::co_association_band::CoAssociationBand;
 use mustlink_query_selectors::fixed_list::FixedList;
 use mustlink_query_selectors::imputed_pairs::{ImputedPairs, Side};
 use mustlink_query_selectors::pair_disagreement::PairDisagreement;
 use mustlink_query_selectors::pair_entropy::PairEntropy;
+use mustlink_query_selectors::{Limits, Pool};
 
 use crate::committee::{E12, given, twelve};
 use crate::support::{questions, select, truth};
@@ -25,7 +25,7 @@ fn asked(selector: &dyn QuerySelector, seed: u64) -> Vec<(u32, u32)> {
 #[test]
 fn the_most_divided_pairs_come_first_and_no_object_too_often() {
     let (generator, per_object, skip_entailed) = (given(&E12), 2, false);
-    let pool = Pool { generator, per_object, ..Pool::default() };
+    let pool = Pool { generator, limits: Limits { per_object, ..Limits::default() } };
     let entropy = PairEntropy { pool: pool.clone(), skip_entailed };
     let weights = Some(vec![1.0; 5]);
     let disagreement = PairDisagreement { pool: pool.clone(), skip_entailed, weights };
