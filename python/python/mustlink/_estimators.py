@@ -700,6 +700,8 @@ class COPKMeans(Clusterer):
     all components that cannot-links connect with it. From then on these keep their clusters, and
     those that cannot-links connect within two clusters exchange them (a Kempe chain) while the
     distortion falls. A labelling that comes back ends the run with the best one since.
+    A group whose members must all be apart, and of whose objects nothing else is said, is placed whole in
+    each sweep: one object a cluster, by the linear assignment of smallest total distance.
 
     **Input and output**
 
@@ -715,7 +717,7 @@ class COPKMeans(Clusterer):
 
     **Cost and randomness**
 
-    O(sweeps · (n·k·d + components · k + cannot-linked components)), and where components are exchanged
+    O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)), and where components are exchanged
     their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
     connect. Random: first centres and order.
 
