@@ -17,8 +17,8 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::attempts::Attempts;
-use crate::parts::matched_groups::MatchedGroups;
 use crate::parts::complete_search::{CompleteSearch, total_distances};
+use crate::parts::matched_groups::MatchedGroups;
 
 /// What is placed at once.
 #[options]
