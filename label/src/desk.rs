@@ -1,19 +1,16 @@
 //! Where the driver's questions meet a person's answers.
 
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use mustlink_core::constraints::Kind;
 use mustlink_core::roles::{Answer, Outcome, QueryId, Question, Refusal, Reply, Respondent};
 use mustlink_core::{Context, Result};
 
 use crate::chain::Statements;
-use crate::session::{Shared, next};
+use crate::state::{ENTAILED, Shared, kind};
 use crate::view::Open;
-
-/// Who answers what follows from earlier answers.
-pub(crate) const ENTAILED: &str = "entailed";
 
 /// What a session is told.
 pub(crate) enum Command {
@@ -39,14 +36,19 @@ pub(crate) struct Desk<'a> {
     pub then: Option<Command>,
 }
 
-/// The relation that a reply states.
-pub(crate) fn kind(reply: Reply) -> Option<Kind> {
-    match reply {
-        Reply::MustLink => Some(Kind::MustLink),
-        Reply::CannotLink => Some(Kind::CannotLink),
-        Reply::DontKnow => None,
+/// The next command; an interrupt, or that nobody holds the session any more, is a quit.
+pub(crate) fn next(commands: &Receiver<Command>, ctx: &Context) -> Command {
+    loop {
+        match commands.recv_timeout(LOOK) {
+            Ok(command) => return command,
+            Err(RecvTimeoutError::Timeout) if ctx.check().is_ok() => {}
+            Err(_) => return Command::Quit,
+        }
     }
 }
+
+/// Between two looks for an interrupt.
+const LOOK: Duration = Duration::from_millis(100);
 
 impl Desk<'_> {
     fn take(&mut self, question: &Question, answer: Answer) -> Outcome {

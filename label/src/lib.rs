@@ -11,6 +11,7 @@ mod page;
 mod server;
 mod session;
 mod show;
+mod state;
 mod view;
 
 pub use chain::{Link, Statements};

@@ -1,22 +1,22 @@
 //! A labelling session: one selector, one ledger, one person.
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::knowledge::Knowledge;
-use mustlink_core::roles::{Answer, Oracle, QueryId, Question, Reply};
+use mustlink_core::roles::{Answer, Oracle, QueryId, Reply};
 use mustlink_core::selection::{Record, Recorded, Selection};
-use mustlink_core::{Constraint, Context, Problem, Result};
+use mustlink_core::{Context, Problem, Result};
 use mustlink_experiments::Single;
 use mustlink_ledger::{Durability, Ledger};
 
 use crate::chain::{Link, Statements};
-use crate::desk::{Command, Desk, ENTAILED, kind};
-use crate::view::{Counts, Entry, Open, View};
+use crate::desk::{Command, Desk, next};
+use crate::state::{ENTAILED, Shared, State, is_own, kind};
+use crate::view::View;
 
 /// What a person does.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,136 +50,6 @@ pub enum Trouble {
     Nothing,
     /// It contradicts earlier answers: the shortest chain of them.
     Conflict(Vec<Link>),
-}
-
-#[derive(Default)]
-struct State {
-    view: View,
-    given: Constraints,
-    n: usize,
-    budget: Option<usize>,
-    /// The act of this turn is under way.
-    busy: bool,
-}
-
-impl State {
-    fn statements(&self, without: Option<QueryId>) -> Statements {
-        let mut all = Statements::new(&self.given);
-        for e in self.view.entries.iter().filter(|e| Some(e.id) != without) {
-            if let Some(kind) = kind(e.reply) {
-                all.add(e.subject, e.reference, kind, Some(e.id));
-            }
-        }
-        all
-    }
-
-    fn count(&mut self) {
-        let entries = &self.view.entries;
-        let of = |reply| entries.iter().filter(|e| e.reply == reply).count();
-        let answered = self.view.counts.answered;
-        let counts = Counts {
-            same: of(Reply::MustLink),
-            different: of(Reply::CannotLink),
-            unsure: of(Reply::DontKnow),
-            left: self.budget.map(|budget| budget.saturating_sub(answered)),
-            retracted: answered.saturating_sub(entries.len()),
-            answered,
-            free: self.free(),
-        };
-        self.view.counts = counts;
-    }
-
-    /// Pairs that follow and were neither given nor answered.
-    fn free(&self) -> u64 {
-        let known = self.view.entries.iter().filter_map(|e| {
-            let (i, j) = (e.subject as usize, e.reference as usize);
-            Some(Constraint::new(i, j, kind(e.reply)?))
-        });
-        let all = Constraints::new(self.n, known).and_then(|c| self.given.union(&c, self.n));
-        let closed = all.and_then(|all| {
-            let said = all.len() as u64;
-            Ok((said, Closure::new(&all, self.n, OnConflict::DropCl)?))
-        });
-        closed.map_or(0, |(said, closure)| {
-            let (must, cannot) = closure.pair_counts();
-            (must + cannot).saturating_sub(said)
-        })
-    }
-}
-
-/// What both threads see.
-#[derive(Default)]
-pub(crate) struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
-    }
-
-    fn change(&self, f: impl FnOnce(&mut State)) {
-        let mut state = self.lock();
-        f(&mut state);
-        state.busy = false;
-        state.view.turn += 1;
-        self.changed.notify_all();
-    }
-
-    pub fn open(&self, open: Open) {
-        self.change(|state| {
-            state.count();
-            state.view.open = Some(open);
-        });
-    }
-
-    pub fn answered(&self, question: &Question, answer: &Answer) {
-        let mut state = self.lock();
-        state.view.open = None;
-        state.view.counts.answered += 1;
-        let recorded = Recorded {
-            id: question.id,
-            subject: question.subject,
-            reference: question.reference,
-            answer: answer.clone(),
-            retracted: false,
-        };
-        state.view.entries.push(entry(&recorded));
-    }
-
-    /// What the ledger holds before a run.
-    fn begin(&self, answers: &[Recorded]) {
-        let mut state = self.lock();
-        state.view.open = None;
-        state.view.ended = None;
-        let own = answers.iter().filter(|r| is_own(&r.answer));
-        state.view.counts.answered = own.clone().filter(|r| r.answer.cost > 0.0).count();
-        state.view.entries = own.filter(|r| !r.retracted).map(entry).collect();
-    }
-
-    fn ended(&self, why: String) {
-        self.change(|state| {
-            state.count();
-            state.view.open = None;
-            state.view.ended = Some(why);
-        });
-    }
-}
-
-fn is_own(answer: &Answer) -> bool {
-    answer.annotator.as_deref() != Some(ENTAILED)
-}
-
-fn entry(recorded: &Recorded) -> Entry {
-    Entry {
-        id: recorded.id,
-        subject: recorded.subject,
-        reference: recorded.reference,
-        reply: recorded.answer.reply,
-        note: recorded.answer.note.clone(),
-        elapsed_ms: recorded.answer.elapsed_ms,
-    }
 }
 
 /// A session under way: cheap to share between threads.
@@ -343,20 +213,6 @@ impl Work {
         }
     }
 }
-
-/// The next command; an interrupt, or that nobody holds the session any more, is a quit.
-pub(crate) fn next(commands: &Receiver<Command>, ctx: &Context) -> Command {
-    loop {
-        match commands.recv_timeout(LOOK) {
-            Ok(command) => return command,
-            Err(RecvTimeoutError::Timeout) if ctx.check().is_ok() => {}
-            Err(_) => return Command::Quit,
-        }
-    }
-}
-
-/// Between two looks for an interrupt.
-const LOOK: Duration = Duration::from_millis(100);
 
 fn ending(closed: Option<&str>) -> &'static str {
     match closed {
