@@ -176,7 +176,9 @@ impl SetsOf {
 fn parted(n: usize, groups: Vec<Group>) -> Result<(Vec<Group>, Vec<Constraint>)> {
     let (mut kept, mut listed): (Vec<Group>, Vec<Constraint>) = Default::default();
     let mut of: Vec<Vec<u32>> = vec![Vec::new(); if groups.is_empty() { 0 } else { n }];
-    for group in groups {
+    for mut group in groups {
+        group.members.sort_unstable();
+        group.members.dedup();
         group.check(n)?;
         if group.members.len() < 2 || group.weight == 0.0 {
             continue;

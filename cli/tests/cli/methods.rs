@@ -504,7 +504,7 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     assert!(all.windows(2).all(|w| ari(&w[0]) >= ari(&w[1])));
     // The file it writes clusters.
     assert!(bench.read("method.toml").contains("auto"));
-    std::fs::write(bench.path("p.csv"), "i,j,type\n0,1,ML\n0,3,CL\n").unwrap();
+    std::fs::write(bench.path("p.csv"), "i,j,type\n0,1,must_link\n0,3,cannot_link\n").unwrap();
     let done = bench.run("cluster --data f.csv --constraints p.csv --method method.toml");
     assert_eq!(done.status, 0, "{}", done.err);
     // As many answers as constraints are given; without any, methods that read none.

@@ -37,7 +37,6 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         }),
         Law::always(choices::LAW, options_count),
         Law::always("every_constraint_counts", every_constraint_counts),
-        Law::always("groups_are_their_pairs", groups_are_their_pairs),
         Law::always("memory_covers_the_result", memory_covers),
     ];
     laws.extend(runs::laws());
@@ -97,18 +96,6 @@ fn given_are_kept(p: &Plugin) -> Verdict {
             ensure!(kept, "({}, {}) was given and is gone", c.i, c.j);
         }
     }
-    Ok(())
-}
-
-fn groups_are_their_pairs(p: &Plugin) -> Verdict {
-    let (problem, classes, given) = setting(p, 3);
-    let grouped = fixtures::with_groups(&given, &classes);
-    let listed = grouped.in_pairs("this law").map_err(|e| e.to_string())?;
-    let run = |given: &Constraints| {
-        let out = made(p, &problem, given, &classes, &Context::new(3));
-        out.map(|out| format!("{out:?}")).map_err(|e| e.to_string())
-    };
-    ensure!(run(&grouped)? == run(&listed)?, "groups are spread otherwise than their pairs");
     Ok(())
 }
 

@@ -27,7 +27,7 @@ pub struct FlawedClusterer {
     pub hard: bool,
 }
 
-const FLAWS: [(&str, &str); 47] = [
+const FLAWS: [(&str, &str); 48] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -55,6 +55,7 @@ const FLAWS: [(&str, &str); 47] = [
     ("looks at the cancel flag before its loop alone", "looks_every_sweep"),
     ("ignores the weight", "every_option_changes_something"),
     ("ignores the limit of sweeps", "every_option_changes_something"),
+    ("declares that it reads groups and fails on them", "groups_are_their_pairs"),
     ("ignores constraints", "must_links_change_something"),
     ("ignores constraints, too", "cannot_links_change_something"),
     ("ignores must-links", "must_links_change_something"),
@@ -154,6 +155,11 @@ impl FlawedClusterer {
             {
                 let witness = error::Infeasible::Blocked(vec![0]);
                 return Err(Error::InfeasibleConstraints { k, witness });
+            }
+            "declares that it reads groups and fails on them"
+                if !problem.constraints.groups().is_empty() =>
+            {
+                return Err(Error::NumericalFailure { place: "a group".into() });
             }
             "runs out of time" => return Err(Error::TimedOut { seconds: 0.1 }),
             "declares sparse rows and cannot read them" => {
@@ -345,6 +351,7 @@ impl BaseClusterer for FlawedClusterer {
             hard_must: self.hard,
             hard_cannot: self.hard && self.has("promises cannot-links and looks at none"),
             gives_centers: true,
+            reads_groups: self.has("declares that it reads groups and fails on them"),
             needs_setup: self.has("runs without its setup"),
             ..Properties::default()
         }

@@ -20,7 +20,7 @@ pub struct FlawedMetric {
     pub power: f64,
 }
 
-const FLAWS: [(&str, &str); 19] = [
+const FLAWS: [(&str, &str); 20] = [
     ("is not a number for one cluster", "score_is_in_range"),
     ("goes beyond its range", "score_is_in_range"),
     ("divides by the spread of the data", "score_is_in_range"),
@@ -35,6 +35,7 @@ const FLAWS: [(&str, &str); 19] = [
     ("takes an unknown class for a class", "unknown_class_leaves_the_scope"),
     ("does not declare that it reads constraints", "needs_are_declared"),
     ("declares constraints and scores without", "needs_are_declared"),
+    ("counts constraints that are listed alone", "groups_are_their_pairs"),
     ("takes fewer classes than objects", "lengths_must_fit"),
     ("ignores the power", "every_option_changes_something"),
     ("adds what the clock says", "scope_of_all_is_no_scope"),
@@ -134,6 +135,10 @@ impl Metric for FlawedMetric {
                 Some(c) if !c.is_empty() => 0.5 * score,
                 _ => score,
             },
+            "counts constraints that are listed alone" => match input.constraints {
+                Some(c) => score / (1 + c.listed().len()) as f64,
+                None => return Ok(None),
+            },
             "adds what the clock says" => score * (1.0 - 1e-6 * (clock() % 1000) as f64),
             _ => score,
         }))
@@ -143,7 +148,8 @@ impl Metric for FlawedMetric {
         MetricProperties {
             symmetric: true,
             perfect: Some(1.0),
-            needs_constraints: self.has("declares constraints and scores without"),
+            needs_constraints: self.has("declares constraints and scores without")
+                || self.has("counts constraints that are listed alone"),
             ..MetricProperties::default()
         }
     }
