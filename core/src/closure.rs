@@ -252,10 +252,12 @@ impl Closure {
         &self.cliques
     }
 
-    /// Whether nothing is said of the components of clique `g` but that they are apart from each other.
+    /// Whether nothing is said of the objects of clique `g` but that they are apart from each other.
     pub fn is_alone(&self, g: usize) -> bool {
         let alone = |&p: &u32| {
-            self.edges[p as usize].is_empty() && self.cliques_of.of(p as usize).len() == 1
+            let p = p as usize;
+            let apart = self.edges[p].is_empty() && self.cliques_of.of(p).len() == 1;
+            apart && self.members(p).len() == 1
         };
         self.cliques[g].iter().all(alone)
     }

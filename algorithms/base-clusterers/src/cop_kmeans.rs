@@ -364,6 +364,18 @@ mod tests {
     }
 
     #[test]
+    fn a_group_of_which_more_is_said_is_held_as_well() {
+        // 0, 1 and 2 apart and nearest to the same centre; 1 is with 3, which nothing else holds.
+        let p = line(&[0.0, 0.1, 0.2, 5.0, 9.0, 9.1], 3, &[Constraint::must(1, 3)]);
+        let group = [Group::new("photo", vec![0, 1, 2])];
+        let all = (*p.constraints).clone().with_groups(6, group).unwrap();
+        for seed in 0..9 {
+            let c = run(&CopKMeans::default(), &p.clone().with_constraints(all.clone()), seed);
+            assert_eq!(all.violations(&c.labels).total(), 0, "{:?}", c.labels);
+        }
+    }
+
+    #[test]
     fn the_first_object_decides_for_its_component_or_all_do() {
         // 0 and 9 together: 0 is nearer to the centre at 1, both together to that at 8.
         let p = line(&[0.0, 9.0], 2, &[Constraint::must(0, 1)]);

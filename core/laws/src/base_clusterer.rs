@@ -333,27 +333,34 @@ fn feasible_sets_are_met(p: &Plugin) -> Verdict {
 fn groups_are_their_pairs(p: &Plugin) -> Verdict {
     for seed in 1..4 {
         let (problem, classes) = constrained(p, seed, 12);
-        let grouped = fixtures::with_groups(&problem.constraints, &classes);
-        let listed = grouped.in_pairs("this law").map_err(|e| e.to_string())?;
-        let run = |constraints: &Constraints| {
-            let problem = problem.clone().with_constraints(constraints.clone());
-            attempt(p, &problem, &fixtures::context(seed)).map_err(|e| e.to_string())
-        };
-        match (run(&grouped), run(&listed)) {
-            (Ok(one), Ok(other)) if p.properties().reads_groups => {
-                let broken = (one.violations.cannot, other.violations.cannot);
-                let promised = p.properties().hard_cannot;
-                ensure!(!promised || broken == (0, 0), "groups and pairs broken: {broken:?}");
-            }
-            (Ok(one), Ok(other)) => {
-                let same = one.clustering.labels == other.clustering.labels
-                    && one.violations_closed == other.violations_closed;
-                ensure!(same, "groups give other labels than their pairs");
-            }
-            (one, other) => {
-                let (one, other) = (one.map(|run| run.seconds), other.map(|run| run.seconds));
-                ensure!(one.is_err() && other.is_err(), "groups give {one:?}, pairs {other:?}");
-            }
+        // Groups of which anything is said, and one of which an object is must-linked to one in none.
+        for given in [(*problem.constraints).clone(), fixtures::tied(&classes)] {
+            grouped_and_listed(p, &problem, &fixtures::with_groups(&given, &classes), seed)?;
+        }
+    }
+    Ok(())
+}
+
+fn grouped_and_listed(p: &Plugin, problem: &Problem, grouped: &Constraints, seed: u64) -> Verdict {
+    let listed = grouped.in_pairs("this law").map_err(|e| e.to_string())?;
+    let run = |constraints: &Constraints| {
+        let problem = problem.clone().with_constraints(constraints.clone());
+        attempt(p, &problem, &fixtures::context(seed)).map_err(|e| e.to_string())
+    };
+    match (run(grouped), run(&listed)) {
+        (Ok(one), Ok(other)) if p.properties().reads_groups => {
+            let broken = (one.violations.cannot, other.violations.cannot);
+            let promised = p.properties().hard_cannot;
+            ensure!(!promised || broken == (0, 0), "groups and pairs broken: {broken:?}");
+        }
+        (Ok(one), Ok(other)) => {
+            let same = one.clustering.labels == other.clustering.labels
+                && one.violations_closed == other.violations_closed;
+            ensure!(same, "groups give other labels than their pairs");
+        }
+        (one, other) => {
+            let (one, other) = (one.map(|run| run.seconds), other.map(|run| run.seconds));
+            ensure!(one.is_err() && other.is_err(), "groups give {one:?}, pairs {other:?}");
         }
     }
     Ok(())

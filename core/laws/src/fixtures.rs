@@ -196,6 +196,13 @@ pub fn true_constraints(classes: &[u32], count: usize, seed: u64) -> Constraints
     Constraints::new(n, pairs).expect("in range")
 }
 
+/// One must-link: of an object that [`with_groups`] puts into a group and one of its class that is in none.
+pub fn tied(classes: &[u32]) -> Constraints {
+    let of_the_first: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == 0).collect();
+    let link = Constraint::must(of_the_first[0], of_the_first[4]);
+    Constraints::new(classes.len(), [link]).expect("in range")
+}
+
 /// `given`, and groups with one object of each class, as many as the smallest class allows up to four.
 pub fn with_groups(given: &Constraints, classes: &[u32]) -> Constraints {
     let k = classes.iter().max().map_or(0, |&c| c + 1);

@@ -11,17 +11,15 @@ use mustlink_kernels::distance::points::Points;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Groups of single objects, of which nothing else is said.
+/// Groups of which nothing else is said.
 pub(crate) struct MatchedGroups {
     groups: Vec<Vec<u32>>,
 }
 
 impl MatchedGroups {
-    /// Those of `closure`. Components of several objects are left to whoever places components.
+    /// Those of `closure`. The others are left to whoever places components.
     pub(crate) fn new(closure: &Closure) -> Self {
-        let single = |&p: &u32| closure.members(p as usize).len() == 1;
-        let lone = (0..closure.cliques().len())
-            .filter(|&g| closure.is_alone(g) && closure.cliques()[g].iter().all(single));
+        let lone = (0..closure.cliques().len()).filter(|&g| closure.is_alone(g));
         let members = |g: usize| {
             closure.cliques()[g].iter().map(|&p| closure.members(p as usize)[0]).collect()
         };
