@@ -1,11 +1,9 @@
 //! Which answers would tell the methods apart that cannot be told apart yet?
 
-use std::collections::HashSet;
-
-use mustlink_core::knowledge::{ENTAILED, Knowledge, Learned};
 use mustlink_core::prelude::*;
 
 use crate::parts::checks::{labels_all, not_open};
+use crate::parts::pair_list::PairList;
 use crate::parts::pair_pool::{Limits, most_disputed};
 
 /// Pairs that the tied candidates of `auto` put together and apart in equal parts.
@@ -53,15 +51,10 @@ impl QuerySelector for CandidateDisagreement {
             options: self.clone(),
             problem: problem.clone(),
             ctx: ctx.clone(),
-            knowledge: Knowledge::new(problem.n(), &problem.constraints),
+            list: PairList::empty(problem, self.skip_entailed, "disputed"),
             answers: Vec::new(),
-            pairs: Vec::new().into_iter(),
             left: self.first,
-            passed: HashSet::new(),
-            open: None,
-            next_id: 0,
             requests: 0,
-            events: Vec::new(),
         };
         run.rank(|_, _| 0.0)?;
         Ok(Box::new(run))
@@ -85,82 +78,40 @@ struct Run {
     options: CandidateDisagreement,
     problem: Problem,
     ctx: Context,
-    knowledge: Knowledge,
+    /// Pairs by decreasing score.
+    list: PairList,
     /// What was answered and does not contradict what was known.
     answers: Vec<Constraint>,
-    /// Pairs by decreasing score.
-    pairs: std::vec::IntoIter<(u32, u32)>,
     /// Questions until the next clustering.
     left: usize,
-    /// Entailed pairs that were passed over: the same pair may come up after every clustering.
-    passed: HashSet<(u32, u32)>,
-    open: Option<(QueryId, u32, u32)>,
-    next_id: QueryId,
     requests: RequestId,
-    events: Vec<Event>,
 }
 
 impl Run {
-    /// Puts the pairs in the order of `score`, and opens the first question.
+    /// Puts the pairs in the order of `score`.
     fn rank(&mut self, score: impl Fn(u32, u32) -> f64 + Sync) -> Result<()> {
         let ctx = self.ctx.child("pairs").index(self.requests as usize);
-        let pairs = most_disputed(&self.problem, &self.options.limits, score, &ctx)?;
-        self.pairs = pairs.into_iter();
-        self.advance();
+        self.list.put(most_disputed(&self.problem, &self.options.limits, score, &ctx)?);
         Ok(())
-    }
-
-    fn advance(&mut self) {
-        self.open = None;
-        for (i, j) in self.pairs.by_ref() {
-            if self.knowledge.was_asked(i, j) {
-                continue;
-            }
-            if self.options.skip_entailed
-                && let Some(kind) = self.knowledge.relation(i, j)
-            {
-                if self.passed.insert((i, j)) {
-                    self.events.push(Event::Inferred { i, j, kind, rule: ENTAILED.into() });
-                }
-                continue;
-            }
-            self.open = Some((self.next_id, i, j));
-            self.next_id += 1;
-            return;
-        }
     }
 }
 
 impl Inquiry for Run {
     fn step(&mut self) -> Result<Step> {
-        if self.left == 0 {
-            let answers = Constraints::new(self.problem.n(), self.answers.iter().copied())?;
-            let constraints = self.problem.constraints.union(&answers, self.problem.n())?;
-            return Ok(Step::NeedClustering { request: self.requests, constraints });
+        if self.left > 0 {
+            return self.list.step();
         }
-        Ok(match self.open {
-            Some((id, subject, reference)) => {
-                Step::Ask { id, subject, reference, purpose: "disputed" }
-            }
-            None => Step::Done(Done::Exhausted),
-        })
+        let answers = Constraints::new(self.problem.n(), self.answers.iter().copied())?;
+        let constraints = self.problem.constraints.union(&answers, self.problem.n())?;
+        Ok(Step::NeedClustering { request: self.requests, constraints })
     }
 
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
-        let Some((_, i, j)) = self.open.filter(|o| o.0 == id && self.left > 0) else {
+        if self.left == 0 {
             return Err(not_open(id));
-        };
-        match (self.knowledge.tell(i, j, reply), reply) {
-            (Learned::Conflict, _) => self.events.push(Event::Conflict { id }),
-            (_, Reply::MustLink) => self.answers.push(Constraint::must(i as usize, j as usize)),
-            (_, Reply::CannotLink) => self.answers.push(Constraint::cannot(i as usize, j as usize)),
-            (_, Reply::DontKnow) => {}
         }
+        self.answers.extend(self.list.learn(id, reply)?);
         self.left -= 1;
-        self.open = None;
-        if self.left > 0 {
-            self.advance();
-        }
         Ok(())
     }
 
@@ -189,7 +140,7 @@ impl Inquiry for Run {
     }
 
     fn drain(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        self.list.drain()
     }
 }
 

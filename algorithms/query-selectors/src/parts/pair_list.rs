@@ -1,6 +1,7 @@
 //! How are pairs asked that were all chosen beforehand?
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use mustlink_core::knowledge::{ENTAILED, Knowledge, Learned};
 use mustlink_core::prelude::*;
@@ -28,6 +29,8 @@ pub struct PairList {
     skip_entailed: bool,
     purpose: &'static str,
     pairs: std::vec::IntoIter<(u32, u32)>,
+    /// Entailed pairs that were passed over.
+    passed: HashSet<(u32, u32)>,
     next_id: QueryId,
     open: Option<(QueryId, u32, u32)>,
     events: Vec<Event>,
@@ -42,17 +45,53 @@ impl PairList {
         skip_entailed: bool,
         purpose: &'static str,
     ) -> Box<dyn Inquiry> {
-        let mut run = PairList {
+        let mut list = PairList::empty(problem, skip_entailed, purpose);
+        list.put(pairs);
+        Box::new(list)
+    }
+
+    /// One without pairs, into which they are [`put`](PairList::put) as they are chosen.
+    pub fn empty(problem: &Problem, skip_entailed: bool, purpose: &'static str) -> Self {
+        PairList {
             knowledge: Knowledge::new(problem.n(), &problem.constraints),
             skip_entailed,
             purpose,
-            pairs: pairs.into_iter(),
+            pairs: Vec::new().into_iter(),
+            passed: HashSet::new(),
             next_id: 0,
             open: None,
             events: Vec::new(),
+        }
+    }
+
+    /// Asks about `pairs` in the place of those that are left, none that was asked before.
+    pub fn put(&mut self, mut pairs: Vec<(u32, u32)>) {
+        pairs.retain(|&(i, j)| !self.knowledge.was_asked(i, j));
+        self.pairs = pairs.into_iter();
+        // A question that was not answered gives its number to the next.
+        self.next_id -= u64::from(self.open.is_some());
+        self.advance();
+    }
+
+    /// Takes the reply to query `id`, and says what it says of which pair; `None` where it contradicts what
+    /// was known, or says nothing.
+    ///
+    /// # Errors
+    /// An id that is not the open one.
+    pub fn learn(&mut self, id: QueryId, reply: Reply) -> Result<Option<Constraint>> {
+        let Some((_, i, j)) = self.open.filter(|o| o.0 == id) else { return Err(not_open(id)) };
+        let learned = self.knowledge.tell(i, j, reply);
+        if learned == Learned::Conflict {
+            self.events.push(Event::Conflict { id });
+        }
+        self.advance();
+        let kind = match reply {
+            Reply::MustLink => Kind::MustLink,
+            Reply::CannotLink => Kind::CannotLink,
+            Reply::DontKnow => return Ok(None),
         };
-        run.advance();
-        Box::new(run)
+        let said = Constraint::new(i as usize, j as usize, kind);
+        Ok((learned != Learned::Conflict).then_some(said))
     }
 
     fn advance(&mut self) {
@@ -61,7 +100,10 @@ impl PairList {
             if self.skip_entailed
                 && let Some(kind) = self.knowledge.relation(i, j)
             {
-                self.events.push(Event::Inferred { i, j, kind, rule: ENTAILED.into() });
+                // Said once, however often the pair is put.
+                if self.passed.insert((i, j)) {
+                    self.events.push(Event::Inferred { i, j, kind, rule: ENTAILED.into() });
+                }
                 continue;
             }
             self.open = Some((self.next_id, i, j));
@@ -82,12 +124,7 @@ impl Inquiry for PairList {
     }
 
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
-        let Some((_, i, j)) = self.open.filter(|o| o.0 == id) else { return Err(not_open(id)) };
-        if self.knowledge.tell(i, j, reply) == Learned::Conflict {
-            self.events.push(Event::Conflict { id });
-        }
-        self.advance();
-        Ok(())
+        self.learn(id, reply).map(|_| ())
     }
 
     fn drain(&mut self) -> Vec<Event> {
