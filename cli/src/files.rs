@@ -21,10 +21,6 @@ pub(crate) struct ColumnArgs {
     /// and cannot-links; -1, NA, ? and empty cells are unknown
     #[arg(long, value_name = "COLUMN")]
     pub labels: Option<String>,
-    /// Column of a CSV with the name of a group for some objects, whose members must all be apart: the photo
-    /// that they are in, the recording in which they speak; empty cells are in no group
-    #[arg(long, value_name = "COLUMN")]
-    pub apart: Option<String>,
     /// Column of a CSV with text that people are shown who answer
     #[arg(long, value_name = "COLUMN")]
     pub display: Option<String>,
@@ -56,7 +52,6 @@ impl ColumnArgs {
         OpenOptions {
             class_column: self.class.clone(),
             known_column: self.labels.clone(),
-            apart_column: self.apart.clone(),
             id_column: self.id.clone(),
             display_column: self.display.clone(),
             features: self.features.clone(),

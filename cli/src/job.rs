@@ -14,7 +14,7 @@ use mustlink::method::Method;
 use mustlink::roles::Transform;
 use mustlink::selection::{Contradicting, Selection};
 use mustlink::{DataKind, Error, Problem, Result};
-use mustlink_datasets::Dataset;
+use mustlink_datasets::{Dataset, OpenOptions};
 use mustlink_experiments::{Asked, Single, notices};
 use serde_json::Value;
 
@@ -54,7 +54,8 @@ impl Job {
         if args.data == "-" && args.constraints.as_deref() == Some("-") {
             return Err(Failure::usage("--data and --constraints cannot both be -"));
         }
-        let open = args.columns.open_options(&args.data_dir);
+        let columns = args.columns.open_options(&args.data_dir);
+        let open = OpenOptions { apart_column: args.apart.clone(), ..columns };
         // A slip in the method file is found before a large data set is read.
         let document = args.method.as_deref().map(file_kind::document).transpose()?;
         let original = mustlink_datasets::open(&args.data, &open)?;
@@ -85,7 +86,7 @@ impl Job {
         let mut config = serde_json::to_value(&file).unwrap_or_default();
         config::own_names(&mut config);
         let method = file.into_method();
-        let person = asks_a_person(&method);
+        let person = args.answered_by_hand || asks_a_person(&method);
         let spinner = Spinner::start(!args.quiet && !person);
         let ctx = Single::context_of(&original, seed)
             .cancel(interrupt::flag())

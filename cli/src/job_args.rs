@@ -18,6 +18,9 @@ pub(crate) struct JobArgs {
     /// What clusters where nothing is named is one method, not a choice among many.
     #[arg(skip)]
     pub one_method: bool,
+    /// Somebody answers meanwhile: nothing moves on the screen.
+    #[arg(skip)]
+    pub answered_by_hand: bool,
     /// Method file. Absent: auto where anything constrains, which tries many methods; pck_means with
     /// weight = "auto" where one method is needed (--weights, --save-model, a selector that asks by
     /// clusters); else kmeans; for sparse data these two with distortion = "cosine"
@@ -45,6 +48,10 @@ pub(crate) struct JobArgs {
     pub constraints: Option<String>,
     #[command(flatten)]
     pub columns: ColumnArgs,
+    /// Column of a CSV with the name of a group for some objects, whose members must all be apart: the photo
+    /// that they are in, the recording in which they speak; empty cells are in no group
+    #[arg(long, value_name = "COLUMN")]
+    pub apart: Option<String>,
     /// Most questions asked. Absent: until the selector is done
     #[arg(long, value_name = "Q", value_parser = options::count, allow_negative_numbers = true)]
     pub budget: Option<usize>,
@@ -81,6 +88,24 @@ impl JobArgs {
             ("--constraints", self.constraints.as_deref()),
             ("--ledger", self.ledger.as_deref().and_then(Path::to_str)),
         ]
+    }
+
+    /// The first of these options that is given, for verbs that do not read all of them.
+    pub fn given(&self, options: &[&'static str]) -> Option<&'static str> {
+        let is_given = |option: &str| match option {
+            "--method" => self.method.is_some(),
+            "--clusterer" => self.clusterer.is_some(),
+            "--selector" => self.selector.is_some(),
+            "--oracle" => self.oracle.is_some(),
+            "--set" => !self.sets.is_empty(),
+            "--k" => self.k.is_some(),
+            "--constraints" => self.constraints.is_some(),
+            "--apart" => self.apart.is_some(),
+            "--budget" => self.budget.is_some(),
+            "--ledger" => self.ledger.is_some(),
+            other => unreachable!("{other} is no option that a verb refuses"),
+        };
+        options.iter().copied().find(|option| is_given(option))
     }
 
     /// Where relative paths in options start: at the method file.

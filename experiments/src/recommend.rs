@@ -100,7 +100,10 @@ pub fn recommend(wanted: &Wanted, shape: &Shape) -> Result<Recommendation> {
             found.map_or((String::new(), 0.0), |(set, ari)| (set.to_string(), *ari))
         };
         let best = |set: &str| {
-            found.values().filter_map(|of| of.get(set)).fold(0.0, |a: f64, &b| a.max(b))
+            found
+                .values()
+                .filter_map(|of| of.get(set))
+                .fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b))
         };
         methods.push(Recommended {
             ari: own.values().sum::<f64>() / own.len() as f64,

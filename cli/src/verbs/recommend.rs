@@ -59,16 +59,9 @@ struct Summary<'a> {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
-    let chosen = [
-        ("--method", args.job.method.is_some()),
-        ("--clusterer", args.job.clusterer.is_some()),
-        ("--selector", args.job.selector.is_some()),
-        ("--oracle", args.job.oracle.is_some()),
-        ("--budget", args.job.budget.is_some()),
-        ("--ledger", args.job.ledger.is_some()),
-        ("--set", !args.job.sets.is_empty()),
-    ];
-    if let Some((option, _)) = chosen.iter().find(|(_, given)| *given) {
+    let refused =
+        ["--method", "--clusterer", "--selector", "--oracle", "--budget", "--ledger", "--set"];
+    if let Some(option) = args.job.given(&refused) {
         return Err(Failure::usage(format!(
             "{option}: recommend looks for a method and asks nothing; --answers says how many answers there \
              will be"
@@ -169,7 +162,7 @@ fn text(
     notes: &[String],
 ) -> String {
     let mut table =
-        term::table(&["method", "ARI", "worst", "best", "near the best", "time", "memory"]);
+        term::table(&["method", "ARI", "worst", "best", "near the best", "memory", "time, about"]);
     let short = |v: f64| format!("{v:.3}");
     for m in found.methods.iter().take(args.top) {
         table.add_row(vec![
@@ -178,8 +171,8 @@ fn text(
             format!("{} {}", short(m.least.1), m.least.0),
             format!("{} {}", short(m.most.1), m.most.0),
             format!("{} of {}", m.near_best, found.sets),
-            duration(m.seconds),
             mustlink::error::bytes(m.bytes),
+            duration(m.seconds),
         ]);
     }
     let mut out = format!("{}: {}\n", job.original.name, job.original.summary());

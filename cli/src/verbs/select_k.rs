@@ -61,15 +61,9 @@ struct Summary<'a> {
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
-    let given = [
-        ("--k", args.job.k.is_some()),
-        ("--constraints", args.job.constraints.is_some()),
-        ("--selector", args.job.selector.is_some()),
-        ("--oracle", args.job.oracle.is_some()),
-        ("--budget", args.job.budget.is_some()),
-        ("--ledger", args.job.ledger.is_some()),
-    ];
-    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+    let refused =
+        ["--k", "--constraints", "--apart", "--selector", "--oracle", "--budget", "--ledger"];
+    if let Some(option) = args.job.given(&refused) {
         return Err(Failure::usage(format!(
             "{option}: select-k looks at the data alone, from --from to --to; with answers, \"mustlink \
              cluster --clusterer auto\" without --k chooses k by them"

@@ -521,3 +521,29 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     let done = bench.run("recommend --data f.csv --selector npu");
     assert!(done.status == 2 && done.err.contains("--answers says how many"), "{}", done.err);
 }
+
+#[test]
+fn members_of_a_group_are_apart() {
+    let rows = "x,y,photo\n0,0,a\n0.1,0,a\n0.2,0.1,a\n5,5,b\n5.1,5,\n9,0,b\n";
+    let bench = Bench::with("f.csv", rows);
+    std::fs::write(bench.path("p.csv"), "i,j,type\n1,4,must_link\n").unwrap();
+    // Whoever takes groups whole, and whoever takes their pairs; an object of one is tied to another, too.
+    for method in ["cop_kmeans", "constrained_complete_link"] {
+        for more in ["", "--constraints p.csv"] {
+            let line = format!(
+                "cluster --data f.csv --apart photo --k 3 --clusterer {method} {more} --format json"
+            );
+            let summary = bench.run(&line).json();
+            assert_eq!(summary["violations"]["cannot"], 0, "{line}: {summary}");
+        }
+    }
+    let done = bench.run("cluster --data f.csv --apart photo --k 2 --clusterer cop_kmeans");
+    assert!(done.err.contains("the 3 members of the group \"a\""), "{}", done.err);
+    let done = bench.run("cluster --data f.csv --apart foto --k 3");
+    assert!(done.status == 3 && done.err.contains("did you mean \"photo\""), "{}", done.err);
+    // Verbs that read no constraints have no such column.
+    for verb in ["select-k --data f.csv", "init --data f.csv"] {
+        let done = bench.run(&format!("{verb} --apart photo"));
+        assert!(done.status == 2 && done.err.contains("--apart"), "{verb}: {}", done.err);
+    }
+}
