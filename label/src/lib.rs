@@ -18,5 +18,5 @@ pub use chain::{Link, Statements};
 pub use guard::{Guard, Refused};
 pub use server::{Server, serve};
 pub use session::{Act, Session, Trouble, Work};
-pub use show::{Shown, visible};
+pub use show::{Objects, Shown, visible};
 pub use view::{Counts, Entry, Open, View};

@@ -14,7 +14,7 @@ use crate::chain::Link;
 use crate::guard::{self, Guard, Refused};
 use crate::page;
 use crate::session::{Act, Session, Trouble};
-use crate::show::{Shown, visible};
+use crate::show::{Objects, Shown};
 use crate::view::View;
 
 /// Longest body of a request, in bytes.
@@ -88,24 +88,19 @@ struct Scene<'a> {
     names: Vec<(String, String)>,
 }
 
-/// Serves `session` until [`Server::end`] is called; `show` says what is shown of an object.
-pub fn serve(server: &Server, session: &Session, show: &(dyn Fn(u32) -> Shown + Sync)) {
+/// Serves `session` about these objects until [`Server::end`] is called.
+pub fn serve(server: &Server, session: &Session, objects: &Objects<'_>) {
     std::thread::scope(|scope| {
         while !server.ended.load(Ordering::Relaxed) {
             // Where nobody asked or a connection broke, others may come.
             if let Ok(Some(request)) = server.http.recv_timeout(PATIENCE) {
-                scope.spawn(move || answer(server, session, show, request));
+                scope.spawn(move || answer(server, session, objects, request));
             }
         }
     });
 }
 
-fn answer(
-    server: &Server,
-    session: &Session,
-    show: &(dyn Fn(u32) -> Shown + Sync),
-    mut request: Request,
-) {
+fn answer(server: &Server, session: &Session, objects: &Objects<'_>, mut request: Request) {
     let url = request.url().to_string();
     let (path, query) = url.split_once('?').unwrap_or((&url, ""));
     let head = |name: &'static str| {
@@ -115,7 +110,7 @@ fn answer(
     let (host, origin) = (head("Host"), head("Origin"));
     let changes = *request.method() != Method::Get;
     let admitted = server.guard.admit(changes, path, host.as_deref(), origin.as_deref());
-    let say = |view: View| scene(&view, show);
+    let say = |view: View| scene(&view, objects);
     let number = |name: &str| {
         let value = query.split('&').find_map(|p| p.strip_prefix(name)?.strip_prefix('='));
         value.and_then(|v| v.parse::<u64>().ok())
@@ -129,10 +124,6 @@ fn answer(
             (200, "text/html; charset=utf-8", page::page(nonce), page::policy(nonce))
         }
         (Method::Get, Ok("state")) => data(200, say(session.view(number("since"), PATIENCE))),
-        (Method::Get, Ok("why")) => match (number("i"), number("j")) {
-            (Some(i), Some(j)) => data(200, reason(session, i as u32, j as u32, show)),
-            _ => plain(400, "i and j must be numbers of objects"),
-        },
         (Method::Post, Ok("act")) => {
             let mut text = String::new();
             let read = request.as_reader().take(LONGEST).read_to_string(&mut text);
@@ -145,7 +136,7 @@ fn answer(
                     let (turn, act) = wanted.act();
                     match session.act(turn, act) {
                         Ok(()) => data(200, say(session.view(Some(turn), PATIENCE))),
-                        Err(trouble) => data(409, troubled(&trouble, show)),
+                        Err(trouble) => data(409, troubled(&trouble, objects)),
                     }
                 }
             }
@@ -178,9 +169,9 @@ fn data(status: u16, value: serde_json::Value) -> Said {
     (status, "application/json", value.to_string(), "default-src 'none'".into())
 }
 
-fn scene(view: &View, show: &dyn Fn(u32) -> Shown) -> serde_json::Value {
-    let shown = |o| show(o).visible();
-    let name = |o| visible(&show(o).id);
+fn scene(view: &View, objects: &Objects<'_>) -> serde_json::Value {
+    let shown = |o| (objects.shown)(o).visible();
+    let name = |o| objects.name(o);
     let subject = view.open.as_ref().map(|q| shown(q.subject));
     let reference = view.open.as_ref().map(|q| shown(q.reference));
     let names = view.entries.iter().map(|e| (name(e.subject), name(e.reference))).collect();
@@ -188,25 +179,20 @@ fn scene(view: &View, show: &dyn Fn(u32) -> Shown) -> serde_json::Value {
 }
 
 /// A chain in the ids of the user, each answer with its number.
-fn links(chain: &[Link], show: &dyn Fn(u32) -> Shown) -> serde_json::Value {
+fn links(chain: &[Link], objects: &Objects<'_>) -> serde_json::Value {
     let link = |l: &Link| {
-        let (i, j) = (visible(&show(l.i).id), visible(&show(l.j).id));
+        let (i, j) = (objects.name(l.i), objects.name(l.j));
         json!({ "i": i, "j": j, "kind": l.kind.name(), "answer": l.answer })
     };
     chain.iter().map(link).collect()
 }
 
-fn reason(session: &Session, i: u32, j: u32, show: &dyn Fn(u32) -> Shown) -> serde_json::Value {
-    match session.why(i, j) {
-        Some((kind, chain)) => json!({ "kind": kind.name(), "chain": links(&chain, show) }),
-        None => json!({ "kind": null, "chain": [] }),
-    }
-}
-
-fn troubled(trouble: &Trouble, show: &dyn Fn(u32) -> Shown) -> serde_json::Value {
+fn troubled(trouble: &Trouble, objects: &Objects<'_>) -> serde_json::Value {
     match trouble {
         Trouble::Stale => json!({ "trouble": "stale" }),
         Trouble::Nothing => json!({ "trouble": "nothing" }),
-        Trouble::Conflict(chain) => json!({ "trouble": "conflict", "chain": links(chain, show) }),
+        Trouble::Conflict(chain) => {
+            json!({ "trouble": "conflict", "chain": links(chain, objects) })
+        }
     }
 }

@@ -16,6 +16,21 @@ pub struct Shown {
     pub text: Option<String>,
 }
 
+/// What is known of objects for people.
+pub struct Objects<'a> {
+    /// The id of one.
+    pub id: &'a (dyn Fn(u32) -> String + Sync),
+    /// All that is shown of one.
+    pub shown: &'a (dyn Fn(u32) -> Shown + Sync),
+}
+
+impl Objects<'_> {
+    /// Its id, [`visible`].
+    pub fn name(&self, object: u32) -> String {
+        visible(&(self.id)(object))
+    }
+}
+
 impl Shown {
     /// The same with every text made [`visible`].
     pub fn visible(self) -> Self {

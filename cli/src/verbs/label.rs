@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mustlink::DataKind;
-use mustlink_label::{Server, Session, Shown, serve};
+use mustlink_label::{Objects, Server, Session, Shown, serve};
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         ));
     }
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
-    let job = Job::open(&JobArgs { quiet: true, ..args.job.clone() }, false)?;
+    let job = Job::open(&JobArgs { answered_by_hand: true, ..args.job.clone() }, false)?;
     let made = in_pool(args.job.threads, || answered(args, &job, path))?;
     job.finish(&args.job);
     let counts = made.map_err(|e| job.named(&e))?;
@@ -56,9 +56,10 @@ fn answered(args: &Args, job: &Job, path: &Path) -> mustlink::Result<usize> {
     let seen = job.seen()?;
     let (session, work) = Session::new(&seen.problem, args.job.budget);
     let server = Server::bind(args.port)?;
-    let show = |object: u32| shown(job, object);
+    let objects =
+        Objects { id: &|object| job.id(object as usize), shown: &|object| shown(job, object) };
     let selection = std::thread::scope(|scope| {
-        scope.spawn(|| serve(&server, &session, &show));
+        scope.spawn(|| serve(&server, &session, &objects));
         term::tell(&format!("answer at {} (Ctrl-C ends; nothing is lost)", server.address()));
         let done = work.run(job, &seen.problem, path);
         server.end();
