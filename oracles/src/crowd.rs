@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use mustlink_core::prelude::*;
+use mustlink_kernels::agreement::annotators::{BEFORE, clamped, error_rates, log_odds};
 
 use crate::dont_know::DontKnow;
 use crate::noisy::Noisy;
@@ -179,18 +180,8 @@ impl Oracle for Crowd {
     }
 }
 
-/// The rate of error of everybody before anything is known.
-const BEFORE: f64 = 0.25;
 /// Pairs between two estimates.
 const EVERY: usize = 20;
-
-fn clamped(error: f64) -> f64 {
-    error.clamp(0.01, 0.49)
-}
-
-fn log_odds(error: f64) -> f64 {
-    ((1.0 - error) / error).ln()
-}
 
 struct Voice {
     name: String,
@@ -211,48 +202,9 @@ impl Log {
         if self.pairs.len().is_multiple_of(EVERY) {
             let first = self.pairs.len() == EVERY;
             let before = if first { None } else { Some(&*self.errors) };
-            self.errors = estimated(&self.pairs, self.errors.len(), before);
+            self.errors = error_rates(&self.pairs, self.errors.len(), before);
         }
     }
-}
-
-/// One rate of error per annotator that makes the votes likely: near those of `before`, or else from
-/// the share of must-links of each pair, so that most annotators are right more often than not.
-fn estimated(pairs: &[Vec<(usize, bool)>], annotators: usize, before: Option<&[f64]>) -> Vec<f64> {
-    let posterior = |votes: &[(usize, bool)], errors: &[f64]| {
-        let odds = |&(a, vote): &(usize, bool)| {
-            if vote { log_odds(errors[a]) } else { -log_odds(errors[a]) }
-        };
-        1.0 / (1.0 + (-votes.iter().map(odds).sum::<f64>()).exp())
-    };
-    let majority = |votes: &[(usize, bool)]| {
-        let yes = votes.iter().filter(|(_, must)| *must).count();
-        if votes.is_empty() { 0.5 } else { yes as f64 / votes.len() as f64 }
-    };
-    let mut errors = before.map_or_else(|| vec![BEFORE; annotators], <[f64]>::to_vec);
-    for step in 0..100 {
-        let (mut wrong, mut count) = (vec![0.0; annotators], vec![0.0; annotators]);
-        for votes in pairs {
-            let p = match (step, before) {
-                (0, None) => majority(votes),
-                _ => posterior(votes, &errors),
-            };
-            for &(a, vote) in votes {
-                wrong[a] += if vote { 1.0 - p } else { p };
-                count[a] += 1.0;
-            }
-        }
-        let mut change: f64 = 0.0;
-        for a in 0..annotators {
-            let error = if count[a] > 0.0 { clamped(wrong[a] / count[a]) } else { BEFORE };
-            change = change.max((error - errors[a]).abs());
-            errors[a] = error;
-        }
-        if change < 1e-4 {
-            break;
-        }
-    }
-    errors
 }
 
 struct Asking {
@@ -385,7 +337,7 @@ mod tests {
                 (0..5).map(|a| (a, (p % 3 == 0) != wrong(a))).collect()
             })
             .collect();
-        let errors = estimated(&pairs, 5, None);
+        let errors = error_rates(&pairs, 5, None);
         for (error, rate) in errors.iter().zip(rates) {
             assert!((error - rate).abs() < 0.04, "{errors:?}");
         }
@@ -393,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_silent_annotator_keeps_the_first_guess() {
-        let errors = estimated(&[vec![(0, true)]], 2, None);
+        let errors = error_rates(&[vec![(0, true)]], 2, None);
         assert!((errors[0] - 0.01).abs() < 1e-12 && errors[1] == BEFORE, "{errors:?}");
     }
 }
