@@ -21,6 +21,7 @@ pub mod features;
 pub mod groups;
 pub mod knowledge;
 pub mod method;
+pub mod nearest;
 pub mod needs;
 pub mod options;
 #[doc(hidden)]

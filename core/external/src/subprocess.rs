@@ -1,8 +1,10 @@
 //! The oracle that is another program.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use crate::parts::child::{Child, ChildError};
+use mustlink_core::nearest::around;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, json};
 
@@ -15,7 +17,10 @@ use mustlink_core::serde_json::{self, json};
 /// `{"v":1,"type":"ask","id":"q000001","i":{"index":3,"id":"row-3","display":{…}},"j":{…},"context":{"purpose":"explore","subject":3}}`
 /// is answered by `{"v":1,"type":"answer","id":"q000001","reply":"cannot_link"}`, with `annotator`,
 /// `confidence` (0.5 to 1) and `note` if the program likes. At the end comes
-/// `{"v":1,"type":"bye","reason":"closed"}`. The program must flush its output after every line; what it
+/// `{"v":1,"type":"bye","reason":"closed"}`. With `sort` questions are sets of objects around a pair,
+/// `{"v":1,"type":"sort","id":"q000001","objects":[{"index":3,"id":"row-3","display":{…}},…],"context":{…}}`, and
+/// `{"v":1,"type":"sorted","id":"q000001","groups":[[3,17],[20]]}` is their answer, every index in one group; what
+/// it says of other pairs is free when they are asked. The program must flush its output after every line; what it
 /// writes to standard error is passed through. Fields that are not known are ignored. On Unix the
 /// program runs in a process group of its own, which cannot read from the terminal.
 /// # Errors
@@ -31,6 +36,10 @@ pub struct Subprocess {
     /// Longest wait for a line, in seconds; 0 = any time.
     #[option(min = 0.0)]
     pub timeout_seconds: f64,
+    /// Objects that the program sorts at once, around the pair that is asked: at least 3. Absent: it is asked pair
+    /// by pair.
+    #[option(default = None, min = 3, max = 64)]
+    pub sort: Option<usize>,
 }
 
 /// Version of the protocol.
@@ -52,8 +61,17 @@ impl Oracle for Subprocess {
             }
             other => other.into_error("subprocess"),
         })?;
-        let mut conversation =
-            Conversation { program: program.clone(), scene: scene.clone(), child, failed: false };
+        if self.sort.is_some() && scene.data.is_none() {
+            return Err(Error::bad_param("sort", "given", "used where the objects are known"));
+        }
+        let mut conversation = Conversation {
+            program: program.clone(),
+            scene: scene.clone(),
+            child,
+            failed: false,
+            sort: self.sort,
+            sorted: HashMap::new(),
+        };
         let greeted = conversation.greet();
         conversation.failed = greeted.is_err();
         greeted.map(|()| Box::new(conversation) as Box<dyn Respondent>)
@@ -84,6 +102,10 @@ struct Conversation {
     child: Child,
     /// After an error it is not known which answer belongs to what.
     failed: bool,
+    /// Objects that are sorted at once.
+    sort: Option<usize>,
+    /// Whether sorted pairs belong together.
+    sorted: HashMap<(u32, u32), bool>,
 }
 
 impl Conversation {
@@ -155,12 +177,51 @@ impl Conversation {
         json!({ "index": o, "id": id.unwrap_or_else(|| o.to_string()), "display": display })
     }
 
-    fn answer(&self, line: &Value, id: &str) -> Result<Answer> {
-        self.expect(line, "answer")?;
+    /// The line is of this type and about this question.
+    fn about(&self, line: &Value, kind: &str, id: &str) -> Result<()> {
+        self.expect(line, kind)?;
         if line.get("id").and_then(Value::as_str) != Some(id) {
             let message = format!("id must be \"{id}\", got {}", shown(line, "id"));
             return Err(self.bad_line(message));
         }
+        Ok(())
+    }
+
+    /// The objects to be sorted around a pair, where that is asked for.
+    fn around(&self, question: &Question) -> Option<Vec<u32>> {
+        let (most, data) = (self.sort?, self.scene.data.as_ref()?);
+        let pair = |a: u32, b: u32| (a.min(b), a.max(b));
+        let together = |a, b| self.sorted.get(&pair(a, b)) == Some(&true);
+        Some(around(data, (question.subject, question.reference), most, together))
+    }
+
+    /// Takes a sorting of these objects.
+    fn take(&mut self, line: &Value, id: &str, objects: &[u32]) -> Result<()> {
+        self.about(line, "sorted", id)?;
+        let given = line.get("groups").cloned().unwrap_or_default();
+        let groups: Vec<Vec<u32>> = serde_json::from_value(given).unwrap_or_default();
+        let mut all: Vec<u32> = groups.iter().flatten().copied().collect();
+        let mut wanted = objects.to_vec();
+        all.sort_unstable();
+        wanted.sort_unstable();
+        if all != wanted {
+            return Err(self.bad_line(format!(
+                "groups must hold each of the indices {wanted:?} once, got {}",
+                shown(line, "groups")
+            )));
+        }
+        let group = |o: u32| groups.iter().position(|g| g.contains(&o));
+        for (at, &i) in wanted.iter().enumerate() {
+            for &j in &wanted[at + 1..] {
+                // What was said of a pair stays.
+                self.sorted.entry((i, j)).or_insert(group(i) == group(j));
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, line: &Value, id: &str) -> Result<Answer> {
+        self.about(line, "answer", id)?;
         let given = line.get("reply").cloned().unwrap_or_default();
         let reply = serde_json::from_value::<Reply>(given).map_err(|_| {
             self.bad_line(format!(
@@ -177,10 +238,9 @@ impl Conversation {
                 })?)
             }
         };
-        let text = |name: &str| line.get(name).and_then(Value::as_str).map(str::to_string);
         Ok(Answer {
-            annotator: text("annotator"),
-            note: text("note"),
+            annotator: text(line, "annotator"),
+            note: text(line, "note"),
             confidence,
             ..Answer::of(reply)
         })
@@ -188,17 +248,34 @@ impl Conversation {
 
     fn put(&mut self, question: &Question) -> Result<Outcome> {
         let id = format!("q{:06}", question.id);
-        let message = json!({
-            "v": VERSION, "type": "ask", "id": id,
-            "i": self.object(question.i), "j": self.object(question.j),
-            "context": { "purpose": question.purpose, "subject": question.subject },
-        });
+        if let Some(&together) = self.sorted.get(&(question.i, question.j)) {
+            return Ok(Outcome::Answered(Answer { cost: 0.0, ..Answer::of(reply(together)) }));
+        }
+        let context = json!({ "purpose": question.purpose, "subject": question.subject });
+        let objects = self.around(question);
+        let message = match &objects {
+            Some(all) => {
+                let objects: Vec<Value> = all.iter().map(|&o| self.object(o)).collect();
+                json!({ "v": VERSION, "type": "sort", "id": id, "objects": objects, "context": context })
+            }
+            None => json!({
+                "v": VERSION, "type": "ask", "id": id,
+                "i": self.object(question.i), "j": self.object(question.j), "context": context,
+            }),
+        };
         let start = Instant::now();
         self.child.send(&message);
         match self.receive()? {
             Received::Line(line) => {
                 let elapsed = u64::try_from(start.elapsed().as_millis()).ok();
-                let answer = self.answer(&line, &id)?;
+                let answer = match &objects {
+                    Some(objects) => {
+                        self.take(&line, &id, objects)?;
+                        let answer = Answer::of(reply(self.sorted[&(question.i, question.j)]));
+                        Answer { annotator: text(&line, "annotator"), ..answer }
+                    }
+                    None => self.answer(&line, &id)?,
+                };
                 Ok(Outcome::Answered(Answer { elapsed_ms: elapsed, ..answer }))
             }
             Received::End(how) if how != "exit status: 0" => Err(self.wrong(format!(
@@ -214,6 +291,14 @@ impl Conversation {
             }
         }
     }
+}
+
+fn reply(together: bool) -> Reply {
+    if together { Reply::MustLink } else { Reply::CannotLink }
+}
+
+fn text(line: &Value, field: &str) -> Option<String> {
+    line.get(field).and_then(Value::as_str).map(str::to_string)
 }
 
 fn shown(line: &Value, field: &str) -> String {

@@ -33,7 +33,7 @@ fn the_example_of_the_book_answers_like_truth() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/examples/oracle.py");
     let command =
         vec!["python3".into(), script.display().to_string(), labels.display().to_string()];
-    let oracle = Subprocess { command, timeout_seconds: 60.0 };
+    let oracle = Subprocess { command, timeout_seconds: 60.0, sort: None };
     let scene = scene();
     let (mut child, mut truth) = (oracle.open(&scene).unwrap(), Truth {}.open(&scene).unwrap());
     for i in 0..5 {
@@ -52,7 +52,7 @@ fn the_example_of_the_book_answers_like_truth() {
 #[cfg(unix)]
 fn shell(script: &str, timeout_seconds: f64) -> Result<Box<dyn Respondent>> {
     let command = vec!["sh".into(), "-c".into(), script.into()];
-    Subprocess { command, timeout_seconds }.open(&scene())
+    Subprocess { command, timeout_seconds, sort: None }.open(&scene())
 }
 
 #[cfg(unix)]
@@ -126,6 +126,33 @@ fn questions_are_as_the_protocol_says() {
 
 #[cfg(unix)]
 #[test]
+fn sorted_objects_answer_all_of_their_pairs() {
+    let data = ndarray::array![[0.0], [5.0], [0.1], [9.0], [5.1]];
+    let scene = Scene { data: Some(Data::dense(data).unwrap()), ..scene() };
+    let open = |groups: &str| {
+        let sorted = format!(r#"{{"v":1,"type":"sorted","id":"q000007","groups":{groups}}}"#);
+        let script = format!("{HELLO} echo \"$q\" >&2; echo '{sorted}'; read b");
+        let command = vec!["sh".into(), "-c".into(), script];
+        Subprocess { command, timeout_seconds: 20.0, sort: Some(4) }.open(&scene).unwrap()
+    };
+    let mut child = open("[[0,2],[1,4]]");
+    let mut ask = |i, j| match child.ask(&question(i, j)).unwrap() {
+        Outcome::Answered(answer) => (answer.reply, answer.cost),
+        other => panic!("{other:?}"),
+    };
+    // One call; the nearest of both were sorted with the two, and cost nothing when they are asked.
+    assert_eq!(ask(0, 1), (Reply::CannotLink, 1.0));
+    assert_eq!(ask(0, 2), (Reply::MustLink, 0.0));
+    assert_eq!(ask(2, 4), (Reply::CannotLink, 0.0));
+    assert_eq!(ask(1, 4), (Reply::MustLink, 0.0));
+    for groups in ["[[0,2],[1]]", "[[0,2],[1,4,4]]", "[[0,2],[1,3]]", "5", "null"] {
+        let message = open(groups).ask(&question(0, 1)).unwrap_err().to_string();
+        assert!(message.contains("each of the indices [0, 1, 2, 4] once"), "{message}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn a_program_that_ends_leaves_its_question_open() {
     let mut child = shell(&format!("{HELLO} exit 0"), 20.0).unwrap();
     assert_eq!(child.ask(&question(0, 1)).unwrap(), Outcome::Pending);
@@ -151,7 +178,7 @@ fn a_program_that_does_not_start_is_said() {
     assert!(message(none).starts_with("command: must be a program that can be started ("));
     let ended = shell("exit 3", 20.0).err().unwrap().to_string();
     assert_eq!(ended, "oracle: sh: ended (exit status: 3) before it said hello");
-    let negative = Subprocess { command: vec!["sh".into()], timeout_seconds: -1.0 };
+    let negative = Subprocess { command: vec!["sh".into()], timeout_seconds: -1.0, sort: None };
     assert!(message(negative).starts_with("timeout_seconds: must be >= 0"));
 }
 
@@ -182,7 +209,7 @@ fn a_wait_ends_when_the_run_is_cancelled() {
     let path = SeedPath::new(1);
     let ctx = Context::builder(path).cancel(flag.clone()).build();
     let command = vec!["sh".into(), "-c".into(), format!("{HELLO} exec sleep 600")];
-    let oracle = Subprocess { command, timeout_seconds: 0.0 };
+    let oracle = Subprocess { command, timeout_seconds: 0.0, sort: None };
     let mut child = oracle.open(&Scene { ctx, ..scene() }).unwrap();
     flag.store(true, Ordering::Relaxed);
     assert_eq!(child.ask(&question(0, 1)), Err(Error::Cancelled));
