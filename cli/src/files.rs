@@ -24,6 +24,12 @@ pub(crate) struct ColumnArgs {
     /// Column of a CSV with text that people are shown who answer
     #[arg(long, value_name = "COLUMN")]
     pub display: Option<String>,
+    /// Columns that are kept as they stand, for people.
+    #[arg(skip)]
+    pub shown: Vec<String>,
+    /// Column of the files of images.
+    #[arg(skip)]
+    pub image: Option<String>,
     /// Columns of a CSV to cluster on; all: every column that is named as nothing else (default: the
     /// same, but a column that looks like ids or classes is an error)
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -54,6 +60,8 @@ impl ColumnArgs {
             known_column: self.labels.clone(),
             id_column: self.id.clone(),
             display_column: self.display.clone(),
+            shown_columns: self.shown.clone(),
+            image_column: self.image.clone(),
             features: self.features.clone(),
             ignore: self.ignore.clone(),
             no_header: self.no_header,

@@ -21,6 +21,8 @@ pub(crate) struct Roles {
     pub apart: Option<usize>,
     pub id: Option<usize>,
     pub display: Option<usize>,
+    /// Kept as they stand; the image, where there is one, last.
+    pub shown: Vec<usize>,
     pub features: Vec<usize>,
     /// Left out, whatever they hold.
     pub ignored: Vec<usize>,
@@ -113,8 +115,11 @@ impl Roles {
         let mut class = named(&options.class_column)?;
         let known = named(&options.known_column)?;
         let apart = named(&options.apart_column)?;
-        let taken =
-            |c: usize| [id, display, known, apart].contains(&Some(c)) || ignored.contains(&c);
+        let image = named(&options.image_column)?;
+        let shown = all(&options.shown_columns)?.into_iter().chain(image).collect();
+        let taken = |c: usize| {
+            [id, display, known, apart, image].contains(&Some(c)) || ignored.contains(&c)
+        };
         if class.is_none() && !everything && header.last().is_some_and(|last| last == "class") {
             class = Some(header.len() - 1).filter(|&c| !taken(c) && !chosen.contains(&c));
         }
@@ -139,6 +144,7 @@ impl Roles {
             .chain(display)
             .chain(known)
             .chain(apart)
+            .chain(image)
             .collect();
         let without_name: Vec<usize> =
             if everything { (0..header.len()).collect() } else { settled.clone() };
@@ -153,7 +159,7 @@ impl Roles {
             return Err(bad(place, "no column is left as a feature"));
         }
         let guessed = options.features.is_empty() && !listed;
-        Ok(Roles { class, known, apart, id, display, features, ignored, guessed })
+        Ok(Roles { class, known, apart, id, display, shown, features, ignored, guessed })
     }
 
     /// Refuses features that look like ids or classes. `value(row, feature)` are their values, NaN where

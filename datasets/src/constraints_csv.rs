@@ -71,7 +71,7 @@ impl<'a> Objects<'a> {
         }
     }
 
-    fn name(&self, i: u32) -> String {
+    pub fn name(&self, i: u32) -> String {
         if self.by_id.is_some() { self.dataset.id(i as usize) } else { i.to_string() }
     }
 }

@@ -76,6 +76,8 @@ pub struct Dataset {
     pub ids: Option<Arc<[String]>>,
     /// Text shown to people, per object.
     pub display: Option<Arc<[String]>>,
+    /// Columns as they were read, for people: name and one cell per object.
+    pub shown: Arc<[(String, Vec<String>)]>,
     /// Classes, where known.
     pub classes: Option<Classes>,
     /// What is known of the classes of some objects, as a method may see it.
@@ -119,6 +121,7 @@ impl Dataset {
             data,
             ids: None,
             display: None,
+            shown: Arc::default(),
             classes: None,
             known: None,
             apart: Arc::default(),

@@ -9,6 +9,7 @@
 //! Every error names the file, the line, the column by its name, the value, and what is accepted.
 //! Lines are counted as an editor does: the header of a CSV is line 1.
 
+mod answers_csv;
 mod builtin;
 mod bytes;
 mod columns;
@@ -29,6 +30,7 @@ mod sheet;
 mod steps;
 mod table;
 
+pub use answers_csv::{FileAnswer, read_answers, write_questions};
 pub use builtin::builtin_names;
 pub use bytes::check_writable;
 pub use constraints_csv::{read_constraints, write_constraints};

@@ -19,6 +19,10 @@ pub struct OpenOptions {
     pub id_column: Option<String>,
     /// Column that holds text to show to people.
     pub display_column: Option<String>,
+    /// Column that names for each object the file of its image.
+    pub image_column: Option<String>,
+    /// Columns whose cells are kept as they stand, to be shown to people; they may be features too.
+    pub shown_columns: Vec<String>,
     /// The columns that are features; `["all"]`: all that are named as nothing else. Empty: all those,
     /// but a column that looks like ids or classes is an error.
     pub features: Vec<String>,
@@ -46,11 +50,13 @@ impl OpenOptions {
 
     /// A column that is asked for by name, if any.
     pub(crate) fn wants_columns(&self) -> Option<&str> {
-        let others = [&self.id_column, &self.display_column, &self.apart_column];
+        let others =
+            [&self.id_column, &self.display_column, &self.apart_column, &self.image_column];
         [&self.class_column, &self.known_column]
             .into_iter()
             .chain(others)
             .flatten()
+            .chain(&self.shown_columns)
             .chain(self.ignore.iter().chain(&self.features).filter(|name| *name != "all"))
             .map(String::as_str)
             .next()

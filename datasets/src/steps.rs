@@ -89,6 +89,8 @@ impl Dataset {
             data,
             ids: self.ids.as_ref().map(texts),
             display: self.display.as_ref().map(texts),
+            // People are shown rows as they were read.
+            shown: std::sync::Arc::default(),
             classes: self.classes.as_ref().map(|c| c.of_rows(kept)),
             known: self.known.as_ref().map(|c| c.of_rows(kept)),
             // Constraints follow their objects by themselves.

@@ -26,6 +26,7 @@ struct Part {
     apart: Vec<String>,
     ids: Vec<(u64, String)>,
     display: Vec<String>,
+    shown: Vec<Vec<String>>,
     odd: Vec<Odd>,
 }
 
@@ -106,6 +107,10 @@ impl Part {
         if let Some(c) = roles.display {
             self.display.push(record[c].into());
         }
+        self.shown.resize_with(roles.shown.len(), Vec::new);
+        for (cells, &c) in self.shown.iter_mut().zip(&roles.shown) {
+            cells.push(record[c].into());
+        }
         self.rows += 1;
         Ok(())
     }
@@ -125,6 +130,8 @@ impl Part {
         self.apart.append(&mut next.apart);
         self.ids.append(&mut next.ids);
         self.display.append(&mut next.display);
+        self.shown.resize_with(next.shown.len().max(self.shown.len()), Vec::new);
+        self.shown.iter_mut().zip(&mut next.shown).for_each(|(own, more)| own.append(more));
         self.odd.append(&mut next.odd);
     }
 }
@@ -195,6 +202,7 @@ pub(crate) fn read(
         data,
         ids,
         display: roles.display.map(|_| all.display.into()),
+        shown: roles.shown.iter().copied().map(called).zip(all.shown).collect(),
         classes,
         known,
         apart: apart.into(),

@@ -1,6 +1,8 @@
 //! Only the questions: which constraints would a method ask for?
 
+use mustlink::Error;
 use mustlink::method::Method;
+use mustlink::roles::{Answer, Outcome, Question, Reply, Respondent};
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
@@ -19,11 +21,23 @@ pub(crate) struct Args {
     /// File to write; objects by row number from 0, or by id with --id. Default: standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
+    /// Ask nobody: write the questions, with a column "answer" to be filled in a spreadsheet; "mustlink label
+    /// --import" takes the answers. A selector that learns from answers goes on as if each were unsure
+    #[arg(long, conflicts_with_all = ["oracle", "ledger"], requires = "budget")]
+    questions: bool,
+    /// With --questions, columns of a CSV that are written beside each question
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "questions")]
+    show: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     check_outputs(&[("--out", Some(&args.out))], &args.job.inputs())?;
-    let job = Job::open(&args.job, true)?;
+    let mut own = args.job.clone();
+    own.columns.shown.clone_from(&args.show);
+    let job = Job::open(&own, true)?;
+    if args.questions {
+        return questions(args, &job);
+    }
     let made = in_pool(args.job.threads, || {
         let seen = job.seen()?.problem;
         let (given, selection) = (&seen.constraints, job.select(&seen)?.unwrap_or_default());
@@ -65,6 +79,37 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         let (inferred, pairs) = (c.inferred, selected.len());
         term::tell(&format!("{}: {}", job.original.name, job.original.summary()));
         term::tell(&format!("{text}; {inferred} inferred; {pairs} constraints; {ended}"));
+    }
+    Ok(0)
+}
+
+/// Knows nothing of any pair, and keeps what it was asked.
+#[derive(Default)]
+struct Unsure(Vec<(u32, u32)>);
+
+impl Respondent for Unsure {
+    fn ask(&mut self, question: &Question) -> mustlink::Result<Outcome> {
+        self.0.push((question.subject, question.reference));
+        Ok(Outcome::Answered(Answer::of(Reply::DontKnow)))
+    }
+}
+
+fn questions(args: &Args, job: &Job) -> Result<u8, Failure> {
+    let made = in_pool(args.job.threads, || {
+        let seen = job.seen()?.problem;
+        let mut nobody = Unsure::default();
+        let none = || Error::Usage("the method has no selector; name one by --selector".into());
+        job.ask(&seen, &mut nobody, args.job.budget, None)?.ok_or_else(none)?;
+        Ok(nobody.0)
+    })?;
+    job.finish(&args.job);
+    let asked = made.map_err(|e| job.named(&e))?;
+    let rows: Vec<(u32, u32)> = asked.iter().map(|&(i, j)| (job.row(i), job.row(j))).collect();
+    let by_id = args.job.columns.id.is_some();
+    mustlink_datasets::write_questions(&args.out, &rows, &job.original, by_id)?;
+    if !args.job.quiet {
+        let count = rows.len();
+        term::tell(&format!("{count} questions; answers go into \"mustlink label --import\""));
     }
     Ok(0)
 }

@@ -1,0 +1,159 @@
+//! How are questions written to a spreadsheet, and answers read from it?
+//!
+//! A CSV with the columns `i`, `j` and `answer`; what stands in other columns is for people. Objects are row
+//! numbers from 0, or ids. An empty answer is none.
+
+use std::path::Path;
+
+use mustlink_core::Result;
+use mustlink_core::registry::suggestion;
+use mustlink_core::roles::Reply;
+
+use crate::bytes::{self, bad};
+use crate::columns::column;
+use crate::constraints_csv::Objects;
+use crate::dataset::Dataset;
+use crate::records::Records;
+
+const EXPECTED: &str = "the header i,j,answer and one row per question";
+
+/// What people write, in lower case.
+const WORDS: [(&str, Reply); 11] = [
+    ("same", Reply::MustLink),
+    ("different", Reply::CannotLink),
+    ("unsure", Reply::DontKnow),
+    ("must_link", Reply::MustLink),
+    ("cannot_link", Reply::CannotLink),
+    ("dont_know", Reply::DontKnow),
+    ("y", Reply::MustLink),
+    ("n", Reply::CannotLink),
+    ("yes", Reply::MustLink),
+    ("no", Reply::CannotLink),
+    ("?", Reply::DontKnow),
+];
+
+/// One answer of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileAnswer {
+    /// File and line.
+    pub place: String,
+    /// Row of the first object.
+    pub i: usize,
+    /// Row of the second object.
+    pub j: usize,
+    /// What is said of them.
+    pub reply: Reply,
+}
+
+/// Reads answers about the objects of `dataset`; `-` is the standard input.
+///
+/// # Errors
+/// `Data`, with the line and what is wrong on it.
+pub fn read_answers(path: &str, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAnswer>> {
+    parse(&Records::open(path, EXPECTED)?, dataset, by_id)
+}
+
+fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAnswer>> {
+    let (header, place) = (&records.header, records.place.as_str());
+    let (i, j) = (column(header, "i", place)?, column(header, "j", place)?);
+    let answer = column(header, "answer", place)?;
+    let objects = Objects::new(dataset, by_id)?;
+    let mut out = Vec::new();
+    for record in &records.rows {
+        let place = format!("{place}, line {}", record.line);
+        let cell = |c: usize| record.cells[c].trim();
+        let said = cell(answer).to_lowercase();
+        if said.is_empty() {
+            continue;
+        }
+        let Some((_, reply)) = WORDS.into_iter().find(|(word, _)| *word == said) else {
+            let near = suggestion(&said, WORDS.map(|(word, _)| word));
+            let message = format!(
+                "answer must be same, different or unsure, or empty, got \"{}\"{near}",
+                cell(answer)
+            );
+            return Err(bad(place, message));
+        };
+        let (a, b) = (objects.find(cell(i), &place)?, objects.find(cell(j), &place)?);
+        if a == b {
+            return Err(bad(place, format!("asks about object {} and itself", cell(i))));
+        }
+        out.push(FileAnswer { place, i: a, j: b, reply });
+    }
+    Ok(out)
+}
+
+/// Writes questions about pairs of rows, to be answered in the column `answer`, with what people are shown of
+/// both; `-` is the standard output.
+///
+/// # Errors
+/// `Data` when the file cannot be written; nothing is left of it then.
+pub fn write_questions(
+    path: &str,
+    pairs: &[(u32, u32)],
+    dataset: &Dataset,
+    by_id: bool,
+) -> Result<()> {
+    bytes::write(Path::new(path), &format(pairs, dataset, &Objects::new(dataset, by_id)?)?)
+}
+
+fn format(pairs: &[(u32, u32)], dataset: &Dataset, objects: &Objects<'_>) -> Result<Vec<u8>> {
+    let fail = |e: csv::Error| bad("questions", e.to_string());
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let text = dataset.display.as_deref().map(|cells| ("text", cells));
+    let columns = dataset.shown.iter().map(|(name, cells)| (name.as_str(), cells.as_slice()));
+    let shown: Vec<(&str, &[String])> = text.into_iter().chain(columns).collect();
+    let mut header = vec!["i".to_string(), "j".into(), "answer".into()];
+    header.extend(shown.iter().flat_map(|(n, _)| [format!("{n} of i"), format!("{n} of j")]));
+    out.write_record(&header).map_err(fail)?;
+    for &(i, j) in pairs {
+        let mut row = vec![objects.name(i), objects.name(j), String::new()];
+        let cells = |c: &[String]| [c[i as usize].clone(), c[j as usize].clone()];
+        row.extend(shown.iter().flat_map(|(_, c)| cells(c)));
+        out.write_record(&row).map_err(fail)?;
+    }
+    out.into_inner().map_err(|e| bad("questions", e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::Input;
+    use mustlink_core::Data;
+    use ndarray::Array2;
+
+    fn set() -> Dataset {
+        let data = Data::dense(Array2::zeros((3, 1))).unwrap();
+        let cells = ["apple", "pear, ripe", "plum"].map(String::from).to_vec();
+        let ids = Some(["a", "b", "c"].map(String::from).into());
+        Dataset { ids, shown: [("fruit".into(), cells)].into(), ..Dataset::new("set", data) }
+    }
+
+    fn read(text: &str) -> Result<Vec<FileAnswer>> {
+        let input = Input::of(text.as_bytes(), "pairs.csv");
+        parse(&Records::read(input, EXPECTED)?, &set(), true)
+    }
+
+    #[test]
+    fn questions_come_back_as_answers() {
+        let objects = Objects::new(&set(), true).map(|o| format(&[(0, 1), (2, 0)], &set(), &o));
+        let sheet = String::from_utf8(objects.unwrap().unwrap()).unwrap();
+        assert_eq!(
+            sheet,
+            "i,j,answer,fruit of i,fruit of j\na,b,,apple,\"pear, ripe\"\nc,a,,plum,apple\n"
+        );
+        assert_eq!(read(&sheet).unwrap(), []);
+        let answers = read(&sheet.replace("a,b,", "a,b, Same")).unwrap();
+        let place = "pairs.csv, line 2".to_string();
+        assert_eq!(answers, [FileAnswer { place, i: 0, j: 1, reply: Reply::MustLink }]);
+    }
+
+    #[test]
+    fn what_is_no_answer_is_named() {
+        let refused = |row: &str| read(&format!("i,j,answer\n{row}\n")).unwrap_err().to_string();
+        assert!(refused("a,b,sane").contains("line 2"), "{}", refused("a,b,sane"));
+        assert!(refused("a,b,sane").contains("\"same\""), "{}", refused("a,b,sane"));
+        assert!(refused("a,x,same").contains("no object has the id \"x\""));
+        assert!(refused("a,a,same").contains("and itself"));
+    }
+}
