@@ -120,6 +120,8 @@ pub struct Recorded {
     pub answer: Answer,
     /// It was taken back.
     pub retracted: bool,
+    /// The first of the answers that were given with it, where nobody was asked for it.
+    pub with: Option<QueryId>,
 }
 
 impl Recorded {

@@ -19,6 +19,7 @@ use mustlink_datasets::{Classes, Dataset, FeatureWeights, RowMap};
 use mustlink_ledger::{Durability, Header, Ledger};
 
 /// One method on one data set.
+#[derive(Clone)]
 pub struct Single {
     /// The data set as it was read.
     pub original: Dataset,
@@ -120,6 +121,11 @@ impl Single {
         self.rows.as_ref().map_or(i, |rows| rows.kept[i as usize] as u32)
     }
 
+    /// The object that a row which was read became, if it is left.
+    pub fn object(&self, row: usize) -> Option<u32> {
+        self.rows.as_ref().map_or(Some(row as u32), |rows| rows.map[row])
+    }
+
     /// Constraints of objects as those of the rows that were read.
     ///
     /// # Errors
@@ -162,6 +168,11 @@ impl Single {
     /// Those of transforms and generator.
     pub fn ensemble(&self, generator: &dyn EnsembleGenerator) -> Result<Arc<Ensemble>> {
         self.ctx.ensemble_labels(generator, &self.seen()?.problem).map_err(|e| e.at("generator"))
+    }
+
+    /// The same in another run.
+    pub fn in_context(&self, ctx: Context) -> Self {
+        Single { ctx, ..self.clone() }
     }
 
     /// The run around it.

@@ -27,6 +27,9 @@ pub struct Link {
 pub struct Statements {
     links: Vec<Link>,
     ends: BTreeMap<u32, Vec<usize>>,
+    /// Given groups whose members are all apart, and those of each object.
+    groups: Vec<Vec<u32>>,
+    grouped: BTreeMap<u32, Vec<usize>>,
 }
 
 impl Statements {
@@ -36,7 +39,11 @@ impl Statements {
         for set in given.neighbourhoods() {
             set.windows(2).for_each(|w| all.add(w[0], w[1], Kind::MustLink, None));
         }
-        given.pairs().iter().for_each(|c| all.add(c.i, c.j, c.kind, None));
+        given.listed().iter().for_each(|c| all.add(c.i, c.j, c.kind, None));
+        for (at, group) in given.groups().iter().enumerate() {
+            group.members.iter().for_each(|&i| all.grouped.entry(i).or_default().push(at));
+            all.groups.push(group.members.clone());
+        }
         all
     }
 
@@ -58,22 +65,17 @@ impl Statements {
     pub fn chain(&self, i: u32, j: u32, kind: Kind) -> Option<Vec<Link>> {
         let goal = (j, kind == Kind::CannotLink);
         // A place is an object and whether a cannot-link was crossed on the way to it.
-        let mut from: BTreeMap<(u32, bool), ((u32, bool), usize)> = BTreeMap::new();
+        let mut from: BTreeMap<(u32, bool), ((u32, bool), Link)> = BTreeMap::new();
         let mut queue = VecDeque::from([(i, false)]);
         while let Some(here) = queue.pop_front() {
             if here == goal {
                 break;
             }
-            for &at in self.ends.get(&here.0).map_or(&[][..], Vec::as_slice) {
-                let link = &self.links[at];
-                let apart = link.kind == Kind::CannotLink;
-                if apart && (here.1 || kind == Kind::MustLink) {
-                    continue;
-                }
+            for link in self.at(here.0, kind == Kind::CannotLink && !here.1) {
                 let other = if link.i == here.0 { link.j } else { link.i };
-                let there = (other, here.1 || apart);
+                let there = (other, here.1 || link.kind == Kind::CannotLink);
                 if there != (i, false) && !from.contains_key(&there) {
-                    from.insert(there, (here, at));
+                    from.insert(there, (here, link));
                     queue.push_back(there);
                 }
             }
@@ -81,18 +83,38 @@ impl Statements {
         let mut chain = Vec::new();
         let mut here = goal;
         while here != (i, false) {
-            let (before, at) = *from.get(&here)?;
-            chain.push(self.links[at]);
+            let (before, link) = *from.get(&here)?;
+            chain.push(link);
             here = before;
         }
         chain.reverse();
         Some(chain)
+    }
+
+    /// The statements about an object; cannot-links where they are wanted.
+    fn at(&self, object: u32, apart: bool) -> impl Iterator<Item = Link> + '_ {
+        let listed = self.ends.get(&object).into_iter().flatten().map(|&at| self.links[at]);
+        let groups = self.grouped.get(&object).into_iter().flatten().filter(move |_| apart);
+        let others = groups.flat_map(|&at| &self.groups[at]).filter(move |&&j| j != object);
+        let kind = Kind::CannotLink;
+        let grouped = others.map(move |&j| Link { i: object, j, kind, answer: None });
+        listed.filter(move |link| apart || link.kind == Kind::MustLink).chain(grouped)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn members_of_a_group_are_apart() {
+        let given = Constraints::new(5, [mustlink_core::Constraint::must(2, 3)]).unwrap();
+        let group = mustlink_core::Group::new("photo", vec![0, 1, 2]);
+        let all = Statements::new(&given.with_groups(5, [group]).unwrap());
+        let (kind, chain) = all.why(0, 3).unwrap();
+        assert_eq!((kind, chain.len(), chain[0].j), (Kind::CannotLink, 2, 2));
+        assert_eq!(all.why(1, 4), None);
+    }
 
     #[test]
     fn the_shortest_chain_is_the_reason() {

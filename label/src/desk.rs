@@ -2,24 +2,49 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use mustlink_core::constraints::Kind;
 use mustlink_core::roles::{Answer, Outcome, QueryId, Question, Refusal, Reply, Respondent};
 use mustlink_core::{Context, Result};
+use mustlink_ledger::utc;
 
 use crate::chain::Statements;
-use crate::state::{ENTAILED, Shared, kind};
+use crate::sorting::Statement;
+use crate::state::{ENTAILED, LATER, Shared, kind};
 use crate::view::Open;
 
 /// What a session is told.
+#[derive(Debug)]
 pub(crate) enum Command {
     /// The answer to the open question.
-    Reply { reply: Reply, note: Option<String> },
-    /// An answer is taken back; with another in its place, or to be asked again.
-    TakeBack { id: QueryId, instead: Option<Answer> },
+    Reply(Said),
+    /// The answer to the open question, where it has one, and changes of the ledger beside it.
+    Rewrite { reply: Option<Said>, change: Change },
     /// Everything is saved; no more questions.
     Quit,
+}
+
+/// What is said of the open question.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub reply: Reply,
+    pub note: Option<String>,
+    /// It is to be asked once more.
+    pub later: bool,
+}
+
+/// Answers taken back, and others that nobody was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Change {
+    pub back: Vec<QueryId>,
+    pub purpose: &'static str,
+    pub new: Vec<Statement>,
+    pub note: Option<String>,
+    /// In the place of what was paid for already.
+    pub free: bool,
+    /// The answer to the open question that was given with them.
+    pub with: Option<QueryId>,
 }
 
 /// The respondent that waits for a person.
@@ -28,8 +53,6 @@ pub(crate) struct Desk<'a> {
     pub commands: &'a mut Receiver<Command>,
     pub ctx: &'a Context,
     pub statements: Statements,
-    /// Answers that stand ready for their pairs.
-    pub ready: Vec<((u32, u32), Answer)>,
     pub paid: usize,
     pub budget: Option<usize>,
     /// What ended the run, where a command did.
@@ -50,12 +73,21 @@ pub(crate) fn next(commands: &Receiver<Command>, ctx: &Context) -> Command {
 /// Between two looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Now, as ledgers have it.
+pub(crate) fn now() -> Option<String> {
+    Some(utc(SystemTime::now()))
+}
+
 impl Desk<'_> {
-    fn take(&mut self, question: &Question, answer: Answer) -> Outcome {
-        if let Some(kind) = kind(answer.reply) {
+    fn take(&mut self, question: &Question, said: Said, start: Instant) -> Outcome {
+        let Said { reply, note, later } = said;
+        let (cost, annotator) = if later { (0.0, Some(LATER.to_string())) } else { (1.0, None) };
+        let elapsed_ms = u64::try_from(start.elapsed().as_millis()).ok();
+        let answer = Answer { cost, annotator, note, elapsed_ms, at: now(), ..Answer::of(reply) };
+        if let Some(kind) = kind(reply) {
             self.statements.add(question.i, question.j, kind, Some(question.id));
         }
-        self.paid += usize::from(answer.cost > 0.0);
+        self.paid += usize::from(!later);
         self.shared.answered(question, &answer);
         Outcome::Answered(answer)
     }
@@ -74,9 +106,8 @@ impl Respondent for Desk<'_> {
             let answer = Answer { cost: 0.0, annotator, ..Answer::of(reply) };
             return Ok(Outcome::Answered(answer));
         }
-        if let Some(at) = self.ready.iter().position(|(pair, _)| *pair == (i, j)) {
-            let (_, answer) = self.ready.remove(at);
-            return Ok(self.take(question, answer));
+        if self.then.is_some() {
+            return Ok(Outcome::Pending);
         }
         if self.budget.is_some_and(|budget| self.paid >= budget) {
             return Ok(Outcome::Refused(Refusal::BudgetExhausted));
@@ -85,10 +116,11 @@ impl Respondent for Desk<'_> {
         self.shared.open(Open { id: question.id, subject, reference, purpose: question.purpose });
         let start = Instant::now();
         match next(self.commands, self.ctx) {
-            Command::Reply { reply, note } => {
-                let elapsed_ms = u64::try_from(start.elapsed().as_millis()).ok();
-                let answer = Answer { note, elapsed_ms, ..Answer::of(reply) };
-                Ok(self.take(question, answer))
+            Command::Reply(said) => Ok(self.take(question, said, start)),
+            Command::Rewrite { reply: Some(said), mut change } => {
+                change.with = Some(question.id);
+                self.then = Some(Command::Rewrite { reply: None, change });
+                Ok(self.take(question, said, start))
             }
             other => {
                 self.then = Some(other);

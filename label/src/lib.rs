@@ -2,21 +2,33 @@
 //!
 //! A [`Session`] runs a selector with its driver and its ledger on one thread and hands each question to
 //! whoever holds the session on another. Taking an answer back is a line in the ledger and a replay: there
-//! is no second state. [`serve`] shows a session on a page of this machine.
+//! is no second state. [`converse`] shows a session in a terminal, [`serve`] on a page of this machine.
 
 mod chain;
 mod desk;
+mod found;
 mod guard;
+mod keys;
 mod page;
 mod server;
 mod session;
 mod show;
+mod sorting;
+mod standing;
 mod state;
+mod terminal;
 mod view;
+mod wire;
+mod work;
 
 pub use chain::{Link, Statements};
+pub use found::Cluster;
 pub use guard::{Guard, Refused};
+pub use keys::Keys;
 pub use server::{Server, serve};
-pub use session::{Act, Session, Trouble, Work};
-pub use show::{Objects, Shown, visible};
-pub use view::{Counts, Entry, Open, View};
+pub use session::{Act, Session, Trouble};
+pub use show::{Objects, Shown, image, visible};
+pub use sorting::{MOST, Statement, statements};
+pub use terminal::{converse, is_there};
+pub use view::{Clusters, Counts, Entry, Open, Standing, View};
+pub use work::{Imported, Work};

@@ -1,17 +1,22 @@
 //! The page: one document with its style and its script inside, and nothing from elsewhere.
 
+use crate::keys::Keys;
+
 /// The page, whose style and script carry `nonce`.
-pub(crate) fn page(nonce: &str) -> String {
+pub(crate) fn page(nonce: &str, keys: &Keys) -> String {
+    // A key is text inside a script: nothing in it may end that.
+    let keys = serde_json::to_string(keys).unwrap_or_default().replace('<', "\\u003c");
     include_str!("page/page.html")
         .replace("NONCE", nonce)
         .replace("/*STYLE*/", include_str!("page/page.css"))
-        .replace("/*SCRIPT*/", include_str!("page/page.js"))
+        .replace("/*SCRIPT*/", concat!(include_str!("page/page.js"), include_str!("page/more.js")))
+        .replace("/*KEYS*/", &keys)
 }
 
 /// What the page may do.
 pub(crate) fn policy(nonce: &str) -> String {
     format!(
-        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'self'; \
+         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 }

@@ -1,22 +1,21 @@
 //! A labelling session: one selector, one ledger, one person.
 
-use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mustlink_core::constraints::{Constraints, Kind};
-use mustlink_core::knowledge::Knowledge;
-use mustlink_core::roles::{Answer, Oracle, QueryId, Reply};
-use mustlink_core::selection::{Record, Recorded, Selection};
-use mustlink_core::{Context, Problem, Result};
-use mustlink_experiments::Single;
-use mustlink_ledger::{Durability, Ledger};
+use mustlink_core::Problem;
+use mustlink_core::constraints::Kind;
+use mustlink_core::data::Data;
+use mustlink_core::nearest::{around, nearest};
+use mustlink_core::roles::{QueryId, Reply};
 
-use crate::chain::{Link, Statements};
-use crate::desk::{Command, Desk, next};
-use crate::state::{ENTAILED, Shared, State, is_own, kind};
-use crate::view::View;
+use crate::chain::Link;
+use crate::desk::{Change, Command, Said};
+use crate::sorting::{self, Statement};
+use crate::state::{Shared, State};
+use crate::view::{Clusters, View};
+use crate::work::Work;
 
 /// What a person does.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +27,9 @@ pub enum Act {
         /// What is remarked.
         note: Option<String>,
     },
-    /// Takes the last answer back.
+    /// Sets the open question aside; at the end, asks the first of those set aside once more.
+    Later,
+    /// Takes the last answer back, or all that were given with it.
     Undo,
     /// Gives another answer in the place of an earlier one.
     Change {
@@ -36,6 +37,18 @@ pub enum Act {
         id: QueryId,
         /// What is said now.
         reply: Reply,
+    },
+    /// Sorts objects into groups.
+    Sort {
+        /// Objects that belong together, and apart from those of every other group.
+        groups: Vec<Vec<u32>>,
+    },
+    /// Says something of pairs that nobody was asked about.
+    State {
+        /// What for.
+        purpose: &'static str,
+        /// What is said.
+        said: Vec<Statement>,
     },
     /// Saves and ends.
     Quit,
@@ -48,21 +61,34 @@ pub enum Trouble {
     Stale,
     /// There is nothing to do it to.
     Nothing,
+    /// An object that does not exist, or one twice.
+    Objects,
+    /// More answers than are left of the budget.
+    Budget,
     /// It contradicts earlier answers: the shortest chain of them.
     Conflict(Vec<Link>),
+}
+
+impl Trouble {
+    /// What a person is told.
+    pub fn says(&self) -> &'static str {
+        match self {
+            Trouble::Stale => "not taken: the question has changed meanwhile",
+            Trouble::Nothing => "there is nothing to do that to",
+            Trouble::Objects => "not taken: each object may stand once, and must exist",
+            Trouble::Budget => "not taken: more answers than are left of the budget",
+            Trouble::Conflict(_) => {
+                "not taken: it contradicts these answers; change one of them first"
+            }
+        }
+    }
 }
 
 /// A session under way: cheap to share between threads.
 pub struct Session {
     shared: Arc<Shared>,
     commands: Mutex<Sender<Command>>,
-}
-
-/// The other end of a session: what runs the selector.
-pub struct Work {
-    shared: Arc<Shared>,
-    commands: Receiver<Command>,
-    budget: Option<usize>,
+    data: Data,
 }
 
 impl Session {
@@ -72,19 +98,31 @@ impl Session {
         {
             let mut state = shared.lock();
             (state.n, state.budget) = (seen.n(), budget);
-            state.given = (*seen.constraints).clone();
+            (state.given, state.begun) = ((*seen.constraints).clone(), Some(Instant::now()));
         }
         let (send, commands) = channel();
-        let session = Session { shared: shared.clone(), commands: Mutex::new(send) };
+        let (commands_in, data) = (Mutex::new(send), seen.data.clone());
+        let session = Session { shared: shared.clone(), commands: commands_in, data };
         (session, Work { shared, commands, budget })
     }
 
     /// The session as it stands; waits up to `patience` for a turn other than `since`.
     pub fn view(&self, since: Option<u64>, patience: Duration) -> View {
+        self.wait(patience, |view| since == Some(view.turn))
+    }
+
+    /// The session as it stands; waits up to `patience` for news after `beat`.
+    pub fn news(&self, beat: Option<u64>, patience: Duration) -> View {
+        self.wait(patience, |view| beat == Some(view.beat))
+    }
+
+    fn wait(&self, patience: Duration, still: impl Fn(&View) -> bool) -> View {
         let state = self.shared.lock();
-        let still = |state: &mut State| since == Some(state.view.turn);
+        let still = |state: &mut State| still(&state.view);
         let waited = self.shared.changed.wait_timeout_while(state, patience, still);
-        waited.unwrap_or_else(|e| e.into_inner()).0.view.clone()
+        let state = waited.unwrap_or_else(|e| e.into_inner()).0;
+        let seconds = state.begun.map_or(0, |begun| begun.elapsed().as_secs());
+        View { seconds, ..state.view.clone() }
     }
 
     /// Why the relation of two objects is known, if it is.
@@ -92,156 +130,133 @@ impl Session {
         self.shared.lock().statements(None).why(i, j)
     }
 
+    /// The clusters as they stand, once the method was run.
+    pub fn clusters(&self) -> Option<Clusters> {
+        let state = self.shared.lock();
+        let found = state.found.as_ref()?;
+        Some(Clusters { clusters: found.clusters.clone(), noise: found.noise() })
+    }
+
+    /// Whether nothing runs it any more.
+    pub fn is_over(&self) -> bool {
+        self.shared.lock().closed
+    }
+
+    /// Number of objects.
+    pub fn n(&self) -> u32 {
+        self.data.n() as u32
+    }
+
+    /// That all objects of the cluster of this medoid belong together.
+    pub fn pure(&self, medoid: u32) -> Act {
+        let found = self.clusters().unwrap_or_default();
+        let own = found.clusters.into_iter().find(|c| c.medoid == medoid);
+        let mut members = own.map_or(Vec::new(), |c| c.members);
+        members.retain(|&o| o != medoid);
+        members.insert(0, medoid);
+        Act::State { purpose: "pure", said: sorting::statements(&[members]) }
+    }
+
+    /// The `count` objects nearest to one, as the selector sees them.
+    pub fn neighbours(&self, object: u32, count: usize) -> Vec<u32> {
+        nearest(&self.data, object, count, |_| true)
+    }
+
+    /// Up to `most` objects around the open question that are worth sorting, its own two first; none where
+    /// nothing is open.
+    pub fn around(&self, most: usize) -> Vec<u32> {
+        let state = self.shared.lock();
+        let Some(open) = &state.view.open else { return Vec::new() };
+        let pair = (open.subject, open.reference);
+        let known = state.statements(None);
+        drop(state);
+        let together = |a, b| known.chain(a, b, Kind::MustLink).is_some();
+        around(&self.data, pair, most.min(sorting::MOST), together)
+    }
+
     /// Does something, given under `turn`.
     ///
     /// # Errors
     /// See [`Trouble`]; nothing is changed then.
-    pub fn act(&self, turn: u64, act: Act) -> std::result::Result<(), Trouble> {
+    pub fn act(&self, turn: u64, act: Act) -> Result<(), Trouble> {
         let mut state = self.shared.lock();
         if state.busy || state.view.turn != turn {
             return Err(Trouble::Stale);
         }
-        let command = match act {
-            Act::Quit => Command::Quit,
-            Act::Reply { reply, note } => {
-                state.view.open.as_ref().ok_or(Trouble::Nothing)?;
-                Command::Reply { reply, note }
-            }
-            Act::Undo => {
-                let last = state.view.entries.iter().map(|e| e.id).max().ok_or(Trouble::Nothing)?;
-                Command::TakeBack { id: last, instead: None }
-            }
-            Act::Change { id, reply } => {
-                let old = state.view.entries.iter().find(|e| e.id == id);
-                let old = old.ok_or(Trouble::Nothing)?.clone();
-                let wanted = kind(reply);
-                let known = state.statements(Some(id)).why(old.subject, old.reference);
-                if let (Some(wanted), Some((kind, chain))) = (wanted, known)
-                    && kind != wanted
-                {
-                    return Err(Trouble::Conflict(chain));
-                }
-                // The query of before stays counted; the change costs nothing more.
-                let answer = Answer { cost: 0.0, note: old.note, ..Answer::of(reply) };
-                Command::TakeBack { id, instead: Some(answer) }
-            }
-        };
+        let command = command(&state, act)?;
         state.busy = true;
         let sent = self.commands.lock().unwrap_or_else(|e| e.into_inner()).send(command);
         sent.map_err(|_| Trouble::Stale)
     }
 }
 
-impl Work {
-    /// Runs the selector of `single` until the person quits, and gives what was selected. Every answer is on
-    /// disk before the next question.
-    ///
-    /// # Errors
-    /// Those of the selector and of the ledger; one that another process holds names it.
-    pub fn run(mut self, single: &Single, seen: &Problem, path: &Path) -> Result<Selection> {
-        let done = self.carry_out(single, seen, path);
-        if let Err(e) = &done {
-            self.shared.ended(e.render(&|i| single.set.id(i)));
+/// What an act comes to.
+fn command(state: &State, act: Act) -> Result<Command, Trouble> {
+    let open = state.view.open.as_ref();
+    let back = |ids: Vec<QueryId>| {
+        let change = Change { back: ids, ..Change::default() };
+        Command::Rewrite { reply: None, change }
+    };
+    match act {
+        Act::Quit => Ok(Command::Quit),
+        Act::Reply { reply, note } => {
+            open.ok_or(Trouble::Nothing)?;
+            Ok(Command::Reply(Said { reply, note, later: false }))
         }
-        done
-    }
-
-    fn carry_out(&mut self, single: &Single, seen: &Problem, path: &Path) -> Result<Selection> {
-        let mut scene = single.set.scene(single.context().child("oracle"));
-        scene.data = Some(seen.data.clone());
-        let nobody: Box<dyn Oracle> = mustlink_core::registry::build_default("none")?;
-        let mut ledger = single.keep(&scene, &*nobody, path, Durability::Every)?;
-        let mut ready = Vec::new();
-        loop {
-            let answers = ledger.answers();
-            self.shared.begin(&answers);
-            let ctx = single.context();
-            let mut desk = self.desk(seen, &answers, std::mem::take(&mut ready), ctx);
-            let selection = single.ask(seen, &mut desk, None, Some(&mut ledger))?;
-            let selection = selection.unwrap_or_default();
-            // Those for pairs that this course did not come to.
-            ready = std::mem::take(&mut desk.ready);
-            let then = match desk.then.take() {
-                Some(command) => command,
-                None => {
-                    self.shared.ended(ending(selection.closed).into());
-                    next(&self.commands, ctx)
-                }
-            };
-            match then {
-                Command::Quit => {
-                    for ((i, j), _) in &ready {
-                        let (i, j) = (single.id(*i as usize), single.id(*j as usize));
-                        ctx.warn(format!(
-                            "the changed answer about {i} and {j} is not kept: nothing asks about them now"
-                        ));
-                    }
-                    self.shared.ended("saved".into());
-                    return Ok(selection);
-                }
-                Command::TakeBack { id, instead } => {
-                    ready.extend(take_back(&mut ledger, &seen.constraints, id, instead)?);
-                }
-                // Nothing is open any more: it was for a question before the end.
-                Command::Reply { .. } => {}
+        Act::Later if open.is_some() => {
+            Ok(Command::Reply(Said { reply: Reply::DontKnow, note: None, later: true }))
+        }
+        Act::Later => {
+            let aside = state.view.entries.iter().filter(|e| e.later).map(|e| e.id).min();
+            Ok(back(vec![aside.ok_or(Trouble::Nothing)?]))
+        }
+        Act::Undo => match state.last() {
+            last if last.is_empty() => Err(Trouble::Nothing),
+            last => Ok(back(last)),
+        },
+        Act::Change { id, reply } => {
+            let old = state.view.entries.iter().find(|e| e.id == id).ok_or(Trouble::Nothing)?;
+            let new = Statement { i: old.subject, j: old.reference, reply };
+            let free = !old.later;
+            let known = &mut state.statements(Some(id));
+            sorting::fresh(known, &[new]).map_err(|(_, chain)| Trouble::Conflict(chain))?;
+            let (back, note) = (vec![id], old.note.clone());
+            let change = Change { back, purpose: "change", new: vec![new], note, free, with: None };
+            Ok(Command::Rewrite { reply: None, change })
+        }
+        Act::Sort { groups } => {
+            let mut all: Vec<u32> = groups.iter().flatten().copied().collect();
+            all.sort_unstable();
+            if all.len() > sorting::MOST || all.windows(2).any(|w| w[0] == w[1]) {
+                return Err(Trouble::Objects);
             }
+            stated(state, "sort", sorting::statements(&groups))
         }
-    }
-
-    fn desk<'a>(
-        &'a mut self,
-        seen: &Problem,
-        answers: &[Recorded],
-        ready: Vec<((u32, u32), Answer)>,
-        ctx: &'a Context,
-    ) -> Desk<'a> {
-        let mut statements = Statements::new(&seen.constraints);
-        for r in answers.iter().filter(|r| !r.retracted && is_own(&r.answer)) {
-            if let Some(kind) = kind(r.answer.reply) {
-                statements.add(r.subject, r.reference, kind, Some(r.id));
-            }
-        }
-        Desk {
-            shared: self.shared.clone(),
-            commands: &mut self.commands,
-            ctx,
-            statements,
-            ready,
-            paid: answers.iter().filter(|r| r.answer.cost > 0.0).count(),
-            budget: self.budget,
-            then: None,
-        }
+        Act::State { purpose, said } => stated(state, purpose, said),
     }
 }
 
-fn ending(closed: Option<&str>) -> &'static str {
-    match closed {
-        None => "nothing is left to ask",
-        Some("budget") => "the budget is spent",
-        Some(_) => "there are no more questions",
+/// Statements that nobody was asked for; of the open question's pair they are its answer.
+fn stated(state: &State, purpose: &'static str, said: Vec<Statement>) -> Result<Command, Trouble> {
+    if said.iter().any(|s| s.i == s.j || s.i.max(s.j) as usize >= state.n) {
+        return Err(Trouble::Objects);
     }
-}
-
-/// Takes an answer back, and before it every reply that followed from it and follows no more. Gives the
-/// answer that stands ready in its place.
-fn take_back(
-    ledger: &mut Ledger,
-    given: &Constraints,
-    id: QueryId,
-    instead: Option<Answer>,
-) -> Result<Option<((u32, u32), Answer)>> {
-    let answers = ledger.answers();
-    let standing = |r: &&Recorded| !r.retracted && r.id != id;
-    let mut left = Knowledge::new(ledger.header().n, given);
-    for r in answers.iter().filter(standing).filter(|r| is_own(&r.answer)) {
-        left.tell(r.subject, r.reference, r.answer.reply);
+    let known = &mut state.statements(None);
+    let mut new = sorting::fresh(known, &said).map_err(|(_, chain)| Trouble::Conflict(chain))?;
+    if new.is_empty() {
+        return Err(Trouble::Nothing);
     }
-    for r in answers.iter().filter(standing).filter(|r| !is_own(&r.answer)) {
-        if left.relation(r.subject, r.reference) != kind(r.answer.reply) {
-            ledger.retract(r.id, Some(ENTAILED))?;
-        }
+    if state.view.counts.left.is_some_and(|left| left < new.len()) {
+        return Err(Trouble::Budget);
     }
-    let old = answers.iter().find(|r| r.id == id).map(Recorded::question);
-    ledger.retract(id, None)?;
-    Ok(old.zip(instead).map(|(q, answer)| ((q.i, q.j), answer)))
+    let is = |s: &Statement, a: u32, b: u32| (s.i, s.j) == (a, b) || (s.i, s.j) == (b, a);
+    let open = state.view.open.as_ref();
+    let at = open.and_then(|q| new.iter().position(|s| is(s, q.subject, q.reference)));
+    let reply = at.map(|at| Said { reply: new.remove(at).reply, note: None, later: false });
+    // What was left open of these pairs is answered now.
+    let entries = state.view.entries.iter();
+    let left = entries.filter(|e| new.iter().any(|s| is(s, e.subject, e.reference)));
+    let back = left.map(|e| e.id).collect();
+    let change = Change { back, purpose, new, ..Change::default() };
+    Ok(Command::Rewrite { reply, change })
 }

@@ -1,6 +1,7 @@
 //! A session as it stands: what was answered, what is open, what follows.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Instant;
 
 use mustlink_core::Constraint;
 use mustlink_core::closure::{Closure, OnConflict};
@@ -9,10 +10,15 @@ use mustlink_core::roles::{Answer, QueryId, Question, Reply};
 use mustlink_core::selection::Recorded;
 
 use crate::chain::Statements;
-use crate::view::{Counts, Entry, Open, View};
+use crate::found::Found;
+use crate::view::{Counts, Entry, Open, Standing, View};
 
 /// Who answers what follows from earlier answers.
 pub(crate) const ENTAILED: &str = "entailed";
+/// Who set a question aside.
+pub(crate) const LATER: &str = "later";
+/// Number of last answers that pace and advice look at.
+const LAST: usize = 10;
 
 #[derive(Default)]
 pub(crate) struct State {
@@ -20,8 +26,16 @@ pub(crate) struct State {
     pub given: Constraints,
     pub n: usize,
     pub budget: Option<usize>,
+    pub begun: Option<Instant>,
     /// The act of this turn is under way.
     pub busy: bool,
+    /// What the method made of the answers so far.
+    pub found: Option<Found>,
+    similarity: Option<f64>,
+    /// Whether each answer of this session was what the method had said before.
+    agreed: Vec<bool>,
+    /// No more clusterings are wanted.
+    pub closed: bool,
 }
 
 impl State {
@@ -35,29 +49,46 @@ impl State {
         all
     }
 
+    /// What was answered, as constraints.
+    pub fn answers(&self) -> impl Iterator<Item = Constraint> + '_ {
+        self.view.entries.iter().filter_map(|e| {
+            Some(Constraint::new(e.subject as usize, e.reference as usize, kind(e.reply)?))
+        })
+    }
+
+    /// The last event: an answer, or all those that were given with it.
+    pub fn last(&self) -> Vec<QueryId> {
+        let Some(last) = self.view.entries.iter().max_by_key(|e| e.id) else { return Vec::new() };
+        let first = last.with.unwrap_or(last.id);
+        let given = self.view.entries.iter().filter(|e| e.id == first || e.with == Some(first));
+        given.map(|e| e.id).collect()
+    }
+
     fn count(&mut self) {
         let entries = &self.view.entries;
-        let of = |reply| entries.iter().filter(|e| e.reply == reply).count();
+        let of = |reply| entries.iter().filter(|e| e.reply == reply && !e.later).count();
+        let later = entries.iter().filter(|e| e.later).count();
         let answered = self.view.counts.answered;
-        let counts = Counts {
+        let mut times: Vec<u64> = entries.iter().filter_map(|e| e.elapsed_ms).collect();
+        let mut times = times.split_off(times.len().saturating_sub(LAST));
+        times.sort_unstable();
+        self.view.counts = Counts {
             same: of(Reply::MustLink),
             different: of(Reply::CannotLink),
             unsure: of(Reply::DontKnow),
+            later,
             left: self.budget.map(|budget| budget.saturating_sub(answered)),
-            retracted: answered.saturating_sub(entries.len()),
+            retracted: (answered + later).saturating_sub(entries.len()),
             answered,
             free: self.free(),
+            pace_ms: times.get(times.len() / 2).copied(),
         };
-        self.view.counts = counts;
     }
 
     /// Pairs that follow and were neither given nor answered.
     fn free(&self) -> u64 {
-        let known = self.view.entries.iter().filter_map(|e| {
-            let (i, j) = (e.subject as usize, e.reference as usize);
-            Some(Constraint::new(i, j, kind(e.reply)?))
-        });
-        let all = Constraints::new(self.n, known).and_then(|c| self.given.union(&c, self.n));
+        let all =
+            Constraints::new(self.n, self.answers()).and_then(|c| self.given.union(&c, self.n));
         let closed = all.and_then(|all| {
             let said = all.len() as u64;
             Ok((said, Closure::new(&all, self.n, OnConflict::DropCl)?))
@@ -67,9 +98,29 @@ impl State {
             (must + cannot).saturating_sub(said)
         })
     }
+
+    /// What is shown of what the method says.
+    fn judge(&mut self) {
+        let Some(found) = &self.found else { return };
+        let says = self.view.open.as_ref().and_then(|q| found.says(q.subject, q.reference));
+        let last = &self.agreed[self.agreed.len().saturating_sub(LAST)..];
+        let agreed = (last.iter().filter(|&&a| a).count(), last.len());
+        let similarity = self.similarity;
+        let advice = similarity.filter(|&s| s >= ALIKE && agreed == (LAST, LAST)).map(|s| {
+            format!(
+                "the last {LAST} answers are what the method said before them, and its last two clusterings \
+                 are alike (adjusted Rand index {s:.2}): more answers would change little"
+            )
+        });
+        let (clusters, answers) = (found.clusters.len(), found.answers);
+        self.view.standing = Some(Standing { clusters, answers, says, agreed, similarity, advice });
+    }
 }
 
-/// What both threads see.
+/// From this adjusted Rand index on two clusterings are alike.
+const ALIKE: f64 = 0.95;
+
+/// What all threads see.
 #[derive(Default)]
 pub(crate) struct Shared {
     state: Mutex<State>,
@@ -84,28 +135,33 @@ impl Shared {
     fn change(&self, f: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         f(&mut state);
+        state.count();
+        state.judge();
         state.busy = false;
         state.view.turn += 1;
+        state.view.beat += 1;
         self.changed.notify_all();
     }
 
     pub fn open(&self, open: Open) {
-        self.change(|state| {
-            state.count();
-            state.view.open = Some(open);
-        });
+        self.change(|state| state.view.open = Some(open));
     }
 
     pub fn answered(&self, question: &Question, answer: &Answer) {
         let mut state = self.lock();
         state.view.open = None;
-        state.view.counts.answered += 1;
+        state.view.counts.answered += usize::from(answer.cost > 0.0);
+        let said = state.found.as_ref().and_then(|f| f.says(question.subject, question.reference));
+        if let (Some(said), Some(kind)) = (said, kind(answer.reply)) {
+            state.agreed.push(said == (kind == Kind::MustLink));
+        }
         let recorded = Recorded {
             id: question.id,
             subject: question.subject,
             reference: question.reference,
             answer: answer.clone(),
             retracted: false,
+            with: None,
         };
         state.view.entries.push(entry(&recorded));
     }
@@ -122,10 +178,24 @@ impl Shared {
 
     pub fn ended(&self, why: String) {
         self.change(|state| {
-            state.count();
             state.view.open = None;
             state.view.ended = Some(why);
         });
+    }
+
+    /// The method was run.
+    pub fn found(&self, found: Found) {
+        let mut state = self.lock();
+        state.similarity = state.found.as_ref().map(|before| before.similarity(&found));
+        state.found = Some(found);
+        state.judge();
+        state.view.beat += 1;
+        self.changed.notify_all();
+    }
+
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
     }
 }
 
@@ -134,13 +204,17 @@ pub(crate) fn is_own(answer: &Answer) -> bool {
 }
 
 fn entry(recorded: &Recorded) -> Entry {
+    let answer = &recorded.answer;
     Entry {
         id: recorded.id,
         subject: recorded.subject,
         reference: recorded.reference,
-        reply: recorded.answer.reply,
-        note: recorded.answer.note.clone(),
-        elapsed_ms: recorded.answer.elapsed_ms,
+        reply: answer.reply,
+        later: answer.annotator.as_deref() == Some(LATER),
+        note: answer.note.clone(),
+        elapsed_ms: answer.elapsed_ms,
+        at: answer.at.clone(),
+        with: recorded.with,
     }
 }
 

@@ -3,6 +3,8 @@
 use mustlink_core::roles::{QueryId, Reply};
 use serde::Serialize;
 
+use crate::found::Cluster;
+
 /// The open question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Open {
@@ -27,10 +29,16 @@ pub struct Entry {
     pub reference: u32,
     /// What was said.
     pub reply: Reply,
+    /// It is to be asked once more.
+    pub later: bool,
     /// What was remarked.
     pub note: Option<String>,
     /// How long it took, in milliseconds.
     pub elapsed_ms: Option<u64>,
+    /// When it was given, UTC.
+    pub at: Option<String>,
+    /// The first of the answers that were given at once: undone together.
+    pub with: Option<QueryId>,
 }
 
 /// Counts of a session.
@@ -46,23 +54,59 @@ pub struct Counts {
     pub different: usize,
     /// "Don't know" that stand.
     pub unsure: usize,
+    /// Set aside, to be asked once more.
+    pub later: usize,
     /// Answers taken back.
     pub retracted: usize,
     /// Pairs that follow from what is known and that nobody was asked.
     pub free: u64,
+    /// Median time of the last answers, in milliseconds.
+    pub pace_ms: Option<u64>,
+}
+
+/// What the method makes of the answers so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Standing {
+    /// Number of clusters.
+    pub clusters: usize,
+    /// Number of answers it rests on.
+    pub answers: usize,
+    /// Whether it puts the two objects of the open question together.
+    pub says: Option<bool>,
+    /// Of the last answers, how many agreed with what it said before them, and of how many.
+    pub agreed: (usize, usize),
+    /// Adjusted Rand index of the last two clusterings.
+    pub similarity: Option<f64>,
+    /// Why one may stop now.
+    pub advice: Option<String>,
 }
 
 /// A session as it stands.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct View {
-    /// Rises with every change: a command names the one it was given under.
+    /// Rises with every change of question or answers: a command names the one it was given under.
     pub turn: u64,
+    /// Rises with every change, also of what the method says.
+    pub beat: u64,
     /// The open question; absent while the next is worked out, and at the end.
     pub open: Option<Open>,
     /// Why there are no more questions.
     pub ended: Option<String>,
     /// Counts.
     pub counts: Counts,
+    /// Seconds since the session began.
+    pub seconds: u64,
+    /// What the method says, once it was run.
+    pub standing: Option<Standing>,
     /// Answers that stand, the last one last.
     pub entries: Vec<Entry>,
+}
+
+/// The clusters as they stand, with what was made of how many answers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Clusters {
+    /// The clusters, the largest first.
+    pub clusters: Vec<Cluster>,
+    /// Number of objects in none.
+    pub noise: usize,
 }

@@ -1,9 +1,12 @@
-//! A person answers on a page of this machine.
+//! A person answers, in this terminal or on a page of this machine.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-use mustlink::DataKind;
-use mustlink_label::{Objects, Server, Session, Shown, serve};
+use mustlink::{DataKind, Error};
+use mustlink_label::{
+    Imported, Keys, Objects, Server, Session, Shown, Statement, Work, converse, is_there, serve,
+};
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
@@ -11,20 +14,45 @@ use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
 use crate::term;
 
-/// Answer "same or different?" on a local page; every answer is kept in --ledger as it is given
+/// Answer "same or different?" in the terminal, or on a local page with --web; every answer is kept in --ledger
+/// as it is given
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink label --data my.csv --id name --selector cobras --ledger answers.jsonl --out labels.csv
-  mustlink label --data texts.csv --id name --display text --k 4 --budget 60 --ledger answers.jsonl")]
+  mustlink label --data texts.csv --id name --text body --k 4 --budget 60 --ledger answers.jsonl --web
+  mustlink label --data my.csv --id name --import answered.csv --ledger answers.jsonl --out labels.csv")]
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
+    /// Answer on a page of this machine, at the address that is printed
+    #[arg(long)]
+    web: bool,
+    /// Port of the page on 127.0.0.1; 0: one that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0, requires = "web")]
+    port: u16,
+    /// Columns of a CSV that are shown of an object; absent: its features
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    show: Vec<String>,
+    /// Column of a CSV with running text that is shown; it is no feature
+    #[arg(long, value_name = "COLUMN", conflicts_with = "display")]
+    text: Option<String>,
+    /// Column of a CSV with files of images that are shown on the page, from the folder of the data or below; it
+    /// is no feature
+    #[arg(long, value_name = "COLUMN")]
+    image: Option<String>,
+    /// Show the features of an object as one curve
+    #[arg(long)]
+    series: bool,
+    /// CSV i,j,answer of pairs that were answered elsewhere (same, different, unsure), as "mustlink select
+    /// --questions" writes them; taken first, all or none
+    #[arg(long, value_name = "FILE")]
+    import: Option<String>,
+    /// TOML file of keys in place of the usual ones: same = "j"
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
     /// CSV id,label to write at the end, one row per object
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
-    /// Port of the page on 127.0.0.1; 0: one that is free
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
-    port: u16,
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
@@ -36,9 +64,33 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             "--oracle: here you answer; \"mustlink select\" asks an oracle",
         ));
     }
-    check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
-    let job = Job::open(&JobArgs { answered_by_hand: true, ..args.job.clone() }, false)?;
-    let made = in_pool(args.job.threads, || answered(args, &job, path))?;
+    // Who only imports needs nobody at the keys.
+    if !args.web && !is_there() && args.import.is_none() {
+        return Err(Failure::usage(
+            "nobody sits at this terminal: standard input or output is redirected; --web shows a page, and \
+             --import takes answers from a file",
+        ));
+    }
+    let mut named = args.job.inputs().to_vec();
+    named.push(("--import", args.import.as_deref()));
+    check_outputs(&[("--out", args.out.as_deref())], &named)?;
+    let keys = match &args.keys {
+        None => Keys::default(),
+        Some(file) => {
+            let place = file.display().to_string();
+            let bad =
+                |e: std::io::Error| Error::Data { place: place.clone(), message: e.to_string() };
+            Keys::read(&std::fs::read_to_string(file).map_err(bad)?, &place)?
+        }
+    };
+    let mut own = JobArgs { answered_by_hand: true, ..args.job.clone() };
+    own.columns.shown.clone_from(&args.show);
+    own.columns.image.clone_from(&args.image);
+    if let Some(text) = &args.text {
+        own.columns.display = Some(text.clone());
+    }
+    let job = Job::open(&own, false)?;
+    let made = in_pool(args.job.threads, || answered(args, &job, path, keys))?;
     job.finish(&args.job);
     let counts = made.map_err(|e| job.named(&e))?;
     if !args.job.quiet {
@@ -52,19 +104,41 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
 }
 
 /// Runs the session and writes the labels; gives the number of answers.
-fn answered(args: &Args, job: &Job, path: &Path) -> mustlink::Result<usize> {
+fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result<usize> {
     let seen = job.seen()?;
+    let imported = imported(args, job)?;
     let (session, work) = Session::new(&seen.problem, args.job.budget);
-    let server = Server::bind(args.port)?;
-    let objects =
-        Objects { id: &|object| job.id(object as usize), shown: &|object| shown(job, object) };
-    let selection = std::thread::scope(|scope| {
-        scope.spawn(|| serve(&server, &session, &objects));
-        term::tell(&format!("answer at {} (Ctrl-C ends; nothing is lost)", server.address()));
-        let done = work.run(job, &seen.problem, path);
-        server.end();
-        done
-    })?;
+    let places: HashMap<String, u32> =
+        (0..seen.problem.n() as u32).map(|o| (job.id(o as usize), o)).collect();
+    let folder = Path::new(&args.job.data).parent().filter(|p| !p.as_os_str().is_empty());
+    let objects = Objects {
+        id: &|object| job.id(object as usize),
+        find: &|id| places.get(id).copied(),
+        shown: &|object| shown(args, job, object),
+        folder: folder.unwrap_or(Path::new(".")),
+    };
+    let run = |work: Work| work.run(job, &seen.problem, path, &imported);
+    let selection = if args.web {
+        let server = Server::bind(args.port, keys)?;
+        std::thread::scope(|scope| {
+            scope.spawn(|| serve(&server, &session, &objects));
+            let address = server.address();
+            term::tell(&format!("answer at {address} (Ctrl-C ends; nothing is lost)"));
+            let done = run(work);
+            server.end();
+            done
+        })?
+    } else {
+        std::thread::scope(|scope| {
+            // The session is dropped where the terminal fails or nobody is there, which ends the work.
+            let face = scope.spawn(|| {
+                let session = session;
+                if is_there() { converse(&session, &objects, &keys) } else { Ok(()) }
+            });
+            let done = run(work);
+            face.join().unwrap_or(Ok(())).and(done)
+        })?
+    };
     if let Some(out) = &args.out {
         let clustered = job.cluster(&seen, Some(&selection))?;
         let labels = job.labels(&clustered.run.clustering.labels);
@@ -73,16 +147,45 @@ fn answered(args: &Args, job: &Job, path: &Path) -> mustlink::Result<usize> {
     Ok(selection.asked())
 }
 
-/// An object as it was read: its text, where there is a column of it, else its features.
-fn shown(job: &Job, object: u32) -> Shown {
+/// The answers of a file, about objects as they stand after the first transforms.
+fn imported(args: &Args, job: &Job) -> mustlink::Result<Imported> {
+    let Some(file) = &args.import else { return Ok(Vec::new()) };
+    let by_id = args.job.columns.id.is_some();
+    let read = mustlink_datasets::read_answers(file, &job.original, by_id)?;
+    let object = |row: usize| job.object(row);
+    let of = |a: mustlink_datasets::FileAnswer| match (object(a.i), object(a.j)) {
+        (Some(i), Some(j)) if i != j => Some((a.place, Statement { i, j, reply: a.reply })),
+        // Rows that the first transforms dropped, or made one object of.
+        _ => {
+            job.context().warn(format!("{}: says nothing of the objects that are left", a.place));
+            None
+        }
+    };
+    Ok(read.into_iter().filter_map(of).collect())
+}
+
+/// An object as it was read: its image and its text, where there are columns of them; what --show names, else,
+/// where nothing else is shown, its features.
+fn shown(args: &Args, job: &Job, object: u32) -> Shown {
     let set = &job.original;
     let row = job.row(object) as usize;
     let text = set.display.as_ref().and_then(|texts| texts.get(row).cloned());
-    let dense = set.data.kind() == DataKind::Dense && text.is_none();
-    let cells = (0..if dense { set.d() } else { 0 }).map(|feature| {
-        let value = set.data.as_array().map_or(f64::NAN, |x| x[[row, feature]]);
-        let name = set.feature_names.get(feature).cloned();
-        (name.unwrap_or_else(|| format!("#{}", feature + 1)), value.to_string())
-    });
-    Shown { id: set.id(row), cells: cells.collect(), text }
+    let mut cells: Vec<(String, String)> =
+        set.shown.iter().map(|(name, cells)| (name.clone(), cells[row].clone())).collect();
+    let image = args.image.is_some().then(|| cells.pop()).flatten().map(|(_, file)| file);
+    let dense = matches!(set.data.kind(), DataKind::Dense | DataKind::Table);
+    let features = || -> Vec<f64> {
+        let of = |feature| set.data.as_array().map_or(f64::NAN, |x| x[[row, feature]]);
+        (0..if dense { set.d() } else { 0 }).map(of).collect()
+    };
+    let series = args.series.then(features);
+    if args.show.is_empty() && text.is_none() && image.is_none() && series.is_none() {
+        let name = |feature: usize| {
+            let name = set.feature_names.get(feature).cloned();
+            name.unwrap_or_else(|| format!("#{}", feature + 1))
+        };
+        let named = features().into_iter().enumerate();
+        cells = named.map(|(feature, value)| (name(feature), value.to_string())).collect();
+    }
+    Shown { id: set.id(row), cells, text, image, series }
 }

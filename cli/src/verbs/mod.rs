@@ -12,6 +12,7 @@ pub(crate) mod diff;
 pub(crate) mod impute;
 pub(crate) mod init;
 pub(crate) mod label;
+pub(crate) mod ledger;
 pub(crate) mod list;
 pub(crate) mod merge;
 pub(crate) mod plan;
@@ -43,6 +44,7 @@ pub(crate) enum Verb {
     Predict(predict::Args),
     Select(select::Args),
     Label(label::Args),
+    Ledger(ledger::Args),
     Consensus(consensus::Args),
     Impute(impute::Args),
     SelectK(select_k::Args),
@@ -77,6 +79,7 @@ impl Verb {
             Verb::Predict(args) => predict::run(args),
             Verb::Select(args) => select::run(args),
             Verb::Label(args) => label::run(args),
+            Verb::Ledger(args) => ledger::run(args),
             Verb::Consensus(args) => consensus::run(args),
             Verb::Init(args) => init::run(args),
             Verb::Impute(args) => impute::run(args),

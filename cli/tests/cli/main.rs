@@ -6,6 +6,7 @@ mod catalogue;
 mod consensus;
 mod experiments;
 mod kill;
+mod label;
 mod ledger;
 mod memory;
 mod methods;

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::format::{
-    Asked, Closed, Header, Id, Line, Retracted, VERSION, Versioned, bad, content, io, told,
+    Asked, Closed, Header, Id, Line, Retracted, Stated, VERSION, Versioned, bad, content, io, told,
 };
 use crate::lock::{self, Sharing};
 use crate::replay::{Report, State};
@@ -150,6 +150,55 @@ impl Ledger {
         Ok(())
     }
 
+    /// Writes down answers that nobody was asked for, given at once for this `purpose`, beside query `with`
+    /// where one was asked for: pairs of an object and the one it is compared with. The next run of the selection has them from its beginning, and is
+    /// served them where it asks. Answers to the open question are told, not stated.
+    ///
+    /// # Errors
+    /// `Data` for a pair that has its reply or is being asked, and when a line cannot be written; those
+    /// before it stay.
+    pub fn state(
+        &mut self,
+        purpose: &str,
+        with: Option<QueryId>,
+        statements: &[((u32, u32), Answer)],
+    ) -> Result<()> {
+        // One event is on disk as a whole.
+        let durability = std::mem::replace(&mut self.durability, Durability::Batch(usize::MAX));
+        let done = self.state_each(purpose, with, statements);
+        self.durability = durability;
+        self.rewind();
+        done.and_then(|()| self.sync())
+    }
+
+    fn state_each(
+        &mut self,
+        purpose: &str,
+        with: Option<QueryId>,
+        statements: &[((u32, u32), Answer)],
+    ) -> Result<()> {
+        let first = self.next_id();
+        for (id, ((subject, reference), answer)) in (first..).zip(statements) {
+            let Answer { reply, cost, annotator, elapsed_ms, at, note, .. } = answer.clone();
+            let asked = self.asked(id, *subject, *reference, purpose);
+            let with = Id(with.unwrap_or(first));
+            let line = Stated { asked, reply, annotator, elapsed_ms, at, note, cost, with };
+            self.append(Line::Stated(line))?;
+        }
+        Ok(())
+    }
+
+    fn next_id(&self) -> QueryId {
+        self.state.queries.keys().next_back().map_or(0, |last| last + 1)
+    }
+
+    fn asked(&self, id: QueryId, subject: u32, reference: u32, purpose: &str) -> Asked {
+        let (i, j) = (subject.min(reference), subject.max(reference));
+        let name = |o: u32| self.header.ids.as_ref().map(|ids| ids[o as usize].clone());
+        let (i_id, j_id) = (name(i), name(j));
+        Asked { id: Id(id), i, j, subject, reference, purpose: purpose.into(), i_id, j_id }
+    }
+
     /// Counts of the whole file.
     ///
     /// # Errors
@@ -248,18 +297,8 @@ impl Record for Ledger {
         reference: u32,
         purpose: &str,
     ) -> Result<(QueryId, Option<Answer>)> {
-        let (i, j) = (subject.min(reference), subject.max(reference));
-        let name = |o: u32| self.header.ids.as_ref().map(|ids| ids[o as usize].clone());
-        let asked = |id: QueryId| Asked {
-            id: Id(id),
-            i,
-            j,
-            subject,
-            reference,
-            purpose: purpose.into(),
-            i_id: name(i),
-            j_id: name(j),
-        };
+        let pair = (subject.min(reference), subject.max(reference));
+        let asked = |id| Line::Asked(self.asked(id, subject, reference, purpose));
         if let Some((at, line)) = self.state.tape.get(self.cursor) {
             let id = match line {
                 Line::Asked(a)
@@ -267,7 +306,7 @@ impl Record for Ledger {
                 {
                     a.id.0
                 }
-                other => return Err(self.differs(*at, other, &Line::Asked(asked(0)))),
+                other => return Err(self.differs(*at, other, &asked(0))),
             };
             self.cursor += 1;
             if self.cursor == self.state.tape.len() {
@@ -276,9 +315,9 @@ impl Record for Ledger {
             self.cursor += 1;
             return Ok((id, self.state.queries[&id].answer.clone()));
         }
-        if let Some(&id) = self.state.by_pair.get(&(i, j)) {
+        if let Some(&id) = self.state.by_pair.get(&pair) {
             let answer = self.state.queries[&id].answer.clone();
-            self.append(Line::Asked(asked(id)))?;
+            self.append(asked(id))?;
             if let Some(answer) = &answer {
                 let served = Answer { cost: 0.0, ..Answer::of(answer.reply) };
                 self.append(Line::Told(told(id, &served, true)))?;
@@ -286,8 +325,8 @@ impl Record for Ledger {
             self.cursor = self.state.tape.len();
             return Ok((id, answer));
         }
-        let id = self.state.queries.keys().next_back().map_or(0, |last| last + 1);
-        self.append(Line::Asked(asked(id)))?;
+        let id = self.next_id();
+        self.append(asked(id))?;
         self.cursor = self.state.tape.len();
         Ok((id, None))
     }

@@ -96,7 +96,7 @@ impl Header {
 }
 
 /// Date and time in UTC as `2026-01-31T08:05:09Z`.
-fn utc(at: SystemTime) -> String {
+pub fn utc(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
@@ -133,6 +133,7 @@ pub(super) enum Line {
     Header(Header),
     Asked(Asked),
     Told(Told),
+    Stated(Stated),
     Inferred { i: u32, j: u32, kind: Kind, rule: String },
     Joined { object: u32, neighbourhood: u32, representative: u32 },
     Clustered { request: u64, digest: String },
@@ -167,12 +168,33 @@ pub(super) struct Told {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) elapsed_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) votes: Vec<Vote>,
     pub(super) cost: f64,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) cached: bool,
+}
+
+/// An answer that nobody was asked for: its question and its reply on one line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Stated {
+    #[serde(flatten)]
+    pub(super) asked: Asked,
+    pub(super) reply: Reply,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) annotator: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) elapsed_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
+    pub(super) cost: f64,
+    /// The first of the answers that were given at once.
+    pub(super) with: Id,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -214,6 +236,7 @@ impl Line {
         match self {
             Line::Asked(a) => format!("asked ({}, {}) for {}", a.subject, a.reference, a.purpose),
             Line::Told(t) => format!("told {}", t.id),
+            Line::Stated(s) => format!("stated {}", s.asked.id),
             other => serde_json::to_string(other).unwrap_or_default(),
         }
     }
@@ -226,6 +249,7 @@ pub(super) fn told(id: QueryId, answer: &Answer, cached: bool) -> Told {
         annotator: answer.annotator.clone(),
         confidence: answer.confidence,
         elapsed_ms: answer.elapsed_ms,
+        at: answer.at.clone(),
         note: answer.note.clone(),
         votes: answer.votes.clone(),
         cost: answer.cost,

@@ -4,7 +4,8 @@
 //! disk before a selector sees it. Resuming is replaying: the selector runs again, its questions are
 //! answered from the file at no cost, and where it would do anything else than the file records, the
 //! first difference is an error. A reply that a person takes back is one more line, `retracted`; the
-//! selector then runs again without it, and what was answered later is served from the file.
+//! selector then runs again without it, and what was answered later is served from the file. An answer that
+//! nobody was asked for is `stated`: no part of the replay, and served where the selector comes to its pair.
 
 mod file;
 mod format;
@@ -12,5 +13,5 @@ pub mod lock;
 mod replay;
 
 pub use file::{Durability, Ledger};
-pub use format::Header;
+pub use format::{Header, utc};
 pub use replay::{Report, answers};

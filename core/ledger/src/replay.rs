@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::format::{Asked, Id, Line, Told, bad, content, io};
+use crate::format::{Asked, Id, Line, Stated, Told, bad, content, io};
 use mustlink_core::error::{Error, Result};
 use mustlink_core::roles::{Answer, QueryId, Reply};
 use mustlink_core::selection::Recorded;
@@ -16,6 +16,8 @@ pub(super) struct Query {
     pub(super) asked: Asked,
     pub(super) answer: Option<Answer>,
     pub(super) retracted: bool,
+    /// The first of the answers that were stated with it, where nobody asked for it.
+    pub(super) with: Option<QueryId>,
 }
 
 /// What the lines of a file come to.
@@ -42,7 +44,7 @@ impl State {
 
     /// Takes in one line, or says why it cannot follow those before it.
     pub(super) fn take(&mut self, at: usize, line: Line) -> Result<(), String> {
-        let closes = matches!(&line, Line::Closed(_) | Line::Retracted(_));
+        let closes = matches!(&line, Line::Closed(_) | Line::Retracted(_) | Line::Stated(_));
         let open = self.open();
         match (&line, open) {
             (Line::Told(told), Some(open)) if told.id.0 == open => {}
@@ -56,6 +58,7 @@ impl State {
             Line::Asked(asked) => self.asked(asked)?,
             Line::Told(told) => self.told(told)?,
             Line::Retracted(retracted) => return self.retracted(retracted.id),
+            Line::Stated(stated) => return self.stated(stated),
             Line::Closed(closed) => {
                 self.closed = Some(closed.reason.clone());
                 return Ok(());
@@ -82,12 +85,8 @@ impl State {
     }
 
     fn asked(&mut self, asked: &Asked) -> Result<(), String> {
-        let (s, r) = (asked.subject, asked.reference);
-        self.object(s).and(self.object(r))?;
-        if s == r || (asked.i, asked.j) != (s.min(r), s.max(r)) {
-            return Err(format!("{} asks about the pair ({s}, {r})", asked.id));
-        }
-        let id = asked.id.0;
+        self.is_pair(asked)?;
+        let (s, r, id) = (asked.subject, asked.reference, asked.id.0);
         match self.queries.get(&id) {
             // Put once more and served from the cache.
             Some(_) if self.by_pair.get(&(asked.i, asked.j)) == Some(&id) => {}
@@ -96,17 +95,44 @@ impl State {
                 if self.by_pair.contains_key(&(asked.i, asked.j)) {
                     return Err(format!("the pair ({s}, {r}) has its reply already"));
                 }
-                let query = Query { asked: asked.clone(), answer: None, retracted: false };
-                self.queries.insert(id, query);
+                let (asked, answer) = (asked.clone(), None);
+                self.queries.insert(id, Query { asked, answer, retracted: false, with: None });
             }
         }
         Ok(())
     }
 
-    fn told(&mut self, told: &Told) -> Result<(), String> {
-        if !(told.cost >= 0.0 && told.cost.is_finite()) {
-            return Err(format!("cost must be finite and >= 0, got {}", told.cost));
+    fn is_pair(&self, asked: &Asked) -> Result<(), String> {
+        let (s, r) = (asked.subject, asked.reference);
+        self.object(s).and(self.object(r))?;
+        if s == r || (asked.i, asked.j) != (s.min(r), s.max(r)) {
+            return Err(format!("{} asks about the pair ({s}, {r})", asked.id));
         }
+        Ok(())
+    }
+
+    /// No part of the replay: served where the selector comes to ask it.
+    fn stated(&mut self, stated: &Stated) -> Result<(), String> {
+        let Stated { asked, reply, annotator, elapsed_ms, at, note, cost, with } = stated.clone();
+        self.is_pair(&asked)?;
+        let (id, pair) = (asked.id.0, (asked.i, asked.j));
+        is_cost(cost)?;
+        if self.queries.contains_key(&id) {
+            return Err(format!("{} was asked before", asked.id));
+        }
+        let open = self.open().map(|id| &self.queries[&id].asked);
+        if self.by_pair.contains_key(&pair) || open.is_some_and(|a| (a.i, a.j) == pair) {
+            return Err(format!("the pair ({}, {}) was asked already", pair.0, pair.1));
+        }
+        let answer = Answer { cost, annotator, elapsed_ms, at, note, ..Answer::of(reply) };
+        let with = Some(with.0);
+        self.by_pair.insert(pair, id);
+        self.queries.insert(id, Query { asked, answer: Some(answer), retracted: false, with });
+        Ok(())
+    }
+
+    fn told(&mut self, told: &Told) -> Result<(), String> {
+        is_cost(told.cost)?;
         let query = self.queries.get_mut(&told.id.0).ok_or("it was never asked")?;
         match (&query.answer, told.cached) {
             (Some(answer), true) if answer.reply == told.reply && !query.retracted => {
@@ -119,6 +145,7 @@ impl State {
                     annotator: told.annotator.clone(),
                     confidence: told.confidence,
                     elapsed_ms: told.elapsed_ms,
+                    at: told.at.clone(),
                     note: told.note.clone(),
                     votes: told.votes.clone(),
                 });
@@ -162,6 +189,7 @@ impl State {
                 reference: q.asked.reference,
                 answer: q.answer.clone()?,
                 retracted: q.retracted,
+                with: q.with,
             })
         });
         answered.collect()
@@ -212,6 +240,11 @@ impl State {
     }
 }
 
+fn is_cost(cost: f64) -> Result<(), String> {
+    let well = cost >= 0.0 && cost.is_finite();
+    well.then_some(()).ok_or_else(|| format!("cost must be finite and >= 0, got {cost}"))
+}
+
 /// The answers of the ledger at `path`, in the order of their queries. The file is not changed.
 ///
 /// Objects that were recorded with ids are looked up by id among `ids`, where given: the rows may
@@ -244,7 +277,8 @@ pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Reco
             (row(query.asked.i, &query.asked.i_id)?, row(query.asked.j, &query.asked.j_id)?);
         let turned = query.asked.subject != query.asked.i;
         let (subject, reference) = if turned { (j, i) } else { (i, j) };
-        out.push(Recorded { id, subject, reference, answer, retracted: query.retracted });
+        let Query { retracted, with, .. } = query;
+        out.push(Recorded { id, subject, reference, answer, retracted, with });
     }
     Ok(out)
 }

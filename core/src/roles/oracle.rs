@@ -90,6 +90,8 @@ pub struct Answer {
     pub confidence: Option<f64>,
     /// How long it took, where somebody was waited for.
     pub elapsed_ms: Option<u64>,
+    /// When a person gave it, UTC.
+    pub at: Option<String>,
     /// What the annotator remarked.
     pub note: Option<String>,
     /// The votes it was made from, where several were asked.
@@ -114,6 +116,7 @@ impl Answer {
             annotator: None,
             confidence: None,
             elapsed_ms: None,
+            at: None,
             note: None,
             votes: Vec::new(),
         }

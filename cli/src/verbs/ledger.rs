@@ -1,0 +1,181 @@
+//! What several people answered, put together.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Subcommand, ValueEnum};
+use mustlink::constraints::Constraints;
+use mustlink::roles::Reply;
+use mustlink::{Constraint, Kind, Problem};
+use mustlink_datasets::Dataset;
+use mustlink_experiments::notices;
+use mustlink_kernels::agreement::annotators::{Cast, error_rates, posterior};
+
+use crate::failure::Failure;
+use crate::files::{ColumnArgs, check_outputs};
+use crate::options::DataDir;
+use crate::term;
+
+/// Put together what several people answered
+#[derive(Debug, clap::Args)]
+#[command(
+    before_help = "Example: mustlink ledger merge ann.jsonl bob.jsonl --data my.csv --id name --out pairs.csv"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Merge(Merge),
+}
+
+/// Constraints from the ledgers of several people about one data set, with their disagreements
+#[derive(Debug, clap::Args)]
+struct Merge {
+    /// The ledgers, one for each person
+    #[arg(required = true, num_args = 2..)]
+    ledgers: Vec<PathBuf>,
+    /// Data set that the answers are about
+    #[arg(long, value_name = "DATA")]
+    data: String,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    data_dir: DataDir,
+    /// Which answer a pair gets
+    #[arg(long, value_enum, default_value = "majority")]
+    rule: Rule,
+    /// File of constraints i,j,type,weight to write; a weight is the share of votes by which the winner is ahead,
+    /// weighted: 2 p − 1, with p how probable it is
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: String,
+    /// CSV of the pairs on which answers differ
+    #[arg(long, value_name = "FILE")]
+    disagreements: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// That of most people; a pair that divides them equally gets none
+    Majority,
+    /// Each vote counts by how seldom its giver errs, estimated from all votes
+    Weighted,
+}
+
+/// What was said of each pair: person and whether it was a must-link, in the order of the ledgers.
+type Votes = BTreeMap<(u32, u32), Vec<Cast>>;
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let What::Merge(args) = &args.what;
+    let ledgers: Vec<_> = args.ledgers.iter().map(|l| ("a ledger", l.to_str())).collect();
+    let outputs = [("--out", Some(&*args.out)), ("--disagreements", args.disagreements.as_deref())];
+    check_outputs(&outputs, &[&[("--data", Some(args.data.as_str()))], &ledgers[..]].concat())?;
+    let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
+    let people = names(&args.ledgers);
+    let (mut votes, mut given) = (Votes::new(), vec![0; people.len()]);
+    for (person, ledger) in args.ledgers.iter().enumerate() {
+        let said = mustlink_ledger::answers(ledger, set.n(), set.ids.as_deref())?;
+        for r in said.iter().filter(|r| !r.retracted) {
+            // What followed from other answers of theirs is no vote of its own.
+            let own = r.answer.annotator.as_deref() != Some("entailed");
+            let pair = (r.subject.min(r.reference), r.subject.max(r.reference));
+            if own && r.answer.reply != Reply::DontKnow {
+                votes.entry(pair).or_default().push((person, r.answer.reply == Reply::MustLink));
+                given[person] += 1;
+            }
+        }
+    }
+    let all: Vec<Vec<Cast>> = votes.values().cloned().collect();
+    let errors = error_rates(&all, people.len(), None);
+    let decided = |votes: &[Cast]| -> (bool, f64) {
+        let yes = match args.rule {
+            Rule::Majority => {
+                votes.iter().filter(|(_, must)| *must).count() as f64 / votes.len() as f64
+            }
+            Rule::Weighted => posterior(votes, &errors),
+        };
+        (yes > 0.5, (2.0 * yes - 1.0).abs())
+    };
+    let pairs = votes.iter().filter_map(|(&(i, j), votes)| {
+        let (must, weight) = decided(votes);
+        let kind = if must { Kind::MustLink } else { Kind::CannotLink };
+        let pair = Constraint::new(i as usize, j as usize, kind);
+        (weight > 0.0).then(|| pair.weighing(weight))
+    });
+    let made = Constraints::new(set.n(), pairs)?;
+    mustlink_datasets::write_constraints(&args.out, &made, &set, args.columns.id.is_some())?;
+    if let Some(file) = &args.disagreements {
+        mustlink_datasets::write_text(file, &disagreements(&votes, &people, &set))?;
+    }
+    say(&people, &given, &votes, &errors, &made);
+    let problem = Problem::new(set.data.clone()).with_constraints(made);
+    for clash in notices::contradictions(&problem, &|i| set.id(i))? {
+        term::tell(&format!("warning: {clash}"));
+    }
+    Ok(0)
+}
+
+/// What each person is called: the name of the ledger, with its folder where two have one name.
+fn names(ledgers: &[PathBuf]) -> Vec<String> {
+    let stem = |l: &Path| l.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let twice = |name: &String| ledgers.iter().filter(|l| stem(l) == *name).count() > 1;
+    let name = |l: &PathBuf| Some(stem(l)).filter(|n| !twice(n));
+    ledgers.iter().map(|l| name(l).unwrap_or_else(|| l.display().to_string())).collect()
+}
+
+/// Whether not all say the same.
+fn differ(votes: &[Cast]) -> bool {
+    votes.iter().any(|(_, must)| *must != votes[0].1)
+}
+
+fn disagreements(votes: &Votes, people: &[String], set: &Dataset) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut out = String::from("i,j");
+    people.iter().for_each(|name| out += &format!(",{}", quoted(name)));
+    out.push('\n');
+    for (&(i, j), votes) in votes.iter().filter(|(_, votes)| differ(votes)) {
+        out += &format!("{},{}", quoted(&set.id(i as usize)), quoted(&set.id(j as usize)));
+        for person in 0..people.len() {
+            let said = votes.iter().find(|(p, _)| *p == person).map(|(_, must)| *must);
+            out += match said {
+                Some(true) => ",same",
+                Some(false) => ",different",
+                None => ",",
+            };
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn say(people: &[String], given: &[usize], votes: &Votes, errors: &[f64], made: &Constraints) {
+    let mut table = term::table(&["person", "answers", "shared", "with most", "error"]);
+    for (person, name) in people.iter().enumerate() {
+        let own = |votes: &&Vec<Cast>| votes.len() > 1 && votes.iter().any(|(p, _)| *p == person);
+        let shared: Vec<&Vec<Cast>> = votes.values().filter(own).collect();
+        let with_most = |votes: &&&Vec<Cast>| {
+            let yes = votes.iter().filter(|(_, must)| *must).count();
+            let said = votes.contains(&(person, true));
+            2 * yes != votes.len() && said == (2 * yes > votes.len())
+        };
+        let agreed = shared.iter().filter(with_most).count();
+        let error = match shared.len() {
+            0 => "unknown".into(),
+            _ => format!("{:.2}", errors[person]),
+        };
+        let counts = [given[person], shared.len(), agreed].map(|count| count.to_string());
+        table.add_row([std::slice::from_ref(name), &counts[..], &[error]].concat());
+    }
+    term::tell(&table.to_string());
+    let differing = votes.values().filter(|votes| differ(votes)).count();
+    let shared = votes.values().filter(|votes| votes.len() > 1).count();
+    term::tell(&format!(
+        "{} pairs, {shared} answered by several people, who differ on {differing}; {} constraints, {} pairs \
+         left out because their votes are equal",
+        votes.len(),
+        made.len(),
+        votes.len() - made.len()
+    ));
+}

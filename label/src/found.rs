@@ -1,0 +1,96 @@
+//! Which clusters stand, and which objects lie in the middle and at the border of each?
+
+use mustlink_core::clustering::NONE;
+use mustlink_core::data::Data;
+use mustlink_kernels::agreement::contingency::adjusted_rand;
+use serde::Serialize;
+
+/// Objects shown at the border of a cluster.
+const BORDER: usize = 3;
+
+/// One cluster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cluster {
+    /// Its objects, ascending.
+    pub members: Vec<u32>,
+    /// The object nearest to its mean.
+    pub medoid: u32,
+    /// Those that are nearly as close to the mean of another cluster, the doubtful first.
+    pub border: Vec<u32>,
+}
+
+/// A clustering as it stands.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Found {
+    labels: Vec<u32>,
+    pub clusters: Vec<Cluster>,
+    /// Number of answers it rests on.
+    pub answers: usize,
+}
+
+impl Found {
+    /// The clusters that `labels` make of the objects, after so many answers.
+    pub fn new(data: &Data, labels: Vec<u32>, answers: usize) -> Self {
+        Found { clusters: clusters(data, &labels), labels, answers }
+    }
+
+    /// Whether it puts two objects together; `None` where one is in no cluster.
+    pub fn says(&self, i: u32, j: u32) -> Option<bool> {
+        let (a, b) = (self.labels[i as usize], self.labels[j as usize]);
+        (a != NONE && b != NONE).then_some(a == b)
+    }
+
+    pub fn similarity(&self, other: &Found) -> f64 {
+        adjusted_rand(&self.labels, &other.labels)
+    }
+
+    pub fn noise(&self) -> usize {
+        self.labels.iter().filter(|&&l| l == NONE).count()
+    }
+}
+
+/// The clusters of a partition, the largest first.
+fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
+    let k = labels.iter().filter(|&&l| l != NONE).max().map_or(0, |&l| l as usize + 1);
+    let mut members = vec![Vec::new(); k];
+    for (i, &label) in labels.iter().enumerate().filter(|(_, l)| **l != NONE) {
+        members[label as usize].push(i as u32);
+    }
+    members.retain(|m| !m.is_empty());
+    members.sort_by_key(|m| (std::cmp::Reverse(m.len()), m[0]));
+    let means: Vec<Mean> = members.iter().map(|m| Mean::of(data, m)).collect();
+    let of = |(own, members): (usize, Vec<u32>)| {
+        let to = |o: u32, at: usize| means[at].squared_distance(data, o as usize);
+        let near = |&a: &u32, &b: &u32| to(a, own).total_cmp(&to(b, own));
+        let medoid = members.iter().copied().min_by(near).unwrap_or_default();
+        let margin = |o: u32| {
+            let others = (0..means.len()).filter(|&at| at != own).map(|at| to(o, at));
+            others.fold(f64::INFINITY, f64::min) - to(o, own)
+        };
+        let mut doubtful: Vec<(f64, u32)> =
+            members.iter().filter(|&&o| o != medoid).map(|&o| (margin(o), o)).collect();
+        doubtful.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let border = doubtful.into_iter().take(BORDER).map(|(_, o)| o).collect();
+        Cluster { members, medoid, border }
+    };
+    members.into_iter().enumerate().map(of).collect()
+}
+
+struct Mean {
+    at: Vec<f64>,
+    norm2: f64,
+}
+
+impl Mean {
+    fn of(data: &Data, members: &[u32]) -> Self {
+        let mut at = vec![0.0; data.d()];
+        let part = 1.0 / members.len() as f64;
+        members.iter().for_each(|&o| data.row(o as usize).add_to(&mut at, part));
+        let norm2 = at.iter().map(|v| v * v).sum();
+        Mean { at, norm2 }
+    }
+
+    fn squared_distance(&self, data: &Data, object: usize) -> f64 {
+        data.norm2(object) - 2.0 * data.row(object).dot(&self.at) + self.norm2
+    }
+}

@@ -1,0 +1,335 @@
+//! What do keys do in each mode of the terminal?
+
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use mustlink_core::roles::{QueryId, Reply};
+
+use crate::chain::Link;
+use crate::keys::Keys;
+use crate::session::{Act, Session, Trouble};
+use crate::show::Objects;
+use crate::sorting::{MOST, Statement};
+use crate::view::{Clusters, View};
+
+/// What is on the screen.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) enum Mode {
+    #[default]
+    Question,
+    Help,
+    /// All answers, the last one first; the one that is pointed at.
+    List {
+        at: usize,
+    },
+    /// Objects to be sorted, each with the number of its group.
+    Sort {
+        objects: Vec<u32>,
+        groups: Vec<usize>,
+        at: usize,
+    },
+    Clusters {
+        found: Clusters,
+        at: usize,
+    },
+    /// The nearest objects of both.
+    Neighbours {
+        of: Vec<(u32, Vec<u32>)>,
+    },
+    /// A chain of statements; the one that is pointed at.
+    Chain {
+        says: String,
+        links: Vec<Link>,
+        at: usize,
+    },
+    /// A line is typed.
+    Typing {
+        what: Typed,
+        text: String,
+    },
+}
+
+/// What a typed line is for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Typed {
+    Note,
+    /// Ids of two objects, one after the other.
+    Why {
+        first: Option<String>,
+    },
+    /// The number of a cluster to merge with that of this medoid.
+    Merge {
+        medoid: u32,
+    },
+    /// The number of an object at the border that is apart from the medoid.
+    Split {
+        medoid: u32,
+    },
+}
+
+/// The terminal's own state.
+#[derive(Debug, Default)]
+pub(crate) struct Face {
+    pub mode: Mode,
+    pub note: Option<String>,
+    pub message: String,
+    /// Lines scrolled down.
+    pub scroll: usize,
+}
+
+/// What a key is called in [`Keys`].
+fn name(key: &KeyEvent) -> Option<String> {
+    match key.code {
+        KeyCode::Char(' ') => Some("space".into()),
+        KeyCode::Char(c) => Some(c.to_string()),
+        KeyCode::Backspace => Some("backspace".into()),
+        _ => None,
+    }
+}
+
+const PAGE: usize = 10;
+
+impl Face {
+    /// Takes one key.
+    pub fn press(
+        &mut self,
+        key: &KeyEvent,
+        view: &View,
+        session: &Session,
+        objects: &Objects<'_>,
+        keys: &Keys,
+    ) {
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            if key.code == KeyCode::Char('c') {
+                self.act(view, session, Act::Quit);
+            }
+            return;
+        }
+        self.message.clear();
+        if let Mode::Typing { .. } = self.mode {
+            return self.typed(key, view, session, objects);
+        }
+        match key.code {
+            KeyCode::Esc => return self.show(Mode::Question),
+            KeyCode::Up => return self.moved(view, false),
+            KeyCode::Down => return self.moved(view, true),
+            KeyCode::PageUp => {
+                self.scroll = self.scroll.saturating_sub(PAGE);
+                return;
+            }
+            KeyCode::PageDown => {
+                self.scroll += PAGE;
+                return;
+            }
+            _ => {}
+        }
+        let Some(pressed) = name(key) else { return };
+        if self.own(&pressed, view, session) {
+            return;
+        }
+        let Some((what, _)) = keys.all().into_iter().find(|(_, k)| *k == pressed) else { return };
+        self.does(what, view, session);
+    }
+
+    fn show(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.scroll = 0;
+    }
+
+    fn moved(&mut self, view: &View, down: bool) {
+        let (at, len) = match &mut self.mode {
+            Mode::List { at } => (at, view.entries.len()),
+            Mode::Sort { at, objects, .. } => (at, objects.len()),
+            Mode::Clusters { at, found } => (at, found.clusters.len()),
+            Mode::Chain { at, links, .. } => (at, links.len()),
+            _ => (&mut self.scroll, usize::MAX),
+        };
+        *at = if down { (*at + 1).min(len.saturating_sub(1)) } else { at.saturating_sub(1) };
+    }
+
+    /// Keys that a mode has for itself.
+    fn own(&mut self, pressed: &str, view: &View, session: &Session) -> bool {
+        let typing = |what| Mode::Typing { what, text: String::new() };
+        match (&mut self.mode, pressed) {
+            (Mode::Sort { groups, at, .. }, digit)
+                if digit.parse().is_ok_and(|g: usize| (1..=groups.len()).contains(&g)) =>
+            {
+                groups[*at] = digit.parse().unwrap_or(1);
+                *at = (*at + 1).min(groups.len() - 1);
+            }
+            (Mode::Sort { objects, groups, .. }, "t") => {
+                let of = |g| objects.iter().zip(&*groups).filter(move |(_, of)| **of == g);
+                let sorted = (1..=groups.len()).map(|g| of(g).map(|(&o, _)| o).collect()).collect();
+                self.act(view, session, Act::Sort { groups: sorted });
+            }
+            (Mode::Clusters { found, at }, "a" | "j" | "x") => {
+                let Some(cluster) = found.clusters.get(*at) else { return true };
+                let medoid = cluster.medoid;
+                match pressed {
+                    "a" => self.act(view, session, session.pure(medoid)),
+                    "j" => self.show(typing(Typed::Merge { medoid })),
+                    _ => self.show(typing(Typed::Split { medoid })),
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn does(&mut self, what: &str, view: &View, session: &Session) {
+        let reply = match what {
+            "same" => Some(Reply::MustLink),
+            "different" => Some(Reply::CannotLink),
+            "unsure" => Some(Reply::DontKnow),
+            _ => None,
+        };
+        if let Some(reply) = reply {
+            let change = match &self.mode {
+                Mode::Question => None,
+                Mode::List { at } => Some(view.entries.iter().rev().nth(*at).map(|e| e.id)),
+                Mode::Chain { links, at, .. } => Some(links.get(*at).and_then(|l| l.answer)),
+                // Elsewhere an answer would be one to a question that is not on the screen.
+                _ => return,
+            };
+            let act = match change {
+                None => Act::Reply { reply, note: self.note.clone() },
+                Some(Some(id)) => Act::Change { id, reply },
+                Some(None) => return,
+            };
+            return self.act(view, session, act);
+        }
+        let toggled = |mode: Mode, is: bool| if is { Mode::Question } else { mode };
+        match what {
+            "undo" => self.act(view, session, Act::Undo),
+            "later" => self.act(view, session, Act::Later),
+            "quit" => self.act(view, session, Act::Quit),
+            "help" => self.show(toggled(Mode::Help, self.mode == Mode::Help)),
+            "list" => {
+                let listed = matches!(self.mode, Mode::List { .. });
+                self.show(toggled(Mode::List { at: 0 }, listed));
+            }
+            "sort" => {
+                let objects = session.around(MOST);
+                let groups = (1..=objects.len()).collect();
+                match objects.is_empty() {
+                    true => self.message = "there is no question to sort around".into(),
+                    false => self.show(Mode::Sort { objects, groups, at: 0 }),
+                }
+            }
+            "clusters" => match session.clusters() {
+                None => self.message = "the method has not been run yet".into(),
+                Some(found) => self.show(Mode::Clusters { found, at: 0 }),
+            },
+            "neighbours" => {
+                let both = view.open.iter().flat_map(|q| [q.subject, q.reference]);
+                let of = both.map(|o| (o, session.neighbours(o, 5))).collect();
+                self.show(Mode::Neighbours { of });
+            }
+            "note" => self.show(Mode::Typing { what: Typed::Note, text: String::new() }),
+            _ => {
+                let what = Typed::Why { first: None };
+                self.show(Mode::Typing { what, text: String::new() });
+            }
+        }
+    }
+
+    fn typed(&mut self, key: &KeyEvent, view: &View, session: &Session, objects: &Objects<'_>) {
+        let Mode::Typing { what, text } = &mut self.mode else { return };
+        match key.code {
+            KeyCode::Char(c) => text.push(c),
+            KeyCode::Backspace => {
+                text.pop();
+            }
+            KeyCode::Esc => self.show(Mode::Question),
+            KeyCode::Enter => {
+                let (what, text) = (what.clone(), text.trim().to_string());
+                self.show(Mode::Question);
+                self.entered(what, text, view, session, objects);
+            }
+            _ => {}
+        }
+    }
+
+    fn entered(
+        &mut self,
+        what: Typed,
+        text: String,
+        view: &View,
+        session: &Session,
+        objects: &Objects<'_>,
+    ) {
+        let number = text.parse::<usize>().ok().filter(|&at| at > 0).map(|at| at - 1);
+        let found = session.clusters().unwrap_or_default();
+        match what {
+            Typed::Note => self.note = (!text.is_empty()).then_some(text),
+            Typed::Why { first: None } => {
+                let what = Typed::Why { first: Some(text) };
+                self.show(Mode::Typing { what, text: String::new() });
+            }
+            Typed::Why { first: Some(first) } => {
+                let (Some(i), Some(j)) = ((objects.find)(&first), (objects.find)(&text)) else {
+                    self.message = format!("there is no object {first} or no object {text}");
+                    return;
+                };
+                let (says, links) = match session.why(i, j).filter(|_| i != j) {
+                    None => (format!("nothing is known of {first} and {text}"), Vec::new()),
+                    Some((kind, links)) => {
+                        let same = kind == mustlink_core::Kind::MustLink;
+                        let word = if same { "belong together" } else { "are apart" };
+                        (format!("{first} and {text} {word}:"), links)
+                    }
+                };
+                self.show(Mode::Chain { says, links, at: 0 });
+            }
+            Typed::Merge { medoid } => {
+                match number.and_then(|at| found.clusters.get(at)).map(|c| c.medoid) {
+                    Some(j) if j != medoid => {
+                        let said = vec![Statement { i: medoid, j, reply: Reply::MustLink }];
+                        self.act(view, session, Act::State { purpose: "merge", said });
+                    }
+                    _ => self.message = "no other cluster has that number".into(),
+                }
+            }
+            Typed::Split { medoid } => {
+                let own = found.clusters.iter().find(|c| c.medoid == medoid);
+                match number.and_then(|at| own?.border.get(at)) {
+                    Some(&j) => {
+                        let said = vec![Statement { i: medoid, j, reply: Reply::CannotLink }];
+                        self.act(view, session, Act::State { purpose: "split", said });
+                    }
+                    None => self.message = "no object at the border has that number".into(),
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, view: &View, session: &Session, act: Act) {
+        let replies = matches!(act, Act::Reply { .. });
+        let stays = matches!(act, Act::Change { .. }) && matches!(self.mode, Mode::List { .. });
+        match session.act(view.turn, act) {
+            Ok(()) => {
+                // The next key is meant for what comes of it.
+                session.view(Some(view.turn), SOON);
+                if replies {
+                    self.note = None;
+                }
+                if !stays {
+                    self.show(Mode::Question);
+                }
+            }
+            Err(Trouble::Conflict(links)) => {
+                let says = Trouble::Conflict(Vec::new()).says().to_string();
+                self.show(Mode::Chain { says, links, at: 0 });
+            }
+            Err(trouble) => self.message = trouble.says().into(),
+        }
+    }
+}
+
+/// Longest wait for the next question before keys are looked at again.
+const SOON: Duration = Duration::from_millis(300);
+
+/// Whether the answer with this number is on the tape of `view`.
+pub(crate) fn when(view: &View, id: QueryId) -> Option<&str> {
+    view.entries.iter().find(|e| e.id == id)?.at.as_deref()
+}

@@ -1,0 +1,351 @@
+//! What does the terminal show?
+
+use mustlink_core::Kind;
+use mustlink_core::roles::Reply;
+
+use crate::chain::Link;
+use crate::keys::Keys;
+use crate::show::{Objects, Shown};
+use crate::terminal::mode::{Face, Mode, Typed, when};
+use crate::terminal::text::{Line, Style, beside, common, curve, lines};
+use crate::view::{Entry, View};
+
+/// The lines of a screen of so many columns and rows.
+pub(crate) fn screen(
+    view: &View,
+    face: &Face,
+    objects: &Objects<'_>,
+    keys: &Keys,
+    (columns, rows): (usize, usize),
+) -> Vec<Line> {
+    let wrap = |all: Vec<Line>| -> Vec<Line> {
+        all.iter().flat_map(|line| line.wrapped(columns)).collect()
+    };
+    let small = rows < SMALL.1 || columns < SMALL.0;
+    let head = wrap(head(view, small));
+    let mut foot = Vec::new();
+    if !face.message.is_empty() {
+        foot.push(Line::of(Style::Reverse, format!(" {} ", face.message)));
+    }
+    if let Some(note) = &face.note {
+        foot.push(Line::from(format!("note on the next answer: {note}")));
+    }
+    foot.push(legend(face, keys, small));
+    let foot = wrap(foot);
+    let (body, cursor) = body(view, face, objects, keys, columns);
+    let room = rows.saturating_sub(head.len() + foot.len()).max(1);
+    // What is pointed at is on the screen, and the last line can be scrolled to.
+    let most = body.len().saturating_sub(room);
+    let from = match cursor {
+        Some(at) => at.saturating_sub(room / 2).min(most),
+        None => face.scroll.min(most),
+    };
+    let mut out = head;
+    let mut shown: Vec<Line> = body.into_iter().skip(from).take(room).collect();
+    if from < most && cursor.is_none() {
+        shown.pop();
+        shown.push(Line::of(Style::Bold, "… more: page down"));
+    }
+    shown.resize(room, Line::default());
+    out.extend(shown);
+    out.extend(foot);
+    out.truncate(rows);
+    out
+}
+
+fn clock(seconds: u64) -> String {
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+/// Columns and rows below which only what matters most is always visible.
+const SMALL: (usize, usize) = (60, 18);
+
+fn head(view: &View, small: bool) -> Vec<Line> {
+    let c = &view.counts;
+    let mut counts = format!("{} answered", c.answered);
+    if let Some(left) = c.left {
+        counts += &format!(", {left} left");
+    }
+    if small {
+        return vec![Line::from(counts + " · saved")];
+    }
+    counts += &format!(" · same {} : different {} : unsure {}", c.same, c.different, c.unsure);
+    if c.later > 0 {
+        counts += &format!(" · {} for later", c.later);
+    }
+    counts += &format!(" · {} pairs for free · {}", c.free, clock(view.seconds));
+    if let Some(pace) = c.pace_ms {
+        counts += &format!(", {:.1} s an answer", pace as f64 / 1000.0);
+    }
+    counts += " · saved";
+    let mut all = vec![Line::from(counts)];
+    if let Some(m) = &view.standing {
+        let mut text = format!("{} clusters found", m.clusters);
+        if let Some(says) = m.says {
+            let word = if says { "same" } else { "different" };
+            text += &format!(" · the method would say {word}");
+        }
+        if m.agreed.1 > 0 {
+            text += &format!(" · it agreed with {} of the last {}", m.agreed.0, m.agreed.1);
+        }
+        all.push(text.into());
+        if let Some(advice) = &m.advice {
+            all.push(Line::of(Style::Bold, format!("You may stop: {advice}.")));
+        }
+    }
+    all.push(Line::default());
+    all
+}
+
+fn legend(face: &Face, keys: &Keys, small: bool) -> Line {
+    let own: &[(&str, &str)] = match &face.mode {
+        Mode::Typing { .. } => &[("enter", "take"), ("esc", "leave")],
+        Mode::Sort { .. } => {
+            &[("1-8", "group"), ("up/down", "choose"), ("t", "take"), ("esc", "leave")]
+        }
+        Mode::Clusters { .. } => &[
+            ("up/down", "choose"),
+            ("a", "all belong together"),
+            ("j", "join with another"),
+            ("x", "split"),
+            ("esc", "leave"),
+        ],
+        Mode::List { .. } | Mode::Chain { .. } => &[("up/down", "choose"), ("esc", "leave")],
+        Mode::Question => &[],
+        _ => &[("esc", "leave")],
+    };
+    let words = |what: &'static str| match what {
+        "unsure" => "don't know",
+        "quit" => "save and quit",
+        "why" => "why known",
+        other => other,
+    };
+    let of_all = match face.mode {
+        Mode::Question => 0..13,
+        Mode::List { .. } | Mode::Chain { .. } => 0..3,
+        _ => 0..0,
+    };
+    let all = keys.all();
+    let first = |what: &str| matches!(what, "same" | "different" | "unsure" | "help" | "quit");
+    let pairs = all[of_all].iter().filter(|(what, _)| !small || first(what));
+    let pairs = pairs.map(|&(what, key)| (key, words(what)));
+    let mut line = Line::default();
+    for (key, what) in pairs.chain(own.iter().copied()) {
+        line.0.push((Style::Bold, format!("{key} ")));
+        line.0.push((Style::Plain, format!("{what}  ")));
+    }
+    line
+}
+
+type Body = (Vec<Line>, Option<usize>);
+
+fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: usize) -> Body {
+    let wrap = |all: Vec<Line>| -> Vec<Line> {
+        all.iter().flat_map(|line| line.wrapped(columns)).collect()
+    };
+    let shown = |o| (objects.shown)(o).visible();
+    match &face.mode {
+        Mode::Question => (question(view, objects, columns), None),
+        Mode::Help => (wrap(help(keys)), None),
+        Mode::List { at } => {
+            let row = |(place, e): (usize, &Entry)| {
+                let style = if place == *at { Style::Reverse } else { Style::Plain };
+                Line::of(style, entry(e, objects))
+            };
+            let rows = view.entries.iter().rev().enumerate().map(row).collect();
+            (rows, Some(*at))
+        }
+        Mode::Sort { objects: sorted, groups, at } => {
+            let mut rows = vec![Line::of(
+                Style::Bold,
+                "Objects with one number belong together, and apart from all the others:",
+            )];
+            let mut cursor = 0;
+            for (place, (&o, group)) in sorted.iter().zip(groups).enumerate() {
+                let style = if place == *at { Style::Reverse } else { Style::Bold };
+                if place == *at {
+                    cursor = rows.len();
+                }
+                rows.push(Line::of(style, format!(" {group}  {}", objects.name(o))));
+                rows.extend(wrap(card(&shown(o), None, columns)).into_iter().skip(1).take(6));
+            }
+            (rows, Some(cursor))
+        }
+        Mode::Clusters { found, at } => {
+            let mut rows = vec![Line::from(format!(
+                "{} clusters, {} objects in none",
+                found.clusters.len(),
+                found.noise
+            ))];
+            let mut cursor = 0;
+            for (place, c) in found.clusters.iter().enumerate() {
+                let style = if place == *at { Style::Reverse } else { Style::Bold };
+                if place == *at {
+                    cursor = rows.len();
+                }
+                let (number, size) = (place + 1, c.members.len());
+                let middle = objects.name(c.medoid);
+                rows.push(Line::of(
+                    style,
+                    format!(" {number}  {size} objects, in the middle {middle}"),
+                ));
+                let border = c.border.iter().enumerate();
+                let border: Vec<String> =
+                    border.map(|(b, &o)| format!("{} {}", b + 1, objects.name(o))).collect();
+                rows.extend(
+                    Line::from(format!("    at the border: {}", border.join(" · ")))
+                        .wrapped(columns),
+                );
+            }
+            (rows, Some(cursor))
+        }
+        Mode::Neighbours { of } => {
+            let mut rows = Vec::new();
+            for (own, near) in of {
+                let names: Vec<String> = near.iter().map(|&o| objects.name(o)).collect();
+                let title = format!("Near {}: {}", objects.name(*own), names.join(" · "));
+                rows.extend(Line::of(Style::Bold, title).wrapped(columns));
+                let own = shown(*own);
+                near.iter().for_each(|&o| {
+                    rows.extend(wrap(card(&shown(o), Some(&own), columns)));
+                    rows.push(Line::default());
+                });
+            }
+            (rows, None)
+        }
+        Mode::Chain { says, links, at } => {
+            let mut rows = wrap(vec![Line::of(Style::Bold, says.clone())]);
+            let first = rows.len();
+            for (place, l) in links.iter().enumerate() {
+                let style = if place == *at { Style::Reverse } else { Style::Plain };
+                rows.push(Line::of(style, link(l, view, objects)));
+            }
+            (rows, Some(first + at))
+        }
+        Mode::Typing { what, text } => {
+            let asked = match what {
+                Typed::Note => "Note on the next answer:".to_string(),
+                Typed::Why { first: None } => "Why known: id of the first object:".into(),
+                Typed::Why { first: Some(first) } => {
+                    format!("Why known: {first} and the object with the id:")
+                }
+                Typed::Merge { medoid } => {
+                    format!("Join the cluster of {} with number:", objects.name(*medoid))
+                }
+                Typed::Split { medoid } => {
+                    let name = objects.name(*medoid);
+                    format!("Number of the object at the border that is apart from {name}:")
+                }
+            };
+            (wrap(vec![Line::from(asked), Line::of(Style::Reverse, format!("{text} "))]), None)
+        }
+    }
+}
+
+fn question(view: &View, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
+    let Some(open) = &view.open else {
+        let text = match &view.ended {
+            None => "Working out the next question …".to_string(),
+            Some(why) => {
+                let mut text = format!("The end: {why}.");
+                if view.counts.later > 0 {
+                    text += " \"Later\" asks what was set aside.";
+                }
+                text + " Undo and changes are still possible."
+            }
+        };
+        return Line::of(Style::Bold, text).wrapped(columns);
+    };
+    let (a, b) =
+        ((objects.shown)(open.subject).visible(), (objects.shown)(open.reference).visible());
+    let asked = format!(
+        "Do {} and {} belong together? Asked for: {}",
+        a.id,
+        b.id,
+        open.purpose.replace('_', " ")
+    );
+    let mut all = Line::of(Style::Bold, asked).wrapped(columns);
+    let half = (columns.saturating_sub(3) / 2).max(20).min(columns);
+    all.extend(beside(&card(&a, Some(&b), half), &card(&b, Some(&a), half), columns));
+    all
+}
+
+/// An object; what differs from the other one is marked.
+fn card(shown: &Shown, other: Option<&Shown>, columns: usize) -> Vec<Line> {
+    let mut all = vec![Line::of(Style::Bold, shown.id.clone())];
+    all.extend(shown.image.iter().map(|file| Line::from(format!("image {file}"))));
+    all.extend(shown.series.iter().map(|values| Line::from(curve(values, columns))));
+    if let Some(text) = &shown.text {
+        match other.and_then(|o| o.text.as_ref()) {
+            Some(theirs) => all.extend(common(text, theirs)),
+            None => all.extend(lines(text)),
+        }
+    }
+    for (at, (name, value)) in shown.cells.iter().enumerate() {
+        let differs = other.and_then(|o| o.cells.get(at)).is_some_and(|(_, v)| v != value);
+        let style = if differs { Style::Reverse } else { Style::Plain };
+        let value = value.replace(['\n', '\t'], " ");
+        all.push(Line(vec![(Style::Plain, format!("{name}: ")), (style, value)]));
+    }
+    all
+}
+
+fn word(reply: Reply) -> &'static str {
+    match reply {
+        Reply::MustLink => "same",
+        Reply::CannotLink => "different",
+        Reply::DontKnow => "don't know",
+    }
+}
+
+fn entry(e: &Entry, objects: &Objects<'_>) -> String {
+    let reply = if e.later { "later" } else { word(e.reply) };
+    let (i, j) = (objects.name(e.subject), objects.name(e.reference));
+    let mut text = format!(" q{}  {i} – {j}: {reply}", e.id);
+    if let Some(at) = &e.at {
+        text += &format!("  {at}");
+    }
+    if let Some(note) = &e.note {
+        text += &format!("  ({})", crate::show::visible(note));
+    }
+    text
+}
+
+fn link(l: &Link, view: &View, objects: &Objects<'_>) -> String {
+    let sign = if l.kind == Kind::MustLink { "=" } else { "≠" };
+    let (i, j) = (objects.name(l.i), objects.name(l.j));
+    match l.answer {
+        None => format!(" {i} {sign} {j}  (given)"),
+        Some(id) => {
+            let at = when(view, id).map(|at| format!(", {at}")).unwrap_or_default();
+            format!(" {i} {sign} {j}  (q{id}{at})")
+        }
+    }
+}
+
+fn help(keys: &Keys) -> Vec<Line> {
+    let says = |what: &str| match what {
+        "same" => "the two objects belong together",
+        "different" => "they do not",
+        "unsure" => "you do not know; asked no more",
+        "undo" => "takes the last answer back, as often as you like, also of an earlier session",
+        "later" => "sets the question aside; at the end, asks it once more",
+        "note" => "a remark that is kept with the next answer",
+        "sort" => "several objects at once: those with one number belong together",
+        "clusters" => "the clusters so far; say that one is pure, join two, or split one",
+        "neighbours" => "the objects nearest to these two",
+        "why" => "why two objects are known to belong together, or not",
+        "list" => "all answers; the keys of answers change the one that is pointed at",
+        "help" => "this",
+        _ => "everything is saved; the same command goes on here",
+    };
+    let rows = keys.all().into_iter().map(|(what, key)| {
+        Line(vec![
+            (Style::Bold, format!("{key:>9}  ")),
+            (Style::Plain, format!("{what}: {}", says(what))),
+        ])
+    });
+    let ends = "Every answer is on disk before the next question comes. What follows from earlier answers \
+                is not asked. Enter never means yes.";
+    rows.chain([Line::default(), Line::from(ends)]).collect()
+}

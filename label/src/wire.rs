@@ -1,0 +1,156 @@
+//! What do the page and the session say to each other?
+
+use mustlink_core::constraints::Kind;
+use mustlink_core::roles::{QueryId, Reply};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::chain::Link;
+use crate::session::{Act, Session, Trouble};
+use crate::show::{Objects, Shown};
+use crate::sorting::{MOST, Statement};
+use crate::view::View;
+
+/// Objects nearest to one that are shown.
+const NEIGHBOURS: usize = 5;
+
+/// What a page wants to be done.
+#[derive(Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Wanted {
+    Reply { turn: u64, reply: Reply, note: Option<String> },
+    Later { turn: u64 },
+    Undo { turn: u64 },
+    Change { turn: u64, id: QueryId, reply: Reply },
+    Sort { turn: u64, groups: Vec<Vec<u32>> },
+    Pure { turn: u64, medoid: u32 },
+    Merge { turn: u64, i: u32, j: u32 },
+    Split { turn: u64, i: u32, j: u32 },
+    Quit { turn: u64 },
+}
+
+impl Wanted {
+    pub fn act(self, session: &Session) -> (u64, Act) {
+        let pair = |i, j, reply| vec![Statement { i, j, reply }];
+        match self {
+            Wanted::Reply { turn, reply, note } => (turn, Act::Reply { reply, note }),
+            Wanted::Later { turn } => (turn, Act::Later),
+            Wanted::Undo { turn } => (turn, Act::Undo),
+            Wanted::Change { turn, id, reply } => (turn, Act::Change { id, reply }),
+            Wanted::Sort { turn, groups } => (turn, Act::Sort { groups }),
+            Wanted::Pure { turn, medoid } => (turn, session.pure(medoid)),
+            Wanted::Merge { turn, i, j } => {
+                (turn, Act::State { purpose: "merge", said: pair(i, j, Reply::MustLink) })
+            }
+            Wanted::Split { turn, i, j } => {
+                (turn, Act::State { purpose: "split", said: pair(i, j, Reply::CannotLink) })
+            }
+            Wanted::Quit { turn } => (turn, Act::Quit),
+        }
+    }
+}
+
+/// What a page wants to look at.
+#[derive(Deserialize)]
+#[serde(tag = "look", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Look {
+    /// Objects to be sorted.
+    Sort,
+    Clusters,
+    Neighbours {
+        object: u32,
+    },
+    /// Why two objects, by their ids, belong together or not.
+    Why {
+        i: String,
+        j: String,
+    },
+}
+
+/// An object with its number.
+#[derive(Serialize)]
+struct Numbered {
+    object: u32,
+    shown: Shown,
+}
+
+impl Look {
+    /// What is seen; `None` for an object that does not exist.
+    pub fn see(self, session: &Session, objects: &Objects<'_>, n: u32) -> Option<Value> {
+        let shown = |object: u32| Numbered { object, shown: (objects.shown)(object).visible() };
+        let all = |list: &[u32]| list.iter().map(|&o| shown(o)).collect::<Vec<_>>();
+        match self {
+            Look::Sort => Some(json!({ "objects": all(&session.around(MOST)) })),
+            Look::Clusters => {
+                let found = session.clusters().unwrap_or_default();
+                let cluster = |c: &crate::found::Cluster| {
+                    json!({
+                        "size": c.members.len(),
+                        "medoid": shown(c.medoid),
+                        "border": all(&c.border),
+                    })
+                };
+                let clusters: Vec<Value> =
+                    found.clusters.iter().take(CLUSTERS).map(cluster).collect();
+                let more = found.clusters.len() - clusters.len();
+                Some(json!({ "clusters": clusters, "more": more, "noise": found.noise }))
+            }
+            Look::Neighbours { object } if object < n => {
+                let near = session.neighbours(object, NEIGHBOURS);
+                Some(json!({ "of": objects.name(object), "objects": all(&near) }))
+            }
+            Look::Neighbours { .. } => None,
+            Look::Why { i, j } => {
+                let (i, j) = ((objects.find)(i.trim())?, (objects.find)(j.trim())?);
+                let why = session.why(i, j).filter(|_| i != j);
+                Some(match why {
+                    Some((kind, chain)) => {
+                        json!({ "kind": kind.name(), "chain": links(&chain, objects) })
+                    }
+                    None => json!({ "kind": null, "chain": [] }),
+                })
+            }
+        }
+    }
+}
+
+/// Clusters that are shown.
+const CLUSTERS: usize = 100;
+
+/// A view with the objects it speaks of.
+#[derive(Serialize)]
+struct Scene<'a> {
+    #[serde(flatten)]
+    view: &'a View,
+    subject: Option<Numbered>,
+    reference: Option<Numbered>,
+    /// The ids of both objects of each entry.
+    names: Vec<(String, String)>,
+}
+
+pub(crate) fn scene(view: &View, objects: &Objects<'_>) -> Value {
+    let shown = |object| Numbered { object, shown: (objects.shown)(object).visible() };
+    let name = |o| objects.name(o);
+    let subject = view.open.as_ref().map(|q| shown(q.subject));
+    let reference = view.open.as_ref().map(|q| shown(q.reference));
+    let names = view.entries.iter().map(|e| (name(e.subject), name(e.reference))).collect();
+    json!(Scene { view, subject, reference, names })
+}
+
+/// A chain in the ids of the user, each answer with its number.
+fn links(chain: &[Link], objects: &Objects<'_>) -> Value {
+    let link = |l: &Link| {
+        let (i, j) = (objects.name(l.i), objects.name(l.j));
+        let same = l.kind == Kind::MustLink;
+        json!({ "i": i, "j": j, "same": same, "answer": l.answer })
+    };
+    chain.iter().map(link).collect()
+}
+
+pub(crate) fn troubled(trouble: &Trouble, objects: &Objects<'_>) -> Value {
+    let chain = match trouble {
+        Trouble::Conflict(chain) => links(chain, objects),
+        _ => json!([]),
+    };
+    json!({ "says": trouble.says(), "chain": chain })
+}
