@@ -1661,8 +1661,9 @@ class HDBSCAN(Clusterer):
 
     [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §4; `epsilon`: [MalzerBaum2020]; tree:
     [March2010]. What parts at one distance parts at once, as in the paper; packages that cut such edges one
-    after the other give an object between two clusters to either of them. Differs: equal objects are not
-    infinitely near, and objects that are all equal are one cluster.
+    after the other give an object between two clusters to either of them, and let a cluster end where one splits
+    off that lives no time, which makes more and smaller ones where `min_cluster_size` is not above `min_samples`.
+    Differs: equal objects are not infinitely near, and objects that are all equal are one cluster.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-//! HDBSCAN beside scikit-learn: the labels of `sklearn.cluster.HDBSCAN` (1.9), letters in order of first
-//! appearance, `.` for noise. scikit-learn cuts equal edges one after the other, in an order that is that of the
+//! Does HDBSCAN find what scikit-learn's does? The labels of `sklearn.cluster.HDBSCAN` (1.9), letters in order of
+//! first appearance, `.` for noise. scikit-learn cuts equal edges one after the other, in an order that is that of the
 //! objects: `?` stands where 40 orders of the objects did not all give the same.
 
 use mustlink_base_clusterers::fosc::{Fosc, Hierarchy};
