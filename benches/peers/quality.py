@@ -55,6 +55,9 @@ OURS = [
     ("constrained_em", 'clusterer = "constrained_em"'),
     ("cosc", 'clusterer = "cosc"'),
     ("constrained_spectral", 'clusterer = "constrained_spectral"'),
+    ("fosc", 'clusterer = "fosc"'),
+    ("fosc ward", 'clusterer = { type = "fosc", hierarchy = "ward" }'),
+    ("hdbscan", 'clusterer = "hdbscan"'),
 ]
 
 

@@ -1,6 +1,5 @@
 //! Which clusters have the smallest diameters when constraints change the space itself?
 
-mod agglomerative;
 mod look_ahead;
 
 use mustlink_core::closure::UnionFind;
@@ -8,7 +7,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::run;
 use ndarray::Array2;
 
-use agglomerative::complete_link;
+use crate::parts::linkage::complete_link;
 use look_ahead::complete_link_ahead;
 
 /// When merging ends.

@@ -6,6 +6,7 @@ pub mod distance;
 pub mod ensemble;
 pub mod graph;
 pub mod kmeans;
+pub mod noise;
 pub mod npy;
 mod simd;
 pub mod symmetric_eigen;

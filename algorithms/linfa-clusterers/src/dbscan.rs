@@ -5,9 +5,10 @@ use linfa::traits::Transformer;
 use linfa_nn::distance::{Distance, L2Dist};
 use linfa_nn::{CommonNearestNeighbour, NearestNeighbour};
 use mustlink_core::prelude::*;
+use mustlink_kernels::noise::{Noise, with_noise};
 use ndarray::Array2;
 
-use crate::parts::adapting::{self, Noise};
+use crate::parts::adapting;
 
 /// DBSCAN, from linfa: clusters are chains of objects that have enough neighbours within a radius.
 ///
@@ -46,7 +47,7 @@ impl BaseClusterer for Dbscan {
         let (groups, radius) = adapting::interruptible("dbscan", ctx, move || {
             groups(&data, min_points, radius, &run)
         })?;
-        let mut clustering = adapting::with_noise(&groups, self.noise);
+        let mut clustering = with_noise(&groups, self.noise);
         clustering.extras.diagnostics.insert("radius".into(), radius);
         Ok(clustering)
     }

@@ -6,6 +6,6 @@
 
 mod parts;
 
-pub use parts::adapting::Noise;
+pub use mustlink_kernels::noise::Noise;
 
 automod::dir!(pub "src");

@@ -3,8 +3,9 @@
 use linfa::ParamGuard;
 use linfa::traits::Transformer;
 use mustlink_core::prelude::*;
+use mustlink_kernels::noise::{Noise, with_noise};
 
-use crate::parts::adapting::{self, Noise};
+use crate::parts::adapting;
 
 /// OPTICS, from linfa: objects in the order in which density reaches them, cut into clusters.
 ///
@@ -65,7 +66,7 @@ impl BaseClusterer for Optics {
             }
             groups[object.index()] = current;
         }
-        let mut clustering = adapting::with_noise(&groups, self.noise);
+        let mut clustering = with_noise(&groups, self.noise);
         clustering.extras.diagnostics.insert("radius".into(), radius * factor);
         Ok(clustering)
     }

@@ -12,7 +12,7 @@ from . import _mustlink
 
 #: Parts of names that stand for several words and are written in capitals.
 ACRONYMS = frozenset(
-    "ami ari clac cop cosc cspa dbscan em gpk hbgf hgpa hmrf itml kcc lac lcvqe lsi mcla mmc mpck nmi "
+    "ami ari clac cop cosc cspa dbscan em fosc gpk hbgf hdbscan hgpa hmrf itml kcc lac lcvqe lsi mcla mmc mpck nmi "
     "npu optics pca pck rca scop vi wbpa wsbpa wspa".split()
 )
 

@@ -23,8 +23,10 @@ __all__ = [
     "Ensemble",
     "Exact",
     "ExternalClusterer",
+    "FOSC",
     "GaussianMixture",
     "GPKMeans",
+    "HDBSCAN",
     "Hierarchical",
     "HMRFKMeans",
     "KMeans",
@@ -1342,6 +1344,108 @@ class ExternalClusterer(Clusterer):
         self.n_jobs = n_jobs
 
 
+class FOSC(Clusterer):
+    """FOSC: of a hierarchy the flat clustering that keeps most constraints, or whose clusters are most stable.
+
+    **Method**
+
+    A cluster of the hierarchy lives until it falls into parts of `min_cluster_size` objects or more, which
+    are clusters of their own; objects in smaller parts fall out. Of nested clusters one is taken on each
+    path, so that what they are worth together is greatest: the weight of the constraints they keep (ties:
+    their stability), their stability (over the objects of a cluster, 1 / height from where it begins to
+    where the object falls out), or shares of both. Objects in no cluster are noise; such an object keeps its
+    cannot-links and breaks its must-links.
+
+    **Input and output**
+
+    n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is
+    not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with
+    constraints `satisfaction`, the share of their weight that is kept. Groups are counted by their members.
+
+    **Errors**
+
+    `BadParam`; `HardNotSupported` for constraints marked hard.
+
+    **Cost and randomness**
+
+    The hierarchy: `single` and `density` as `hdbscan`, `optics` O(n²·d) time and O(n) memory, the others O(n²·d)
+    time and 8·n² bytes. Constraints: O(depth of the hierarchy) each. Nothing is random.
+
+    **References**
+
+    [CampelloFosc2013] §3–4; linkages: [LanceWilliams1967], [Mullner2011]; `density`: [Campello2013]; `optics`:
+    [Ankerst1999]. Differs: `optics` starts at the first object and knows no largest radius.
+
+    Parameters
+    ----------
+    allow_single_cluster : true or false; default False
+        All objects may be one cluster.
+    epsilon : a number >= 0; default 0.0
+        Clusters that part from each other below this distance are one (ε̂, in feature units).
+    hierarchy : "single", "complete", "average", "weighted", "ward", "density" or "optics"; default 'average'
+        Where the hierarchy comes from.
+    min_cluster_size : an integer in 2..=1000000000; default 5
+        Fewest objects of a cluster; what is smaller falls out of the one around it.
+    min_samples : an integer in 1..=1000000000; optional
+        Neighbours, itself among them, that make an object a core (m_pts), for `density` and
+        `optics` alone; absent: `min_cluster_size`.
+    noise : "singletons" or "one_cluster"; default 'singletons'
+        What becomes of objects in no cluster.
+    selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
+        Which clusters are taken.
+    stability_weight : a number in 0..=1; default 0.0
+        How much stability counts beside constraints: at 0 the constraints decide and stability
+        breaks ties, at 1 they are not looked at; in between, shares of the greatest stability and
+        of the weight of all constraints are added.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+
+    References: CampelloFosc2013, LanceWilliams1967, Mullner2011, Campello2013, Ankerst1999.
+    """
+
+    _tag = "fosc"
+
+    def __init__(
+        self,
+        *,
+        allow_single_cluster: bool = False,
+        epsilon: float = 0.0,
+        hierarchy: Literal["single", "complete", "average", "weighted", "ward", "density", "optics"] = 'average',
+        min_cluster_size: int = 5,
+        min_samples: int | None = None,
+        noise: Literal["singletons", "one_cluster"] = 'singletons',
+        selection: Literal["excess_of_mass", "leaf"] = 'excess_of_mass',
+        stability_weight: float = 0.0,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.allow_single_cluster = allow_single_cluster
+        self.epsilon = epsilon
+        self.hierarchy = hierarchy
+        self.min_cluster_size = min_cluster_size
+        self.min_samples = min_samples
+        self.noise = noise
+        self.selection = selection
+        self.stability_weight = stability_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
 class GaussianMixture(Clusterer):
     """A Gaussian mixture with full covariances, from linfa, fitted by expectation–maximisation.
 
@@ -1521,6 +1625,108 @@ class GPKMeans(Clusterer):
         self.rerun_entail = rerun_entail
         self.tol = tol
         self.warm_metric = warm_metric
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class HDBSCAN(Clusterer):
+    """HDBSCAN*: the most stable clusters of a hierarchy of densities, or those that keep most constraints.
+
+    **Method**
+
+    Objects reach each other at the largest of their distance and the distances to their `min_samples`-th
+    nearest objects; what is joined up to a distance is dense there. Going down in distance, a cluster lives
+    until it falls into parts of `min_cluster_size` objects or more, which are clusters of their own; objects
+    in smaller parts fall out. Of nested clusters those are taken whose stabilities have the largest sum:
+    over the objects of a cluster, 1 / distance from where it begins to where the object falls out. Where
+    constraints are given, the clusters are taken that keep most of their weight, ties by stability.
+    Objects in no cluster are noise; such an object keeps its cannot-links and breaks its must-links.
+
+    **Input and output**
+
+    n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is
+    not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with
+    constraints `satisfaction`, the share of their weight that is kept. Groups are counted by their members.
+
+    **Errors**
+
+    `BadParam`; `HardNotSupported` for constraints marked hard.
+
+    **Cost and randomness**
+
+    In up to 16 features a k-d tree and Borůvka's method, about n·log²n; else O(n²·d) time. O(n) memory, in more
+    features O(n · `min_samples`). Constraints: O(depth of the hierarchy) each. Nothing is random.
+
+    **References**
+
+    [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §4; `epsilon`: [MalzerBaum2020]; tree:
+    [March2010]. What parts at one distance parts at once, as in the paper; packages that cut such edges one
+    after the other give an object between two clusters to either of them, and let a cluster end where one splits
+    off that lives no time, which makes more and smaller ones where `min_cluster_size` is not above `min_samples`.
+    Differs: equal objects are not infinitely near, and objects that are all equal are one cluster.
+
+    Parameters
+    ----------
+    allow_single_cluster : true or false; default False
+        All objects may be one cluster.
+    epsilon : a number >= 0; default 0.0
+        Clusters that part from each other below this distance are one (ε̂, in feature units).
+    min_cluster_size : an integer in 2..=1000000000; default 5
+        Fewest objects of a cluster; what is smaller falls out of the one around it.
+    min_samples : an integer in 1..=1000000000; optional
+        Neighbours, itself among them, that make an object a core (m_pts); absent:
+        `min_cluster_size`.
+    noise : "singletons" or "one_cluster"; default 'singletons'
+        What becomes of objects in no cluster.
+    selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
+        Which clusters are taken.
+    stability_weight : a number in 0..=1; default 0.0
+        How much stability counts beside constraints: at 0 the constraints decide and stability
+        breaks ties, at 1 they are not looked at; in between, shares of the greatest stability and
+        of the weight of all constraints are added.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+
+    References: Campello2013, Campello2015, CampelloFosc2013, MalzerBaum2020, March2010.
+    """
+
+    _tag = "hdbscan"
+
+    def __init__(
+        self,
+        *,
+        allow_single_cluster: bool = False,
+        epsilon: float = 0.0,
+        min_cluster_size: int = 5,
+        min_samples: int | None = None,
+        noise: Literal["singletons", "one_cluster"] = 'singletons',
+        selection: Literal["excess_of_mass", "leaf"] = 'excess_of_mass',
+        stability_weight: float = 0.0,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.allow_single_cluster = allow_single_cluster
+        self.epsilon = epsilon
+        self.min_cluster_size = min_cluster_size
+        self.min_samples = min_samples
+        self.noise = noise
+        self.selection = selection
+        self.stability_weight = stability_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -5,7 +5,7 @@ use ndarray::Array2;
 
 use mustlink_core::{Context, Error, Result};
 
-use super::agglomerative::Merge;
+use crate::parts::linkage::Merge;
 
 /// Nodes of the search for clusters to begin with.
 const NODE_LIMIT: u64 = 1_000_000;

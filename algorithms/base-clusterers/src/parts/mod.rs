@@ -1,7 +1,10 @@
 //! What do several base clusterers need?
 
 pub mod attempts;
+pub(crate) mod cluster_tree;
 pub(crate) mod complete_search;
+pub mod extraction;
 pub(crate) mod incentive;
+pub(crate) mod linkage;
 pub(crate) mod matched_groups;
 pub mod seeds;

@@ -3,4 +3,5 @@
 mod cop_kmeans;
 mod gpk_means;
 mod hard_promises;
+mod hdbscan;
 mod sparse_kmeans;

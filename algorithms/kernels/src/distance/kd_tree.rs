@@ -20,17 +20,19 @@ pub struct KdTree {
     /// Rows in the order of the leaves.
     rows: Vec<f64>,
     /// The object of each such row.
-    objects: Vec<u32>,
-    nodes: Vec<Node>,
+    pub(crate) objects: Vec<u32>,
+    /// Each before its halves.
+    pub(crate) nodes: Vec<Node>,
     /// Lowest and highest corner of each node.
     corners: Vec<f64>,
 }
 
-struct Node {
-    from: usize,
-    to: usize,
+/// A box and the rows in it, by their places.
+pub(crate) struct Node {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
     /// The two halves; absent in a leaf.
-    halves: Option<(usize, usize)>,
+    pub(crate) halves: Option<(usize, usize)>,
 }
 
 impl KdTree {
@@ -82,7 +84,13 @@ impl KdTree {
         node
     }
 
-    fn corners_of(&self, node: usize) -> (&[f64], &[f64]) {
+    /// The row at a place in the order of the leaves.
+    pub(crate) fn row(&self, at: usize) -> &[f64] {
+        &self.rows[at * self.d..(at + 1) * self.d]
+    }
+
+    /// The lowest and the highest corner of a node.
+    pub(crate) fn corners_of(&self, node: usize) -> (&[f64], &[f64]) {
         let at = 2 * node * self.d;
         self.corners[at..at + 2 * self.d].split_at(self.d)
     }

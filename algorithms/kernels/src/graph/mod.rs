@@ -1,6 +1,8 @@
-//! Weighted graphs, nearest neighbours and eigenvectors.
+//! Weighted graphs, nearest neighbours, spanning trees and eigenvectors.
 
 pub mod adjacency;
+mod boruvka;
 pub mod eigen;
 pub mod knn;
 pub mod krylov;
+pub mod reachability;

@@ -1,0 +1,107 @@
+//! Which flat clustering is taken from a hierarchy, where constraints may say something about it?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::graph::reachability::Join;
+use mustlink_kernels::noise::{Noise, with_noise};
+
+use super::cluster_tree::ClusterTree;
+
+/// Which clusters of a hierarchy are taken.
+#[options]
+pub enum ClusterSelection {
+    /// Those that are worth most together, by constraints and excess of mass.
+    #[default]
+    ExcessOfMass,
+    /// Those without clusters within: many small ones, whatever constraints say.
+    Leaf,
+}
+
+/// The options of extracting clusters from a hierarchy.
+#[options]
+pub struct Extraction {
+    /// Fewest objects of a cluster; what is smaller falls out of the one around it.
+    #[option(default = 5, min = 2)]
+    pub min_cluster_size: usize,
+    /// Which clusters are taken.
+    pub selection: ClusterSelection,
+    /// How much stability counts beside constraints: at 0 the constraints decide and stability breaks
+    /// ties, at 1 they are not looked at; in between, shares of the greatest stability and of the weight of
+    /// all constraints are added.
+    #[option(default = 0.0, min = 0.0, max = 1.0)]
+    pub stability_weight: f64,
+    /// Clusters that part from each other below this distance are one (ε̂, in feature units).
+    #[option(default = 0.0, min = 0.0, units = 1)]
+    pub epsilon: f64,
+    /// All objects may be one cluster.
+    pub allow_single_cluster: bool,
+    /// What becomes of objects in no cluster.
+    pub noise: Noise,
+}
+
+impl Extraction {
+    /// Whether constraints make a difference.
+    pub(crate) fn reads_constraints(&self) -> bool {
+        self.selection == ClusterSelection::ExcessOfMass && self.stability_weight < 1.0
+    }
+
+    /// The clusters of the hierarchy that `joins` make; diagnostics: `noise_objects`, their total
+    /// `stability`, and with constraints `satisfaction`, the share of their weight that is kept.
+    pub(crate) fn extract(&self, joins: Vec<Join>, constraints: &Constraints) -> Clustering {
+        let n = joins.len() + 1;
+        if n > 1 && joins.iter().all(|j| j.height == 0.0) {
+            // Nothing tells the objects apart.
+            return with_noise(&vec![Some(0); n], self.noise);
+        }
+        let whole = self.allow_single_cluster;
+        let tree = ClusterTree::new(n, joins, self.min_cluster_size);
+        let agreement = tree.agreement(constraints);
+        let chosen = match self.selection {
+            ClusterSelection::Leaf => tree.leaves(whole),
+            ClusterSelection::ExcessOfMass => self.best(&tree, &agreement, constraints),
+        };
+        let chosen = tree.merged_below(self.epsilon, &chosen, whole);
+        let mut clustering = with_noise(&tree.groups(&chosen), self.noise);
+        let total = |worth: &[f64]| total(&chosen, worth);
+        let mut say = |name: &str, value| clustering.extras.diagnostics.insert(name.into(), value);
+        say("stability", total(tree.stability()));
+        let (must, cannot) = weights(constraints);
+        if must + cannot > 0.0 {
+            say("satisfaction", (cannot + total(&agreement)) / (must + cannot));
+        }
+        clustering
+    }
+
+    fn best(&self, tree: &ClusterTree, agreement: &[f64], constraints: &Constraints) -> Vec<bool> {
+        let (stability, whole) = (tree.stability(), self.allow_single_cluster);
+        let stable = || tree.best(|c| (stability[c], 0.0), whole);
+        let (must, cannot) = weights(constraints);
+        if !self.reads_constraints() || must + cannot == 0.0 {
+            return stable();
+        }
+        if self.stability_weight == 0.0 {
+            return tree.best(|c| (agreement[c], stability[c]), whole);
+        }
+        let greatest = total(&stable(), stability);
+        let of_stability = if greatest > 0.0 { self.stability_weight / greatest } else { 0.0 };
+        let of_agreement = (1.0 - self.stability_weight) / (must + cannot);
+        let mixed = |c: usize| of_stability * stability[c] + of_agreement * agreement[c];
+        tree.best(|c| (mixed(c), stability[c]), whole)
+    }
+}
+
+fn total(chosen: &[bool], worth: &[f64]) -> f64 {
+    chosen.iter().zip(worth).filter(|(chosen, _)| **chosen).map(|(_, w)| w).sum()
+}
+
+/// Total weights of must-links and cannot-links.
+fn weights(constraints: &Constraints) -> (f64, f64) {
+    let of = |kind| {
+        let mut weights: Vec<f64> =
+            constraints.listed().iter().filter(|c| c.kind == kind).map(|c| c.weight).collect();
+        // In an order of their own: that of constraints is nothing.
+        weights.sort_by(f64::total_cmp);
+        weights.into_iter().sum::<f64>()
+    };
+    let groups = constraints.groups().iter().map(|g| g.weight * g.pair_count() as f64);
+    (of(Kind::MustLink), of(Kind::CannotLink) + groups.sum::<f64>())
+}
