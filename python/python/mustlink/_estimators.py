@@ -39,6 +39,7 @@ __all__ = [
     "PentaTraining",
     "SCOPKMeans",
     "SeededKMeans",
+    "SizeConstrainedKMeans",
 ]
 
 
@@ -3078,5 +3079,104 @@ class SeededKMeans(Clusterer):
         self.tol = tol
         self.tolerance_kind = tolerance_kind
         self.unseeded = unseeded
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class SizeConstrainedKMeans(Clusterer):
+    """K-means whose clusters have between `min_size` and `max_size` objects.
+
+    **Method**
+
+    Lloyd's two steps; the first assigns all objects at once, by a flow of least cost, so that no assignment to
+    these centres with legal sizes has a smaller objective. Objects need not be with their nearest centre.
+
+    **Input and output**
+
+    n × d, dense or sparse. One label per object in `0..k`, k centres. The objective is the total distortion, and
+    never rises.
+
+    **Errors**
+
+    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for sizes that n objects in k clusters cannot have.
+
+    **Cost and randomness**
+
+    O(n·k·d) per sweep and O(k²) for every object that is moved from its nearest centre; O(n·k) memory; random only
+    in the first centres.
+
+    **References**
+
+    [Bradley2000], with largest sizes beside its smallest.
+
+    Parameters
+    ----------
+    n_clusters : an integer >= 1; optional
+        Number of clusters; absent: that of the classes in `y`.
+    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
+        How far an object is from a centre.
+    init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
+        How the first centres are chosen.
+    max_iter : an integer in 1..=1000000000; default 100
+        Sweeps of one start.
+    max_size : an integer in 1..=1000000000; optional
+        Most objects of a cluster, at least n / k; absent: any number.
+    min_size : an integer in 0..=1000000000; default 1
+        Fewest objects of a cluster, at most n / k.
+    n_init : an integer in 1..=1000000000; default 10
+        Starts, of which the best result is kept; a given start is run once.
+    tol : a number >= 0; default 1e-06
+        Smallest change of the objective worth another sweep.
+    tolerance_kind : "relative" or "absolute"; default 'relative'
+        How the change is compared with the tolerance.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Centres.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+
+    References: Bradley2000.
+    """
+
+    _tag = "size_constrained_kmeans"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        max_iter: int = 100,
+        max_size: int | None = None,
+        min_size: int = 1,
+        n_init: int = 10,
+        tol: float = 1e-06,
+        tolerance_kind: Literal["relative", "absolute"] = 'relative',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distortion = distortion
+        self.init = init
+        self.max_iter = max_iter
+        self.max_size = max_size
+        self.min_size = min_size
+        self.n_init = n_init
+        self.tol = tol
+        self.tolerance_kind = tolerance_kind
         self.random_state = random_state
         self.n_jobs = n_jobs

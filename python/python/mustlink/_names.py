@@ -58,6 +58,7 @@ WHERE = {
     "SCOPKMeans": "_estimators",
     "SeededKMeans": "_estimators",
     "Session": "session",
+    "SizeConstrainedKMeans": "_estimators",
     "TfIdf": "_transformers",
     "TimeLimitError": "exceptions",
     "ZScore": "_transformers",

@@ -8,3 +8,4 @@ pub(crate) mod incentive;
 pub(crate) mod linkage;
 pub(crate) mod matched_groups;
 pub mod seeds;
+pub(crate) mod sized_assignment;
