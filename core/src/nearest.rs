@@ -27,7 +27,7 @@ pub fn around(
     data: &Data,
     pair: (u32, u32),
     most: usize,
-    known: impl Fn(u32, u32) -> bool,
+    mut known: impl FnMut(u32, u32) -> bool,
 ) -> Vec<u32> {
     let mut chosen = vec![pair.0, pair.1];
     let near = |o| nearest(data, o, NEAR, |other| other != pair.0 && other != pair.1);

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use mustlink_core::constraints::{Constraints, Kind};
+use mustlink_core::knowledge::Knowledge;
 use mustlink_core::roles::QueryId;
 use serde::Serialize;
 
@@ -23,19 +24,27 @@ pub struct Link {
 }
 
 /// What was given and answered.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Statements {
     links: Vec<Link>,
     ends: BTreeMap<u32, Vec<usize>>,
     /// Given groups whose members are all apart, and those of each object.
     groups: Vec<Vec<u32>>,
     grouped: BTreeMap<u32, Vec<usize>>,
+    /// What follows, without the reasons.
+    knowledge: Knowledge,
 }
 
 impl Statements {
-    /// Those of given constraints.
-    pub fn new(given: &Constraints) -> Self {
-        let mut all = Statements::default();
+    /// Those of given constraints about `n` objects.
+    pub fn new(n: usize, given: &Constraints) -> Self {
+        let mut all = Statements {
+            links: Vec::new(),
+            ends: BTreeMap::new(),
+            groups: Vec::new(),
+            grouped: BTreeMap::new(),
+            knowledge: Knowledge::new(n, given),
+        };
         for set in given.neighbourhoods() {
             set.windows(2).for_each(|w| all.add(w[0], w[1], Kind::MustLink, None));
         }
@@ -52,6 +61,15 @@ impl Statements {
         self.ends.entry(i).or_default().push(self.links.len());
         self.ends.entry(j).or_default().push(self.links.len());
         self.links.push(Link { i, j, kind, answer });
+        match kind {
+            Kind::MustLink => self.knowledge.must(i, j),
+            Kind::CannotLink => self.knowledge.cannot(i, j),
+        };
+    }
+
+    /// The relation of two objects, if anything is known of it; in near-constant time.
+    pub fn relation(&mut self, i: u32, j: u32) -> Option<Kind> {
+        self.knowledge.relation(i, j)
     }
 
     /// The relation of two objects with the shortest chain that says so, must-links first where both hold;
@@ -110,7 +128,7 @@ mod tests {
     fn members_of_a_group_are_apart() {
         let given = Constraints::new(5, [mustlink_core::Constraint::must(2, 3)]).unwrap();
         let group = mustlink_core::Group::new("photo", vec![0, 1, 2]);
-        let all = Statements::new(&given.with_groups(5, [group]).unwrap());
+        let all = Statements::new(5, &given.with_groups(5, [group]).unwrap());
         let (kind, chain) = all.why(0, 3).unwrap();
         assert_eq!((kind, chain.len(), chain[0].j), (Kind::CannotLink, 2, 2));
         assert_eq!(all.why(1, 4), None);
@@ -118,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_shortest_chain_is_the_reason() {
-        let mut all = Statements::new(&Constraints::default());
+        let mut all = Statements::new(5, &Constraints::default());
         for (id, (i, j, kind)) in [
             (0, 1, Kind::MustLink),
             (1, 2, Kind::MustLink),

@@ -97,7 +97,7 @@ impl Respondent for Desk<'_> {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         let Question { i, j, .. } = *question;
         // Asking what is known would only invite a slip. It costs nothing.
-        if let Some((kind, _)) = self.statements.why(i, j) {
+        if let Some(kind) = self.statements.relation(i, j) {
             let reply = match kind {
                 Kind::MustLink => Reply::MustLink,
                 Kind::CannotLink => Reply::CannotLink,

@@ -168,9 +168,9 @@ impl Session {
         let state = self.shared.lock();
         let Some(open) = &state.view.open else { return Vec::new() };
         let pair = (open.subject, open.reference);
-        let known = state.statements(None);
+        let mut known = state.statements(None);
         drop(state);
-        let together = |a, b| known.chain(a, b, Kind::MustLink).is_some();
+        let together = |a, b| known.relation(a, b) == Some(Kind::MustLink);
         around(&self.data, pair, most.min(sorting::MOST), together)
     }
 

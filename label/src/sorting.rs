@@ -47,8 +47,10 @@ pub(crate) fn fresh(
     let mut new = Vec::new();
     for (at, statement) in said.iter().enumerate() {
         let Statement { i, j, reply } = *statement;
-        match (known.why(i, j), kind(reply)) {
-            (Some((is, chain)), Some(kind)) if is != kind => return Err((at, chain)),
+        match (known.relation(i, j), kind(reply)) {
+            (Some(is), Some(kind)) if is != kind => {
+                return Err((at, known.chain(i, j, is).unwrap_or_default()));
+            }
             (Some(_), _) => {}
             (None, kind) => {
                 kind.into_iter().for_each(|kind| known.add(i, j, kind, None));
@@ -69,7 +71,7 @@ mod tests {
         let groups = [vec![4, 7, 1], vec![2], vec![], vec![9, 3]];
         let said = statements(&groups);
         assert_eq!(said.len(), 3 + 3);
-        let mut known = Statements::default();
+        let mut known = Statements::new(10, &Constraints::default());
         assert_eq!(fresh(&mut known, &said).unwrap().len(), 6);
         for (a, group) in groups.iter().enumerate() {
             for (b, other) in groups.iter().enumerate() {
@@ -91,7 +93,7 @@ mod tests {
             say(1, 2, Reply::CannotLink),
             say(2, 0, Reply::MustLink),
         ];
-        let fresh = |said| fresh(&mut Statements::new(&given), said);
+        let fresh = |said| fresh(&mut Statements::new(4, &given), said);
         assert_eq!(fresh(&said[..3]), Ok(said[1..3].to_vec()));
         let (at, chain) = fresh(&said).unwrap_err();
         assert_eq!((at, chain.len()), (3, 2));

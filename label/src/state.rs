@@ -40,7 +40,7 @@ pub(crate) struct State {
 
 impl State {
     pub fn statements(&self, without: Option<QueryId>) -> Statements {
-        let mut all = Statements::new(&self.given);
+        let mut all = Statements::new(self.n, &self.given);
         for e in self.view.entries.iter().filter(|e| Some(e.id) != without) {
             if let Some(kind) = kind(e.reply) {
                 all.add(e.subject, e.reference, kind, Some(e.id));

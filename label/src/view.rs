@@ -88,6 +88,8 @@ pub struct View {
     pub turn: u64,
     /// Rises with every change, also of what the method says.
     pub beat: u64,
+    /// What asks, and in which order.
+    pub asks: String,
     /// The open question; absent while the next is worked out, and at the end.
     pub open: Option<Open>,
     /// Why there are no more questions.

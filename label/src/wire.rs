@@ -114,14 +114,18 @@ impl Look {
     }
 }
 
+/// Last answers that are listed.
+const ENTRIES: usize = 500;
 /// Clusters that are shown.
 const CLUSTERS: usize = 100;
 
 /// A view with the objects it speaks of.
 #[derive(Serialize)]
-struct Scene<'a> {
+struct Scene {
     #[serde(flatten)]
-    view: &'a View,
+    view: View,
+    /// Earlier answers, which are left out.
+    earlier: usize,
     subject: Option<Numbered>,
     reference: Option<Numbered>,
     /// The ids of both objects of each entry.
@@ -131,10 +135,12 @@ struct Scene<'a> {
 pub(crate) fn scene(view: &View, objects: &Objects<'_>) -> Value {
     let shown = |object| Numbered { object, shown: (objects.shown)(object).visible() };
     let name = |o| objects.name(o);
+    let earlier = view.entries.len().saturating_sub(ENTRIES);
+    let view = View { entries: view.entries[earlier..].to_vec(), ..view.clone() };
     let subject = view.open.as_ref().map(|q| shown(q.subject));
     let reference = view.open.as_ref().map(|q| shown(q.reference));
     let names = view.entries.iter().map(|e| (name(e.subject), name(e.reference))).collect();
-    json!(Scene { view, subject, reference, names })
+    json!(Scene { view, earlier, subject, reference, names })
 }
 
 /// A chain in the ids of the user, each answer with its number.

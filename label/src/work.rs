@@ -7,6 +7,7 @@ use std::sync::mpsc::Receiver;
 
 use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::knowledge::Knowledge;
+use mustlink_core::registry::Catalogue;
 use mustlink_core::roles::{Answer, Oracle, QueryId};
 use mustlink_core::selection::{Record, Recorded, Selection};
 use mustlink_core::{Context, Error, Problem, Result};
@@ -81,6 +82,7 @@ impl Work {
         path: &Path,
         imported: &Imported,
     ) -> Result<Selection> {
+        self.shared.lock().view.asks = asks(single);
         let mut scene = single.set.scene(single.context().child("oracle"));
         scene.data = Some(seen.data.clone());
         let nobody: Box<dyn Oracle> = mustlink_core::registry::build_default("none")?;
@@ -118,7 +120,7 @@ impl Work {
             shared: self.shared.clone(),
             commands: &mut self.commands,
             ctx,
-            statements: standing_statements(&seen.constraints, answers),
+            statements: standing_statements(seen.n(), &seen.constraints, answers),
             paid: answers.iter().filter(|r| r.answer.cost > 0.0).count(),
             budget: self.budget,
             then: None,
@@ -126,8 +128,15 @@ impl Work {
     }
 }
 
-fn standing_statements(given: &Constraints, answers: &[Recorded]) -> Statements {
-    let mut statements = Statements::new(given);
+/// The selector, with what it is.
+fn asks(single: &Single) -> String {
+    let tag = single.method.selector.as_ref().map_or("", |s| s.typetag_name());
+    let known = Catalogue::get().ok().and_then(|all| all.find(tag));
+    known.map_or(tag.into(), |d| format!("{tag}: {}", d.summary()))
+}
+
+fn standing_statements(n: usize, given: &Constraints, answers: &[Recorded]) -> Statements {
+    let mut statements = Statements::new(n, given);
     for r in answers.iter().filter(|r| !r.retracted && is_own(&r.answer)) {
         if let Some(kind) = kind(r.answer.reply) {
             statements.add(r.subject, r.reference, kind, Some(r.id));
@@ -152,7 +161,7 @@ fn import(
     name: &dyn Fn(u32) -> String,
 ) -> Result<()> {
     let answers = ledger.answers();
-    let known = &mut standing_statements(given, &answers);
+    let known = &mut standing_statements(ledger.header().n, given, &answers);
     let said: Vec<Statement> = imported.iter().map(|(_, statement)| *statement).collect();
     let mut new =
         sorting::fresh(known, &said).map_err(|(at, chain)| clash(&imported[at].0, &chain, name))?;

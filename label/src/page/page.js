@@ -93,6 +93,7 @@ function list() {
     return row;
   });
   $("entries").replaceChildren(...rows.reverse());
+  $("earlier").textContent = state.earlier ? state.earlier + " earlier answers are not listed." : "";
 }
 
 const clock = (s) => Math.floor(s / 60) + ":" + String(s % 60).padStart(2, "0");
@@ -118,12 +119,14 @@ function draw() {
   if (open) {
     $("ask").textContent = "Do " + state.subject.shown.id + " and " + state.reference.shown.id +
       " belong together? Asked for: " + open.purpose.replaceAll("_", " ");
+    $("asks").textContent = state.asks;
     $("pair").replaceChildren(card(state.subject, state.reference.shown, "Object"),
       card(state.reference, state.subject.shown, "Compared with"));
   } else {
     const later = state.counts.later ? " “Later” asks what was set aside." : "";
     const again = state.ended === "saved" ? "" : " Undo and changes are still possible; “Save and quit” ends." + later;
     $("ask").textContent = state.ended ? "The end: " + state.ended + "." + again : "Working out the next question …";
+    $("asks").textContent = "";
     $("pair").replaceChildren();
   }
   for (const does of ["same", "different", "unsure", "sort"]) button(does).disabled = !open;

@@ -265,6 +265,9 @@ fn question(view: &View, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
         open.purpose.replace('_', " ")
     );
     let mut all = Line::of(Style::Bold, asked).wrapped(columns);
+    if columns >= SMALL.0 {
+        all.extend(Line::from(view.asks.as_str()).wrapped(columns));
+    }
     let half = (columns.saturating_sub(3) / 2).max(20).min(columns);
     all.extend(beside(&card(&a, Some(&b), half), &card(&b, Some(&a), half), columns));
     all

@@ -152,15 +152,17 @@ return [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility(
   const [a, b] = [light(getComputedStyle(e).color), light(behind(e))].sort((x, y) => y - x);
   return (a + 0.05) / (b + 0.05) < 4.5; }).map((e) => e.outerHTML.slice(0, 200));";
 
-/// Answers `most` open questions as the classes of iris do, in the order of its rows.
-fn answer(browser: &Browser, most: usize) {
+/// Answers `most` open questions as the classes of the objects do.
+fn answer(browser: &Browser, class: impl Fn(usize) -> usize, most: usize) {
     for _ in 0..most {
         browser.wait("state.open");
-        let same = browser.run(
-            "return Math.floor(state.open.subject / 50) === Math.floor(state.open.reference / 50)",
-        );
+        let asked = |which: &str| {
+            let object = browser.run(&format!("return state.open.{which}"));
+            class(object.as_u64().unwrap() as usize)
+        };
+        let same = asked("subject") == asked("reference");
         let turn = browser.run("return state.turn");
-        browser.press(&[if same == true { "y" } else { "n" }]);
+        browser.press(&[if same { "y" } else { "n" }]);
         browser.wait(&format!("state.turn > {turn}"));
     }
 }
@@ -180,7 +182,7 @@ fn forty_answers_by_keyboard_with_undo_conflict_kill_and_resume() {
     browser.wait("state && state.open");
     // Enter never means yes, wherever the focus is.
     browser.press(&[ENTER, TAB, TAB, ENTER]);
-    answer(&browser, 10);
+    answer(&browser, |o| o / 50, 10);
     assert!(browser.text("counts").contains("10 answered, 50 left"), "{}", browser.text("counts"));
     browser.press(&[BACKSPACE]);
     browser.wait("state.entries.length === 9");
@@ -189,10 +191,11 @@ fn forty_answers_by_keyboard_with_undo_conflict_kill_and_resume() {
     assert_eq!(browser.run("return state.entries.length"), 9);
     browser.press(&[BACKSPACE]);
     browser.wait("state.entries.length === 8");
-    answer(&browser, 2);
+    answer(&browser, |o| o / 50, 2);
     // The first answer is changed: that contradicts, and is shown with the answers that it clashes with.
     browser.press(&["l"]);
-    browser.run("document.querySelector('[aria-label=\"change q0 to same\"]').click()");
+    browser.run("document.querySelector('[aria-label=\"change q0 to same\"]').focus()");
+    browser.press(&[ENTER]);
     browser.wait("document.getElementById('message').innerText.includes('contradicts')");
     assert_eq!(browser.run("return document.querySelectorAll('#message li').length"), 3);
     for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
@@ -219,7 +222,7 @@ fn forty_answers_by_keyboard_with_undo_conflict_kill_and_resume() {
     browser.wait("state && state.open");
     assert_eq!(browser.run("return state.entries.length"), 10);
     // Space on a button that has the focus presses that button; elsewhere it means "don't know".
-    answer(&browser, 29);
+    answer(&browser, |o| o / 50, 29);
     browser.press(&["m", "w", "h", "y", ENTER, " "]);
     browser.wait("state.counts.unsure === 1");
     assert_eq!(browser.run("return state.entries.at(-1).note"), "why");
@@ -252,6 +255,25 @@ fn bmp(values: &[f64]) -> Vec<u8> {
     out
 }
 
+const DIGITS: [&str; 16] = [
+    "--data",
+    "digits.csv",
+    "--id",
+    "name",
+    "--image",
+    "file",
+    "--selector",
+    "random_pairs",
+    "--clusterer",
+    "pck_means",
+    "--k",
+    "10",
+    "--ledger",
+    "l.jsonl",
+    "--out",
+    "labels.csv",
+];
+
 #[test]
 fn images_are_sorted_and_clusters_joined() {
     let Some(browser) = Browser::start() else { return };
@@ -269,27 +291,7 @@ fn images_are_sorted_and_clusters_joined() {
         table += &format!("d{i},{file},{}\n", cells.join(","));
     }
     bench.write("digits.csv", table);
-    let label = Label::start(
-        &bench,
-        &[
-            "--data",
-            "digits.csv",
-            "--id",
-            "name",
-            "--image",
-            "file",
-            "--selector",
-            "random_pairs",
-            "--clusterer",
-            "pck_means",
-            "--k",
-            "10",
-            "--ledger",
-            "l.jsonl",
-            "--out",
-            "labels.csv",
-        ],
-    );
+    let label = Label::start(&bench, &DIGITS);
     browser.look(1400, false);
     browser.go(&label.address);
     browser.wait("state && state.open");
@@ -313,6 +315,23 @@ fn images_are_sorted_and_clusters_joined() {
     browser.picture("digits-clusters");
     browser.run("[...document.querySelectorAll('#found button')].find((b) => b.innerText.startsWith('Merge')).click()");
     browser.wait("state.counts.same === 1");
+    browser.press(&[ESCAPE, BACKSPACE]);
+    browser.wait("state.entries.length === 0");
+    // A whole session, undone a little and resumed after a kill.
+    let labels = digits.classes.as_ref().unwrap().labels.clone();
+    let class = |o: usize| labels[o].unwrap() as usize;
+    answer(&browser, class, 20);
+    browser.press(&[BACKSPACE]);
+    browser.wait("state.entries.length === 19");
+    browser.reload();
+    browser.wait("state && state.open");
+    label.kill();
+    let label = Label::start(&bench, &DIGITS);
+    browser.go(&label.address);
+    browser.wait("state && state.open");
+    assert_eq!(browser.run("return state.entries.length"), 19);
+    answer(&browser, class, 21);
+    assert_eq!(browser.run("return state.entries.length"), 40);
     browser.look(400, true);
     assert_eq!(browser.run(OVERFLOWS), json!([]));
     browser.picture("digits-small");
