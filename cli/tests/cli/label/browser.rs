@@ -131,6 +131,19 @@ impl Browser {
         self.command("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
+    /// A finger from one place to another, both in pixels.
+    pub fn swipe(&self, from: (f64, f64), to: (f64, f64)) {
+        let touch = |kind: &str, at: Option<(f64, f64)>| {
+            let points: Vec<Value> = at.iter().map(|(x, y)| json!({ "x": x, "y": y })).collect();
+            let touch = json!({ "type": kind, "touchPoints": points });
+            self.command("Input.dispatchTouchEvent", &touch);
+        };
+        self.command("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true }));
+        touch("touchStart", Some(from));
+        touch("touchMove", Some(to));
+        touch("touchEnd", None);
+    }
+
     /// A picture of the window into MUSTLINK_SCREENSHOTS, where that is set.
     pub fn picture(&self, name: &str) {
         let Some(folder) = std::env::var_os("MUSTLINK_SCREENSHOTS") else { return };

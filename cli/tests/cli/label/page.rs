@@ -335,6 +335,11 @@ fn images_are_sorted_and_clusters_joined() {
     browser.look(400, true);
     assert_eq!(browser.run(OVERFLOWS), json!([]));
     browser.picture("digits-small");
+    // A finger to the left: different.
+    browser.run("scrollTo(0, 0)");
+    browser.swipe((300.0, 500.0), (120.0, 510.0));
+    browser.wait("state.entries.length === 41");
+    assert_eq!(browser.run("return state.entries.at(-1).reply"), "cannot_link");
     browser.press(&["q"]);
     let (status, said) = label.ended();
     assert_eq!(status, 0, "{said}");
