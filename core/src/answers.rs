@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use crate::clustering::Clustering;
-use crate::constraints::{Constraint, Constraints, Kind, Origin};
+use crate::constraints::{Constraint, Constraints, Origin};
 use crate::error::{Error, Result};
 use crate::knowledge::LAST_NEIGHBOURHOOD;
 use crate::roles::{Event, QueryId, Reply};
@@ -282,11 +282,7 @@ impl Selection {
                     asked.insert(*id, (*subject, *reference));
                 }
                 Event::Told { id, reply, .. } => {
-                    let kind = match reply {
-                        Reply::MustLink => Kind::MustLink,
-                        Reply::CannotLink => Kind::CannotLink,
-                        Reply::DontKnow => continue,
-                    };
+                    let Some(kind) = reply.kind() else { continue };
                     let (i, j) = asked[id];
                     let c = Constraint::new(i as usize, j as usize, kind);
                     answered.insert(*id, c.from(Origin::Queried));
@@ -364,6 +360,7 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constraints::Kind;
 
     fn log(answers: &[(u32, u32, Reply, bool)]) -> Selection {
         let mut events = Vec::new();

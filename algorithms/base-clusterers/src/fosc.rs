@@ -82,16 +82,8 @@ impl BaseClusterer for Fosc {
     }
 
     fn properties(&self) -> Properties {
-        let reads = self.extraction.reads_constraints();
-        Properties {
-            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances],
-            needs_k: false,
-            reads_constraints: reads,
-            reads_groups: reads,
-            soft_weights: reads,
-            index_keyed: self.hierarchy == Hierarchy::Optics,
-            ..Properties::default()
-        }
+        let index_keyed = self.hierarchy == Hierarchy::Optics;
+        Properties { index_keyed, ..self.extraction.properties() }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

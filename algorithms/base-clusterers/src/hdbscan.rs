@@ -50,16 +50,7 @@ impl BaseClusterer for Hdbscan {
     }
 
     fn properties(&self) -> Properties {
-        let reads = self.extraction.reads_constraints();
-        Properties {
-            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances],
-            needs_k: false,
-            reads_constraints: reads,
-            reads_groups: reads,
-            soft_weights: reads,
-            index_keyed: false,
-            ..Properties::default()
-        }
+        self.extraction.properties()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

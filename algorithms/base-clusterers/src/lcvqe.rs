@@ -2,13 +2,12 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points, row, row_norms};
-use mustlink_kernels::kmeans::lloyd::{
-    Empty, Stop, ToleranceKind, best_of, refill, total_distortion,
-};
+use mustlink_kernels::kmeans::lloyd::{Empty, refill, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
-use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::Array2;
+
+use crate::parts::starts::Starts;
 
 /// Linear constrained vector quantisation error: k-means in which a broken constraint costs a distance.
 ///
@@ -34,19 +33,9 @@ pub struct Lcvqe {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How the first centres are chosen.
-    pub init: Init,
-    /// Starts, of which the best result is kept; a given start is run once.
-    #[option(default = 10, min = 1)]
-    pub restarts: usize,
-    /// Sweeps of one start.
-    #[option(default = 100, min = 1)]
-    pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
-    #[option(default = 1e-6, min = 0.0)]
-    pub tolerance: f64,
-    /// How the change is compared with the tolerance.
-    pub tolerance_kind: ToleranceKind,
+    /// What methods share that take Lloyd's steps.
+    #[option(flatten)]
+    pub starts: Starts,
     /// What happens to a cluster without objects.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
@@ -57,11 +46,8 @@ impl BaseClusterer for Lcvqe {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "lcvqe")?;
         let points = Points::new(&problem.data, Distortion::SquaredEuclidean)?;
-        let restarts = if self.init.is_random() { self.restarts } else { 1 };
-        best_of(restarts, |r| {
-            let ctx = ctx.index(r);
-            let centres = start(&points, k, self.init, problem, &ctx)?;
-            self.sweeps(&points, problem.constraints.pairs(), centres, &ctx)
+        self.starts.best(&points, k, problem, ctx, |centres, ctx| {
+            self.sweeps(&points, problem.constraints.pairs(), centres, ctx)
         })
     }
 
@@ -79,7 +65,7 @@ impl BaseClusterer for Lcvqe {
     fn memory(&self, shape: &Shape) -> u64 {
         let Shape { n, d, constraints, .. } = *shape;
         let k = self.k.unwrap_or(shape.k);
-        let at_once = self.restarts.min(reduce::WAVE);
+        let at_once = self.starts.restarts.min(reduce::WAVE);
         (at_once * (24 * n + 32 * constraints + 40 * k * d)) as u64
     }
 }
@@ -99,7 +85,7 @@ impl Lcvqe {
         mut centres: Array2<f64>,
         ctx: &Context,
     ) -> Result<Clustering> {
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
+        let stop = self.starts.stop();
         let (n, k) = (points.n(), centres.nrows());
         let mut labels = vec![0; n];
         let mut history: Vec<IterStat> = Vec::new();
@@ -211,6 +197,7 @@ fn pull(points: &Points, pulls: &[Pull], sizes: &[usize], centres: &mut Array2<f
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
+    use mustlink_kernels::kmeans::seeding::Init;
     use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
@@ -229,7 +216,10 @@ mod tests {
 
     /// One sweep from the given centres.
     fn once() -> Lcvqe {
-        Lcvqe { init: Init::Given, max_iterations: 1, ..Lcvqe::default() }
+        Lcvqe {
+            starts: Starts { init: Init::Given, max_iterations: 1, ..Starts::default() },
+            ..Lcvqe::default()
+        }
     }
 
     #[test]

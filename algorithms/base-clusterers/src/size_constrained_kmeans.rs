@@ -3,11 +3,12 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::penalised_kmeans::{clustering, distances};
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind, best_of, total_distortion};
+use mustlink_kernels::kmeans::lloyd::total_distortion;
 use mustlink_kernels::kmeans::means::means;
-use mustlink_kernels::kmeans::seeding::{Init, start};
+use ndarray::Array2;
 
 use crate::parts::sized_assignment::assign;
+use crate::parts::starts::Starts;
 
 /// K-means whose clusters have between `min_size` and `max_size` objects.
 ///
@@ -37,19 +38,9 @@ pub struct SizeConstrainedKMeans {
     pub max_size: Option<usize>,
     /// How far an object is from a centre.
     pub distortion: Distortion,
-    /// How the first centres are chosen.
-    pub init: Init,
-    /// Starts, of which the best result is kept; a given start is run once.
-    #[option(default = 10, min = 1)]
-    pub restarts: usize,
-    /// Sweeps of one start.
-    #[option(default = 100, min = 1)]
-    pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
-    #[option(default = 1e-6, min = 0.0)]
-    pub tolerance: f64,
-    /// How the change is compared with the tolerance.
-    pub tolerance_kind: ToleranceKind,
+    /// What methods share that take Lloyd's steps.
+    #[option(flatten)]
+    pub starts: Starts,
 }
 
 #[plugin("size_constrained_kmeans", aliases = ["k_means_constrained"], cites = ["Bradley2000"])]
@@ -69,8 +60,9 @@ impl BaseClusterer for SizeConstrainedKMeans {
             return Err(Error::bad_param("max_size", most, format!("at least min_size = {least}")));
         }
         let points = Points::new(&problem.data, self.distortion)?;
-        let restarts = if self.init.is_random() { self.restarts } else { 1 };
-        best_of(restarts, |r| self.run(&points, k, (least, most), problem, &ctx.index(r)))
+        self.starts.best(&points, k, problem, ctx, |centres, ctx| {
+            self.run(&points, centres, (least, most), ctx)
+        })
     }
 
     fn properties(&self) -> Properties {
@@ -86,14 +78,14 @@ impl BaseClusterer for SizeConstrainedKMeans {
         let Shape { n, d, entries, .. } = *shape;
         let k = self.k.unwrap_or(shape.k);
         let copy = if self.distortion == Distortion::Cosine { 12 * entries + 16 * n } else { 0 };
-        let at_once = self.restarts.min(reduce::WAVE).min(rayon::current_num_threads());
+        let at_once = self.starts.restarts.min(reduce::WAVE).min(rayon::current_num_threads());
         // Costs, and moves of which those that were made may stand twice.
         (copy + at_once * (40 * n * k + 16 * n + 24 * k * d)) as u64
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
         let k = self.k.unwrap_or(shape.k) as f64;
-        Some(20.0 * self.restarts as f64 * shape.n as f64 * k * (shape.d as f64 + k))
+        Some(20.0 * self.starts.restarts as f64 * shape.n as f64 * k * (shape.d as f64 + k))
     }
 }
 
@@ -101,13 +93,11 @@ impl SizeConstrainedKMeans {
     fn run(
         &self,
         points: &Points,
-        k: usize,
+        mut centres: Array2<f64>,
         (least, most): (usize, usize),
-        problem: &Problem,
         ctx: &Context,
     ) -> Result<Clustering> {
-        let mut centres = start(points, k, self.init, problem, ctx)?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind);
+        let (k, stop) = (centres.nrows(), self.starts.stop());
         let all: Vec<u32> = (0..points.n() as u32).collect();
         let mut labels = vec![NONE; points.n()];
         let mut history: Vec<IterStat> = Vec::new();
@@ -174,7 +164,8 @@ mod tests {
             let most = n.div_ceil(k) + more;
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
             let method = SizeConstrainedKMeans {
-                min_size: least, max_size: Some(most), distortion, tolerance: 0.0, restarts: 2, ..SizeConstrainedKMeans::default()
+                min_size: least, max_size: Some(most), distortion,
+                starts: Starts { tolerance: 0.0, restarts: 2, ..Starts::default() }, ..SizeConstrainedKMeans::default()
             };
             let c = method.cluster(&p, &Context::new(seed)).unwrap();
             prop_assert!(c.sizes().iter().all(|s| (least..=most).contains(s)), "{:?}", c.sizes());
@@ -188,7 +179,8 @@ mod tests {
         fn without_bounds_it_is_k_means(seed in 0u64..200) {
             let (p, _) = fixtures::dense(seed % 50);
             let p = p.with_k(3);
-            let free = SizeConstrainedKMeans { min_size: 0, restarts: 3, ..SizeConstrainedKMeans::default() };
+            let starts = Starts { restarts: 3, ..Starts::default() };
+            let free = SizeConstrainedKMeans { min_size: 0, starts, ..SizeConstrainedKMeans::default() };
             let kmeans = KMeans { restarts: 3, ..KMeans::default() };
             let ctx = Context::new(seed);
             let (a, b) = (free.cluster(&p, &ctx).unwrap(), kmeans.cluster(&p, &ctx).unwrap());

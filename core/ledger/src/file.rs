@@ -151,8 +151,9 @@ impl Ledger {
     }
 
     /// Writes down answers that nobody was asked for, given at once for this `purpose`, beside query `with`
-    /// where one was asked for: pairs of an object and the one it is compared with. The next run of the selection has them from its beginning, and is
-    /// served them where it asks. Answers to the open question are told, not stated.
+    /// where one was asked for: pairs of an object and the one it is compared with. The next run of the
+    /// selection has them from its beginning, and is served them where it asks. Answers to the open question
+    /// are told, not stated.
     ///
     /// # Errors
     /// `Data` for a pair that has its reply or is being asked, and when a line cannot be written; those
@@ -163,29 +164,25 @@ impl Ledger {
         with: Option<QueryId>,
         statements: &[((u32, u32), Answer)],
     ) -> Result<()> {
-        // One event is on disk as a whole.
-        let durability = std::mem::replace(&mut self.durability, Durability::Batch(usize::MAX));
-        let done = self.state_each(purpose, with, statements);
-        self.durability = durability;
+        let first = self.next_id();
+        let with = Id(with.unwrap_or(first));
+        for (id, ((subject, reference), answer)) in (first..).zip(statements) {
+            let (asked, answer) = (self.asked(id, *subject, *reference, purpose), answer.clone());
+            self.append(Line::Stated(Stated { asked, answer, with }))?;
+        }
         self.rewind();
-        done.and_then(|()| self.sync())
+        Ok(())
     }
 
-    fn state_each(
-        &mut self,
-        purpose: &str,
-        with: Option<QueryId>,
-        statements: &[((u32, u32), Answer)],
-    ) -> Result<()> {
-        let first = self.next_id();
-        for (id, ((subject, reference), answer)) in (first..).zip(statements) {
-            let Answer { reply, cost, annotator, elapsed_ms, at, note, .. } = answer.clone();
-            let asked = self.asked(id, *subject, *reference, purpose);
-            let with = Id(with.unwrap_or(first));
-            let line = Stated { asked, reply, annotator, elapsed_ms, at, note, cost, with };
-            self.append(Line::Stated(line))?;
-        }
-        Ok(())
+    /// Lines that are one event: the disk is waited for once, after the last of them.
+    ///
+    /// # Errors
+    /// Those of `write`, and `Data` when the disk fails.
+    pub fn at_once(&mut self, write: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let durability = std::mem::replace(&mut self.durability, Durability::Batch(usize::MAX));
+        let done = write(self);
+        self.durability = durability;
+        done.and(self.sync())
     }
 
     fn next_id(&self) -> QueryId {

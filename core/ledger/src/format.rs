@@ -11,7 +11,7 @@ use mustlink_core::constraints::Kind;
 use mustlink_core::context::Context;
 use mustlink_core::error::{Error, Result};
 use mustlink_core::roles::{
-    Answer, Done, Event, Oracle, QueryId, QuerySelector, Reply, RoleObject, Scene, Vote,
+    Answer, Done, Event, Oracle, QueryId, QuerySelector, RoleObject, Scene,
 };
 
 /// The version of the format.
@@ -160,20 +160,8 @@ pub(super) struct Asked {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Told {
     pub(super) id: Id,
-    pub(super) reply: Reply,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) annotator: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) confidence: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) elapsed_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) at: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) note: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) votes: Vec<Vote>,
-    pub(super) cost: f64,
+    #[serde(flatten)]
+    pub(super) answer: Answer,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) cached: bool,
 }
@@ -183,16 +171,8 @@ pub(super) struct Told {
 pub(super) struct Stated {
     #[serde(flatten)]
     pub(super) asked: Asked,
-    pub(super) reply: Reply,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) annotator: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) elapsed_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) at: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) note: Option<String>,
-    pub(super) cost: f64,
+    #[serde(flatten)]
+    pub(super) answer: Answer,
     /// The first of the answers that were given at once.
     pub(super) with: Id,
 }
@@ -243,18 +223,7 @@ impl Line {
 }
 
 pub(super) fn told(id: QueryId, answer: &Answer, cached: bool) -> Told {
-    Told {
-        id: Id(id),
-        reply: answer.reply,
-        annotator: answer.annotator.clone(),
-        confidence: answer.confidence,
-        elapsed_ms: answer.elapsed_ms,
-        at: answer.at.clone(),
-        note: answer.note.clone(),
-        votes: answer.votes.clone(),
-        cost: answer.cost,
-        cached,
-    }
+    Told { id: Id(id), answer: answer.clone(), cached }
 }
 
 /// The bytes of a file, taken apart.
@@ -315,6 +284,7 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     use super::*;
+    use mustlink_core::roles::Reply;
 
     #[test]
     fn dates() {

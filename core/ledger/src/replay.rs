@@ -113,10 +113,10 @@ impl State {
 
     /// No part of the replay: served where the selector comes to ask it.
     fn stated(&mut self, stated: &Stated) -> Result<(), String> {
-        let Stated { asked, reply, annotator, elapsed_ms, at, note, cost, with } = stated.clone();
+        let Stated { asked, answer, with } = stated.clone();
         self.is_pair(&asked)?;
         let (id, pair) = (asked.id.0, (asked.i, asked.j));
-        is_cost(cost)?;
+        is_cost(answer.cost)?;
         if self.queries.contains_key(&id) {
             return Err(format!("{} was asked before", asked.id));
         }
@@ -124,7 +124,6 @@ impl State {
         if self.by_pair.contains_key(&pair) || open.is_some_and(|a| (a.i, a.j) == pair) {
             return Err(format!("the pair ({}, {}) was asked already", pair.0, pair.1));
         }
-        let answer = Answer { cost, annotator, elapsed_ms, at, note, ..Answer::of(reply) };
         let with = Some(with.0);
         self.by_pair.insert(pair, id);
         self.queries.insert(id, Query { asked, answer: Some(answer), retracted: false, with });
@@ -132,23 +131,14 @@ impl State {
     }
 
     fn told(&mut self, told: &Told) -> Result<(), String> {
-        is_cost(told.cost)?;
+        is_cost(told.answer.cost)?;
         let query = self.queries.get_mut(&told.id.0).ok_or("it was never asked")?;
         match (&query.answer, told.cached) {
-            (Some(answer), true) if answer.reply == told.reply && !query.retracted => {
+            (Some(answer), true) if answer.reply == told.answer.reply && !query.retracted => {
                 self.cached += 1;
             }
             (None, false) => {
-                query.answer = Some(Answer {
-                    reply: told.reply,
-                    cost: told.cost,
-                    annotator: told.annotator.clone(),
-                    confidence: told.confidence,
-                    elapsed_ms: told.elapsed_ms,
-                    at: told.at.clone(),
-                    note: told.note.clone(),
-                    votes: told.votes.clone(),
-                });
+                query.answer = Some(told.answer.clone());
                 self.by_pair.insert((query.asked.i, query.asked.j), told.id.0);
             }
             (Some(_), _) => return Err(format!("{} was answered before", told.id)),

@@ -78,24 +78,30 @@ impl Question {
 }
 
 /// One answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The reply.
     pub reply: Reply,
-    /// What it cost.
-    pub cost: f64,
     /// Who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotator: Option<String>,
     /// How sure, in [0.5, 1].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     /// How long it took, where somebody was waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
     /// When a person gave it, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// What the annotator remarked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The votes it was made from, where several were asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
+    /// What it cost.
+    pub cost: f64,
 }
 
 /// The vote of one of several annotators.

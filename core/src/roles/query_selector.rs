@@ -30,6 +30,26 @@ pub enum Reply {
     DontKnow,
 }
 
+impl Reply {
+    /// The relation that it states, if any.
+    pub fn kind(self) -> Option<Kind> {
+        match self {
+            Reply::MustLink => Some(Kind::MustLink),
+            Reply::CannotLink => Some(Kind::CannotLink),
+            Reply::DontKnow => None,
+        }
+    }
+}
+
+impl From<Kind> for Reply {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::MustLink => Reply::MustLink,
+            Kind::CannotLink => Reply::CannotLink,
+        }
+    }
+}
+
 /// Why an inquiry has no more questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

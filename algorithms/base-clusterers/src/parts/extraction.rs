@@ -40,8 +40,22 @@ pub struct Extraction {
 
 impl Extraction {
     /// Whether constraints make a difference.
-    pub(crate) fn reads_constraints(&self) -> bool {
+    fn reads_constraints(&self) -> bool {
         self.selection == ClusterSelection::ExcessOfMass && self.stability_weight < 1.0
+    }
+
+    /// What a method with these options declares about itself.
+    pub(crate) fn properties(&self) -> Properties {
+        let reads = self.reads_constraints();
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances],
+            needs_k: false,
+            reads_constraints: reads,
+            reads_groups: reads,
+            soft_weights: reads,
+            index_keyed: false,
+            ..Properties::default()
+        }
     }
 
     /// The clusters of the hierarchy that `joins` make; diagnostics: `noise_objects`, their total

@@ -9,3 +9,4 @@ pub(crate) mod linkage;
 pub(crate) mod matched_groups;
 pub mod seeds;
 pub(crate) mod sized_assignment;
+pub mod starts;

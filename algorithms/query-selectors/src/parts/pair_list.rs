@@ -85,11 +85,7 @@ impl PairList {
             self.events.push(Event::Conflict { id });
         }
         self.advance();
-        let kind = match reply {
-            Reply::MustLink => Kind::MustLink,
-            Reply::CannotLink => Kind::CannotLink,
-            Reply::DontKnow => return Ok(None),
-        };
+        let Some(kind) = reply.kind() else { return Ok(None) };
         let said = Constraint::new(i as usize, j as usize, kind);
         Ok((learned != Learned::Conflict).then_some(said))
     }

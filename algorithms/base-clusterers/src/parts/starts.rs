@@ -1,0 +1,52 @@
+//! What do methods share that take Lloyd's steps from several starts?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::distance::points::Points;
+use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind, best_of};
+use mustlink_kernels::kmeans::seeding::{Init, start};
+use ndarray::Array2;
+
+/// Where starts begin, how many there are, and when each ends.
+#[options]
+#[derive(Copy)]
+pub struct Starts {
+    /// How the first centres are chosen.
+    pub init: Init,
+    /// Starts, of which the best result is kept; a given start is run once.
+    #[option(default = 10, min = 1)]
+    pub restarts: usize,
+    /// Sweeps of one start.
+    #[option(default = 100, min = 1)]
+    pub max_iterations: usize,
+    /// Smallest change of the objective worth another sweep.
+    #[option(default = 1e-6, min = 0.0)]
+    pub tolerance: f64,
+    /// How the change is compared with the tolerance.
+    pub tolerance_kind: ToleranceKind,
+}
+
+impl Starts {
+    /// When to stop.
+    pub(crate) fn stop(&self) -> Stop {
+        Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)
+    }
+
+    /// The best of what `run` makes of the first centres of each start.
+    ///
+    /// # Errors
+    /// As [`start`] and `run`.
+    pub(crate) fn best(
+        &self,
+        points: &Points,
+        k: usize,
+        problem: &Problem,
+        ctx: &Context,
+        run: impl Fn(Array2<f64>, &Context) -> Result<Clustering> + Send + Sync,
+    ) -> Result<Clustering> {
+        let restarts = if self.init.is_random() { self.restarts } else { 1 };
+        best_of(restarts, |r| {
+            let ctx = ctx.index(r);
+            run(start(points, k, self.init, problem, &ctx)?, &ctx)
+        })
+    }
+}
