@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
-use mustlink_core::constraints::Kind;
+use mustlink_core::knowledge::{ENTAILED, Knowledge};
 use mustlink_core::roles::{Answer, Outcome, QueryId, Question, Refusal, Reply, Respondent};
 use mustlink_core::{Context, Result};
 use mustlink_ledger::utc;
 
-use crate::chain::Statements;
 use crate::sorting::Statement;
-use crate::state::{ENTAILED, LATER, Shared, kind};
+use crate::state::{LATER, Shared};
 use crate::view::Open;
 
 /// What a session is told.
@@ -34,7 +33,8 @@ pub(crate) struct Said {
     pub later: bool,
 }
 
-/// Answers taken back, and others that nobody was asked for.
+/// Answers taken back, and others that nobody was asked for. What stands of the pairs of the new ones is taken
+/// back too.
 #[derive(Debug, Default)]
 pub(crate) struct Change {
     pub back: Vec<QueryId>,
@@ -52,7 +52,7 @@ pub(crate) struct Desk<'a> {
     pub shared: Arc<Shared>,
     pub commands: &'a mut Receiver<Command>,
     pub ctx: &'a Context,
-    pub statements: Statements,
+    pub knowledge: Knowledge,
     pub paid: usize,
     pub budget: Option<usize>,
     /// What ended the run, where a command did.
@@ -84,9 +84,7 @@ impl Desk<'_> {
         let (cost, annotator) = if later { (0.0, Some(LATER.to_string())) } else { (1.0, None) };
         let elapsed_ms = u64::try_from(start.elapsed().as_millis()).ok();
         let answer = Answer { cost, annotator, note, elapsed_ms, at: now(), ..Answer::of(reply) };
-        if let Some(kind) = kind(reply) {
-            self.statements.add(question.i, question.j, kind, Some(question.id));
-        }
+        self.knowledge.tell(question.i, question.j, reply);
         self.paid += usize::from(!later);
         self.shared.answered(question, &answer);
         Outcome::Answered(answer)
@@ -97,13 +95,9 @@ impl Respondent for Desk<'_> {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         let Question { i, j, .. } = *question;
         // Asking what is known would only invite a slip. It costs nothing.
-        if let Some(kind) = self.statements.relation(i, j) {
-            let reply = match kind {
-                Kind::MustLink => Reply::MustLink,
-                Kind::CannotLink => Reply::CannotLink,
-            };
+        if let Some(kind) = self.knowledge.relation(i, j) {
             let annotator = Some(ENTAILED.to_string());
-            let answer = Answer { cost: 0.0, annotator, ..Answer::of(reply) };
+            let answer = Answer { cost: 0.0, annotator, ..Answer::of(kind.into()) };
             return Ok(Outcome::Answered(answer));
         }
         if self.then.is_some() {

@@ -14,7 +14,7 @@ use crate::chain::Link;
 use crate::desk::{Change, Command, Said};
 use crate::sorting::{self, Statement};
 use crate::state::{Shared, State};
-use crate::view::{Clusters, View};
+use crate::view::{Clusters, Open, View};
 use crate::work::Work;
 
 /// What a person does.
@@ -57,7 +57,7 @@ pub enum Act {
 /// Why an act is not taken.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Trouble {
-    /// It was meant for another state of the session, or comes a second time.
+    /// It was meant for another state of the session, comes a second time, or before the next question.
     Stale,
     /// There is nothing to do it to.
     Nothing,
@@ -73,7 +73,9 @@ impl Trouble {
     /// What a person is told.
     pub fn says(&self) -> &'static str {
         match self {
-            Trouble::Stale => "not taken: the question has changed meanwhile",
+            Trouble::Stale => {
+                "not taken: the question has changed meanwhile, or is still being worked out"
+            }
             Trouble::Nothing => "there is nothing to do that to",
             Trouble::Objects => "not taken: each object may stand once, and must exist",
             Trouble::Budget => "not taken: more answers than are left of the budget",
@@ -97,7 +99,8 @@ impl Session {
         let shared: Arc<Shared> = Arc::default();
         {
             let mut state = shared.lock();
-            (state.n, state.budget) = (seen.n(), budget);
+            // Until the first question is there nothing is taken.
+            (state.n, state.budget, state.busy) = (seen.n(), budget, true);
             (state.given, state.begun) = ((*seen.constraints).clone(), Some(Instant::now()));
         }
         let (send, commands) = channel();
@@ -220,8 +223,8 @@ fn command(state: &State, act: Act) -> Result<Command, Trouble> {
             let free = !old.later;
             let known = &mut state.statements(Some(id));
             sorting::fresh(known, &[new]).map_err(|(_, chain)| Trouble::Conflict(chain))?;
-            let (back, note) = (vec![id], old.note.clone());
-            let change = Change { back, purpose: "change", new: vec![new], note, free, with: None };
+            let (new, note) = (vec![new], old.note.clone());
+            let change = Change { purpose: "change", new, note, free, ..Change::default() };
             Ok(Command::Rewrite { reply: None, change })
         }
         Act::Sort { groups } => {
@@ -249,14 +252,12 @@ fn stated(state: &State, purpose: &'static str, said: Vec<Statement>) -> Result<
     if state.view.counts.left.is_some_and(|left| left < new.len()) {
         return Err(Trouble::Budget);
     }
-    let is = |s: &Statement, a: u32, b: u32| (s.i, s.j) == (a, b) || (s.i, s.j) == (b, a);
+    let of = |s: &Statement, q: &Open| {
+        (s.i, s.j) == (q.subject, q.reference) || (s.j, s.i) == (q.subject, q.reference)
+    };
     let open = state.view.open.as_ref();
-    let at = open.and_then(|q| new.iter().position(|s| is(s, q.subject, q.reference)));
+    let at = open.and_then(|q| new.iter().position(|s| of(s, q)));
     let reply = at.map(|at| Said { reply: new.remove(at).reply, note: None, later: false });
-    // What was left open of these pairs is answered now.
-    let entries = state.view.entries.iter();
-    let left = entries.filter(|e| new.iter().any(|s| is(s, e.subject, e.reference)));
-    let back = left.map(|e| e.id).collect();
-    let change = Change { back, purpose, new, ..Change::default() };
+    let change = Change { purpose, new, ..Change::default() };
     Ok(Command::Rewrite { reply, change })
 }

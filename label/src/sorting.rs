@@ -1,9 +1,10 @@
 //! What do sorted objects say of their pairs?
 
+use std::collections::BTreeSet;
+
 use mustlink_core::roles::Reply;
 
 use crate::chain::{Link, Statements};
-use crate::state::kind;
 
 /// Most objects that are sorted at once.
 pub const MOST: usize = 8;
@@ -35,7 +36,8 @@ pub fn statements(groups: &[Vec<u32>]) -> Vec<Statement> {
     out
 }
 
-/// Those statements that are new, in their order; what is known already is left out.
+/// Those statements that are new, in their order; what is known already is left out, and of a pair that is
+/// unsure at first what is said of it last.
 ///
 /// # Errors
 /// The place of the first that contradicts what is known, with the shortest chain that says so. A link of
@@ -44,10 +46,10 @@ pub(crate) fn fresh(
     known: &mut Statements,
     said: &[Statement],
 ) -> Result<Vec<Statement>, (usize, Vec<Link>)> {
-    let mut new = Vec::new();
+    let mut new: Vec<Statement> = Vec::new();
     for (at, statement) in said.iter().enumerate() {
         let Statement { i, j, reply } = *statement;
-        match (known.relation(i, j), kind(reply)) {
+        match (known.relation(i, j), reply.kind()) {
             (Some(is), Some(kind)) if is != kind => {
                 return Err((at, known.chain(i, j, is).unwrap_or_default()));
             }
@@ -58,6 +60,10 @@ pub(crate) fn fresh(
             }
         }
     }
+    let mut pairs = BTreeSet::new();
+    new.reverse();
+    new.retain(|s| pairs.insert((s.i.min(s.j), s.i.max(s.j))));
+    new.reverse();
     Ok(new)
 }
 
@@ -95,6 +101,9 @@ mod tests {
         ];
         let fresh = |said| fresh(&mut Statements::new(4, &given), said);
         assert_eq!(fresh(&said[..3]), Ok(said[1..3].to_vec()));
+        // Unsure at first, then sure: what is said last.
+        let twice = [said[1], say(3, 2, Reply::MustLink), said[1]];
+        assert_eq!(fresh(&twice), Ok(twice[1..2].to_vec()));
         let (at, chain) = fresh(&said).unwrap_err();
         assert_eq!((at, chain.len()), (3, 2));
     }

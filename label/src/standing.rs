@@ -5,11 +5,11 @@
 
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::roles::{Answer, Outcome, Question, Reply, Respondent};
-use mustlink_core::{Constraint, Constraints, Kind, Problem, Result};
+use mustlink_core::{Constraint, Constraints, Problem, Result};
 use mustlink_experiments::Single;
 
 use crate::found::Found;
-use crate::state::{Shared, State, kind};
+use crate::state::{Shared, State};
 
 /// Runs the method whenever answers have changed, until the session closes.
 pub(crate) fn follow(shared: &Shared, single: &Single, seen: &Problem) {
@@ -50,7 +50,7 @@ fn said(state: &State) -> Vec<Said> {
 fn found(single: &Single, seen: &Problem, answers: &[Said]) -> Result<Option<Found>> {
     let labels = if single.method.clusterer.is_some() {
         let pair = |&((i, j), reply): &Said| {
-            kind(reply).map(|kind| Constraint { kind, ..Constraint::must(i as usize, j as usize) })
+            reply.kind().map(|kind| Constraint::new(i as usize, j as usize, kind))
         };
         let so_far = Constraints::new(seen.n(), answers.iter().filter_map(pair))?;
         single.method.between_questions(seen, &so_far, single.steps, single.context())?.labels
@@ -77,8 +77,7 @@ impl Respondent for Known {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         let (i, j) = (question.i, question.j);
         let reply = match self.knowledge.relation(i, j) {
-            Some(Kind::MustLink) => Reply::MustLink,
-            Some(Kind::CannotLink) => Reply::CannotLink,
+            Some(kind) => kind.into(),
             None if self.knowledge.was_asked(i, j) => Reply::DontKnow,
             None => return Ok(Outcome::Pending),
         };

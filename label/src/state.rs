@@ -6,6 +6,7 @@ use std::time::Instant;
 use mustlink_core::Constraint;
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::{Constraints, Kind};
+use mustlink_core::knowledge::{ENTAILED, Knowledge};
 use mustlink_core::roles::{Answer, QueryId, Question, Reply};
 use mustlink_core::selection::Recorded;
 
@@ -13,8 +14,6 @@ use crate::chain::Statements;
 use crate::found::Found;
 use crate::view::{Counts, Entry, Open, Standing, View};
 
-/// Who answers what follows from earlier answers.
-pub(crate) const ENTAILED: &str = "entailed";
 /// Who set a question aside.
 pub(crate) const LATER: &str = "later";
 /// Number of last answers that pace and advice look at.
@@ -27,7 +26,7 @@ pub(crate) struct State {
     pub n: usize,
     pub budget: Option<usize>,
     pub begun: Option<Instant>,
-    /// The act of this turn is under way.
+    /// The act of this turn is under way, or the first question.
     pub busy: bool,
     /// What the method made of the answers so far.
     pub found: Option<Found>,
@@ -42,7 +41,7 @@ impl State {
     pub fn statements(&self, without: Option<QueryId>) -> Statements {
         let mut all = Statements::new(self.n, &self.given);
         for e in self.view.entries.iter().filter(|e| Some(e.id) != without) {
-            if let Some(kind) = kind(e.reply) {
+            if let Some(kind) = e.reply.kind() {
                 all.add(e.subject, e.reference, kind, Some(e.id));
             }
         }
@@ -52,7 +51,7 @@ impl State {
     /// What was answered, as constraints.
     pub fn answers(&self) -> impl Iterator<Item = Constraint> + '_ {
         self.view.entries.iter().filter_map(|e| {
-            Some(Constraint::new(e.subject as usize, e.reference as usize, kind(e.reply)?))
+            Some(Constraint::new(e.subject as usize, e.reference as usize, e.reply.kind()?))
         })
     }
 
@@ -152,7 +151,7 @@ impl Shared {
         state.view.open = None;
         state.view.counts.answered += usize::from(answer.cost > 0.0);
         let said = state.found.as_ref().and_then(|f| f.says(question.subject, question.reference));
-        if let (Some(said), Some(kind)) = (said, kind(answer.reply)) {
+        if let (Some(said), Some(kind)) = (said, answer.reply.kind()) {
             state.agreed.push(said == (kind == Kind::MustLink));
         }
         let recorded = Recorded {
@@ -199,8 +198,32 @@ impl Shared {
     }
 }
 
-pub(crate) fn is_own(answer: &Answer) -> bool {
+/// Whether a person gave it: what follows from earlier answers is answered by itself.
+pub fn is_own(answer: &Answer) -> bool {
     answer.annotator.as_deref() != Some(ENTAILED)
+}
+
+/// Whether it sets its question aside.
+pub(crate) fn is_later(answer: &Answer) -> bool {
+    answer.annotator.as_deref() == Some(LATER)
+}
+
+/// Those of these answers that a person gave and that stand.
+pub(crate) fn standing(answers: &[Recorded]) -> impl Iterator<Item = &Recorded> {
+    answers.iter().filter(|r| !r.retracted && is_own(&r.answer))
+}
+
+/// What `given` constraints on `n` objects and answers say.
+pub(crate) fn known<'a>(
+    n: usize,
+    given: &Constraints,
+    answers: impl IntoIterator<Item = &'a Recorded>,
+) -> Knowledge {
+    let mut knowledge = Knowledge::new(n, given);
+    for r in answers {
+        knowledge.tell(r.subject, r.reference, r.answer.reply);
+    }
+    knowledge
 }
 
 fn entry(recorded: &Recorded) -> Entry {
@@ -210,19 +233,10 @@ fn entry(recorded: &Recorded) -> Entry {
         subject: recorded.subject,
         reference: recorded.reference,
         reply: answer.reply,
-        later: answer.annotator.as_deref() == Some(LATER),
+        later: is_later(answer),
         note: answer.note.clone(),
         elapsed_ms: answer.elapsed_ms,
         at: answer.at.clone(),
         with: recorded.with,
-    }
-}
-
-/// The relation that a reply states.
-pub(crate) fn kind(reply: Reply) -> Option<Kind> {
-    match reply {
-        Reply::MustLink => Some(Kind::MustLink),
-        Reply::CannotLink => Some(Kind::CannotLink),
-        Reply::DontKnow => None,
     }
 }

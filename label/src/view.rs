@@ -104,7 +104,7 @@ pub struct View {
     pub entries: Vec<Entry>,
 }
 
-/// The clusters as they stand, with what was made of how many answers.
+/// The clusters as they stand.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Clusters {
     /// The clusters, the largest first.

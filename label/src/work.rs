@@ -1,12 +1,13 @@
 //! What runs the selector of a session.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
 use mustlink_core::constraints::{Constraints, Kind};
-use mustlink_core::knowledge::Knowledge;
+use mustlink_core::knowledge::ENTAILED;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::roles::{Answer, Oracle, QueryId};
 use mustlink_core::selection::{Record, Recorded, Selection};
@@ -17,8 +18,8 @@ use mustlink_ledger::{Durability, Ledger};
 use crate::chain::{Link, Statements};
 use crate::desk::{Change, Command, Desk, next, now};
 use crate::sorting::{self, Statement};
-use crate::standing;
-use crate::state::{ENTAILED, Shared, is_own, kind};
+use crate::standing::follow;
+use crate::state::{Shared, is_later, is_own, known, standing};
 
 /// The other end of a session: what runs the selector.
 pub struct Work {
@@ -40,8 +41,8 @@ impl Drop for Closes<'_> {
     }
 }
 
-/// Statements of a file, each with its place there.
-pub type Imported = Vec<(String, Statement)>;
+/// A statement of a file, with its place there.
+pub type Imported = (String, Statement);
 
 impl Work {
     /// Runs the selector of `single` until the person quits, and gives what was selected. Every answer is on
@@ -55,7 +56,7 @@ impl Work {
         single: &Single,
         seen: &Problem,
         path: &Path,
-        imported: &Imported,
+        imported: &[Imported],
     ) -> Result<Selection> {
         // Whoever quits waits for no clustering.
         let stop = Arc::new(AtomicBool::new(false));
@@ -66,7 +67,7 @@ impl Work {
         let shared = self.shared.clone();
         let done = std::thread::scope(|scope| {
             let _closes = Closes { shared: &shared, stop: &stop };
-            scope.spawn(|| standing::follow(&shared, &beside, seen));
+            scope.spawn(|| follow(&shared, &beside, seen));
             self.carry_out(single, seen, path, imported)
         });
         if let Err(e) = &done {
@@ -80,7 +81,7 @@ impl Work {
         single: &Single,
         seen: &Problem,
         path: &Path,
-        imported: &Imported,
+        imported: &[Imported],
     ) -> Result<Selection> {
         self.shared.lock().view.asks = asks(single);
         let mut scene = single.set.scene(single.context().child("oracle"));
@@ -120,7 +121,7 @@ impl Work {
             shared: self.shared.clone(),
             commands: &mut self.commands,
             ctx,
-            statements: standing_statements(seen.n(), &seen.constraints, answers),
+            knowledge: known(seen.n(), &seen.constraints, standing(answers)),
             paid: answers.iter().filter(|r| r.answer.cost > 0.0).count(),
             budget: self.budget,
             then: None,
@@ -135,16 +136,6 @@ fn asks(single: &Single) -> String {
     known.map_or(tag.into(), |d| format!("{tag}: {}", d.summary()))
 }
 
-fn standing_statements(n: usize, given: &Constraints, answers: &[Recorded]) -> Statements {
-    let mut statements = Statements::new(n, given);
-    for r in answers.iter().filter(|r| !r.retracted && is_own(&r.answer)) {
-        if let Some(kind) = kind(r.answer.reply) {
-            statements.add(r.subject, r.reference, kind, Some(r.id));
-        }
-    }
-    statements
-}
-
 fn ending(closed: Option<&str>) -> &'static str {
     match closed {
         None => "nothing is left to ask",
@@ -157,53 +148,54 @@ fn ending(closed: Option<&str>) -> &'static str {
 fn import(
     ledger: &mut Ledger,
     given: &Constraints,
-    imported: &Imported,
+    imported: &[Imported],
     name: &dyn Fn(u32) -> String,
 ) -> Result<()> {
     let answers = ledger.answers();
-    let known = &mut standing_statements(ledger.header().n, given, &answers);
+    let mut known = Statements::new(ledger.header().n, given);
+    for r in standing(&answers) {
+        if let Some(kind) = r.answer.reply.kind() {
+            known.add(r.subject, r.reference, kind, Some(r.id));
+        }
+    }
     let said: Vec<Statement> = imported.iter().map(|(_, statement)| *statement).collect();
-    let mut new =
-        sorting::fresh(known, &said).map_err(|(at, chain)| clash(&imported[at].0, &chain, name))?;
-    let is = |s: &Statement, r: &Recorded| {
-        (s.i.min(s.j), s.i.max(s.j)) == (r.subject.min(r.reference), r.subject.max(r.reference))
-    };
-    // Imported twice, "don't know" is no news.
-    let standing = |s: &Statement| answers.iter().filter(|r| !r.retracted).find(|r| is(s, r));
-    new.retain(|s| standing(s).is_none_or(|r| r.answer.reply != s.reply));
-    let back = new.iter().filter_map(|s| standing(s).map(|r| r.id)).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    new.retain(|s| seen.insert((s.i.min(s.j), s.i.max(s.j))));
-    rewrite(ledger, given, &Change { back, purpose: "import", new, ..Change::default() })
+    let new = sorting::fresh(&mut known, &said)
+        .map_err(|(at, chain)| clash(&imported[at].0, &chain, name))?;
+    rewrite(ledger, given, &Change { purpose: "import", new, ..Change::default() })
 }
 
 /// Takes answers back, and before them every reply that followed from them and follows no more; then writes
-/// down what is new.
+/// down what is new. What says the same as before is no news.
 fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<()> {
-    let Change { back, purpose, new, note, free, with } = change;
     let answers = ledger.answers();
-    let standing = |r: &&Recorded| !r.retracted && !back.contains(&r.id);
-    let mut left = Knowledge::new(ledger.header().n, given);
-    for r in answers.iter().filter(standing).filter(|r| is_own(&r.answer)) {
-        left.tell(r.subject, r.reference, r.answer.reply);
-    }
-    for r in answers.iter().filter(standing).filter(|r| !is_own(&r.answer)) {
-        if left.relation(r.subject, r.reference) != kind(r.answer.reply) {
-            ledger.retract(r.id, Some(ENTAILED))?;
+    let pair = |a: u32, b: u32| (a.min(b), a.max(b));
+    let before: BTreeMap<(u32, u32), &Recorded> =
+        standing(&answers).map(|r| (pair(r.subject, r.reference), r)).collect();
+    let mut back: BTreeSet<QueryId> = change.back.iter().copied().collect();
+    let mut new = Vec::new();
+    for s in &change.new {
+        let old = before.get(&pair(s.i, s.j));
+        // To a question set aside "don't know" is an answer.
+        if old.is_some_and(|r| r.answer.reply == s.reply && !is_later(&r.answer)) {
+            continue;
         }
+        back.extend(old.map(|r| r.id));
+        let (cost, note) = (if change.free { 0.0 } else { 1.0 }, change.note.clone());
+        new.push(((s.i, s.j), Answer { cost, note, at: now(), ..Answer::of(s.reply) }));
     }
-    let mut back: Vec<QueryId> = back.clone();
-    back.sort_unstable();
-    for &id in back.iter().rev() {
-        ledger.retract(id, None)?;
-    }
-    let cost = if *free { 0.0 } else { 1.0 };
-    let answer = |s: &Statement| {
-        let answer = Answer { cost, note: note.clone(), at: now(), ..Answer::of(s.reply) };
-        ((s.i, s.j), answer)
-    };
-    let statements: Vec<_> = new.iter().map(answer).collect();
-    ledger.state(purpose, *with, &statements)
+    let left = standing(&answers).filter(|r| !back.contains(&r.id));
+    let mut left = known(ledger.header().n, given, left);
+    ledger.at_once(|ledger| {
+        for r in answers.iter().filter(|r| !r.retracted && !is_own(&r.answer)) {
+            if left.relation(r.subject, r.reference) != r.answer.reply.kind() {
+                ledger.retract(r.id, Some(ENTAILED))?;
+            }
+        }
+        for &id in back.iter().rev() {
+            ledger.retract(id, None)?;
+        }
+        ledger.state(change.purpose, change.with, &new)
+    })
 }
 
 /// What of a file's statements contradicts earlier ones: refused as a whole, with its place.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use mustlink::roles::Event;
 use mustlink::{DataKind, Error};
 use mustlink_label::{
     Imported, Keys, Objects, Server, Session, Shown, Statement, Work, converse, is_there, serve,
@@ -144,11 +145,13 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         let labels = job.labels(&clustered.run.clustering.labels);
         mustlink_datasets::write_labels(out, &job.original, &labels)?;
     }
-    Ok(selection.asked())
+    // What followed from the answers was asked of nobody.
+    let paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
+    Ok(selection.events.iter().filter(paid).count())
 }
 
 /// The answers of a file, about objects as they stand after the first transforms.
-fn imported(args: &Args, job: &Job) -> mustlink::Result<Imported> {
+fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
     let Some(file) = &args.import else { return Ok(Vec::new()) };
     let by_id = args.job.columns.id.is_some();
     let read = mustlink_datasets::read_answers(file, &job.original, by_id)?;

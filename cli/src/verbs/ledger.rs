@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         let said = mustlink_ledger::answers(ledger, set.n(), set.ids.as_deref())?;
         for r in said.iter().filter(|r| !r.retracted) {
             // What followed from other answers of theirs is no vote of its own.
-            let own = r.answer.annotator.as_deref() != Some("entailed");
+            let own = mustlink_label::is_own(&r.answer);
             let pair = (r.subject.min(r.reference), r.subject.max(r.reference));
             if own && r.answer.reply != Reply::DontKnow {
                 votes.entry(pair).or_default().push((person, r.answer.reply == Reply::MustLink));

@@ -156,16 +156,18 @@ function whenOf(id) {
 const post = (where, what) => fetch(where, { method: "POST", body: JSON.stringify(what) });
 
 async function act(what) {
+  // The next note may be typed before this answer is taken.
+  if (what.note) $("note").value = "";
   const sent = await post("act", { turn: state.turn, ...what });
   const came = await sent.json();
   $("message").replaceChildren();
   if (sent.status !== 200) {
+    if (what.note) $("note").value ||= what.note;
     $("message").append(made("p", came.says), chain(came.chain));
     return false;
   }
   // What is followed meanwhile may know more already.
   if (came.beat >= state.beat) state = came;
-  if (what.act === "reply") $("note").value = "";
   draw();
   if (!$("clusters").hidden) look.clusters();
   if (!$("sort").hidden) close("sort");

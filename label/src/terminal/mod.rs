@@ -7,13 +7,13 @@ mod text;
 use std::io::{IsTerminal, Write, stdout};
 use std::time::Duration;
 
-use crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::style::{Attribute, Print, SetAttribute};
 use crossterm::{QueueableCommand, cursor, terminal};
 use mustlink_core::{Error, Result};
 
 use crate::keys::Keys;
-use crate::session::Session;
+use crate::session::{Act, Session};
 use crate::show::Objects;
 use crate::terminal::mode::Face;
 use crate::terminal::screen::screen;
@@ -74,6 +74,13 @@ pub fn converse(session: &Session, objects: &Objects<'_>, keys: &Keys) -> Result
         for key in typed {
             // What one key did is seen by the next.
             let view = session.view(None, Duration::ZERO);
+            if is_interrupt(&key) {
+                // Where the next question takes long, the work is interrupted.
+                if session.act(view.turn, Act::Quit).is_err() {
+                    interrupt();
+                }
+                continue;
+            }
             face.press(&key, &view, session, objects, keys);
         }
     }
@@ -108,6 +115,21 @@ fn typed() -> std::io::Result<Option<Vec<KeyEvent>>> {
         patience = AT_ONCE;
     }
     Ok(Some(keys))
+}
+
+/// Ctrl-C, which is a key like others while this terminal is taken.
+fn is_interrupt(key: &KeyEvent) -> bool {
+    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
+}
+
+/// What Ctrl-C does elsewhere.
+fn interrupt() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+        // The process is there.
+        let _ = kill_process(getpid(), Signal::INT);
+    }
 }
 
 fn size() -> (usize, usize) {

@@ -100,9 +100,6 @@ impl Face {
         keys: &Keys,
     ) {
         if key.modifiers.contains(KeyModifiers::CONTROL) {
-            if key.code == KeyCode::Char('c') {
-                self.act(view, session, Act::Quit);
-            }
             return;
         }
         self.message.clear();
@@ -329,7 +326,7 @@ impl Face {
 /// Longest wait for the next question before keys are looked at again.
 const SOON: Duration = Duration::from_millis(300);
 
-/// Whether the answer with this number is on the tape of `view`.
+/// When the answer with this number was given, where that is known.
 pub(crate) fn when(view: &View, id: QueryId) -> Option<&str> {
     view.entries.iter().find(|e| e.id == id)?.at.as_deref()
 }
