@@ -100,6 +100,8 @@ pub struct Counts {
     pub inferred: usize,
     /// Replies that contradict what was known when they came.
     pub conflicts: usize,
+    /// Replies that are not taken as they came, because of others.
+    pub corrected: usize,
     /// Total cost.
     pub cost: f64,
 }
@@ -163,6 +165,12 @@ impl Selection {
             }
         }
         c.conflicts = self.contradicting(p).len();
+        let taken = self.answered(p);
+        let as_told = |id: &QueryId, reply: &Reply| match taken.get(id) {
+            Some(c) => reply.kind() == Some(c.kind),
+            None => reply.kind().is_none(),
+        };
+        c.corrected = told.iter().filter(|(id, reply)| !as_told(id, reply)).count();
         c
     }
 
@@ -201,6 +209,8 @@ impl Selection {
         for event in self.prefix(p) {
             match event {
                 Event::Conflict { id } if !found.contains(id) => found.push(*id),
+                // The driver says anew what is left of them.
+                Event::Corrected { .. } => found.clear(),
                 Event::Retracted { id } => found.retain(|known| known != id),
                 _ => {}
             }
@@ -272,26 +282,9 @@ impl Selection {
         Ok(witnesses)
     }
 
-    /// The answers among the first `p` that say something, by the number of their query.
+    /// The answers among the first `p` that say something, as they are taken, by the number of their query.
     fn answered(&self, p: usize) -> HashMap<QueryId, Constraint> {
-        let mut asked: HashMap<QueryId, (u32, u32)> = HashMap::new();
-        let mut answered = HashMap::new();
-        for event in self.prefix(p) {
-            match event {
-                Event::Asked { id, subject, reference, .. } => {
-                    asked.insert(*id, (*subject, *reference));
-                }
-                Event::Told { id, reply, .. } => {
-                    let Some(kind) = reply.kind() else { continue };
-                    let (i, j) = asked[id];
-                    let c = Constraint::new(i as usize, j as usize, kind);
-                    answered.insert(*id, c.from(Origin::Queried));
-                }
-                Event::Retracted { id } => drop(answered.remove(id)),
-                _ => {}
-            }
-        }
-        answered
+        answered(self.prefix(p))
     }
 
     /// The constraints of the first `p` replies but those in `without`, which stay in the log only.
@@ -309,6 +302,12 @@ impl Selection {
         let mut inferred: HashSet<u32> = HashSet::new();
         for event in self.prefix(p) {
             match event {
+                // What still follows is said again.
+                Event::Corrected { .. } => {
+                    pairs.retain(|c| c.origin != Origin::Entailed);
+                    named.clear();
+                    inferred.clear();
+                }
                 Event::Told { id, .. } if !without.contains(id) => pairs.extend(answered.get(id)),
                 // What the replies entail is left to the closure; what was assumed is no constraint.
                 Event::Inferred { i, j, kind, rule } if rule == LAST_NEIGHBOURHOOD => {
@@ -355,6 +354,30 @@ impl Selection {
     pub fn snapshot(&self, p: usize) -> Option<&Clustering> {
         self.snapshots.iter().rev().find(|(at, _)| *at <= p).map(|(_, c)| c)
     }
+}
+
+/// The answers in a log that say something, as they are taken, by the number of their query.
+pub(crate) fn answered(events: &[Event]) -> HashMap<QueryId, Constraint> {
+    let mut asked: HashMap<QueryId, (u32, u32)> = HashMap::new();
+    let mut answered = HashMap::new();
+    for event in events {
+        match event {
+            Event::Asked { id, subject, reference, .. } => {
+                asked.insert(*id, (*subject, *reference));
+            }
+            Event::Told { id, reply, .. } | Event::Corrected { id, reply } => {
+                let (Some(kind), Some(&(i, j))) = (reply.kind(), asked.get(id)) else {
+                    answered.remove(id);
+                    continue;
+                };
+                let c = Constraint::new(i as usize, j as usize, kind);
+                answered.insert(*id, c.from(Origin::Queried));
+            }
+            Event::Retracted { id } => drop(answered.remove(id)),
+            _ => {}
+        }
+    }
+    answered
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 //! One driver moves messages between an inquiry and a respondent and writes the log.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use crate::answers::answered;
 pub use crate::answers::{ConstraintView, Contradicting, Counts, Selection};
 use crate::clustering::{Clustering, Status, partition_hash};
 use crate::constraints::Constraints;
@@ -139,6 +141,8 @@ struct Log<'a> {
     ledger: Option<&'a mut dyn Record>,
     /// Number of a query in the log by its number in the inquiry.
     ids: HashMap<u64, u64>,
+    /// What was given.
+    given: Arc<Constraints>,
     /// What was given and answered so far.
     knowledge: Knowledge,
 }
@@ -147,7 +151,7 @@ impl Log<'_> {
     fn events(&mut self, events: Vec<Event>) -> Result<()> {
         for mut event in events {
             if let Some(ledger) = &mut self.ledger {
-                if let Event::Conflict { id } = &mut event {
+                if let Event::Conflict { id } | Event::Corrected { id, .. } = &mut event {
                     *id = self.ids.get(id).copied().unwrap_or(*id);
                 }
                 ledger.event(&event)?;
@@ -166,11 +170,36 @@ impl Log<'_> {
         reply: Reply,
         mut new: Vec<Event>,
     ) -> Result<()> {
+        if new.iter().any(|e| matches!(e, Event::Corrected { .. })) {
+            self.events(new)?;
+            return self.known_anew();
+        }
         let said = new.iter().any(|e| matches!(e, Event::Conflict { id: about } if *about == id));
         if self.knowledge.tell(pair.0, pair.1, reply) == Learned::Conflict && !said {
             new.push(Event::Conflict { id });
         }
         self.events(new)
+    }
+
+    /// What is known after answers were corrected, and which of them contradict it still.
+    fn known_anew(&mut self) -> Result<()> {
+        self.knowledge = Knowledge::new(self.selection.n, &self.given);
+        let answered = answered(&self.selection.events);
+        let mut contradicting = Vec::new();
+        for event in &self.selection.events {
+            let Event::Asked { id, subject, reference, .. } = event else { continue };
+            let reply = answered.get(id).map_or(Reply::DontKnow, |c| c.kind.into());
+            if self.knowledge.tell(*subject, *reference, reply) == Learned::Conflict {
+                contradicting.push(Event::Conflict { id: *id });
+            }
+        }
+        for event in contradicting {
+            if let Some(ledger) = &mut self.ledger {
+                ledger.event(&event)?;
+            }
+            self.selection.events.push(event);
+        }
+        Ok(())
     }
 
     /// Replies of the ledger that the selector did not ask for again: the constraints in them stay,
@@ -231,7 +260,8 @@ pub fn run_with(
     run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)?;
     let selection = Selection { n: problem.n(), ..Selection::default() };
     let knowledge = Knowledge::new(problem.n(), &problem.constraints);
-    let mut log = Log { selection, ledger, ids: HashMap::new(), knowledge };
+    let given = problem.constraints.clone();
+    let mut log = Log { selection, ledger, ids: HashMap::new(), given, knowledge };
     let mut paid = 0usize;
     if let Some(ledger) = &mut log.ledger {
         ledger.rewind();

@@ -94,7 +94,7 @@ impl Work {
             let answers = ledger.answers();
             self.shared.begin(&answers);
             let ctx = single.context();
-            let mut desk = self.desk(seen, &answers, ctx);
+            let mut desk = self.desk(seen, &answers, single);
             let selection = single.ask(seen, &mut desk, None, Some(&mut ledger))?;
             let selection = selection.unwrap_or_default();
             let then = match desk.then.take() {
@@ -116,11 +116,18 @@ impl Work {
         }
     }
 
-    fn desk<'a>(&'a mut self, seen: &Problem, answers: &[Recorded], ctx: &'a Context) -> Desk<'a> {
+    fn desk<'a>(
+        &'a mut self,
+        seen: &Problem,
+        answers: &[Recorded],
+        single: &'a Single,
+    ) -> Desk<'a> {
+        let selector = single.method.selector.as_ref();
         Desk {
             shared: self.shared.clone(),
             commands: &mut self.commands,
-            ctx,
+            ctx: single.context(),
+            evidence: selector.is_some_and(|s| s.properties().asks_for_evidence),
             knowledge: known(seen.n(), &seen.constraints, standing(answers)),
             paid: answers.iter().filter(|r| r.answer.cost > 0.0).count(),
             budget: self.budget,

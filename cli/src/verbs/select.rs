@@ -73,6 +73,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         if c.conflicts > 0 {
             text += &format!(", {} contradicting", c.conflicts);
         }
+        if c.corrected > 0 {
+            text += &format!(", {} not taken as they came", c.corrected);
+        }
         if c.retracted > 0 {
             text += &format!(", {} taken back", c.retracted);
         }

@@ -11,7 +11,7 @@ use mustlink_core::constraints::Kind;
 use mustlink_core::context::Context;
 use mustlink_core::error::{Error, Result};
 use mustlink_core::roles::{
-    Answer, Done, Event, Oracle, QueryId, QuerySelector, RoleObject, Scene,
+    Answer, Done, Event, Oracle, QueryId, QuerySelector, Reply, RoleObject, Scene,
 };
 
 /// The version of the format.
@@ -138,6 +138,7 @@ pub(super) enum Line {
     Joined { object: u32, neighbourhood: u32, representative: u32 },
     Clustered { request: u64, digest: String },
     Conflict { id: Id },
+    Corrected { id: Id, reply: Reply },
     Done { reason: Done },
     Retracted(Retracted),
     Closed(Closed),
@@ -205,6 +206,7 @@ impl Line {
             }
             Event::Clustered { request, digest } => Line::Clustered { request, digest },
             Event::Conflict { id } => Line::Conflict { id: Id(id) },
+            Event::Corrected { id, reply } => Line::Corrected { id: Id(id), reply },
             Event::Done { reason } => Line::Done { reason },
             // Those have methods of their own.
             Event::Asked { .. } | Event::Told { .. } | Event::Retracted { .. } => return None,

@@ -67,10 +67,15 @@ impl State {
             Line::Joined { object, representative, .. } => {
                 self.object(*object).and(self.object(*representative))?;
             }
-            Line::Conflict { id } if !self.queries.contains_key(&id.0) => {
+            Line::Conflict { id } | Line::Corrected { id, .. }
+                if !self.queries.contains_key(&id.0) =>
+            {
                 return Err(format!("{id} was never asked"));
             }
-            Line::Conflict { .. } | Line::Clustered { .. } | Line::Done { .. } => {}
+            Line::Conflict { .. }
+            | Line::Corrected { .. }
+            | Line::Clustered { .. }
+            | Line::Done { .. } => {}
         }
         self.tape.push((at, line));
         Ok(())

@@ -150,6 +150,15 @@ pub enum Event {
         /// Number of the query.
         id: QueryId,
     },
+    /// From here on the answer to a query is taken to be this one, because of what others say: its opposite,
+    /// "don't know" where nobody can tell, or itself again. What was concluded before holds no longer; what
+    /// still follows is said again.
+    Corrected {
+        /// Number of the query.
+        id: QueryId,
+        /// What it is taken to be.
+        reply: Reply,
+    },
     /// The inquiry ended by itself.
     Done {
         /// Why.
@@ -202,6 +211,8 @@ pub struct SelectorProperties {
     pub self_clustering: bool,
     /// It never asks what earlier replies entail.
     pub skips_entailed: bool,
+    /// It asks what earlier replies entail, to find out which of them are wrong: only a fresh answer helps.
+    pub asks_for_evidence: bool,
     /// It concludes memberships, which is sound only when k is the number of classes.
     pub infers: bool,
     /// It takes sparse data.
