@@ -1,6 +1,6 @@
 //! COBRAS: super-instances split where questions show them to be mixed, and merged by questions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use mustlink_core::clustering::canonical;
@@ -9,8 +9,10 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
 use crate::parts::checks::{not_open, rows_only};
+use crate::parts::doubts::Doubts;
 use crate::parts::representative_pairs::Near;
 use crate::parts::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
+use crate::parts::worlds::Verdict;
 
 /// Which super-instances of two clusters are asked about.
 #[options]
@@ -64,36 +66,7 @@ pub struct Cobras {
 #[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"])]
 impl QuerySelector for Cobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        rows_only(&problem.data, "cobras")?;
-        let n = problem.n();
-        let objects: Vec<u32> = (0..n as u32).collect();
-        let eligible = problem.eligible_objects();
-        let Some(&representative) = eligible.first() else {
-            return Err(Error::bad_param("queryable", "no object", "at least one eligible object"));
-        };
-        // Nobody asks about the object that stands for all of them.
-        let all = Part {
-            members: objects.into(),
-            representative,
-            eligible: eligible.len(),
-            splittable: true,
-        };
-        let mut refining = Refining {
-            options: self.clone(),
-            points: Points::new(&problem.data, Distortion::SquaredEuclidean)?,
-            problem: problem.clone(),
-            ctx: ctx.child("clusterer"),
-            knowledge: Knowledge::new(n, &problem.constraints),
-            valid: vec![(all.members.clone(), representative)],
-            parts: vec![all],
-            phase: Phase::Choose,
-            groupings: 0,
-            splits: 0,
-            next_id: 0,
-            open: None,
-        };
-        refining.advance()?;
-        Ok(Box::new(refining))
+        begin(self, problem, None, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -110,6 +83,49 @@ impl QuerySelector for Cobras {
         let split = Shape { k: shape.n.min(16), ..*shape };
         (120 * shape.n) as u64 + memory(self.clusterer.as_deref(), self.sample, &split)
     }
+}
+
+/// COBRAS, which believes every answer without `doubts`.
+///
+/// # Errors
+/// As the selector documents.
+pub(crate) fn begin(
+    options: &Cobras,
+    problem: &Problem,
+    doubts: Option<Doubts>,
+    ctx: &Context,
+) -> Result<Box<dyn Inquiry>> {
+    rows_only(&problem.data, if doubts.is_some() { "ncobras" } else { "cobras" })?;
+    let n = problem.n();
+    let objects: Vec<u32> = (0..n as u32).collect();
+    let eligible = problem.eligible_objects();
+    let Some(&representative) = eligible.first() else {
+        return Err(Error::bad_param("queryable", "no object", "at least one eligible object"));
+    };
+    // Nobody asks about the object that stands for all of them.
+    let all = Part {
+        members: objects.into(),
+        representative,
+        eligible: eligible.len(),
+        splittable: true,
+    };
+    let mut refining = Refining {
+        options: options.clone(),
+        points: Points::new(&problem.data, Distortion::SquaredEuclidean)?,
+        problem: problem.clone(),
+        ctx: ctx.child("clusterer"),
+        knowledge: Knowledge::new(n, &problem.constraints),
+        valid: vec![(all.members.clone(), representative)],
+        parts: vec![all],
+        phase: Phase::Choose,
+        groupings: 0,
+        splits: 0,
+        next_id: 0,
+        open: None,
+        doubts,
+    };
+    refining.advance()?;
+    Ok(Box::new(refining))
 }
 
 /// A super-instance.
@@ -141,6 +157,8 @@ enum Phase {
     Search(Search),
     /// Merging new parts: pairs with a new one in ascending order, and how many are behind us.
     Merge { pairs: Vec<Near>, at: usize },
+    /// All parts are merged, as far as the answers are right.
+    Confirm,
     /// Nothing is left to split.
     Done,
 }
@@ -172,6 +190,8 @@ struct Refining {
     splits: usize,
     next_id: QueryId,
     open: Option<Asked>,
+    /// What is done about wrong answers, where anything is.
+    doubts: Option<Doubts>,
 }
 
 impl Refining {
@@ -192,6 +212,7 @@ impl Refining {
                 Phase::Search(search) => self.search(search)?,
                 // its parts are merged with one another and with the clusters there are, as in COBRA.
                 Phase::Merge { pairs, at } => self.merge(pairs, at),
+                Phase::Confirm => self.confirm()?,
                 Phase::Done => return Ok(()),
             }
         }
@@ -279,6 +300,12 @@ impl Refining {
         let first = self.parts.len();
         self.parts.extend(parts);
         // The relations of all other pairs are known, or nobody knows them.
+        self.merge_from(first);
+        Ok(())
+    }
+
+    /// Merges parts, those from `first` on with one another and with those before.
+    fn merge_from(&mut self, first: usize) {
         let mut pairs: Vec<Near> = Vec::new();
         for b in first..self.parts.len() {
             for a in 0..b {
@@ -289,7 +316,6 @@ impl Refining {
         }
         pairs.sort_unstable();
         self.phase = Phase::Merge { pairs, at: 0 };
-        Ok(())
     }
 
     /// Asks about the next pair of clusters of which nothing is known, or ends the merging.
@@ -309,6 +335,32 @@ impl Refining {
                 return;
             }
         }
+        self.phase = Phase::Confirm;
+    }
+
+    /// Makes sure of the answers between the representatives there are; where some were wrong, all parts are
+    /// merged anew. What stands then is the clustering.
+    fn confirm(&mut self) -> Result<()> {
+        if let Some(doubts) = &mut self.doubts {
+            let all: HashSet<u32> = self.parts.iter().map(|part| part.representative).collect();
+            match doubts.judge(|i, j| all.contains(&i) && all.contains(&j), &self.ctx)? {
+                Verdict::Ask(i, j) => {
+                    self.ask(i, j, "confirm");
+                    self.phase = Phase::Confirm;
+                    return Ok(());
+                }
+                Verdict::Corrected(_) => {
+                    self.knowledge = doubts.worlds.knowledge();
+                    self.phase = Phase::Confirm;
+                    return Ok(());
+                }
+                Verdict::Settled if std::mem::take(&mut doubts.merge_anew) => {
+                    self.merge_from(1);
+                    return Ok(());
+                }
+                Verdict::Settled => {}
+            }
+        }
         self.splits += 1;
         let Refining { parts, knowledge, .. } = self;
         self.valid = parts
@@ -316,6 +368,7 @@ impl Refining {
             .map(|part| (part.members.clone(), knowledge.component(part.representative)))
             .collect();
         self.phase = Phase::Choose;
+        Ok(())
     }
 
     /// The representative of the super-instance that is there the longest in the cluster of this one.
@@ -339,7 +392,14 @@ impl Inquiry for Refining {
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
         let Some(asked) = self.open.filter(|o| o.id == id) else { return Err(not_open(id)) };
         self.knowledge.tell(asked.subject, asked.reference, reply);
+        if let Some(doubts) = &mut self.doubts {
+            doubts.worlds.tell(id, asked.subject, asked.reference, reply);
+        }
         self.advance()
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        self.doubts.as_mut().map_or_else(Vec::new, |doubts| std::mem::take(&mut doubts.events))
     }
 
     fn clustering(&self) -> Option<Clustering> {
@@ -356,6 +416,10 @@ impl Inquiry for Refining {
             ("super_instances".into(), self.valid.len() as f64),
             ("splits".into(), self.splits as f64),
         ]);
+        if let Some(doubts) = &self.doubts {
+            let corrected = doubts.worlds.wrong() as f64;
+            clustering.extras.diagnostics.insert("corrected".into(), corrected);
+        }
         Some(clustering)
     }
 }

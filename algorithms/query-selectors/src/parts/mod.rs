@@ -2,7 +2,9 @@
 //! pairs.
 
 pub mod asking;
+pub mod blocks;
 pub mod checks;
+pub mod doubts;
 pub mod expansion;
 pub mod farthest;
 pub mod mean;
@@ -10,7 +12,10 @@ pub mod neighbourhoods;
 pub mod pair_list;
 pub mod pair_pool;
 pub mod placing;
+pub mod relations;
 pub mod representative_pairs;
 pub mod sampled_starts;
 pub mod super_instances;
 pub mod voting;
+pub mod world_search;
+pub mod worlds;

@@ -7,6 +7,7 @@ mod committee;
 mod explore_consolidate;
 mod laws;
 mod min_max_selection;
+mod ncobras;
 mod npu;
 mod pairs;
 mod random_pairs;

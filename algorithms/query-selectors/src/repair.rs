@@ -1,0 +1,229 @@
+//! Any selector, with wrong answers found out and put right.
+
+use std::collections::HashMap;
+
+use mustlink_core::prelude::*;
+
+use crate::parts::checks::not_open;
+use crate::parts::worlds::{Verdict, Worlds};
+
+/// Another selector's questions, with more that find out which answers are wrong.
+///
+/// # Method
+/// Each answer is wrong with probability `noise`. Where answers contradict each other, the likeliest way in which
+/// some of them are wrong is looked for, and of equally likely ones questions decide, each the one that parts
+/// them best. Wrong answers then count as their opposite, those that no question can
+/// decide as not given, and the selector starts anew: what it asks again has
+/// its answer already. Each answer is confirmed by questions whose answers follow from it, until it is right with
+/// probability `certainty`, as far as there are such questions.
+/// # Input and output
+/// As the selector. The constraints handed on are the answers as they are taken at last. Given constraints are
+/// taken to be right.
+/// # Errors
+/// As the selector.
+/// # Cost and randomness
+/// As the selector, which starts once more for each time that answers are corrected, and for each question that is
+/// not its own O(a²·r) for r answers of which a share a cycle, and O(r·v²) for the v objects asked about.
+/// # References
+/// [Soenen2020], of which it is the part that corrects, without COBRAS; blocks: [HopcroftTarjan1973].
+#[options]
+pub struct Repair {
+    /// What asks.
+    #[option(slot = "random_pairs")]
+    pub selector: Option<Box<dyn QuerySelector>>,
+    /// Probability that an answer is wrong.
+    #[option(default = 0.1, above = 0.0, below = 0.5)]
+    pub noise: f64,
+    /// How probable it has to be that an answer is right before the next question, as far as questions can make it
+    /// so; at 0 answers are doubted only where they contradict each other by themselves.
+    #[option(default = 0.95, min = 0.0, below = 1.0)]
+    pub certainty: f64,
+    /// Most answers taken to be wrong at once, beside those found out before; one fewer where over 200 answers
+    /// share cycles.
+    #[option(default = 2, min = 1, max = 3)]
+    pub order: usize,
+}
+
+#[plugin("repair", cites = ["Soenen2020", "HopcroftTarjan1973"])]
+impl QuerySelector for Repair {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
+        let selector = self.selector()?.into_owned();
+        let ctx = ctx.child("selector");
+        let inner = selector.start(problem, &ctx)?;
+        let mut repairing = Repairing {
+            skips_entailed: selector.properties().skips_entailed,
+            selector,
+            problem: problem.clone(),
+            ctx,
+            inner,
+            worlds: Worlds::new(problem, self.noise, self.order),
+            certainty: self.certainty,
+            outer: HashMap::new(),
+            newest: None,
+            restart: false,
+            next_id: 0,
+            open: None,
+            events: Vec::new(),
+        };
+        repairing.advance()?;
+        Ok(Box::new(repairing))
+    }
+
+    fn properties(&self) -> SelectorProperties {
+        let facts = self.selector().map(|selector| selector.properties()).unwrap_or_default();
+        SelectorProperties { skips_entailed: false, asks_for_evidence: true, ..facts }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        // A default that is not linked is reported by `start`.
+        (80 * shape.n) as u64 + self.selector().map_or(0, |selector| 2 * selector.memory(shape))
+    }
+}
+
+/// What is open.
+enum Open {
+    Ask { id: QueryId, subject: u32, reference: u32, purpose: &'static str, inner: Option<QueryId> },
+    NeedClustering { request: RequestId, constraints: Constraints },
+    Done(Done),
+}
+
+struct Repairing {
+    selector: Box<dyn QuerySelector>,
+    skips_entailed: bool,
+    problem: Problem,
+    ctx: Context,
+    inner: Box<dyn Inquiry>,
+    worlds: Worlds,
+    certainty: f64,
+    /// Number of a query by its number in the selector's inquiry.
+    outer: HashMap<QueryId, QueryId>,
+    /// The pair answered last for the selector.
+    newest: Option<(u32, u32)>,
+    /// Answers were corrected that the selector was told.
+    restart: bool,
+    next_id: QueryId,
+    open: Option<Open>,
+    events: Vec<Event>,
+}
+
+impl Repairing {
+    /// From one question to the next.
+    fn advance(&mut self) -> Result<()> {
+        self.open = None;
+        while self.open.is_none() {
+            self.ctx.check()?;
+            let newest = self.newest;
+            let sure = |i: u32, j: u32| newest == Some((i.min(j), i.max(j)));
+            match self.worlds.judge(|_, _| true, sure, self.certainty, &self.ctx)? {
+                Verdict::Ask(i, j) => self.ask(i, j, "confirm", None),
+                Verdict::Corrected(answers) => {
+                    let corrected = |(id, reply)| Event::Corrected { id, reply };
+                    self.events.extend(answers.into_iter().map(corrected));
+                    self.restart = true;
+                }
+                Verdict::Settled if std::mem::take(&mut self.restart) => {
+                    self.inner = self.selector.start(&self.problem, &self.ctx)?;
+                    self.outer.clear();
+                    self.pass_on();
+                }
+                Verdict::Settled => self.step()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, subject: u32, reference: u32, purpose: &'static str, inner: Option<QueryId>) {
+        self.open = Some(Open::Ask { id: self.next_id, subject, reference, purpose, inner });
+        self.next_id += 1;
+    }
+
+    /// What the selector wants next; what it asks that is known is told at once.
+    fn step(&mut self) -> Result<()> {
+        match self.inner.step()? {
+            Step::Ask { id, subject, reference, purpose } => {
+                let mut known = self.worlds.reply(subject, reference);
+                if known.is_none() && self.skips_entailed {
+                    let follows = self.worlds.knowledge().relation(subject, reference);
+                    known = follows.map(Reply::from);
+                }
+                match known {
+                    Some(reply) => {
+                        self.inner.tell(id, reply)?;
+                        self.pass_on();
+                    }
+                    None => self.ask(subject, reference, purpose, Some(id)),
+                }
+            }
+            Step::NeedClustering { request, constraints } => {
+                self.open = Some(Open::NeedClustering { request, constraints });
+            }
+            Step::Done(reason) => {
+                self.pass_on();
+                self.open = Some(Open::Done(reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the selector concluded. What contradicts is found out here and by the driver.
+    fn pass_on(&mut self) {
+        for event in self.inner.drain() {
+            match event {
+                Event::Conflict { .. } => {}
+                Event::Retracted { id } => {
+                    let id = self.outer.get(&id).copied();
+                    self.events.extend(id.map(|id| Event::Retracted { id }));
+                }
+                other => self.events.push(other),
+            }
+        }
+    }
+}
+
+impl Inquiry for Repairing {
+    fn step(&mut self) -> Result<Step> {
+        Ok(match &self.open {
+            Some(Open::Ask { id, subject, reference, purpose, .. }) => {
+                Step::Ask { id: *id, subject: *subject, reference: *reference, purpose }
+            }
+            Some(Open::NeedClustering { request, constraints }) => {
+                Step::NeedClustering { request: *request, constraints: constraints.clone() }
+            }
+            Some(Open::Done(reason)) => Step::Done(*reason),
+            None => Step::Done(Done::Exhausted),
+        })
+    }
+
+    fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
+        let Some(&Open::Ask { id: open, subject, reference, inner, .. }) = self.open.as_ref()
+        else {
+            return Err(not_open(id));
+        };
+        if id != open {
+            return Err(not_open(id));
+        }
+        let given = self.worlds.tell(id, subject, reference, reply);
+        self.events.extend(given.map(|reply| Event::Corrected { id, reply }));
+        if let Some(inner) = inner {
+            self.newest = Some((subject.min(reference), subject.max(reference)));
+            self.outer.insert(inner, id);
+            self.inner.tell(inner, given.unwrap_or(reply))?;
+            self.pass_on();
+        }
+        self.advance()
+    }
+
+    fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
+        self.inner.provide(request, clustering)?;
+        self.pass_on();
+        self.advance()
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn clustering(&self) -> Option<Clustering> {
+        self.inner.clustering()
+    }
+}
