@@ -3,7 +3,7 @@
 //! Values are copied once, into memory that the core owns; rows that are not next to each other and
 //! single precision are turned into the core's form on the way, not before.
 
-use mustlink::constraints::{Constraint, Constraints, Kind, Strength};
+use mustlink::constraints::{Constraint, Constraints, Group, Kind, Strength};
 use mustlink::datasets::Classes;
 use mustlink::ndarray::{Array2, ArrayView2};
 use mustlink::{Csr, Data, DataKind, Error, Result};
@@ -93,55 +93,103 @@ fn shaped(shape: (usize, usize), values: Vec<f64>) -> Array2<f64> {
     Array2::from_shape_vec(shape, values).expect("as many values as the matrix has")
 }
 
-/// Pairs as they come: objects i and j, +1 or −1, weight, strength (0: none given, 1: soft, 2: hard).
+/// Constraints as they come: of pairs the objects i and j, +1 or −1, weight, strength (0: none given, 1: soft, 2:
+/// hard); then the groups.
 pub(crate) type Pairs<'py> = (
     PyReadonlyArray1<'py, u32>,
     PyReadonlyArray1<'py, u32>,
     PyReadonlyArray1<'py, i8>,
     PyReadonlyArray1<'py, f64>,
     PyReadonlyArray1<'py, i8>,
+    Apart<'py>,
+);
+
+/// Groups whose members must all be apart: each member and the number of its group; of each group its name, weight
+/// and strength.
+type Apart<'py> = (
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u32>,
+    Vec<String>,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, i8>,
 );
 
 /// The constraints of `n` objects.
 pub(crate) fn constraints(pairs: Option<&Pairs<'_>>, n: usize) -> Result<Constraints> {
-    let Some((i, j, kind, weight, strength)) = pairs else { return Ok(Constraints::default()) };
+    let Some((i, j, kind, weight, strength, apart)) = pairs else {
+        return Ok(Constraints::default());
+    };
     let (i, j, kind) = (i.as_array(), j.as_array(), kind.as_array());
     let (weight, strength) = (weight.as_array(), strength.as_array());
     let pair = |at: usize| Constraint {
         kind: if kind[at] > 0 { Kind::MustLink } else { Kind::CannotLink },
         weight: weight[at],
-        strength: match strength[at] {
-            1 => Some(Strength::Soft),
-            2 => Some(Strength::Hard),
-            _ => None,
-        },
+        strength: binding(strength[at]),
         ..Constraint::must(i[at] as usize, j[at] as usize)
     };
-    Constraints::new(n, (0..i.len()).map(pair))
+    let listed = Constraints::new(n, (0..i.len()).map(pair))?;
+    let (members, group, names, weight, strength) = apart;
+    let (weight, strength) = (weight.as_array(), strength.as_array());
+    if names.is_empty() {
+        return Ok(listed);
+    }
+    let mut of: Vec<Vec<u32>> = vec![Vec::new(); names.len()];
+    for (&member, &group) in members.as_array().iter().zip(group.as_array()) {
+        of[group as usize].push(member);
+    }
+    let groups = names.iter().zip(of).enumerate().map(|(at, (name, of))| Group {
+        weight: weight[at],
+        strength: binding(strength[at]),
+        ..Group::new(name, of)
+    });
+    listed.with_groups(n, groups)
+}
+
+/// A strength by its number.
+fn binding(number: i8) -> Option<Strength> {
+    match number {
+        1 => Some(Strength::Soft),
+        2 => Some(Strength::Hard),
+        _ => None,
+    }
+}
+
+fn number(strength: Option<Strength>) -> i8 {
+    match strength {
+        None => 0,
+        Some(Strength::Soft) => 1,
+        Some(Strength::Hard) => 2,
+    }
 }
 
 /// Constraints as Python holds them: a table of columns.
 pub(crate) fn table<'py>(py: Python<'py>, all: &Constraints) -> PyResult<Bound<'py, PyAny>> {
     use numpy::IntoPyArray;
-    let column = |of: fn(&Constraint) -> u32| -> Vec<u32> { all.pairs().iter().map(of).collect() };
+    let listed = all.listed();
+    let column = |of: fn(&Constraint) -> u32| -> Vec<u32> { listed.iter().map(of).collect() };
     let kind: Vec<i8> =
-        all.pairs().iter().map(|c| if c.kind == Kind::MustLink { 1 } else { -1 }).collect();
-    let weight: Vec<f64> = all.pairs().iter().map(|c| c.weight).collect();
-    let strength: Vec<i8> = all
-        .pairs()
-        .iter()
-        .map(|c| match c.strength {
-            None => 0,
-            Some(Strength::Soft) => 1,
-            Some(Strength::Hard) => 2,
-        })
-        .collect();
+        listed.iter().map(|c| if c.kind == Kind::MustLink { 1 } else { -1 }).collect();
+    let weight: Vec<f64> = listed.iter().map(|c| c.weight).collect();
+    let strength: Vec<i8> = listed.iter().map(|c| number(c.strength)).collect();
+    let of_group = all.groups().iter().enumerate();
+    let (members, group): (Vec<u32>, Vec<u32>) = of_group
+        .flat_map(|(at, group)| group.members.iter().map(move |&member| (member, at as u32)))
+        .unzip();
+    let groups = all.groups().iter();
+    let apart = (
+        members.into_pyarray(py),
+        group.into_pyarray(py),
+        groups.clone().map(|group| group.name.clone()).collect::<Vec<_>>(),
+        groups.clone().map(|group| group.weight).collect::<Vec<_>>().into_pyarray(py),
+        groups.map(|group| number(group.strength)).collect::<Vec<_>>().into_pyarray(py),
+    );
     let columns = (
         column(|c| c.i).into_pyarray(py),
         column(|c| c.j).into_pyarray(py),
         kind.into_pyarray(py),
         weight.into_pyarray(py),
         strength.into_pyarray(py),
+        apart,
     );
     Ok(columns.into_pyobject(py)?.into_any())
 }

@@ -6,7 +6,14 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from mustlink import Constraints, ConstraintError, KMeans, MustlinkWarning, PCKMeans
+from mustlink import (
+    Constraints,
+    ConstraintError,
+    COPKMeans,
+    KMeans,
+    MustlinkWarning,
+    PCKMeans,
+)
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -38,7 +45,7 @@ class Spy(PCKMeans):
 
     def _run(self, X, y, constraints, sample_id, **more):
         found = super()._run(X, y, constraints, sample_id, **more)
-        i, j, kind, _, _ = found.constraints
+        i, j, kind = found.constraints[:3]
         # In canonical form a pair counts once.
         Spy.seen.append({(X[a].tobytes(), X[b].tobytes(), int(k)) for a, b, k in zip(i, j, kind)})
         return found
@@ -195,3 +202,39 @@ def test_errors_name_objects_by_their_ids():
 
     with pytest.raises(InconsistentConstraintsError, match="cannot-link p1–p2 contradicts"):
         COPKMeans(3).fit(X, constraints=pairs, sample_id=ids)
+
+
+def test_groups_are_their_pairs():
+    """A group does what its pairs do, in fits, in folds, in files and put together."""
+    photo = [i // 3 if i < 30 else None for i in range(N)]
+    pairs = [(a, b) for g in range(10) for a, b in [(3 * g, 3 * g + 1), (3 * g, 3 * g + 2), (3 * g + 1, 3 * g + 2)]]
+    apart = Constraints(must_link=[(30, 33)], apart=photo, n=N)
+    listed = Constraints(must_link=[(30, 33)], cannot_link=pairs, n=N)
+    assert repr(apart) == f"Constraints(1 must-link, 0 cannot-links, 10 groups apart, n={N})"
+    assert apart.groups()["2"].tolist() == [6, 7, 8]
+    for method in (PCKMeans(3, random_state=0), COPKMeans(3, random_state=0)):
+        ours, theirs = (method.fit_predict(X, constraints=c) for c in (apart, listed))
+        assert np.array_equal(ours, theirs) or isinstance(method, COPKMeans)
+        assert all(len({ours[i] for i in rows}) == 3 for rows in apart.groups().values()) or isinstance(
+            method, PCKMeans
+        )
+    rows = np.arange(0, N, 2)
+    kept, _ = apart.at(rows)
+    assert [len(rows) for rows in kept.groups().values()] == [2, 1] * 5
+    both = apart.union(Constraints(apart=["x"] * 2 + [None] * (N - 2), n=N))
+    assert both.n_groups == 11
+    assert pickle.loads(pickle.dumps(both)) == both
+
+
+def test_groups_in_files(tmp_path):
+    apart = Constraints(cannot_link=[("v", "z")], apart=["a", "a", "", "b", "b"], ids="vwxyz", strength="hard")
+    apart.to_csv(tmp_path / "pairs.csv")
+    again = Constraints.from_csv(tmp_path / "pairs.csv", ids="vwxyz")
+    assert again == apart
+
+
+def test_a_group_larger_than_k_is_refused_by_its_name():
+    with pytest.raises(ConstraintError, match="beach"):
+        COPKMeans(2).fit(X[:6], constraints=Constraints(apart=["beach"] * 3 + [None] * 3, n=6))
+    with pytest.raises(ConstraintError, match="one group for each object"):
+        Constraints(apart=["a"], n=6)

@@ -12,6 +12,13 @@ from . import _mustlink
 from .exceptions import ConstraintError
 
 _STRENGTHS = {None: 0, "": 0, "soft": 1, "hard": 2}
+_NO_GROUPS: tuple[Any, ...] = (
+    np.empty(0, np.uint32),
+    np.empty(0, np.uint32),
+    [],
+    np.empty(0),
+    np.empty(0, np.int8),
+)
 _KINDS = {"must_link": 1, "cannot_link": -1, "must-link": 1, "cannot-link": -1}
 
 
@@ -37,6 +44,10 @@ class Constraints:
         What breaking a constraint costs: for the must-links and for the cannot-links. 1 unless given.
     strength : "soft", "hard" or None
         How binding they are; None leaves it to the method.
+    apart : sequence, optional
+        For each object, in the order of the rows, the group it is in: no two objects of one group belong
+        together. None, NaN and "" are in no group. A group of a thousand counts a thousand times, not half a
+        million.
 
     Examples
     --------
@@ -45,6 +56,8 @@ class Constraints:
     Constraints(1 must-link, 2 cannot-links, n=4)
     >>> Constraints(must_link=[("a", "c")], ids=["a", "b", "c"]).pairs()
     (array([[0, 2]]), array([1]))
+    >>> Constraints(apart=["photo 1", "photo 1", None, "photo 2", "photo 2"], n=5)
+    Constraints(0 must-links, 0 cannot-links, 2 groups apart, n=5)
     """
 
     n: int
@@ -60,6 +73,7 @@ class Constraints:
         *,
         weights: Any = None,
         strength: str | None = None,
+        apart: Iterable[Any] | None = None,
     ) -> None:
         if (n is None) == (ids is None):
             raise ConstraintError(
@@ -73,15 +87,22 @@ class Constraints:
         kinds = np.repeat(np.array([1, -1], np.int8), [len(must), len(cannot)])
         of_must, of_cannot = weights if isinstance(weights, tuple) else (weights, weights)
         weight = np.concatenate([_weights(of_must, len(must)), _weights(of_cannot, len(cannot))])
-        self._set(pairs, kinds, weight, np.full(len(pairs), _strength(strength), np.int8))
+        groups = _NO_GROUPS
+        if apart is not None:
+            each = 1.0 if weights is None or np.ndim(of_cannot) else float(of_cannot)
+            groups = _groups(list(apart), self.n, each, _strength(strength))
+        self._set(pairs, kinds, weight, np.full(len(pairs), _strength(strength), np.int8), groups)
 
-    def _set(self, pairs: Any, kinds: Any, weights: Any, strengths: Any) -> None:
+    def _set(
+        self, pairs: Any, kinds: Any, weights: Any, strengths: Any, groups: Any = _NO_GROUPS
+    ) -> None:
         self._columns = (
             np.ascontiguousarray(pairs[:, 0], np.uint32),
             np.ascontiguousarray(pairs[:, 1], np.uint32),
             np.ascontiguousarray(kinds, np.int8),
             np.ascontiguousarray(weights, np.float64),
             np.ascontiguousarray(strengths, np.int8),
+            groups,
         )
 
     def _rows(self, pairs: Any, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -234,8 +255,8 @@ class Constraints:
         _mustlink.write_constraints(os.fspath(file), self._columns, self.n, texts)
 
     def pairs(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Pairs of row numbers, (m, 2), and one +1 or -1 for each."""
-        i, j, kinds, _, _ = self._columns
+        """Pairs of row numbers, (m, 2), and one +1 or -1 for each; those of groups are not listed."""
+        i, j, kinds = self._columns[:3]
         return np.stack([i, j], axis=1).astype(np.int64), kinds.astype(np.int64)
 
     @property
@@ -254,20 +275,37 @@ class Constraints:
         """Number of cannot-links."""
         return int(np.count_nonzero(self._columns[2] < 0))
 
-    def subset(self, which: Any) -> Constraints:
-        """The constraints at the places ``which``, of the same objects."""
-        return Constraints._of([c[which] for c in self._columns], self.n, self.ids)
+    @property
+    def n_groups(self) -> int:
+        """Number of groups whose members must all be apart."""
+        return len(self._columns[5][2])
+
+    def groups(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The row numbers of each group whose members must all be apart, by its name."""
+        members, group, names = self._columns[5][:3]
+        return {name: members[group == at].astype(np.int64) for at, name in enumerate(names)}
+
+    def subset(self, which: Any, groups: bool = True) -> Constraints:
+        """The pairs at the places ``which``, of the same objects, with or without the groups."""
+        columns = [c[which] for c in self._columns[:5]]
+        kept = self._columns[5] if groups else _NO_GROUPS
+        return Constraints._of([*columns, kept], self.n, self.ids)
 
     def union(self, more: Constraints) -> Constraints:
         """These constraints and those of ``more``, which must speak of the same objects."""
         if (self.n, self.ids) != (more.n, more.ids):
             raise ConstraintError("constraints: only those of the same objects can be put together")
-        columns = [np.concatenate(c) for c in zip(self._columns, more._columns)]
-        return Constraints._of(columns, self.n, self.ids)
+        columns = [np.concatenate(c) for c in zip(self._columns[:5], more._columns[:5])]
+        ours, theirs = self._columns[5], more._columns[5]
+        members, weights, strengths = (np.concatenate([ours[c], theirs[c]]) for c in (0, 3, 4))
+        group = np.concatenate([ours[1], theirs[1] + np.uint32(self.n_groups)])
+        groups = (members, group, [*ours[2], *theirs[2]], weights, strengths)
+        return Constraints._of([*columns, groups], self.n, self.ids)
 
     def at(self, sample_id: Any) -> tuple[Constraints, int]:
         """The constraints of the rows whose ids (or row numbers, where there are no ids) are
-        ``sample_id``, numbered as these stand, and how many of them were left out."""
+        ``sample_id``, numbered as these stand, and how many pairs were left out. Groups keep the
+        members that are there."""
         ids = np.asarray(sample_id)
         rows = self._find(ids.tolist(), "sample_id")
         place = np.full(self.n, -1, np.int64)
@@ -277,13 +315,18 @@ class Constraints:
         i, j = place[self._columns[0]], place[self._columns[1]]
         kept = (i >= 0) & (j >= 0)
         ends = [i[kept].astype(np.uint32), j[kept].astype(np.uint32)]
-        columns = [*ends, *(c[kept] for c in self._columns[2:])]
+        members, group, *rest = self._columns[5]
+        members = place[members]
+        there = members >= 0
+        groups = (members[there].astype(np.uint32), group[there], *rest)
+        columns = [*ends, *(c[kept] for c in self._columns[2:5]), groups]
         return Constraints._of(columns, len(rows), None), int(np.count_nonzero(~kept))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constraints) or (self.n, self.ids) != (other.n, other.ids):
             return False
-        return all(np.array_equal(a, b) for a, b in zip(self._columns, other._columns))
+        ours, theirs = ([*c._columns[:5], *c._columns[5]] for c in (self, other))
+        return all(np.array_equal(a, b) for a, b in zip(ours, theirs))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -291,8 +334,30 @@ class Constraints:
         def count(number: int, kind: str) -> str:
             return f"{number} {kind}{'' if number == 1 else 's'}"
 
+        groups = f", {count(self.n_groups, 'group')} apart" if self.n_groups else ""
         both = f"{count(self.n_must_link, 'must-link')}, {count(self.n_cannot_link, 'cannot-link')}"
-        return f"Constraints({both}, n={self.n}{'' if self.ids is None else ', by id'})"
+        return f"Constraints({both}{groups}, n={self.n}{'' if self.ids is None else ', by id'})"
+
+
+def _groups(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple[Any, ...]:
+    """Members and the number of the group of each; names, weights and strengths of the groups, in the order
+    of their first members."""
+    if len(names) != n:
+        raise ConstraintError(f"apart: must be one group for each object, {n}, got {len(names)}")
+    numbers: dict[Any, int] = {}
+    members, group = [], []
+    for row, name in enumerate(names):
+        if name is None or name != name or name == "":
+            continue
+        members.append(row)
+        group.append(numbers.setdefault(name, len(numbers)))
+    return (
+        np.array(members, np.uint32),
+        np.array(group, np.uint32),
+        [str(name) for name in numbers],
+        np.full(len(numbers), weight),
+        np.full(len(numbers), strength, np.int8),
+    )
 
 
 def _weights(given: Any, m: int) -> np.ndarray[Any, Any]:
