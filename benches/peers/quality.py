@@ -38,6 +38,7 @@ OURS = [
     ("hmrf_kmeans", 'clusterer = "hmrf_kmeans"'),
     ("cop_kmeans", 'clusterer = "cop_kmeans"'),
     ("cop_kmeans component", 'clusterer = { type = "cop_kmeans", unit = "component" }'),
+    ("pccc", 'clusterer = "pccc"'),
     ("scop_kmeans", 'clusterer = "scop_kmeans"'),
     ("seeded_kmeans", 'clusterer = "seeded_kmeans"'),
     ("constrained_kmeans", 'clusterer = "constrained_kmeans"'),

@@ -35,6 +35,7 @@ __all__ = [
     "MiniBatchKMeans",
     "MPCKMeans",
     "OPTICS",
+    "Pccc",
     "PCKMeans",
     "PentaTraining",
     "SCOPKMeans",
@@ -2595,6 +2596,138 @@ class OPTICS(Clusterer):
         self.min_samples = min_samples
         self.noise = noise
         self.radius = radius
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class Pccc(Clusterer):
+    """PCCC: k-means whose assignment is an optimum under hard constraints and soft ones with a confidence.
+
+    **Method**
+
+    Objects that hard must-links join are assigned as one. An assignment minimises Σ D(x, c) + P Σ w over broken
+    soft constraints of weight (confidence) w, all objects at once; no hard constraint is broken. Only objects that
+    the nearest centres would put where a constraint breaks are searched, with those that then must move, part by
+    part, by branch and bound; what no constraint ties takes its nearest centre. Where the search comes to
+    `node_limit`, what it has is repaired, and made cheaper by moves in which an object pushes others out of its way;
+    the labels of the sweep before are kept where they cost less. A warning and the diagnostics say how often
+    (`unproved` of `assignments`; `nodes`). A centre is the mean of its objects; an empty cluster takes the object, or
+    joined objects, farthest from its centre. The objective never rises. Once nothing moves, the cluster that costs
+    least goes to an object of the one that costs most and the sweeps begin again, until that lowers the
+    objective no more. Soft constraints are taken as they are: nothing is closed.
+
+    **Input and output**
+
+    n × d, dense or sparse, constraints marked hard or soft; `unmarked` says which the others are. One label per
+    object in `0..k`, k centres. The diagnostic `price` is P.
+
+    **Errors**
+
+    `MissingK`, `BadK`, `TooManyClusters`; of hard constraints `InconsistentConstraints` with the chain of
+    must-links, `InfeasibleConstraints` when k clusters provably cannot hold them, `UndecidedConstraints` where the
+    search for that finds no end.
+
+    **Cost and randomness**
+
+    O(sweeps · (n·k·d + constraints + constrained objects · k)) and the search, at worst `node_limit` nodes a sweep,
+    each O(k) for what it looks at; random in the first centres, and in the object that a cluster goes to.
+
+    **References**
+
+    [Baumann2025]. Differs: an own search in place of a solver for integer programmes; several starts, of which the
+    best counts; P is found once for all of them, so that objectives can be compared; a cluster that is put elsewhere
+    goes to an object, not onto the other centre.
+
+    Parameters
+    ----------
+    n_clusters : an integer >= 1; optional
+        Number of clusters; absent: that of the classes in `y`.
+    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
+        How far an object is from a centre.
+    empty : "keep", "reseed" or "error"; default 'reseed'
+        What happens to a cluster without objects; `reseed` moves joined objects together.
+    init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
+        How the first centres are chosen.
+    max_iter : an integer in 1..=1000000000; default 100
+        Sweeps of one start.
+    nearest : an integer in 1..=1000000000; optional
+        Nearest centres that constrained objects may join (q), and whose distance counts for "auto";
+        absent: all. An object may always join one more than it has hard cannot-links: so none is
+        left without.
+    node_limit : an integer in 0..=4503599627370496; default 20000
+        Nodes of the search in one assignment; one of a part with thousands of objects and
+        constraints counts once for each thousand.
+    repositions : an integer in 0..=1000000000; default 1
+        Times in a row that putting a cluster elsewhere may fail before a start ends: first that
+        which costs least, then the next; 0: none is, 1: as published.
+    n_init : an integer in 1..=1000000000; default 10
+        Starts, of which the best result is kept; a given start is run once.
+    tol : a number >= 0; default 1e-06
+        Smallest change of the objective worth another sweep.
+    tolerance_kind : "relative" or "absolute"; default 'relative'
+        How the change is compared with the tolerance.
+    unmarked : "hard" or "soft"; default 'hard'
+        What constraints are that nobody marked hard or soft.
+    weight : "auto" or a number >= 0; default 'auto'
+        Cost of a broken soft constraint of weight 1 (P), or "auto": the mean distance of an object
+        to the centres of the first start.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Centres.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+
+    References: Baumann2025.
+    """
+
+    _tag = "pccc"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        empty: Literal["keep", "reseed", "error"] = 'reseed',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        max_iter: int = 100,
+        nearest: int | None = None,
+        node_limit: int = 20000,
+        repositions: int = 1,
+        n_init: int = 10,
+        tol: float = 1e-06,
+        tolerance_kind: Literal["relative", "absolute"] = 'relative',
+        unmarked: Literal["hard", "soft"] = 'hard',
+        weight: Literal["auto"] | float = 'auto',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distortion = distortion
+        self.empty = empty
+        self.init = init
+        self.max_iter = max_iter
+        self.nearest = nearest
+        self.node_limit = node_limit
+        self.repositions = repositions
+        self.n_init = n_init
+        self.tol = tol
+        self.tolerance_kind = tolerance_kind
+        self.unmarked = unmarked
+        self.weight = weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -51,6 +51,7 @@ WHERE = {
     "OracleError": "exceptions",
     "PCA": "_transformers",
     "PCKMeans": "_estimators",
+    "Pccc": "_estimators",
     "PentaTraining": "_estimators",
     "PluginError": "exceptions",
     "Question": "session",
