@@ -27,6 +27,7 @@ use mustlink_core::roles::{
 mod any;
 mod asking;
 mod base_clusterer;
+pub mod campaign;
 mod ceilings;
 mod choices;
 mod consensus_function;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use mustlink_core::prelude::*;
 use mustlink_core::run;
+use mustlink_laws::campaign::{self, Method};
 use mustlink_laws::fixtures;
 
 use shared::Caught;
@@ -24,6 +25,20 @@ mod selectors;
 mod shared;
 mod transforms;
 mod undescribed;
+
+/// The campaign tells what breaks its promises from what keeps them.
+#[test]
+fn a_campaign_finds_who_breaks_promises() {
+    let run = |flaw: &str| {
+        let flawed =
+            clusterers::FlawedClusterer { flaw: flaw.into(), hard: true, ..Default::default() };
+        let method = Method::clusterer(Box::new(flawed)).expect("it promises must-links");
+        campaign::run(&[method], 0..200)
+    };
+    run("").expect("sound but for no flaw");
+    let fault = run("promises cannot-links and looks at none").expect_err("broken");
+    assert!(fault.contains("it promises every cannot-link and violates"), "{fault}");
+}
 
 /// Tries the mutants of a role, and notes what is not as it should be.
 type Trial = fn(&mut Vec<String>) -> Caught;
