@@ -38,8 +38,8 @@ pub struct Repair {
     /// so; at 0 answers are doubted only where they contradict each other by themselves.
     #[option(default = 0.95, min = 0.0, below = 1.0)]
     pub certainty: f64,
-    /// Most answers taken to be wrong at once, beside those found out before; one fewer where over 200 answers
-    /// share cycles.
+    /// Most answers taken to be wrong at once, beside those found out before; where many answers share cycles,
+    /// no more than can be chosen in 20 000 ways: 2 of 200, 3 of 50.
     #[option(default = 2, min = 1, max = 3)]
     pub order: usize,
 }

@@ -14,8 +14,8 @@ use crate::parts::blocks::blocks;
 use crate::parts::relations::{Link, Relations};
 use crate::parts::world_search::{Search, World, flipped, opposite};
 
-/// Answers in a block up to which worlds have as many wrong ones at once as asked for; beyond, one fewer.
-const SMALL_BLOCK: usize = 200;
+/// Ways to choose wrong answers in a block up to which so many are taken to be wrong at once.
+const WAYS: usize = 20_000;
 /// How many more answers than asked for are taken to be wrong at once where no fewer explain a contradiction.
 const DEEPER: usize = 2;
 /// Worlds by which questions of one score are told apart.
@@ -198,7 +198,8 @@ impl Worlds {
             let Some(cycle) = Relations::cycle(self.nodes.len(), links, &block) else { continue };
             // Each answer that came since the contradiction was found may contradict more.
             let mut worlds = Vec::new();
-            for order in self.order..=self.order + DEEPER {
+            let order = self.order_in(block.len());
+            for order in order..=order + DEEPER {
                 if worlds.is_empty() {
                     worlds = self.worlds(links, &block, order, ctx)?;
                 }
@@ -331,8 +332,7 @@ impl Worlds {
             if !block.iter().any(|&at| matters[at]) {
                 continue;
             }
-            let beyond = usize::from(block.len() > SMALL_BLOCK);
-            let order = self.order.saturating_sub(beyond).max(1);
+            let order = self.order_in(block.len());
             let worlds = self.worlds(links, &block, order, ctx)?;
             let all: f64 = worlds.iter().map(|world| self.weight(world)).sum();
             let wrong = worlds.iter().filter(|world| touches(world));
@@ -396,6 +396,14 @@ impl Worlds {
         let left: HashSet<_> =
             self.candidates().into_iter().map(|(_, _, a, b)| between(a, b)).collect();
         links.iter().map(|link| left.contains(&between(link.a, link.b))).collect()
+    }
+
+    /// How many of so many answers are taken to be wrong at once.
+    fn order_in(&self, answers: usize) -> usize {
+        let ways = |order: usize| {
+            (0..order).fold(1, |ways: usize, at| ways * answers.saturating_sub(at) / (at + 1))
+        };
+        (1..=self.order).rev().find(|&order| ways(order) <= WAYS).unwrap_or(1)
     }
 
     /// The worlds of a block in which at most `order` links are another kind than they are taken to be.
