@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 
 use crate::cobras::{Cobras, begin};
-use crate::parts::doubts::Doubts;
+use crate::parts::doubts::{Doubting, Doubts};
 
 /// COBRAS that doubts: it asks once more, in other words, where an answer would change the clusters, and finds
 /// out which answers were wrong.
@@ -33,30 +33,22 @@ pub struct Ncobras {
     /// What it shares with `cobras`.
     #[option(flatten)]
     pub cobras: Cobras,
-    /// Probability that an answer is wrong.
-    #[option(default = 0.1, above = 0.0, below = 0.5)]
-    pub noise: f64,
-    /// How probable it has to be that the answers between representatives are right together, as far as
-    /// questions can make it so; at 0 none is asked to confirm others.
-    #[option(default = 0.95, min = 0.0, below = 1.0)]
-    pub certainty: f64,
-    /// Most answers taken to be wrong at once, beside those found out before; where many answers share cycles,
-    /// no more than can be chosen in 20 000 ways: 2 of 200, 3 of 50.
-    #[option(default = 2, min = 1, max = 3)]
-    pub order: usize,
+    /// How much answers are doubted; together those between representatives have to be certain.
+    #[option(flatten)]
+    pub doubting: Doubting,
 }
 
 #[plugin("ncobras", cites = ["Soenen2020", "VanCraenendonck2018", "HopcroftTarjan1973", "BradleyFayyad1998"])]
 impl QuerySelector for Ncobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let doubts = Doubts::new(problem, self.noise, self.order, self.certainty);
+        let doubts = Doubts::new(problem, self.doubting.clone());
         begin(&self.cobras, problem, Some(doubts), ctx)
     }
 
     fn properties(&self) -> SelectorProperties {
         SelectorProperties {
-            skips_entailed: self.certainty == 0.0,
-            asks_for_evidence: self.certainty > 0.0,
+            skips_entailed: self.doubting.certainty == 0.0,
+            asks_for_evidence: self.doubting.certainty > 0.0,
             ..self.cobras.properties()
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use mustlink_core::prelude::*;
 
 use crate::parts::checks::not_open;
+use crate::parts::doubts::Doubting;
 use crate::parts::worlds::{Verdict, Worlds};
 
 /// Another selector's questions, with more that find out which answers are wrong.
@@ -31,17 +32,9 @@ pub struct Repair {
     /// What asks.
     #[option(slot = "random_pairs")]
     pub selector: Option<Box<dyn QuerySelector>>,
-    /// Probability that an answer is wrong.
-    #[option(default = 0.1, above = 0.0, below = 0.5)]
-    pub noise: f64,
-    /// How probable it has to be that an answer is right before the next question, as far as questions can make it
-    /// so; at 0 answers are doubted only where they contradict each other by themselves.
-    #[option(default = 0.95, min = 0.0, below = 1.0)]
-    pub certainty: f64,
-    /// Most answers taken to be wrong at once, beside those found out before; where many answers share cycles,
-    /// no more than can be chosen in 20 000 ways: 2 of 200, 3 of 50.
-    #[option(default = 2, min = 1, max = 3)]
-    pub order: usize,
+    /// How much answers are doubted; each has to be certain before the next question.
+    #[option(flatten)]
+    pub doubting: Doubting,
 }
 
 #[plugin("repair", cites = ["Soenen2020", "HopcroftTarjan1973"])]
@@ -56,8 +49,8 @@ impl QuerySelector for Repair {
             problem: problem.clone(),
             ctx,
             inner,
-            worlds: Worlds::new(problem, self.noise, self.order),
-            certainty: self.certainty,
+            worlds: Worlds::new(problem, self.doubting.noise, self.doubting.order),
+            certainty: self.doubting.certainty,
             outer: HashMap::new(),
             newest: None,
             restart: false,

@@ -2,6 +2,7 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
+use mustlink_query_selectors::Doubting;
 use mustlink_query_selectors::cobras::Cobras;
 use mustlink_query_selectors::ncobras::Ncobras;
 use mustlink_query_selectors::random_pairs::RandomPairs;
@@ -13,6 +14,10 @@ use crate::support::{Slices, cases, line, questions, questions_for, select, trut
 fn sliced() -> Ncobras {
     let cobras = Cobras { clusterer: Some(Box::new(Slices {})), ..Cobras::default() };
     Ncobras { cobras, ..Ncobras::default() }
+}
+
+fn sure(certainty: f64) -> Doubting {
+    Doubting { certainty, ..Doubting::default() }
 }
 
 fn end(selection: &Selection) -> &Clustering {
@@ -67,7 +72,7 @@ fn random_pairs_are_repaired() {
     let plain = select(&pairs, &problem, lying(&classes, &lies), Some(66), 1).unwrap();
     assert!(plain.counts(66).conflicts > 0);
     let selector: Option<Box<dyn QuerySelector>> = Some(Box::new(pairs));
-    let repair = Repair { selector, certainty: 0.0, ..Repair::default() };
+    let repair = Repair { selector, doubting: sure(0.0) };
     let mended = select(&repair, &problem, lying(&classes, &lies), Some(66), 1).unwrap();
     assert_eq!(mended.asked(), 66);
     assert_eq!((mended.counts(66).conflicts, mended.counts(66).corrected), (0, 2));
@@ -79,7 +84,7 @@ proptest! {
     /// Without evidence it is COBRAS, as long as nothing contradicts itself, which it never lets happen.
     #[test]
     fn without_evidence_it_is_cobras(case in cases(20)) {
-        let doubting = Ncobras { certainty: 0.0, ..Ncobras::default() };
+        let doubting = Ncobras { doubting: sure(0.0), ..Ncobras::default() };
         let one = select(&doubting, &case.problem, truth(&case.classes), Some(30), 1).unwrap();
         let other = select(&doubting.cobras, &case.problem, truth(&case.classes), Some(30), 1).unwrap();
         prop_assert_eq!(&one.events, &other.events);
@@ -107,7 +112,7 @@ proptest! {
         let inner: [Box<dyn QuerySelector>; 2] = [Box::new(RandomPairs::default()), Box::new(Cobras::default())];
         for certainty in [0.0, 0.9] {
             for selector in &inner {
-                let repair = Repair { selector: Some(selector.clone()), certainty, ..Repair::default() };
+                let repair = Repair { selector: Some(selector.clone()), doubting: sure(certainty) };
                 let run = select(&repair, &case.problem, reply.clone(), None, 1).unwrap();
                 prop_assert_eq!(run.counts(usize::MAX).conflicts, 0);
                 let handed = run.at(usize::MAX, ConstraintView::Queried).unwrap();
