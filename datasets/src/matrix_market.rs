@@ -3,7 +3,7 @@
 //! `coordinate` files become sparse rows, `array` files dense ones; values are real, integer or
 //! pattern (every named entry is 1). A symmetric file names one half, both are filled in.
 
-use mustlink_core::{Csr, Data, Result};
+use mustlink_core::{Csr, Data, Error, Result};
 use ndarray::Array2;
 
 use crate::bytes::bad;
@@ -211,8 +211,12 @@ fn coordinate(mut lines: Lines, place: &str, pattern: bool, symmetric: bool) -> 
 fn array(mut lines: Lines, place: &str, symmetric: bool) -> Result<Data> {
     let [rows, columns] = sizes(&mut lines, place, "rows columns")?;
     square(symmetric, rows, columns, lines.number, place)?;
+    // Nothing to read, whatever the other size is.
+    if rows == 0 || columns == 0 {
+        return Err(Error::EmptyData);
+    }
     let entries = if symmetric {
-        rows.checked_mul(rows + 1).map(|e| e / 2)
+        rows.checked_add(1).and_then(|next| rows.checked_mul(next)).map(|e| e / 2)
     } else {
         rows.checked_mul(columns)
     };
@@ -334,6 +338,15 @@ mod tests {
         assert_eq!(
             message("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n\n\n"),
             "m.mtx, line 7: the file ends after 3 of 4 values; is it cut off?"
+        );
+        let largest = usize::MAX;
+        let array = |sizes: String| message(&format!("%%MatrixMarket matrix array real {sizes}\n"));
+        assert_eq!(array(format!("general\n0 {largest}")), "data: no rows or no columns");
+        assert_eq!(
+            array(format!("symmetric\n{largest} {largest}")),
+            format!(
+                "m.mtx, line 2: the file is too short for {largest} × {largest} values; is it cut off?"
+            )
         );
         assert_eq!(
             message("%%MatrixMarket matrix array real general\n99999 99999999\n1\n"),

@@ -18,6 +18,8 @@ use crate::wire::{Look, Wanted, scene, troubled};
 
 /// Longest body of a request, in bytes.
 const LONGEST: u64 = 64 << 10;
+/// Longest body that a request may announce, in bytes.
+const ANNOUNCED: usize = 16 << 20;
 /// Longest wait for the next turn.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -69,6 +71,12 @@ pub fn serve(server: &Server, session: &Session, objects: &Objects<'_>) {
 }
 
 fn answer(server: &Server, session: &Session, objects: &Objects<'_>, mut request: Request) {
+    if request.body_length().is_some_and(|length| length > ANNOUNCED) {
+        // Whoever drops a request reserves the memory that its body announced, and what nobody has ends the
+        // program: this one keeps its connection and gets no answer.
+        std::mem::forget(request);
+        return;
+    }
     let url = request.url().to_string();
     let (path, query) = url.split_once('?').unwrap_or((&url, ""));
     let head = |name: &'static str| {

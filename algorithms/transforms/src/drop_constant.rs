@@ -62,7 +62,17 @@ impl Transform for DropConstant {
     }
 
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
-        restored::<Varying>("drop_constant", saved)
+        let wrong = |message: String| Error::Plugin {
+            tag: "drop_constant".into(),
+            message: format!("is no such step: {message}"),
+        };
+        let varying = Varying::deserialize(saved).map_err(|e| wrong(e.to_string()))?;
+        let Varying { d, kept } = &varying;
+        let ascending = kept.is_sorted_by(|a, b| a < b);
+        if kept.is_empty() || !ascending || kept.last().is_some_and(|last| last >= d) {
+            return Err(wrong(format!("kept must be ascending numbers below d = {d}")));
+        }
+        Ok(Box::new(varying))
     }
 }
 

@@ -36,6 +36,9 @@ impl Document {
     }
 }
 
+/// More steps of a path are refused: whoever walks a tree recurses, and no configuration is as deep.
+const MOST_STEPS: usize = 64;
+
 impl Node {
     /// Puts `node` at a dotted path below this one. A plugin that stands there by its name alone, or that
     /// a slot left empty stands for, is written out as a table on the way.
@@ -44,6 +47,9 @@ impl Node {
     /// What is wrong with the path.
     pub fn set_at(&mut self, path: &str, node: Node) -> std::result::Result<(), String> {
         let steps = path_steps(path);
+        if steps.len() > MOST_STEPS {
+            return Err(format!("a path of {} steps; at most {MOST_STEPS}", steps.len()));
+        }
         let Some((last, way)) = steps.split_last() else { return Err("an empty path".into()) };
         let mut at = self;
         for (depth, step) in way.iter().enumerate() {

@@ -204,6 +204,17 @@ impl Ledger {
         self.state.report()
     }
 
+    /// Answers the open question by the reply that the file has, if it has one.
+    fn serve(&mut self, id: QueryId) -> Result<(QueryId, Option<Answer>)> {
+        let answer = self.state.queries[&id].answer.clone();
+        if let Some(answer) = &answer {
+            let served = Answer { cost: 0.0, ..Answer::of(answer.reply) };
+            self.append(Line::Told(told(id, &served, true)))?;
+        }
+        self.cursor = self.state.tape.len();
+        Ok((id, answer))
+    }
+
     fn differs(&self, at: usize, then: &Line, now: &Line) -> Error {
         let message = format!(
             "the selection takes another course here: recorded is \"{}\", and now it is \"{}\"; the \
@@ -307,20 +318,15 @@ impl Record for Ledger {
             };
             self.cursor += 1;
             if self.cursor == self.state.tape.len() {
-                return Ok((id, None));
+                // Cut off between a question put once more and its reply, the file has that reply.
+                return self.serve(id);
             }
             self.cursor += 1;
             return Ok((id, self.state.queries[&id].answer.clone()));
         }
         if let Some(&id) = self.state.by_pair.get(&pair) {
-            let answer = self.state.queries[&id].answer.clone();
             self.append(asked(id))?;
-            if let Some(answer) = &answer {
-                let served = Answer { cost: 0.0, ..Answer::of(answer.reply) };
-                self.append(Line::Told(told(id, &served, true)))?;
-            }
-            self.cursor = self.state.tape.len();
-            return Ok((id, answer));
+            return self.serve(id);
         }
         let id = self.next_id();
         self.append(asked(id))?;

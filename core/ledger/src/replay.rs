@@ -42,8 +42,17 @@ impl State {
         }
     }
 
-    /// Takes in one line, or says why it cannot follow those before it.
+    /// Takes in one line, or says why it cannot follow those before it, and stays as it was.
     pub(super) fn take(&mut self, at: usize, line: Line) -> Result<(), String> {
+        let closed = self.closed.take();
+        let taken = self.follow(at, line);
+        if taken.is_err() {
+            self.closed = closed;
+        }
+        taken
+    }
+
+    fn follow(&mut self, at: usize, line: Line) -> Result<(), String> {
         let closes = matches!(&line, Line::Closed(_) | Line::Retracted(_) | Line::Stated(_));
         let open = self.open();
         match (&line, open) {
@@ -52,7 +61,6 @@ impl State {
             (_, Some(open)) if !closes => return Err(format!("{} is not answered yet", Id(open))),
             _ => {}
         }
-        self.closed = None;
         match &line {
             Line::Header(_) => return Err("a second header".into()),
             Line::Asked(asked) => self.asked(asked)?,

@@ -179,11 +179,14 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
 
 /// Deeper formulas are refused: parsing recurses, and the stack is finite.
 const DEEPEST: usize = 64;
+/// So are longer ones: what follows from left to right is a tree as deep as it is long.
+const MOST_OPERATORS: usize = 500;
 
 struct Parser {
     tokens: Vec<(usize, Token)>,
     at: usize,
     depth: usize,
+    operators: usize,
 }
 
 impl Parser {
@@ -238,6 +241,10 @@ impl Parser {
         let mut left = self.operand()?;
         while let Some((operator, strength)) = self.operator(least) {
             self.next();
+            self.operators += 1;
+            if self.operators > MOST_OPERATORS {
+                return Err(format!("has more than {MOST_OPERATORS} operators"));
+            }
             let right = self.expression(strength + 1)?;
             left = Expression::Binary(operator, Box::new(left), Box::new(right));
             // a < b < c means nothing here.
@@ -297,7 +304,7 @@ impl Parser {
 impl Formula {
     /// Reads a formula.
     pub fn parse(text: &str) -> Result<Formula, String> {
-        let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0 };
+        let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, operators: 0 };
         let root = parser.expression(0)?;
         match parser.peek() {
             Token::End => Ok(Formula { root }),

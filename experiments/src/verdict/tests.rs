@@ -155,6 +155,7 @@ fn mistakes_are_named() {
         assert_eq!(said(text), expected, "{text}");
     }
     assert_eq!(said(&"(".repeat(5000)), "nested too deeply");
+    assert_eq!(said(&format!("{}1", "1+".repeat(50_000))), "has more than 500 operators");
     let number = Formula::parse("ari('a')").unwrap().check(&names(), false);
     assert_eq!(number.unwrap_err(), "must be a number, is a curve (take last, at, area, …)");
 }

@@ -124,10 +124,14 @@ impl LinearMap {
 
     /// The map that a model keeps.
     pub(crate) fn restored(tag: &'static str, saved: &Value) -> Result<Box<dyn Fitted>> {
-        let t = Option::<Array2<f64>>::deserialize(saved).map_err(|e| Error::Plugin {
+        let wrong = |message: String| Error::Plugin {
             tag: tag.into(),
-            message: format!("is no such step: {e}"),
-        })?;
+            message: format!("is no such step: {message}"),
+        };
+        let t = Option::<Array2<f64>>::deserialize(saved).map_err(|e| wrong(e.to_string()))?;
+        if let Some((to, from)) = t.as_ref().map(Array2::dim).filter(|d| d.0 == 0 || d.1 == 0) {
+            return Err(wrong(format!("a map of {from} features to {to}")));
+        }
         Ok(Box::new(t.map_or(LinearMap::identity(tag), |t| LinearMap::new(tag, t))))
     }
 

@@ -51,10 +51,21 @@ pub(crate) struct Projection {
 impl Projection {
     /// The projection that a model keeps.
     pub(crate) fn restored(tag: &'static str, saved: &Value) -> Result<Box<dyn Fitted>> {
-        let projection = Projection::deserialize(saved).map_err(|e| Error::Plugin {
+        let wrong = |message: String| Error::Plugin {
             tag: tag.into(),
-            message: format!("is no such step: {e}"),
-        })?;
+            message: format!("is no such step: {message}"),
+        };
+        let projection = Projection::deserialize(saved).map_err(|e| wrong(e.to_string()))?;
+        let (d, c) = projection.directions.dim();
+        if d == 0 || c == 0 {
+            return Err(wrong(format!("{c} directions of {d} features")));
+        }
+        if let Some(mean) = projection.mean.as_ref().filter(|mean| mean.len() != d) {
+            return Err(wrong(format!(
+                "a mean of {} features beside directions of {d}",
+                mean.len()
+            )));
+        }
         Ok(Box::new(Projection { tag, ..projection }))
     }
 }

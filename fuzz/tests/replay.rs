@@ -1,0 +1,75 @@
+//! Files as they are, inputs that once broke a reader, and a few thousand mutants of always the same seed.
+
+use std::sync::Mutex;
+
+use mustlink_fuzz::{Mutants, TARGETS, Target, Watch, find, kept};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Mutants of the quickest targets; of a dear one so many times fewer.
+const MUTANTS: u64 = 1000;
+
+/// Memory and panics are those of the whole process: one target at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn mutants(target: &Target) -> Mutants {
+    let files = kept(target.name).expect("files that can be read");
+    let all = files.corpus.into_iter().chain(files.regressions);
+    Mutants::new(all.map(|(_, bytes)| bytes).collect(), target.words)
+}
+
+fn attack(name: &str) {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let target = find(name).expect("a target");
+    let watch = Watch::new(&MEMORY);
+    let files = kept(name).expect("files that can be read");
+    assert!(files.corpus.len() > 1, "{name} has {} files", files.corpus.len());
+    let mut harness = (target.prepare)();
+    let mut broken = Vec::new();
+    for (path, bytes) in files.corpus.iter().chain(&files.regressions) {
+        if let Some(b) = watch.run(&mut *harness, bytes).broken {
+            broken.push(format!("{}: {b}", path.display()));
+        }
+    }
+    let mutants = mutants(target);
+    for number in 0..(MUTANTS / target.dear).max(20) {
+        if let Some(b) = watch.run(&mut *harness, &mutants.input(1, name, number)).broken {
+            broken.push(format!("input {number} of {name}: {b}"));
+        }
+    }
+    drop(harness);
+    let _ = std::panic::take_hook();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+macro_rules! targets {
+    ($($name:ident)*) => {
+        $(#[test] fn $name() { attack(stringify!($name)); })*
+
+        #[test]
+        fn all_are_attacked() {
+            assert_eq!(TARGETS.map(|t| t.name), [$(stringify!($name)),*]);
+        }
+    };
+}
+
+targets! {
+    experiment method set keys model table packed matrix npy manifest constraints answers partitions labels ledger
+    results oracle external reply request
+}
+
+/// The target that `MUSTLINK_FUZZ_TARGET` names, under an engine that follows coverage:
+/// `cargo bolero test -p mustlink-fuzz guided -- --ignored`. Its seeds are its own.
+#[test]
+#[ignore = "for the engines of cargo-bolero"]
+fn guided() {
+    let name = std::env::var("MUSTLINK_FUZZ_TARGET").unwrap_or_else(|_| "table".into());
+    let target = find(&name).expect("a target");
+    let harness = Mutex::new(std::panic::AssertUnwindSafe((target.prepare)()));
+    bolero::check!().with_generator(mutants(target)).for_each(|bytes: &Vec<u8>| {
+        let harness = &mut harness.lock().unwrap_or_else(|e| e.into_inner()).0;
+        harness(bytes);
+    });
+}
