@@ -26,7 +26,7 @@ const COMPARED: usize = 2000;
 pub enum Verdict {
     /// This pair is to be asked first.
     Ask(u32, u32),
-    /// These answers are taken to be the other kind now.
+    /// These answers are taken to be these replies now.
     Corrected(Vec<(QueryId, Reply)>),
     /// They are as certain as they were to be, or nothing is left that would make them so.
     Settled,
@@ -104,8 +104,7 @@ impl Worlds {
         let next = self.nodes.len();
         let node = *self.nodes.entry(component).or_insert(next);
         if node == next && self.any_given {
-            let others = self.objects.iter().map(|&(o, node)| (o, node)).collect::<Vec<_>>();
-            for (other, at) in others {
+            for (other, at) in self.objects.clone() {
                 let apart = self.given.relation(object, other) == Some(Kind::CannotLink);
                 if apart && self.apart.last() != Some(&(at, node)) {
                     self.apart.push((at, node));
@@ -324,7 +323,7 @@ impl Worlds {
     ) -> Result<(f64, Vec<World>)> {
         let open = self.confirmable(links, now);
         let matters: Vec<bool> =
-            (0..links.len()).map(|at| at < self.told.len() && matters[at] && open[at]).collect();
+            matters.iter().zip(&open).map(|(&matters, &open)| matters && open).collect();
         let touches = |world: &World| world.flipped.iter().any(|&at| matters[at]);
         let mut right = 1.0;
         let mut doubts: Vec<World> = Vec::new();
