@@ -84,6 +84,7 @@ struct Summary {
     queries: usize,
     unanswered: usize,
     answers_contradicting: usize,
+    answers_corrected: usize,
     inferred: usize,
     constraints: usize,
     constraints_read: bool,
@@ -290,6 +291,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         queries: counts.queries,
         unanswered: counts.dont_know,
         answers_contradicting: counts.conflicts,
+        answers_corrected: counts.corrected,
         inferred: counts.inferred,
         constraints: clustered.constraints.len(),
         constraints_read: job.method.reads_constraints(),
@@ -386,6 +388,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
         };
         let unanswered = some(s.unanswered, "without an answer");
         let contradicting = some(s.answers_contradicting, "contradicting");
+        let corrected = some(s.answers_corrected, "not taken as they came");
         let inferred = s.inferred;
         let budget = match args.job.budget {
             Some(budget) if s.queries < budget => format!(" of at most {budget}"),
@@ -393,7 +396,10 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
         };
         lines.push((
             "queries",
-            format!("{}{budget}{unanswered}{contradicting}, and {inferred} inferred", s.queries),
+            format!(
+                "{}{budget}{unanswered}{contradicting}{corrected}, and {inferred} inferred",
+                s.queries
+            ),
         ));
     }
     if s.constraints > 0 {

@@ -30,6 +30,7 @@ fn the_summary_has_exactly_its_keys() {
         "queries",
         "unanswered",
         "answers_contradicting",
+        "answers_corrected",
         "inferred",
         "constraints",
         "constraints_read",
