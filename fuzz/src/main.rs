@@ -54,6 +54,7 @@ struct Args {
 #[derive(Default)]
 struct Row {
     name: &'static str,
+    reads: &'static str,
     inputs: u64,
     crashes: usize,
     slowest: Duration,
@@ -105,20 +106,22 @@ fn run(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
         rows.push(attack(target, args, inputs.ceil() as u64, end, &watch, &running)?);
     }
     std::fs::remove_file(crashes().join("current")).ok();
-    println!("\n| target | inputs | crashes | slowest, ms | peak memory, KiB | seconds |");
-    println!("|---|---:|---:|---:|---:|---:|");
+    println!(
+        "\n| target | what is read | inputs | crashes | slowest, ms | peak memory, KiB | seconds |"
+    );
+    println!("|---|---|---:|---:|---:|---:|---:|");
     for row in &rows {
         let slowest = row.slowest.as_secs_f64() * 1e3;
         let (name, inputs, memory) = (row.name, row.inputs, row.memory >> 10);
         println!(
-            "| {name} | {inputs} | {} | {slowest:.1} | {memory} | {:.0} |",
-            row.crashes, row.seconds
+            "| `{name}` | {} | {inputs} | {} | {slowest:.1} | {memory} | {:.0} |",
+            row.reads, row.crashes, row.seconds
         );
     }
     let (inputs, broken): (Vec<u64>, Vec<usize>) =
         rows.iter().map(|r| (r.inputs, r.crashes)).unzip();
     let broken: usize = broken.iter().sum();
-    println!("| all | {} | {broken} | | | |", inputs.iter().sum::<u64>());
+    println!("| all | | {} | {broken} | | | |", inputs.iter().sum::<u64>());
     Ok(broken > 0)
 }
 
@@ -145,7 +148,7 @@ fn attack(
     std::fs::create_dir_all(crashes())?;
     let mut current = File::create(crashes().join("current"))?;
     let mut harness = (target.prepare)();
-    let mut row = Row { name: target.name, ..Row::default() };
+    let mut row = Row { name: target.name, reads: target.reads, ..Row::default() };
     let mut seen: Vec<String> = Vec::new();
     let begun = Instant::now();
     let mut told = begun;
