@@ -9,10 +9,8 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
 use crate::parts::checks::{not_open, rows_only};
-use crate::parts::doubts::Doubts;
 use crate::parts::representative_pairs::Near;
 use crate::parts::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
-use crate::parts::worlds::Verdict;
 
 /// Which super-instances of two clusters are asked about.
 #[options]
@@ -66,7 +64,7 @@ pub struct Cobras {
 #[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"])]
 impl QuerySelector for Cobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        begin(self, problem, None, ctx)
+        begin(self, "cobras", problem, None, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -85,17 +83,46 @@ impl QuerySelector for Cobras {
     }
 }
 
-/// COBRAS, which believes every answer without `doubts`.
+/// What comes between the merging of all parts and the next split.
+pub(crate) trait Review: Send {
+    /// An answer came.
+    fn tell(&mut self, id: QueryId, i: u32, j: u32, reply: Reply);
+
+    /// What is made of the answers between the representatives there are.
+    ///
+    /// # Errors
+    /// Cancellation.
+    fn review(&mut self, representatives: &HashSet<u32>, ctx: &Context) -> Result<Reviewed>;
+
+    /// What was concluded since the last call.
+    fn drain(&mut self) -> Vec<Event>;
+
+    /// How many answers are not taken as they were given.
+    fn corrected(&self) -> usize;
+}
+
+/// What a review comes to.
+pub(crate) enum Reviewed {
+    /// What was merged is the clustering.
+    Stands,
+    /// This pair is asked, and what is there reviewed again.
+    Ask(u32, u32),
+    /// This is known in place of what was: all parts are merged anew.
+    MergeAnew(Knowledge),
+}
+
+/// COBRAS for the selector `tag`, which believes every answer without a `review`.
 ///
 /// # Errors
 /// As the selector documents.
 pub(crate) fn begin(
     options: &Cobras,
+    tag: &str,
     problem: &Problem,
-    doubts: Option<Doubts>,
+    review: Option<Box<dyn Review>>,
     ctx: &Context,
 ) -> Result<Box<dyn Inquiry>> {
-    rows_only(&problem.data, if doubts.is_some() { "ncobras" } else { "cobras" })?;
+    rows_only(&problem.data, tag)?;
     let n = problem.n();
     let objects: Vec<u32> = (0..n as u32).collect();
     let eligible = problem.eligible_objects();
@@ -122,7 +149,7 @@ pub(crate) fn begin(
         splits: 0,
         next_id: 0,
         open: None,
-        doubts,
+        review,
     };
     refining.advance()?;
     Ok(Box::new(refining))
@@ -157,8 +184,8 @@ enum Phase {
     Search(Search),
     /// Merging new parts: pairs with a new one in ascending order, and how many are behind us.
     Merge { pairs: Vec<Near>, at: usize },
-    /// All parts are merged, as far as the answers are right.
-    Confirm,
+    /// All parts are merged.
+    Merged,
     /// Nothing is left to split.
     Done,
 }
@@ -190,8 +217,7 @@ struct Refining {
     splits: usize,
     next_id: QueryId,
     open: Option<Asked>,
-    /// What is done about wrong answers, where anything is.
-    doubts: Option<Doubts>,
+    review: Option<Box<dyn Review>>,
 }
 
 impl Refining {
@@ -212,7 +238,7 @@ impl Refining {
                 Phase::Search(search) => self.search(search)?,
                 // its parts are merged with one another and with the clusters there are, as in COBRA.
                 Phase::Merge { pairs, at } => self.merge(pairs, at),
-                Phase::Confirm => self.confirm()?,
+                Phase::Merged => self.merged()?,
                 Phase::Done => return Ok(()),
             }
         }
@@ -335,30 +361,25 @@ impl Refining {
                 return;
             }
         }
-        self.phase = Phase::Confirm;
+        self.phase = Phase::Merged;
     }
 
-    /// Makes sure of the answers between the representatives there are; where some were wrong, all parts are
-    /// merged anew. What stands then is the clustering.
-    fn confirm(&mut self) -> Result<()> {
-        if let Some(doubts) = &mut self.doubts {
-            let all: HashSet<u32> = self.parts.iter().map(|part| part.representative).collect();
-            match doubts.judge(|i, j| all.contains(&i) && all.contains(&j), &self.ctx)? {
-                Verdict::Ask(i, j) => {
+    /// What was merged is the clustering, where nothing is said against it.
+    fn merged(&mut self) -> Result<()> {
+        if let Some(review) = &mut self.review {
+            let all = self.parts.iter().map(|part| part.representative).collect();
+            match review.review(&all, &self.ctx)? {
+                Reviewed::Stands => {}
+                Reviewed::Ask(i, j) => {
                     self.ask(i, j, "confirm");
-                    self.phase = Phase::Confirm;
+                    self.phase = Phase::Merged;
                     return Ok(());
                 }
-                Verdict::Corrected(_) => {
-                    self.knowledge = doubts.worlds.knowledge();
-                    self.phase = Phase::Confirm;
-                    return Ok(());
-                }
-                Verdict::Settled if std::mem::take(&mut doubts.merge_anew) => {
+                Reviewed::MergeAnew(knowledge) => {
+                    self.knowledge = knowledge;
                     self.merge_from(1);
                     return Ok(());
                 }
-                Verdict::Settled => {}
             }
         }
         self.splits += 1;
@@ -392,14 +413,14 @@ impl Inquiry for Refining {
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
         let Some(asked) = self.open.filter(|o| o.id == id) else { return Err(not_open(id)) };
         self.knowledge.tell(asked.subject, asked.reference, reply);
-        if let Some(doubts) = &mut self.doubts {
-            doubts.worlds.tell(id, asked.subject, asked.reference, reply);
+        if let Some(review) = &mut self.review {
+            review.tell(id, asked.subject, asked.reference, reply);
         }
         self.advance()
     }
 
     fn drain(&mut self) -> Vec<Event> {
-        self.doubts.as_mut().map_or_else(Vec::new, |doubts| std::mem::take(&mut doubts.events))
+        self.review.as_mut().map_or_else(Vec::new, |review| review.drain())
     }
 
     fn clustering(&self) -> Option<Clustering> {
@@ -416,8 +437,8 @@ impl Inquiry for Refining {
             ("super_instances".into(), self.valid.len() as f64),
             ("splits".into(), self.splits as f64),
         ]);
-        if let Some(doubts) = &self.doubts {
-            let corrected = doubts.worlds.wrong() as f64;
+        if let Some(review) = &self.review {
+            let corrected = review.corrected() as f64;
             clustering.extras.diagnostics.insert("corrected".into(), corrected);
         }
         Some(clustering)

@@ -1,13 +1,13 @@
 //! Which pair is worth asking about next? One selector per file; what several share is in `parts`.
 //!
 //! Options of several selectors: how objects are asked about ([`Asking`], [`Member`], [`Tie`]), who votes
-//! in a committee ([`Voting`]), who represents a super-instance ([`Medoid`], [`Reference`]), and how much answers are doubted
-//! ([`Doubting`]).
+//! in a committee ([`Voting`]), who represents a super-instance ([`Medoid`], [`Reference`]), and how much
+//! answers are doubted ([`Doubting`]).
 
 mod parts;
 
 pub use parts::asking::{Asking, Member, Tie};
-pub use parts::doubts::Doubting;
+pub use parts::doubting::Doubting;
 pub use parts::pair_pool::{Limits, Pool};
 pub use parts::super_instances::{Medoid, Reference};
 pub use parts::voting::Voting;

@@ -1,9 +1,12 @@
 //! nCOBRAS: COBRAS with answers that may be wrong.
 
+use std::collections::HashSet;
+
 use mustlink_core::prelude::*;
 
-use crate::cobras::{Cobras, begin};
-use crate::parts::doubts::{Doubting, Doubts};
+use crate::cobras::{Cobras, Review, Reviewed, begin};
+use crate::parts::doubting::Doubting;
+use crate::parts::worlds::{Verdict, Worlds};
 
 /// COBRAS that doubts: it asks once more, in other words, where an answer would change the clusters, and finds
 /// out which answers were wrong.
@@ -16,8 +19,8 @@ use crate::parts::doubts::{Doubting, Doubts};
 /// equally likely; those answers then count as their opposite, what no question can decide as not given, and all
 /// super-instances are merged anew.
 /// # Input and output
-/// As `cobras`; `corrected` among the diagnostics is the number of answers not taken as they were given. The constraints
-/// handed on are the answers as they are taken at last. Given constraints are taken to be right.
+/// As `cobras`; `corrected` among the diagnostics is the number of answers not taken as they were given. The
+/// constraints handed on are the answers as they are taken at last. Given constraints are taken to be right.
 /// # Errors
 /// As `cobras`.
 /// # Cost and randomness
@@ -41,8 +44,10 @@ pub struct Ncobras {
 #[plugin("ncobras", cites = ["Soenen2020", "VanCraenendonck2018", "HopcroftTarjan1973", "BradleyFayyad1998"])]
 impl QuerySelector for Ncobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        let doubts = Doubts::new(problem, self.doubting.clone());
-        begin(&self.cobras, problem, Some(doubts), ctx)
+        let Doubting { noise, certainty, order } = self.doubting;
+        let worlds = Worlds::new(problem, noise, order);
+        let doubts = Doubts { worlds, certainty, corrected: false, events: Vec::new() };
+        begin(&self.cobras, "ncobras", problem, Some(Box::new(doubts)), ctx)
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -55,5 +60,54 @@ impl QuerySelector for Ncobras {
 
     fn memory(&self, shape: &Shape) -> u64 {
         2 * self.cobras.memory(shape)
+    }
+}
+
+/// Answers that may be wrong.
+struct Doubts {
+    worlds: Worlds,
+    certainty: f64,
+    /// Answers were corrected since the parts were merged.
+    corrected: bool,
+    /// What was concluded and not passed on yet.
+    events: Vec<Event>,
+}
+
+impl Review for Doubts {
+    fn tell(&mut self, id: QueryId, i: u32, j: u32, reply: Reply) {
+        self.worlds.tell(id, i, j, reply);
+    }
+
+    /// [Soenen2020]: after a merging, evidence is gathered for the answers that it rests on.
+    fn review(&mut self, representatives: &HashSet<u32>, ctx: &Context) -> Result<Reviewed> {
+        let rests_on =
+            |i: u32, j: u32| representatives.contains(&i) && representatives.contains(&j);
+        loop {
+            match self.worlds.judge(rests_on, rests_on, self.certainty, ctx)? {
+                // Redundant pairs are asked until those answers are certain, or, where answers contradict each
+                // other, until one way in which some are wrong is the likeliest;
+                Verdict::Ask(i, j) => return Ok(Reviewed::Ask(i, j)),
+                // those then count as their opposite,
+                Verdict::Corrected(answers) => {
+                    self.corrected = true;
+                    let corrected = |(id, reply)| Event::Corrected { id, reply };
+                    self.events.extend(answers.into_iter().map(corrected));
+                }
+                // and the super-instances are merged from the start;
+                Verdict::Settled if std::mem::take(&mut self.corrected) => {
+                    return Ok(Reviewed::MergeAnew(self.worlds.knowledge()));
+                }
+                // else the clusters stand, and the next super-instance is split.
+                Verdict::Settled => return Ok(Reviewed::Stands),
+            }
+        }
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn corrected(&self) -> usize {
+        self.worlds.corrected()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mustlink_core::prelude::*;
 
 use crate::parts::checks::not_open;
-use crate::parts::doubts::Doubting;
+use crate::parts::doubting::Doubting;
 use crate::parts::worlds::{Verdict, Worlds};
 
 /// Another selector's questions, with more that find out which answers are wrong.
@@ -13,10 +13,9 @@ use crate::parts::worlds::{Verdict, Worlds};
 /// # Method
 /// Each answer is wrong with probability `noise`. Where answers contradict each other, the likeliest way in which
 /// some of them are wrong is looked for, and of equally likely ones questions decide, each the one that parts
-/// them best. Wrong answers then count as their opposite, those that no question can
-/// decide as not given, and the selector starts anew: what it asks again has
-/// its answer already. Each answer is confirmed by questions whose answers follow from it, until it is right with
-/// probability `certainty`, as far as there are such questions.
+/// them best. Wrong answers then count as their opposite, those that no question can decide as not given, and the
+/// selector starts anew: what it asks again has its answer already. Each answer is confirmed by questions whose
+/// answers follow from it, until it is right with probability `certainty`, as far as there are such questions.
 /// # Input and output
 /// As the selector. The constraints handed on are the answers as they are taken at last. Given constraints are
 /// taken to be right.
@@ -109,11 +108,7 @@ impl Repairing {
             let sure = |i: u32, j: u32| newest == Some((i.min(j), i.max(j)));
             match self.worlds.judge(|_, _| true, sure, self.certainty, &self.ctx)? {
                 Verdict::Ask(i, j) => self.ask(i, j, "confirm", None),
-                Verdict::Corrected(answers) => {
-                    let corrected = |(id, reply)| Event::Corrected { id, reply };
-                    self.events.extend(answers.into_iter().map(corrected));
-                    self.restart = true;
-                }
+                Verdict::Corrected(answers) => self.correct(answers),
                 Verdict::Settled if std::mem::take(&mut self.restart) => {
                     self.inner = self.selector.start(&self.problem, &self.ctx)?;
                     self.outer.clear();
@@ -123,6 +118,13 @@ impl Repairing {
             }
         }
         Ok(())
+    }
+
+    /// Answers are taken to be these; the selector starts anew with them, and concludes anew.
+    fn correct(&mut self, answers: impl IntoIterator<Item = (QueryId, Reply)>) {
+        let corrected = |(id, reply)| Event::Corrected { id, reply };
+        self.events.extend(answers.into_iter().map(corrected));
+        self.restart = true;
     }
 
     fn ask(&mut self, subject: u32, reference: u32, purpose: &'static str, inner: Option<QueryId>) {
@@ -195,12 +197,12 @@ impl Inquiry for Repairing {
         if id != open {
             return Err(not_open(id));
         }
-        let given = self.worlds.tell(id, subject, reference, reply);
-        self.events.extend(given.map(|reply| Event::Corrected { id, reply }));
-        if let Some(inner) = inner {
+        if let Some(right) = self.worlds.tell(id, subject, reference, reply) {
+            self.correct([(id, right)]);
+        } else if let Some(inner) = inner {
             self.newest = Some((subject.min(reference), subject.max(reference)));
             self.outer.insert(inner, id);
-            self.inner.tell(inner, given.unwrap_or(reply))?;
+            self.inner.tell(inner, reply)?;
             self.pass_on();
         }
         self.advance()

@@ -4,7 +4,7 @@
 pub mod asking;
 pub mod blocks;
 pub mod checks;
-pub mod doubts;
+pub mod doubting;
 pub mod expansion;
 pub mod farthest;
 pub mod mean;

@@ -115,7 +115,7 @@ impl Worlds {
     }
 
     /// How many answers are not taken as they were given.
-    pub fn wrong(&self) -> usize {
+    pub fn corrected(&self) -> usize {
         self.told.iter().filter(|told| told.taken != Some(told.kind)).count()
     }
 
@@ -501,7 +501,7 @@ mod tests {
             asked += 1;
         }
         assert_eq!(worlds.reply(1, 2), Some(CANNOT));
-        assert_eq!(worlds.wrong(), 1);
+        assert_eq!(worlds.corrected(), 1);
         assert_eq!(worlds.knowledge().relation(1, 3), Some(Kind::CannotLink));
     }
 

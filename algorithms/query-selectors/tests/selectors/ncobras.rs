@@ -110,15 +110,23 @@ proptest! {
     fn what_is_handed_on_is_consistent(case in cases(14), lies in prop::collection::vec((0u32..14, 0u32..14), 0..8)) {
         let reply = lying(&case.classes, &lies);
         let inner: [Box<dyn QuerySelector>; 2] = [Box::new(RandomPairs::default()), Box::new(Cobras::default())];
+        // What is given is right, whatever is answered about it.
+        let pairs = [(0, 1), (1, 2)].map(|(i, j)| {
+            let kind = truth(&case.classes)(i, j).kind().unwrap();
+            Constraint::new(i as usize, j as usize, kind)
+        });
+        let pairs = Constraints::new(case.problem.n(), pairs).unwrap();
+        let given = case.problem.clone().with_constraints(pairs);
         for certainty in [0.0, 0.9] {
             for selector in &inner {
                 let repair = Repair { selector: Some(selector.clone()), doubting: sure(certainty) };
-                let run = select(&repair, &case.problem, reply.clone(), None, 1).unwrap();
-                prop_assert_eq!(run.counts(usize::MAX).conflicts, 0);
-                let handed = run.at(usize::MAX, ConstraintView::Queried).unwrap();
-                let closure = Closure::new(
-                    &handed, case.problem.n(), OnConflict::Error);
-                prop_assert!(closure.is_ok());
+                for problem in [&case.problem, &given] {
+                    let run = select(&repair, problem, reply.clone(), None, 1).unwrap();
+                    prop_assert_eq!(run.counts(usize::MAX).conflicts, 0);
+                    let handed = run.at(usize::MAX, ConstraintView::Queried).unwrap();
+                    let all = handed.union(&problem.constraints, problem.n()).unwrap();
+                    prop_assert!(Closure::new(&all, problem.n(), OnConflict::Error).is_ok());
+                }
             }
         }
     }
