@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink_core::Result;
+use mustlink_core::{Data, Result};
+use mustlink_kernels::npy::NpyRows;
 
 use crate::bytes::{self, Input, bad, shown};
 use crate::dataset::Dataset;
@@ -58,6 +59,12 @@ pub(crate) fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Da
         dataset.feature_names = terms.iter().map(|t| t.to_string()).collect();
     }
     Ok(dataset)
+}
+
+/// A matrix as `numpy.save` writes it.
+pub(crate) fn npy(path: &Path, name: &str) -> Result<Dataset> {
+    let data = Data::dense(NpyRows::open(path)?.all()?)?;
+    Ok(Dataset { provenance: shown(path), ..Dataset::new(name, data) })
 }
 
 fn one_per<'a>(

@@ -9,7 +9,7 @@ use crate::builtin;
 use crate::bytes::{Input, bad, shown};
 use crate::dataset::Dataset;
 use crate::directory::{Directory, MANIFEST};
-use crate::files::{csv, folder, matrix};
+use crate::files::{csv, folder, matrix, npy};
 use crate::listing::Listing;
 use crate::options::OpenOptions;
 use crate::table;
@@ -36,8 +36,8 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 /// 1. `-` is a CSV on the standard input.
 /// 2. `builtin:NAME` is the set of that name built into the program.
 /// 3. What holds a `/`, a `\` or a `.` is a path: a `.csv`, a `.mtx` (with `labels.txt` and
-///    `terms.txt` beside it, where they exist), either of them with `.gz`, or a folder with
-///    `matrix.mtx`.
+///    `terms.txt` beside it, where they exist), either of them with `.gz`, a `.npy` of numpy, or a
+///    folder with `matrix.mtx`.
 /// 4. A name in the manifest of a data directory, the first that has it.
 /// 5. A built-in name.
 ///
@@ -152,8 +152,14 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
     if !path.exists() {
         return Err(bad(shown(path), "no such file"));
     }
+    if let Some(stem) = file.strip_suffix(".npy") {
+        if let Some(column) = options.wants_columns() {
+            return Err(no_columns(&shown(path), column));
+        }
+        return npy(path, stem);
+    }
     Err(bad(
         shown(path),
-        "unknown kind of file; accepted are .csv and .mtx, also with .gz, and folders with matrix.mtx",
+        "unknown kind of file; accepted are .csv and .mtx, also with .gz; .npy; folders with matrix.mtx",
     ))
 }

@@ -217,13 +217,31 @@ impl NpyRows {
     /// # Panics
     /// When there is no such row.
     pub fn rows(&mut self, rows: &[usize]) -> Result<Array2<f64>> {
+        let blocks = rows.chunk_by(|a, b| a + 1 == *b).map(|b| b[0]..b[0] + b.len());
+        self.copied(blocks, rows.len())
+    }
+
+    /// All rows.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    pub fn all(&mut self) -> Result<Array2<f64>> {
+        self.copied(std::iter::once(0..self.n), self.n)
+    }
+
+    fn copied(
+        &mut self,
+        blocks: impl Iterator<Item = Range<usize>>,
+        n: usize,
+    ) -> Result<Array2<f64>> {
         self.unchanged()?;
-        let (mut values, mut buffer) = (Vec::with_capacity(rows.len() * self.d), vec![]);
+        let (mut values, mut buffer) = (Vec::with_capacity(n * self.d), vec![]);
         let length = self.d * self.width;
-        for block in rows.chunk_by(|a, b| a + 1 == *b) {
-            for part in block.chunks((RESIDENT / length).max(1)) {
+        for block in blocks {
+            for start in block.clone().step_by((RESIDENT / length).max(1)) {
+                let part = start..block.end.min(start + (RESIDENT / length).max(1));
                 let first = values.len();
-                let at = self.bytes(part[0]..part[0] + part.len());
+                let at = self.bytes(part.clone());
                 if part.len() * length < BLOCK {
                     buffer.resize(part.len() * length, 0);
                     self.file
@@ -239,12 +257,13 @@ impl NpyRows {
                     self.map.advise(at.start, size, MmapAdvice::DontNeed).ok();
                 }
                 if let Some(at) = values[first..].iter().position(|v| !v.is_finite()) {
-                    let place = Error::NonFinite { row: part[at / self.d], col: at % self.d };
+                    let place =
+                        Error::NonFinite { row: part.start + at / self.d, col: at % self.d };
                     return Err(place.at(&self.path.display().to_string()));
                 }
             }
         }
-        Ok(Array2::from_shape_vec((rows.len(), self.d), values).expect("rows × d values"))
+        Ok(Array2::from_shape_vec((n, self.d), values).expect("rows × d values"))
     }
 
     fn append(&self, bytes: &[u8], values: &mut Vec<f64>) {

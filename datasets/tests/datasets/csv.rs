@@ -202,7 +202,7 @@ fn other_paths_are_named() {
     let other = folder.file("a.arff", "");
     assert_eq!(
         folder.message(&other, &plain),
-        "a.arff: unknown kind of file; accepted are .csv and .mtx, also with .gz, and folders with \
+        "a.arff: unknown kind of file; accepted are .csv and .mtx, also with .gz; .npy; folders with \
          matrix.mtx"
     );
 }

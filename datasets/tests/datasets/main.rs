@@ -2,4 +2,5 @@
 
 mod csv;
 mod names;
+mod npy;
 mod real;

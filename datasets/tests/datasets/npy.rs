@@ -1,0 +1,29 @@
+//! Matrices as numpy writes them.
+
+use mustlink_datasets::{OpenOptions, open};
+use ndarray::array;
+
+#[test]
+fn a_numpy_file_is_its_matrix() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("three.npy");
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }";
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(format!("{header:<117}\n").bytes());
+    bytes.extend([0.5_f32, -2.0, 3.0, 4.0, 5.25, 6.0].iter().flat_map(|v| v.to_le_bytes()));
+    std::fs::write(&path, &bytes).unwrap();
+    let path = path.to_str().unwrap();
+    let set = open(path, &OpenOptions::default()).unwrap();
+    assert_eq!(
+        (set.name.as_str(), set.ids.is_none(), set.classes.is_none()),
+        ("three", true, true)
+    );
+    let expected = array![[0.5, -2.0], [3.0, 4.0], [5.25, 6.0]];
+    assert_eq!(set.data.as_array().unwrap(), expected);
+    // It has no columns by name.
+    let named = OpenOptions { class_column: Some("class".into()), ..OpenOptions::default() };
+    assert!(open(path, &named).unwrap_err().to_string().contains("only a CSV has columns"));
+    std::fs::write(path, &bytes[..bytes.len() - 1]).unwrap();
+    let message = open(path, &OpenOptions::default()).unwrap_err().to_string();
+    assert!(message.contains("is it cut off?"), "{message}");
+}
