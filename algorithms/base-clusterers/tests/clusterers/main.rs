@@ -4,4 +4,5 @@ mod cop_kmeans;
 mod gpk_means;
 mod hard_promises;
 mod hdbscan;
+mod proved_optimum;
 mod sparse_kmeans;
