@@ -13,7 +13,8 @@ pub use crate::colours::Feasibility;
 use crate::colours::colours;
 use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::error::{Error, Result};
-use crate::groups::{SetsOf, pairs_among, share};
+use crate::groups::{pairs_among, sets_of, share};
+use crate::lists::Lists;
 use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
 use crate::witness::{Infeasible, Witness};
@@ -58,17 +59,17 @@ pub struct Closure {
     n: usize,
     constraints: Constraints,
     component: Vec<u32>,
-    offsets: Vec<usize>,
+    offsets: Vec<u32>,
     members: Vec<u32>,
     /// Between components, as listed.
-    edges: Vec<Vec<u32>>,
+    edges: Lists,
     /// The components of each group, ascending.
     cliques: Vec<Vec<u32>>,
-    cliques_of: SetsOf,
+    cliques_of: Lists,
     /// Some pair of components is in two groups, or in one and listed.
     tangled: bool,
     /// All edges, once somebody asks for them.
-    all_edges: OnceLock<Vec<Vec<u32>>>,
+    all_edges: OnceLock<Lists>,
     conflicts: Vec<usize>,
     dropped: Vec<Constraint>,
 }
@@ -142,7 +143,7 @@ impl Closure {
         // Component ids in order of smallest member; members of a component in index order.
         let mut component = vec![0u32; n];
         let mut id_of_root = vec![u32::MAX; n];
-        let mut sizes: Vec<usize> = Vec::new();
+        let mut sizes: Vec<u32> = Vec::new();
         for i in 0..n as u32 {
             let root = uf.find(i) as usize;
             if id_of_root[root] == u32::MAX {
@@ -152,36 +153,35 @@ impl Closure {
             component[i as usize] = id_of_root[root];
             sizes[id_of_root[root] as usize] += 1;
         }
-        let mut offsets = Vec::with_capacity(sizes.len() + 1);
+        drop((uf, id_of_root));
+        let parts = sizes.len();
+        let mut offsets = Vec::with_capacity(parts + 1);
         offsets.push(0);
         sizes.iter().for_each(|s| offsets.push(offsets[offsets.len() - 1] + s));
-        let mut next = offsets.clone();
+        // Where the next member of each goes.
+        let mut next = sizes;
+        next.copy_from_slice(&offsets[..parts]);
         let mut members = vec![0u32; n];
         for i in 0..n {
-            let p = component[i] as usize;
-            members[next[p]] = i as u32;
-            next[p] += 1;
+            let next = &mut next[component[i] as usize];
+            members[*next as usize] = i as u32;
+            *next += 1;
         }
-        let mut edges: Vec<Vec<u32>> = vec![Vec::new(); sizes.len()];
-        let mut conflicts = Vec::new();
+        drop(next);
+        let between = |c: &Constraint| (component[c.i as usize], component[c.j as usize]);
+        let cannot =
+            || constraints.listed().iter().filter(|c| c.kind == Kind::CannotLink).map(between);
+        let across = cannot().filter(|(p, q)| p != q);
+        let edges = Lists::distinct(parts, across.flat_map(|(p, q)| [(p, q), (q, p)]));
+        let mut conflicts: Vec<usize> = Vec::new();
         for (at, c) in constraints.listed().iter().enumerate() {
-            if c.kind == Kind::CannotLink {
-                let (p, q) = (component[c.i as usize], component[c.j as usize]);
-                if p == q {
-                    conflicts.push(at);
-                } else {
-                    edges[p as usize].push(q);
-                    edges[q as usize].push(p);
-                }
+            if c.kind == Kind::CannotLink && component[c.i as usize] == component[c.j as usize] {
+                conflicts.push(at);
             }
         }
-        edges.iter_mut().for_each(|e| {
-            e.sort_unstable();
-            e.dedup();
-        });
         let cliques = cliques(&constraints, &component, &mut conflicts)?;
-        let held = if cliques.is_empty() { 0 } else { sizes.len() };
-        let cliques_of = SetsOf::new(held, cliques.iter().map(Vec::as_slice));
+        let held = if cliques.is_empty() { 0 } else { parts };
+        let cliques_of = sets_of(held, cliques.iter().map(Vec::as_slice));
         let mut closure = Closure {
             n,
             constraints,
@@ -229,12 +229,12 @@ impl Closure {
 
     /// Number of components, single objects included.
     pub fn components(&self) -> usize {
-        self.edges.len()
+        self.offsets.len() - 1
     }
 
     /// Objects of component `p`, ascending.
     pub fn members(&self, p: usize) -> &[u32] {
-        &self.members[self.offsets[p]..self.offsets[p + 1]]
+        &self.members[self.offsets[p] as usize..self.offsets[p + 1] as usize]
     }
 
     /// Components that must be apart from `p`, ascending. Those of groups are listed when first asked for.
@@ -263,11 +263,11 @@ impl Closure {
     }
 
     /// What must be apart from each component, without those of groups that are alone.
-    pub fn apart_beside_lone_groups(&self) -> Vec<Vec<u32>> {
+    pub fn apart_beside_lone_groups(&self) -> Lists {
         self.edges_with(|g| !self.is_alone(g))
     }
 
-    fn all_edges(&self) -> &[Vec<u32>] {
+    fn all_edges(&self) -> &Lists {
         if self.cliques.is_empty() {
             return &self.edges;
         }
@@ -275,17 +275,15 @@ impl Closure {
     }
 
     /// The listed edges and those of some cliques.
-    fn edges_with(&self, wanted: impl Fn(usize) -> bool) -> Vec<Vec<u32>> {
-        let mut edges = self.edges.clone();
-        for clique in (0..self.cliques.len()).filter(|&g| wanted(g)).map(|g| &self.cliques[g]) {
-            for &p in clique {
-                let own = &mut edges[p as usize];
-                own.extend(clique.iter().filter(|&&q| q != p));
-                own.sort_unstable();
-                own.dedup();
-            }
-        }
-        edges
+    fn edges_with(&self, wanted: impl Fn(usize) -> bool) -> Lists {
+        let wanted: Vec<&[u32]> =
+            (0..self.cliques.len()).filter(|&g| wanted(g)).map(|g| &self.cliques[g][..]).collect();
+        let within = wanted.iter().flat_map(|clique| {
+            let others =
+                move |&p: &u32| clique.iter().filter(move |&&q| q != p).map(move |&q| (p, q));
+            clique.iter().flat_map(others)
+        });
+        Lists::distinct(self.components(), self.edges.pairs().chain(within))
     }
 
     /// Indexes (into [`Closure::constraints`]) of cannot-links inside a component.
@@ -360,7 +358,7 @@ impl Closure {
 
     /// Number of pairs in the closure: (must-linked, cannot-linked). Nothing is enumerated.
     pub fn pair_counts(&self) -> (u64, u64) {
-        let size = |p: usize| (self.offsets[p + 1] - self.offsets[p]) as u64;
+        let size = |p: usize| u64::from(self.offsets[p + 1] - self.offsets[p]);
         let must = (0..self.components()).map(|p| size(p) * (size(p) - 1) / 2).sum();
         let edges = self.countable_edges();
         let listed: u64 = (0..self.components())
@@ -377,7 +375,7 @@ impl Closure {
     }
 
     /// Edges and cliques of which none says what another says.
-    fn countable_edges(&self) -> &[Vec<u32>] {
+    fn countable_edges(&self) -> &Lists {
         if self.tangled { self.all_edges() } else { &self.edges }
     }
 
@@ -389,34 +387,35 @@ impl Closure {
     /// cannot-links count by themselves. Every pair counts 1.
     pub fn violation_counts(&self, labels: &[u32]) -> (u64, u64) {
         let mut must = 0u64;
-        let mut counts: Vec<HashMap<u32, u64>> = Vec::with_capacity(self.components());
+        // Of components that anything is said of: most objects are in none.
+        let mut counts: HashMap<u32, HashMap<u32, u64>> = HashMap::new();
         for p in 0..self.components() {
+            if self.members(p).len() == 1 && !self.is_apart(p) {
+                continue;
+            }
             let mut by_label: HashMap<u32, u64> = HashMap::new();
             for &i in self.members(p) {
                 *by_label.entry(labels[i as usize]).or_insert(0) += 1;
             }
             let size = self.members(p).len() as u64;
             must += (size * size - by_label.values().map(|c| c * c).sum::<u64>()) / 2;
-            counts.push(by_label);
+            if self.is_apart(p) {
+                counts.insert(p as u32, by_label);
+            }
         }
         let mut cannot = 0u64;
         for clique in self.countable_cliques() {
-            let mut labels: Vec<(u32, u64)> = clique
-                .iter()
-                .flat_map(|&p| counts[p as usize].iter().map(|(&l, &c)| (l, c)))
-                .collect();
+            let mut labels: Vec<(u32, u64)> =
+                clique.iter().flat_map(|p| counts[p].iter().map(|(&l, &c)| (l, c))).collect();
             labels.sort_unstable();
             for same in labels.chunk_by(|a, b| a.0 == b.0) {
                 let own = || same.iter().map(|s| s.1);
                 cannot += (own().sum::<u64>().pow(2) - own().map(|c| c * c).sum::<u64>()) / 2;
             }
         }
-        for (p, edges) in self.countable_edges().iter().enumerate() {
-            for &q in edges.iter().filter(|&&q| q as usize > p) {
-                let other = &counts[q as usize];
-                cannot +=
-                    counts[p].iter().map(|(l, c)| c * other.get(l).unwrap_or(&0)).sum::<u64>();
-            }
+        for (p, q) in self.countable_edges().pairs().filter(|(p, q)| p < q) {
+            let other = &counts[&q];
+            cannot += counts[&p].iter().map(|(l, c)| c * other.get(l).unwrap_or(&0)).sum::<u64>();
         }
         for &at in &self.conflicts {
             cannot += u64::from(self.constraints.pair_at(at).0.is_violated(labels));

@@ -2,6 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use crate::lists::Lists;
 use crate::witness::Infeasible;
 
 /// Whether k clusters can satisfy the cannot-links.
@@ -19,7 +20,7 @@ pub enum Feasibility {
 /// of each.
 pub(crate) fn colours(
     k: usize,
-    edges: &[Vec<u32>],
+    edges: &Lists,
     first_members: &dyn Fn(&[u32]) -> Vec<u32>,
 ) -> Feasibility {
     let m = edges.len();
@@ -36,7 +37,7 @@ pub(crate) fn colours(
         return two_colouring(edges, first_members);
     }
     // Smallest-last order by bucket queue.
-    let mut degree: Vec<usize> = edges.iter().map(Vec::len).collect();
+    let mut degree: Vec<usize> = edges.iter().map(<[u32]>::len).collect();
     let largest = degree.iter().copied().max().unwrap_or(0);
     let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); largest + 1];
     degree.iter().enumerate().for_each(|(p, &d)| buckets[d].push(p as u32));
@@ -80,7 +81,7 @@ pub(crate) fn colours(
             continue;
         }
         let mut clique = vec![start];
-        let mut candidates: Vec<u32> = edges[start as usize].clone();
+        let mut candidates: Vec<u32> = edges[start as usize].to_vec();
         candidates.sort_by_key(|&q| (std::cmp::Reverse(edges[q as usize].len()), q));
         for q in candidates {
             let joined = &edges[q as usize];
@@ -96,7 +97,7 @@ pub(crate) fn colours(
     Feasibility::Unknown
 }
 
-fn two_colouring(edges: &[Vec<u32>], first_members: &dyn Fn(&[u32]) -> Vec<u32>) -> Feasibility {
+fn two_colouring(edges: &Lists, first_members: &dyn Fn(&[u32]) -> Vec<u32>) -> Feasibility {
     let m = edges.len();
     let mut colour = vec![u32::MAX; m];
     let mut parent = vec![u32::MAX; m];

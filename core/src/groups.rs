@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constraint::{Constraint, Kind, Origin, Strength};
 use crate::error::{Error, Result};
+use crate::lists::Lists;
 
 /// Most pairs that groups are turned into for a method that takes pairs alone.
 pub const MAX_GROUP_PAIRS: u64 = 20_000_000;
@@ -141,35 +142,9 @@ pub(crate) fn share(a: &[u32], b: &[u32]) -> bool {
     few.iter().any(|x| many.binary_search(x).is_ok())
 }
 
-/// For each of `n` things the sets it is in, ascending: one after the other, and where they begin.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SetsOf {
-    starts: Vec<u32>,
-    sets: Vec<u32>,
-}
-
-impl SetsOf {
-    pub(crate) fn new<'a>(n: usize, sets: impl Iterator<Item = &'a [u32]> + Clone) -> Self {
-        let mut starts = vec![0u32; n + 1];
-        sets.clone().flatten().for_each(|&x| starts[x as usize + 1] += 1);
-        (0..n).for_each(|x| starts[x + 1] += starts[x]);
-        let mut next = starts.clone();
-        let mut of = vec![0; starts[n] as usize];
-        for (set, members) in sets.enumerate() {
-            for &x in members {
-                of[next[x as usize] as usize] = set as u32;
-                next[x as usize] += 1;
-            }
-        }
-        SetsOf { starts, sets: of }
-    }
-
-    pub(crate) fn of(&self, x: usize) -> &[u32] {
-        match self.starts.get(x..x + 2) {
-            Some(ends) => &self.sets[ends[0] as usize..ends[1] as usize],
-            None => &[],
-        }
-    }
+/// For each of `n` things the sets it is in, ascending.
+pub(crate) fn sets_of<'a>(n: usize, sets: impl Iterator<Item = &'a [u32]> + Clone) -> Lists {
+    Lists::new(n, sets.zip(0..).flat_map(|(members, set)| members.iter().map(move |&x| (x, set))))
 }
 
 /// Groups no two of which share a pair, and the pairs of the others.
@@ -210,7 +185,7 @@ pub(crate) fn canonical(
 ) -> Result<(Vec<Constraint>, Vec<Group>)> {
     let (kept, more) = parted(n, groups)?;
     pairs.extend(more);
-    let of = SetsOf::new(if kept.is_empty() { 0 } else { n }, kept.iter().map(|g| &g.members[..]));
+    let of = sets_of(if kept.is_empty() { 0 } else { n }, kept.iter().map(|g| &g.members[..]));
     // No two groups share a pair: the first that is met is the only one.
     let around = |c: &Constraint| {
         let (a, b) = (of.of(c.i as usize), of.of(c.j as usize));

@@ -20,6 +20,7 @@ mod far_origin;
 pub mod features;
 pub mod groups;
 pub mod knowledge;
+pub mod lists;
 pub mod method;
 pub mod nearest;
 pub mod needs;

@@ -7,6 +7,7 @@ use ndarray::{Array2, ArrayView1};
 use mustlink_core::closure::{Closure, Feasibility};
 use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::error::Infeasible;
+use mustlink_core::lists::Lists;
 use mustlink_core::{Context, Error, Result, reduce};
 
 use crate::constrained::colouring::{Colouring, colour, impossible};
@@ -44,7 +45,7 @@ pub struct MustLinkUnits<'a> {
     /// Components, in order of smallest member.
     components: Vec<usize>,
     /// Components that each component must be apart from, where some are left out of `closure`.
-    edges: Option<Vec<Vec<u32>>>,
+    edges: Option<Lists>,
     /// Place in `components` of each object, else `NONE`.
     places: Vec<u32>,
     held: Vec<bool>,
@@ -62,7 +63,7 @@ impl<'a> MustLinkUnits<'a> {
         MustLinkUnits::with_edges(closure, Some(closure.apart_beside_lone_groups()))
     }
 
-    fn with_edges(closure: &'a Closure, edges: Option<Vec<Vec<u32>>>) -> Self {
+    fn with_edges(closure: &'a Closure, edges: Option<Lists>) -> Self {
         let apart = |p: usize| match &edges {
             Some(edges) => !edges[p].is_empty(),
             None => closure.is_apart(p),
