@@ -271,7 +271,7 @@ impl Ledger {
         if cfg!(unix) && self.durability != Durability::None {
             let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new("."));
-            File::open(folder).and_then(|d| d.sync_all()).map_err(io(folder))?;
+            File::open(folder).and_then(|d| d.sync_all()).map_err(io(&self.path))?;
         }
         Ok(())
     }
@@ -410,10 +410,9 @@ impl Lock {
                 file.set_len(0).map_err(io(&path))?;
                 file.seek(SeekFrom::Start(0)).map_err(io(&path))?;
             }
-            writeln!(file, "{} {}", std::process::id(), nonce()).map_err(io(&path))?;
-            file.seek(SeekFrom::Start(0)).map_err(io(&path))?;
-            let mut own = String::new();
-            file.read_to_string(&mut own).map_err(io(&path))?;
+            // With one call, so that nobody reads half of a number.
+            let own = format!("{} {}\n", std::process::id(), nonce());
+            file.write_all(own.as_bytes()).map_err(io(&path))?;
             let lost = match std::fs::read_to_string(&path) {
                 Ok(there) => there != own,
                 // Some systems forbid reading a locked file.
