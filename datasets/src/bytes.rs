@@ -148,9 +148,9 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
         .tempfile_in(folder_of(path))
         .map_err(fail)?;
     part.write_all(content).map_err(fail)?;
+    readable(part.as_file()).map_err(fail)?;
     part.as_file().sync_all().map_err(fail)?;
-    let file = part.persist(path).map_err(|e| fail(e.error))?;
-    readable(&file).map_err(fail)
+    part.persist(path).map(drop).map_err(|e| fail(e.error))
 }
 
 /// Whether a file could be written by this name.

@@ -2,6 +2,7 @@
 //!
 //! Rough counts of operations, read off the configuration: good enough to start long cells first.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use mustlink_config as config;
@@ -143,6 +144,12 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
 
 /// Time of one multiply and add here and now, from a short run of distances to centres.
 pub(crate) fn seconds_per_operation() -> f64 {
+    // Of the machine, not of a run: one process measures it once.
+    static MEASURED: OnceLock<f64> = OnceLock::new();
+    *MEASURED.get_or_init(measured)
+}
+
+fn measured() -> f64 {
     const D: usize = 16;
     let rows: Vec<f64> = (0..1024 * D).map(|i| (i % 97) as f64).collect();
     let centre: Vec<f64> = (0..D).map(|i| i as f64).collect();

@@ -63,18 +63,27 @@ pub fn write_whole(path: &Path, part: &str, content: &[u8]) -> Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(part);
     let aside = PathBuf::from(aside);
-    let mut file = File::create(&aside).map_err(io(&aside))?;
-    file.write_all(content).map_err(io(&aside))?;
-    file.sync_all().map_err(io(&aside))?;
-    drop(file);
-    fs::rename(&aside, path).map_err(io(path))?;
-    sync_directory(path.parent().unwrap_or(Path::new(".")))
+    let written =
+        write_aside(&aside, content).and_then(|()| fs::rename(&aside, path).map_err(io(path)));
+    if written.is_err() {
+        // Half a file would take room where there may be none left; the error is what matters.
+        let _ = fs::remove_file(&aside);
+    }
+    written.and_then(|()| sync_directory_of(path))
 }
 
-/// Makes a rename last. Where directories cannot be opened (Windows), renaming is all there is.
-fn sync_directory(dir: &Path) -> Result<()> {
+fn write_aside(aside: &Path, content: &[u8]) -> Result<()> {
+    let mut file = File::create(aside).map_err(io(aside))?;
+    file.write_all(content).map_err(io(aside))?;
+    file.sync_all().map_err(io(aside))
+}
+
+/// Makes the name of a file last. Where directories cannot be opened (Windows), renaming is all there is.
+fn sync_directory_of(path: &Path) -> Result<()> {
     if cfg!(unix) {
-        File::open(dir).and_then(|d| d.sync_all()).map_err(io(dir))?;
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let dir = dir.unwrap_or(Path::new("."));
+        File::open(dir).and_then(|d| d.sync_all()).map_err(io(path))?;
     }
     Ok(())
 }

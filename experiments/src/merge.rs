@@ -32,17 +32,15 @@ pub struct Merged {
 /// Puts the results of shards, or of parts of a study, into the new directory `out`.
 ///
 /// The parts may differ in data sets, methods and numbers of repeats. Cells that several of them
-/// have must agree bit for bit, times aside; one that failed gives way to one that did not.
+/// have must agree bit for bit, times aside; one that failed gives way to one that did not. A merge that
+/// was cut off, by a full disk for example, is done again by the same call.
 ///
 /// # Errors
 /// `Data` with a name for parts that are no parts of one study, cells that differ, files that are
-/// not as they were written, an `out` that holds results already.
+/// not as they were written, an `out` that holds other results already.
 pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
     let fail =
         |place: &Path, message: String| Error::Data { place: place.display().to_string(), message };
-    if out.join(stored::FILE).exists() || !journal::files(out)?.is_empty() {
-        return Err(fail(out, "holds results already; choose another --out".into()));
-    }
     let studies: Vec<Stored> =
         parts.iter().map(|p| stored::require_checked(p)).collect::<Result<_>>()?;
     let (Some(first), Some(first_dir)) = (studies.first(), parts.first()) else {
@@ -144,6 +142,9 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
         );
         return Err(fail(out, message));
     }
+    if holds_other(out, &experiment, &first.metrics, &cells)? {
+        return Err(fail(out, "holds results already; choose another --out".into()));
+    }
     let journal = Journal::open(out, &experiment, Who::Alone)?;
     for (identity, file) in &cells {
         journal.put(identity, file)?;
@@ -159,6 +160,26 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
     journal.write_data(&data)?;
     finished(out)?.write_csv(out)?;
     Ok(Merged { cells: cells.len(), shared, mended })
+}
+
+/// Whether `out` holds anything but what this merge writes into it.
+fn holds_other(
+    out: &Path,
+    experiment: &Experiment,
+    metrics: &BTreeMap<String, String>,
+    cells: &BTreeMap<&str, CellFile>,
+) -> Result<bool> {
+    for identity in journal::files(out)? {
+        match journal::read_cell(out, &identity) {
+            Ok(Some(there)) if cells.get(&*identity) == Some(&there) => {}
+            _ => return Ok(true),
+        }
+    }
+    if !out.join(stored::FILE).exists() {
+        return Ok(false);
+    }
+    let same = |there: Stored| there.config == *experiment.resolved() && there.metrics == *metrics;
+    Ok(!stored::read(out).is_ok_and(same))
 }
 
 /// Adds what another part has.

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mustlink::Error;
-use mustlink_experiments::{Experiment, RunOptions};
+use mustlink_experiments::{Experiment, RunOptions, io, write_whole};
 use mustlink_report::{Judgement, Verdict, kept_verdicts, report, verdicts_page};
 
 use crate::failure::Failure;
@@ -102,19 +101,15 @@ fn finished(dir: &Path, text: &mut String) -> Result<(), Failure> {
 /// Keeps the verdicts of results directories in `dir`, and writes the table of all that are there.
 fn save(results: &[PathBuf], dir: &Path) -> Result<(), Failure> {
     let folder = dir.join("verdicts");
-    let io = |place: &Path| {
-        let place = place.display().to_string();
-        move |e: std::io::Error| Error::Data { place, message: e.to_string() }
-    };
     std::fs::create_dir_all(&folder).map_err(io(&folder))?;
     for from in results {
         let name = Experiment::from_directory(from)?.head.name;
         let to = folder.join(format!("{name}.csv"));
         let kept = kept_verdicts(from, dir)?;
-        std::fs::write(&to, kept).map_err(io(&to))?;
+        write_whole(&to, ".part", &kept)?;
     }
     let page = dir.join("README.md");
-    std::fs::write(&page, verdicts_page(dir)?).map_err(io(&page))?;
+    write_whole(&page, ".part", verdicts_page(dir)?.as_bytes())?;
     term::tell(&format!("written: {}", page.display()));
     Ok(())
 }

@@ -59,3 +59,41 @@ fn a_ledger_of_another_selection_is_refused() {
     );
     assert!(done.err.ends_with("3 constraints; the oracle answers no more\n"), "{}", done.err);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_lock_is_taken_over_from_the_dead_alone() {
+    let bench = Bench::new();
+    // Says who it is and answers nothing, for as long as its owner lives.
+    bench.write(
+        "oracle.sh",
+        "read hello; echo '{\"v\":1,\"type\":\"hello\",\"protocol\":\"pairwise-oracle\"}'\n\
+         read question; touch waits; cat > /dev/null\n",
+    );
+    let select = "select --data iris --k 3 --selector random_pairs --budget 3 --ledger asked.jsonl";
+    let silent = "{type=\"subprocess\",command=[\"sh\",\"oracle.sh\"]}";
+    let mut arguments: Vec<&str> = select.split(' ').collect();
+    arguments.extend(["--oracle", silent]);
+    let mut command = bench.command(&arguments);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut owner = command.spawn().expect("it starts");
+    while !bench.path("waits").exists() {
+        assert_eq!(owner.try_wait().expect("a state"), None, "it is over too soon");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let process = owner.id();
+    let before = bench.read("asked.jsonl");
+    bench.run(select).failed(
+        3,
+        &format!(
+            "error: asked.jsonl: is being written by process {process} 0; wait for it, or end it\n"
+        ),
+    );
+    assert_eq!(bench.read("asked.jsonl"), before);
+    owner.kill().expect("SIGKILL");
+    owner.wait().expect("is gone");
+    let next = bench.run(&format!("{select} --out pairs.csv"));
+    assert_eq!((next.status, told(&bench)), (0, 3), "{}", next.err);
+    let said = format!("taken over from process {process}, which ended without closing it");
+    assert!(next.err.contains(&said), "{}", next.err);
+}

@@ -5,6 +5,7 @@ mod bad_input;
 mod catalogue;
 mod consensus;
 mod experiments;
+mod faults;
 mod kill;
 mod label;
 mod ledger;

@@ -102,7 +102,7 @@ impl Bench {
     }
 }
 
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let mut out = vec![String::new()];
     let mut quoted = false;
     for c in line.chars() {

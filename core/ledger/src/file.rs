@@ -105,7 +105,7 @@ impl Ledger {
                 ledger.header = Header { ids: ledger.header.ids.take(), ..then };
             }
             None => {
-                ledger.write(&Line::Header(ledger.header.clone()))?;
+                ledger.write(&[Line::Header(ledger.header.clone())])?;
                 ledger.sync_directory()?;
             }
         }
@@ -145,7 +145,7 @@ impl Ledger {
         if query.is_none_or(|q| q.answer.is_none() || q.retracted) {
             return Err(Error::Oracle(format!("{} has no reply to take back", Id(id))));
         }
-        self.append(Line::Retracted(Retracted { id: Id(id), by: by.map(Into::into) }))?;
+        self.append(&[Line::Retracted(Retracted { id: Id(id), by: by.map(Into::into) })])?;
         self.rewind();
         Ok(())
     }
@@ -156,8 +156,8 @@ impl Ledger {
     /// are told, not stated.
     ///
     /// # Errors
-    /// `Data` for a pair that has its reply or is being asked, and when a line cannot be written; those
-    /// before it stay.
+    /// `Data` for a pair that has its reply or is being asked; those before it stay. `Data` when they
+    /// cannot be written; then none stays.
     pub fn state(
         &mut self,
         purpose: &str,
@@ -166,10 +166,12 @@ impl Ledger {
     ) -> Result<()> {
         let first = self.next_id();
         let with = Id(with.unwrap_or(first));
-        for (id, ((subject, reference), answer)) in (first..).zip(statements) {
+        let stated = (first..).zip(statements).map(|(id, ((subject, reference), answer))| {
             let (asked, answer) = (self.asked(id, *subject, *reference, purpose), answer.clone());
-            self.append(Line::Stated(Stated { asked, answer, with }))?;
-        }
+            Line::Stated(Stated { asked, answer, with })
+        });
+        let stated: Vec<Line> = stated.collect();
+        self.append(&stated)?;
         self.rewind();
         Ok(())
     }
@@ -209,7 +211,7 @@ impl Ledger {
         let answer = self.state.queries[&id].answer.clone();
         if let Some(answer) = &answer {
             let served = Answer { cost: 0.0, ..Answer::of(answer.reply) };
-            self.append(Line::Told(told(id, &served, true)))?;
+            self.append(&[Line::Told(told(id, &served, true))])?;
         }
         self.cursor = self.state.tape.len();
         Ok((id, answer))
@@ -226,21 +228,33 @@ impl Ledger {
         bad(&self.path, at, message)
     }
 
-    fn append(&mut self, line: Line) -> Result<()> {
-        let at = self.lines + 1;
-        self.state.take(at, line.clone()).map_err(|m| bad(&self.path, at, m))?;
-        self.write(&line)
+    /// These lines up to one that cannot follow those before it, which is the error.
+    fn append(&mut self, lines: &[Line]) -> Result<()> {
+        let (mut taken, mut refused) = (0, Ok(()));
+        for line in lines {
+            let at = self.lines + 1 + taken;
+            if let Err(message) = self.state.take(at, line.clone()) {
+                refused = Err(bad(&self.path, at, message));
+                break;
+            }
+            taken += 1;
+        }
+        self.write(&lines[..taken])?;
+        refused
     }
 
-    /// One line with one call; the disk has it afterwards, as `durability` says.
-    fn write(&mut self, line: &Line) -> Result<()> {
+    /// Lines with one call, all or none of them; the disk has them afterwards, as `durability` says.
+    fn write(&mut self, lines: &[Line]) -> Result<()> {
         if self.broken {
             return Err(bad(&self.path, 0, "cannot be written after an earlier failure"));
         }
         let failed = |e: String| bad(&self.path, self.lines + 1, e);
-        let mut text = serde_json::to_string(&Versioned { v: VERSION, line })
-            .map_err(|e| failed(e.to_string()))?;
-        text.push('\n');
+        let mut text = String::new();
+        for line in lines {
+            let versioned = Versioned { v: VERSION, line };
+            text += &serde_json::to_string(&versioned).map_err(|e| failed(e.to_string()))?;
+            text.push('\n');
+        }
         if let Err(e) = self.file.write_all(text.as_bytes()) {
             self.broken = true;
             // Half a line would make the next one unreadable.
@@ -249,8 +263,8 @@ impl Ledger {
             return Err(failed(format!("{e}{}", also.unwrap_or_default())));
         }
         self.length += text.len() as u64;
-        self.lines += 1;
-        self.unsynced += 1;
+        self.lines += lines.len();
+        self.unsynced += lines.len();
         match self.durability {
             Durability::Every => self.sync(),
             Durability::Batch(lines) if self.unsynced >= lines => self.sync(),
@@ -271,7 +285,7 @@ impl Ledger {
         if cfg!(unix) && self.durability != Durability::None {
             let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new("."));
-            File::open(folder).and_then(|d| d.sync_all()).map_err(io(folder))?;
+            File::open(folder).and_then(|d| d.sync_all()).map_err(io(&self.path))?;
         }
         Ok(())
     }
@@ -325,17 +339,17 @@ impl Record for Ledger {
             return Ok((id, self.state.queries[&id].answer.clone()));
         }
         if let Some(&id) = self.state.by_pair.get(&pair) {
-            self.append(asked(id))?;
+            self.append(&[asked(id)])?;
             return self.serve(id);
         }
         let id = self.next_id();
-        self.append(asked(id))?;
+        self.append(&[asked(id)])?;
         self.cursor = self.state.tape.len();
         Ok((id, None))
     }
 
     fn tell(&mut self, id: QueryId, answer: &Answer) -> Result<()> {
-        self.append(Line::Told(told(id, answer, false)))?;
+        self.append(&[Line::Told(told(id, answer, false))])?;
         self.cursor = self.state.tape.len();
         Ok(())
     }
@@ -345,7 +359,7 @@ impl Record for Ledger {
         match self.state.tape.get(self.cursor) {
             Some((_, then)) if *then == line => {}
             Some((at, then)) => return Err(self.differs(*at, then, &line)),
-            None => self.append(line)?,
+            None => self.append(&[line])?,
         }
         self.cursor += 1;
         Ok(())
@@ -360,7 +374,7 @@ impl Record for Ledger {
         if let Some(reason) = reason
             && self.state.closed.as_deref() != Some(reason)
         {
-            self.append(Line::Closed(Closed { reason: reason.into() }))?;
+            self.append(&[Line::Closed(Closed { reason: reason.into() })])?;
         }
         self.sync()
     }
@@ -410,10 +424,9 @@ impl Lock {
                 file.set_len(0).map_err(io(&path))?;
                 file.seek(SeekFrom::Start(0)).map_err(io(&path))?;
             }
-            writeln!(file, "{} {}", std::process::id(), nonce()).map_err(io(&path))?;
-            file.seek(SeekFrom::Start(0)).map_err(io(&path))?;
-            let mut own = String::new();
-            file.read_to_string(&mut own).map_err(io(&path))?;
+            // With one call, so that nobody reads half of a number.
+            let own = format!("{} {}\n", std::process::id(), nonce());
+            file.write_all(own.as_bytes()).map_err(io(&path))?;
             let lost = match std::fs::read_to_string(&path) {
                 Ok(there) => there != own,
                 // Some systems forbid reading a locked file.

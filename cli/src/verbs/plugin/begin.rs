@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mustlink::Error;
 use mustlink::registry::Catalogue;
+use mustlink_experiments::{io, write_whole};
 
 use super::checkout::Source;
 use super::templates::Template;
@@ -44,9 +45,13 @@ pub(crate) fn run(new: &New) -> Result<u8, Failure> {
     if dir.exists() {
         return Err(Failure::usage(format!("--dir: {} is there already", dir.display())));
     }
-    for (name, text) in files(&new.name, new.role, &source)? {
-        write(&dir.join(&name), &text)?;
+    let files = files(&new.name, new.role, &source)?;
+    let written = files.iter().try_for_each(|(name, text)| write(&dir.join(name), text));
+    if written.is_err() {
+        // Half a crate would refuse the same command.
+        let _ = std::fs::remove_dir_all(&dir);
     }
+    written?;
     term::tell(&format!(
         "in {}: cargo test tries the laws; cargo run --features program -- describe {} shows the plugin",
         dir.display(),
@@ -78,9 +83,8 @@ fn in_tree(new: &New, source: &Source) -> Result<u8, Failure> {
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    folder
-        .and_then(|()| std::fs::write(path, text))
-        .map_err(|e| Error::Data { place: path.display().to_string(), message: e.to_string() })?;
+    folder.map_err(io(path))?;
+    write_whole(path, ".part", text.as_bytes())?;
     term::print(&path.display().to_string())
 }
 
