@@ -113,8 +113,9 @@ fn declared(value: &Value, shape: &Shape) -> Option<f64> {
 /// members on the way down. Good enough to start long cells first.
 fn effort(value: &Value, shape: &Shape) -> f64 {
     const SWEEPS: f64 = 20.0;
-    /// What a sweep does beside multiplying and adding: memory, bounds, constraints.
-    const BESIDE: f64 = 4.0;
+    /// What a sweep costs for each multiplying and adding: kernels do several at once, and there are memory, bounds and
+    /// constraints beside.
+    const SWEPT: f64 = 0.25;
     /// Making and scoring one clustering of however few objects.
     const AT_LEAST: f64 = 3e5;
     /// Per pair of objects: what is propagated grows with these, and is read in every sweep.
@@ -132,7 +133,7 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
     let own = match d.role {
         Role::BaseClusterer => match (declared(value, shape), inner == 0.0) {
             (Some(operations), _) => AT_LEAST + operations,
-            (None, true) => AT_LEAST + entries * k * SWEEPS * BESIDE,
+            (None, true) => AT_LEAST + entries * k * SWEEPS * SWEPT,
             (None, false) => entries,
         },
         Role::ConstraintPropagator => (n * n * PROPAGATED).min(1e10),
