@@ -59,9 +59,9 @@ fn transforms_see_the_pairs_of_groups() {
                 run::transform(std::slice::from_ref(&plugin), &problem, &fixtures::context(1));
             made.map(|made| made.problem.data.to_dense()).map_err(|e| e.to_string())
         };
-        let seen_so = made(&grouped);
-        seen += usize::from(seen_so.is_ok());
-        assert_eq!(seen_so, made(&listed), "{tag}");
+        let grouped_gives = made(&grouped);
+        seen += usize::from(grouped_gives.is_ok());
+        assert_eq!(grouped_gives, made(&listed), "{tag}");
     }
     assert!(seen > 2, "{seen} transforms that read constraints");
 }
@@ -90,9 +90,9 @@ fn consensus_functions_see_the_pairs_of_groups() {
             let made = run::combine(&*plugin, &ensemble, &problem, &fixtures::context(1));
             made.map(|run| run.clustering.labels).map_err(|e| e.to_string())
         };
-        let seen_so = made(&grouped);
-        seen += usize::from(seen_so.is_ok());
-        assert_eq!(seen_so, made(&listed), "{tag}");
+        let grouped_gives = made(&grouped);
+        seen += usize::from(grouped_gives.is_ok());
+        assert_eq!(grouped_gives, made(&listed), "{tag}");
     }
     assert!(seen > 3, "{seen} consensus functions that read constraints");
 }
