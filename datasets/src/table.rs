@@ -27,7 +27,30 @@ struct Part {
     ids: Vec<(u64, String)>,
     display: Vec<String>,
     shown: Vec<Vec<String>>,
-    odd: Vec<Odd>,
+    gaps: Gaps,
+    words: Vec<Odd>,
+}
+
+/// Missing values: how many each feature has, and where the first ones are. A file may hold millions.
+#[derive(Default)]
+struct Gaps {
+    of: Vec<usize>,
+    first: Vec<Odd>,
+}
+
+impl Gaps {
+    fn add(&mut self, feature: usize, many: usize) {
+        self.of.resize(self.of.len().max(feature + 1), 0);
+        self.of[feature] += many;
+    }
+
+    fn of(&self, feature: usize) -> usize {
+        self.of.get(feature).copied().unwrap_or(0)
+    }
+
+    fn len(&self) -> usize {
+        self.of.iter().sum()
+    }
 }
 
 /// A feature without a number.
@@ -35,8 +58,8 @@ struct Odd {
     row: usize,
     line: u64,
     feature: usize,
-    /// What stands there; nothing where the value is missing.
-    word: Option<String>,
+    /// What stands there; empty where the value is missing.
+    word: String,
 }
 
 /// How cells are read.
@@ -84,12 +107,15 @@ impl Part {
                 cells.number(cell).filter(|_| cells.missing.is_empty() || !cells.is_missing(cell));
             match number {
                 Some(v) if v.is_finite() => self.values.push(v),
-                _ if cells.is_missing(cell) => self.odd(line, feature, None),
+                _ if cells.is_missing(cell) => self.gap(line, feature),
                 Some(_) => {
                     let place = format!("{place}, line {line}, column \"{}\"", header[c]);
                     return Err(bad(place, format!("{cell} is not a finite number")));
                 }
-                None => self.odd(line, feature, Some(cell.into())),
+                None => {
+                    self.values.push(f64::NAN);
+                    self.words.push(Odd { row: self.rows, line, feature, word: cell.into() });
+                }
             }
         }
         if let Some(c) = roles.class {
@@ -115,14 +141,17 @@ impl Part {
         Ok(())
     }
 
-    fn odd(&mut self, line: u64, feature: usize, word: Option<String>) {
+    fn gap(&mut self, line: u64, feature: usize) {
         self.values.push(f64::NAN);
-        self.odd.push(Odd { row: self.rows, line, feature, word });
+        self.gaps.add(feature, 1);
+        if self.gaps.first.len() <= SHOWN {
+            self.gaps.first.push(Odd { row: self.rows, line, feature, word: String::new() });
+        }
     }
 
     /// This and then `next`.
     fn append(&mut self, mut next: Part) {
-        next.odd.iter_mut().for_each(|odd| odd.row += self.rows);
+        next.words.iter_mut().for_each(|odd| odd.row += self.rows);
         self.rows += next.rows;
         self.values.append(&mut next.values);
         self.classes.append(&mut next.classes);
@@ -132,7 +161,14 @@ impl Part {
         self.display.append(&mut next.display);
         self.shown.resize_with(next.shown.len().max(self.shown.len()), Vec::new);
         self.shown.iter_mut().zip(&mut next.shown).for_each(|(own, more)| own.append(more));
-        self.odd.append(&mut next.odd);
+        self.words.append(&mut next.words);
+        next.gaps
+            .of
+            .into_iter()
+            .enumerate()
+            .for_each(|(feature, many)| self.gaps.add(feature, many));
+        let room = (SHOWN + 1).saturating_sub(self.gaps.first.len());
+        self.gaps.first.extend(next.gaps.first.into_iter().take(room));
     }
 }
 
@@ -164,7 +200,7 @@ pub(crate) fn read(
     all.values.shrink_to_fit();
     let (n, d) = (all.rows, roles.features.len());
     let mut x = Array2::from_shape_vec((n, d), all.values).expect("n times d values");
-    let words = words(&mut x, &all.odd);
+    let words = words(&mut x, &all.words);
     let data = Data::table(x, words)?;
     let value = |i: usize, s: usize| match data.row(i) {
         Row::Dense(x) => x[s],
@@ -172,7 +208,7 @@ pub(crate) fn read(
     };
     roles.judge(&header, n, Some(&value), &place)?;
     let notes = roles.possible_classes(&header, n, &value);
-    let incomplete = incomplete(&all.odd, n, &roles, &header, separator, &place);
+    let incomplete = incomplete(&all.gaps, &all.words, n, &roles, &header, separator, &place);
     let classes = roles.class.map(|c| classes_of(&all.classes, &header[c], &place)).transpose()?;
     let known = roles.known.map(|c| classes_of(&all.known, &header[c], &place)).transpose()?;
     let named = |cell: &'_ String| -> bool { !cells.is_missing(cell) };
@@ -192,7 +228,7 @@ pub(crate) fn read(
         id: roles.id.map(called),
         class: roles.class.map(called),
         ignored: roles.ignored.iter().copied().map(called).collect(),
-        missing: all.odd.iter().filter(|odd| odd.word.is_none()).count(),
+        missing: all.gaps.len(),
         separator: Some(separator).filter(|&s| s != ','),
         notes,
         incomplete,
@@ -242,12 +278,10 @@ pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
 }
 
 /// The words of each column that has any: cells become places in the list, numbers among words words.
-fn words(x: &mut Array2<f64>, odd: &[Odd]) -> Vec<Option<Words>> {
+fn words(x: &mut Array2<f64>, words: &[Odd]) -> Vec<Option<Words>> {
     let mut cells: Vec<HashMap<usize, &str>> = vec![HashMap::new(); x.ncols()];
-    for odd in odd {
-        if let Some(word) = &odd.word {
-            cells[odd.feature].insert(odd.row, word);
-        }
+    for odd in words {
+        cells[odd.feature].insert(odd.row, &odd.word);
     }
     let mut lists = vec![None; x.ncols()];
     for (s, cells) in cells.iter().enumerate().filter(|(_, cells)| !cells.is_empty()) {
@@ -272,7 +306,8 @@ fn words(x: &mut Array2<f64>, odd: &[Odd]) -> Vec<Option<Words>> {
 
 /// What stands between the file and numbers, with the first places and the ways out.
 fn incomplete(
-    odd: &[Odd],
+    gaps: &Gaps,
+    words: &[Odd],
     rows: usize,
     roles: &Roles,
     header: &[String],
@@ -282,7 +317,8 @@ fn incomplete(
     let column = |odd: &Odd| header[roles.features[odd.feature]].as_str();
     let shown = |of: &[&Odd]| -> String {
         let place = |odd: &&Odd| {
-            let word = odd.word.as_ref().map(|word| format!(" (\"{word}\")")).unwrap_or_default();
+            let missing = odd.word.is_empty();
+            let word = if missing { String::new() } else { format!(" (\"{}\")", odd.word) };
             format!("line {}, column \"{}\"{word}", odd.line, column(odd))
         };
         let mut text: Vec<String> = of.iter().take(SHOWN).map(place).collect();
@@ -291,12 +327,13 @@ fn incomplete(
         }
         text.join("; ")
     };
-    let (gaps, words): (Vec<&Odd>, Vec<&Odd>) = odd.iter().partition(|odd| odd.word.is_none());
+    let words: Vec<&Odd> = words.iter().collect();
+    let first: Vec<&Odd> = gaps.first.iter().collect();
     let mut told = Vec::new();
     match gaps.len() {
         0 => {}
-        1 => told.push(format!("1 value is missing: {}", shown(&gaps))),
-        many => told.push(format!("{many} values are missing: {}", shown(&gaps))),
+        1 => told.push(format!("1 value is missing: {}", shown(&first))),
+        many => told.push(format!("{many} values are missing: {}", shown(&first))),
     }
     if !words.is_empty() {
         let many = match words.len() {
@@ -309,10 +346,10 @@ fn incomplete(
         return None;
     }
     let mut ways = Vec::new();
-    let of = |kind: &[&Odd], feature: usize| kind.iter().filter(|o| o.feature == feature).count();
+    let of = |words: &[&Odd], feature: usize| words.iter().filter(|o| o.feature == feature).count();
     // A column that is mostly empty is what somebody knows of some objects, not a measurement.
     let sparse: Vec<&str> = (0..roles.features.len())
-        .filter(|&f| 2 * of(&gaps, f) > rows)
+        .filter(|&f| 2 * gaps.of(f) > rows)
         .map(|f| header[roles.features[f]].as_str())
         .collect();
     if let Some(name) = sparse.first() {
@@ -321,21 +358,22 @@ fn incomplete(
              use left out by --ignore {name}"
         ));
     }
-    let fits = |odd: &&Odd| !sparse.contains(&column(odd)) || of(&words, odd.feature) == 0;
-    if gaps.iter().any(fits) {
+    let name = |feature: usize| header[roles.features[feature]].as_str();
+    let fits = |f: usize| gaps.of(f) > 0 && (!sparse.contains(&name(f)) || of(&words, f) == 0);
+    if (0..roles.features.len()).any(fits) {
         ways.push("fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into());
     }
     let comma = |odd: &&Odd| {
-        let text = odd.word.as_deref().unwrap_or_default();
+        let text = &odd.word;
         let number = text.replacen(',', ".", 1).parse::<f64>().is_ok();
         separator != ',' && text.contains(',') && number
     };
     // Whole columns of them: as words they would become columns of 0 and 1.
     let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
-    let thousands = |odd: &&Odd| grouped_by_points(odd.word.as_deref().unwrap_or_default());
+    let thousands = |odd: &&Odd| grouped_by_points(&odd.word);
     let (grouped, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(thousands);
     if let Some(first) = grouped.first() {
-        let word = first.word.as_deref().unwrap_or_default();
+        let word = &first.word;
         ways.push(format!(
             "points between thousands are not read: write {word} as {}, in every cell of the column",
             word.replace('.', "")

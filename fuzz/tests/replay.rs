@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::sync::Mutex;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use mustlink_fuzz::{Mutants, TARGETS, Target, Watch, find, kept};
 use peak_alloc::PeakAlloc;
 
@@ -59,6 +61,21 @@ macro_rules! targets {
 targets! {
     experiment method set keys model table packed matrix npy manifest constraints answers partitions labels ledger
     results oracle external reply request
+}
+
+/// 6 KB that unpack to 1.5 million rows of two missing cells each: 431 MiB, when each was listed. It is no file, because
+/// others would be made of it that are larger still.
+#[test]
+fn missing_cells_are_counted() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(b"x,y,z\n").expect("memory");
+    packed.write_all(&b",,0\n".repeat(1_500_000)).expect("memory");
+    let mut harness = (find("packed").expect("a target").prepare)();
+    let broken = Watch::new(&MEMORY).run(&mut *harness, &packed.finish().expect("memory")).broken;
+    drop(harness);
+    let _ = std::panic::take_hook();
+    assert!(broken.is_none(), "{}", broken.expect("some"));
 }
 
 /// The target that `MUSTLINK_FUZZ_TARGET` names, under an engine that follows coverage: see the README. Its seeds
