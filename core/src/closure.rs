@@ -13,7 +13,7 @@ pub use crate::colours::Feasibility;
 use crate::colours::colours;
 use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::error::{Error, Result};
-use crate::groups::{pairs_among, sets_of, share};
+use crate::groups::{pairs_among, share};
 use crate::lists::Lists;
 use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
@@ -181,7 +181,7 @@ impl Closure {
         }
         let cliques = cliques(&constraints, &component, &mut conflicts)?;
         let held = if cliques.is_empty() { 0 } else { parts };
-        let cliques_of = sets_of(held, cliques.iter().map(Vec::as_slice));
+        let cliques_of = Lists::sets_of(held, cliques.iter().map(Vec::as_slice));
         let mut closure = Closure {
             n,
             constraints,
@@ -291,6 +291,11 @@ impl Closure {
         &self.conflicts
     }
 
+    /// The cannot-links inside a component, those of groups among them.
+    pub fn contradictions(&self) -> impl Iterator<Item = Constraint> + '_ {
+        self.conflicts.iter().map(|&at| self.constraints.pair(at))
+    }
+
     /// Constraints removed by `on_conflict`.
     pub fn dropped(&self) -> &[Constraint] {
         &self.dropped
@@ -350,9 +355,7 @@ impl Closure {
     /// Components with an object that occurs in any constraint, in order of smallest member.
     pub fn chunklets(&self) -> Vec<usize> {
         let mut touched = vec![false; self.components()];
-        let listed = self.constraints.listed().iter().flat_map(|c| [c.i, c.j]);
-        let grouped = self.constraints.groups().iter().flat_map(|g| g.members.iter().copied());
-        listed.chain(grouped).for_each(|i| touched[self.component(i as usize)] = true);
+        self.constraints.objects().into_iter().for_each(|i| touched[self.component(i)] = true);
         (0..self.components()).filter(|&p| touched[p]).collect()
     }
 
@@ -374,12 +377,15 @@ impl Closure {
         (must, listed + self.countable_cliques().iter().map(across).sum::<u64>())
     }
 
-    /// Edges and cliques of which none says what another says.
-    fn countable_edges(&self) -> &Lists {
+    /// The components apart from each, without what [`Closure::countable_cliques`] says: what counts over
+    /// both meets every pair of components once.
+    pub fn countable_edges(&self) -> &Lists {
         if self.tangled { self.all_edges() } else { &self.edges }
     }
 
-    fn countable_cliques(&self) -> &[Vec<u32>] {
+    /// The cliques that share no pair of components with each other, nor with the listed edges; none where
+    /// any two do, then all their pairs are edges.
+    pub fn countable_cliques(&self) -> &[Vec<u32>] {
         if self.tangled { &[] } else { &self.cliques }
     }
 
@@ -417,9 +423,7 @@ impl Closure {
             let other = &counts[&q];
             cannot += counts[&p].iter().map(|(l, c)| c * other.get(l).unwrap_or(&0)).sum::<u64>();
         }
-        for &at in &self.conflicts {
-            cannot += u64::from(self.constraints.pair_at(at).0.is_violated(labels));
-        }
+        cannot += self.contradictions().filter(|c| c.is_violated(labels)).count() as u64;
         (must, cannot)
     }
 
@@ -472,7 +476,7 @@ impl Closure {
                 }
             }
         }
-        out.extend(self.conflicts.iter().map(|&at| self.constraints.pair_at(at).0));
+        out.extend(self.contradictions());
         out[start..].sort_by_key(|c| (c.i, c.j));
         Ok(out)
     }

@@ -187,12 +187,20 @@ impl Constraints {
         Ok(Constraints { listed, groups, neighbourhoods, trivial, summed, ..Default::default() })
     }
 
-    /// The same with the pairs of groups one by one, for `what` takes pairs alone.
+    /// Refuses groups of too many pairs, for `what` takes pairs alone.
     ///
     /// # Errors
     /// `TooManyGroupPairs` for more than [`MAX_GROUP_PAIRS`].
+    pub fn check_group_pairs(&self, what: &str) -> Result<()> {
+        groups::within_limit(what, self.grouped_pairs())
+    }
+
+    /// The same with the pairs of groups one by one, for `what` takes pairs alone.
+    ///
+    /// # Errors
+    /// As [`Constraints::check_group_pairs`].
     pub fn in_pairs(&self, what: &str) -> Result<Self> {
-        groups::within_limit(what, self.grouped_pairs())?;
+        self.check_group_pairs(what)?;
         let (listed, neighbourhoods) = (self.pairs().to_vec(), self.neighbourhoods.clone());
         let &Constraints { trivial, summed, .. } = self;
         Ok(Constraints { listed, neighbourhoods, trivial, summed, ..Default::default() })
@@ -252,6 +260,28 @@ impl Constraints {
     /// Statements whose weight was added to that of an earlier one about the same pair.
     pub fn summed(&self) -> usize {
         self.summed
+    }
+
+    /// Whether any is marked hard.
+    pub fn any_hard(&self) -> bool {
+        let hard = Some(Strength::Hard);
+        self.listed.iter().any(|c| c.strength == hard)
+            || self.groups.iter().any(|group| group.strength == hard)
+    }
+
+    /// The pair at a place in [`Constraints::pairs`], which are not listed for it.
+    pub fn pair(&self, at: usize) -> Constraint {
+        self.pair_at(at).0
+    }
+
+    /// The objects of which anything is said, ascending.
+    pub fn objects(&self) -> Vec<usize> {
+        let listed = self.listed.iter().flat_map(|c| [c.i, c.j]);
+        let grouped = self.groups.iter().flat_map(|group| group.members.iter().copied());
+        let mut objects: Vec<usize> = listed.chain(grouped).map(|i| i as usize).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        objects
     }
 
     /// Number of pairs.

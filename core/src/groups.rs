@@ -142,11 +142,6 @@ pub(crate) fn share(a: &[u32], b: &[u32]) -> bool {
     few.iter().any(|x| many.binary_search(x).is_ok())
 }
 
-/// For each of `n` things the sets it is in, ascending.
-pub(crate) fn sets_of<'a>(n: usize, sets: impl Iterator<Item = &'a [u32]> + Clone) -> Lists {
-    Lists::new(n, sets.zip(0..).flat_map(|(members, set)| members.iter().map(move |&x| (x, set))))
-}
-
 /// Groups no two of which share a pair, and the pairs of the others.
 fn parted(n: usize, groups: Vec<Group>) -> Result<(Vec<Group>, Vec<Constraint>)> {
     let (mut kept, mut listed): (Vec<Group>, Vec<Constraint>) = Default::default();
@@ -185,7 +180,8 @@ pub(crate) fn canonical(
 ) -> Result<(Vec<Constraint>, Vec<Group>)> {
     let (kept, more) = parted(n, groups)?;
     pairs.extend(more);
-    let of = sets_of(if kept.is_empty() { 0 } else { n }, kept.iter().map(|g| &g.members[..]));
+    let held = if kept.is_empty() { 0 } else { n };
+    let of = Lists::sets_of(held, kept.iter().map(|g| &g.members[..]));
     // No two groups share a pair: the first that is met is the only one.
     let around = |c: &Constraint| {
         let (a, b) = (of.of(c.i as usize), of.of(c.j as usize));

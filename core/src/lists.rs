@@ -47,6 +47,12 @@ impl Lists {
         lists
     }
 
+    /// For each of `0..n` the sets it is in, ascending.
+    pub fn sets_of<'a>(n: usize, sets: impl Iterator<Item = &'a [u32]> + Clone) -> Self {
+        let members = |(set, number): (&'a [u32], u32)| set.iter().map(move |&x| (x, number));
+        Lists::new(n, sets.zip(0..).flat_map(members))
+    }
+
     /// Number of lists.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
@@ -68,7 +74,7 @@ impl Lists {
     }
 
     /// The list of `x`; empty where there is none.
-    pub(crate) fn of(&self, x: usize) -> &[u32] {
+    pub fn of(&self, x: usize) -> &[u32] {
         match self.starts.get(x..x + 2) {
             Some(ends) => &self.items[ends[0]..ends[1]],
             None => &[],

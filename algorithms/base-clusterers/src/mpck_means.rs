@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use mustlink_core::clustering::partition_hash;
 use mustlink_core::prelude::*;
+use mustlink_kernels::constrained::constraint_groups::Entail;
 use mustlink_kernels::constrained::distance_costs::MetricPenalties;
 use mustlink_kernels::constrained::icm::visit;
 use mustlink_kernels::constrained::mahalanobis::{Metric, Singular};
@@ -139,6 +140,8 @@ impl BaseClusterer for MpckMeans {
             accepts,
             needs_k: self.k.is_none(),
             reads_constraints: true,
+            reads_groups: self.rules.entail == Entail::Full
+                && self.max_pair() != MaxPair::FarthestCl,
             soft_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
@@ -345,7 +348,6 @@ mod tests {
     use crate::kmeans::KMeans;
     use crate::pck_means::PckMeans;
     use mustlink_core::closure::EntailedWeight;
-    use mustlink_kernels::constrained::constraint_groups::Entail;
     use mustlink_kernels::constrained::icm::Order;
     use mustlink_kernels::kmeans::lloyd::Empty;
     use mustlink_laws::fixtures;

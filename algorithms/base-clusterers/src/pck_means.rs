@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::constrained::constraint_groups::ConstraintGroups;
+use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
 use mustlink_kernels::constrained::icm::{PairwiseTerm, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{
     PenalisedKMeans, PenaltyOptions, SoftOptions, SoftRules, clustering, distances, fitted_weight,
@@ -29,7 +29,7 @@ use ndarray::Array2;
 /// closure must be expanded.
 /// # Cost and randomness
 /// O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
-/// expanded while all constraints of a kind weigh the same. Random: the order of visits, and the
+/// expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Random: the order of visits, and the
 /// start where neighbourhoods do not settle it.
 /// # References
 /// [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted
@@ -79,6 +79,7 @@ impl BaseClusterer for PckMeans {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             reads_constraints: true,
+            reads_groups: self.rules.entail == Entail::Full,
             soft_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
@@ -174,7 +175,6 @@ mod tests {
     use super::*;
     use crate::kmeans::KMeans;
     use mustlink_core::closure::EntailedWeight;
-    use mustlink_kernels::constrained::constraint_groups::Entail;
     use mustlink_kernels::constrained::icm::Order;
     use mustlink_kernels::constrained::neighbourhood_seeding::{FewerThanK, MoreThanK};
     use mustlink_kernels::constrained::penalised_kmeans::SoftInit;

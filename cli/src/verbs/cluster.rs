@@ -115,9 +115,8 @@ struct Scored {
 impl Scored {
     fn new(labels: &[u32], classes: &Classes, constraints: &Constraints) -> Result<Scored> {
         let mut told = vec![false; labels.len()];
-        let ends = constraints.pairs().iter().flat_map(|c| [c.i, c.j]);
-        let named = constraints.neighbourhoods().iter().flatten().copied();
-        ends.chain(named).for_each(|i| told[i as usize] = true);
+        let named = constraints.neighbourhoods().iter().flatten().map(|&i| i as usize);
+        constraints.objects().into_iter().chain(named).for_each(|i| told[i] = true);
         let known = |i: &usize| classes.labels[*i].is_some();
         let with_class = (0..labels.len()).filter(known).count();
         let constrained = (0..labels.len()).filter(known).filter(|&i| told[i]).count();

@@ -1,6 +1,5 @@
 //! Which method would do well on these data with these answers?
 
-use mustlink::constraints::Strength;
 use mustlink::{DataKind, Shape};
 use mustlink_experiments::{Recommendation, Recommended, Wanted, recommend};
 use serde::Serialize;
@@ -72,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let job = Job::open(&reading, false)?;
     let given = &job.problem.constraints;
     let answers = args.answers.unwrap_or(given.len());
-    let marked = given.pairs().iter().any(|c| c.strength == Some(Strength::Hard));
+    let marked = given.any_hard();
     let k = job.problem.k.or(job.classes());
     let shape = Shape { k: k.unwrap_or(8), constraints: answers, ..job.problem.shape() };
     let wanted = Wanted {

@@ -98,7 +98,7 @@ impl Projection<'_> {
 
     fn draw(&self, places: &[At], names: [String; 2], ctx: &Context) -> (Chart, Vec<Vec<String>>) {
         let n = places.len();
-        let pairs = self.constraints.pairs();
+        let pairs = self.constraints.len();
         let some = |stream: &str, all: usize, most: usize| {
             let mut some =
                 if all > most { ctx.stream(stream).sample(all, most) } else { (0..all).collect() };
@@ -106,14 +106,14 @@ impl Projection<'_> {
             some
         };
         let shown = some("objects", n, OBJECTS);
-        let drawn = some("constraints", pairs.len(), CONSTRAINTS);
+        let drawn = some("constraints", pairs, CONSTRAINTS);
         let mut note = format!("{} of {n} objects", shown.len());
-        if !pairs.is_empty() {
-            note += &format!(", {} of {} constraints", drawn.len(), pairs.len());
+        if pairs > 0 {
+            note += &format!(", {} of {pairs} constraints", drawn.len());
         }
         let none = String::new;
         let (mut marks, mut rows) = (Vec::new(), Vec::new());
-        for c in drawn.into_iter().map(|at| &pairs[at]) {
+        for c in drawn.into_iter().map(|at| self.constraints.pair(at)) {
             let (i, j) = (c.i as usize, c.j as usize);
             let broken = c.is_violated(self.labels);
             let pen = if broken { Pen::new(RED, 2.0) } else { Pen::new("#777", 0.8) };

@@ -2754,7 +2754,7 @@ class PCKMeans(Clusterer):
     **Cost and randomness**
 
     O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
-    expanded while all constraints of a kind weigh the same. Random: the order of visits, and the
+    expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Random: the order of visits, and the
     start where neighbourhoods do not settle it.
 
     **References**

@@ -1,7 +1,8 @@
 //! Which objects concern each other, by constraints that are given or follow?
 //!
 //! Where the constraints of a kind have one weight, must-link components and which of them are apart
-//! are enough. Other weights, and contradicting cannot-links, use lists of partners.
+//! are enough; those of a group that must all be apart are held as one set. Other weights, and
+//! contradicting cannot-links, use lists of partners.
 //!
 //! Source: [Basu2004] §3 (transitive must-links, entailed cannot-links).
 
@@ -14,6 +15,7 @@ use mustlink_core::Result;
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::{Constraint, Constraints, Kind};
+use mustlink_core::lists::Lists;
 
 /// How far constraints are extended before they cost anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -68,8 +70,12 @@ pub struct ConstraintGroups {
     pub(crate) component: Vec<u32>,
     /// Objects of each component.
     pub(crate) members: Vec<Vec<u32>>,
-    /// Components apart from each component.
+    /// Components apart from each component, without those that a clique holds with it.
     pub(crate) apart: Vec<Vec<u32>>,
+    /// Sets of components of which every two are apart.
+    pub(crate) cliques: Vec<Vec<u32>>,
+    /// The cliques of each component.
+    pub(crate) cliques_of: Lists,
     /// Partners of each object by explicit pairs.
     pub(crate) partners: HashMap<u32, Vec<(u32, f64, Kind)>>,
     pub(crate) explicit: Vec<Constraint>,
@@ -83,9 +89,11 @@ pub struct ConstraintGroups {
 }
 
 /// The one weight of all constraints of a kind, if there is one.
-fn constant(closure: &Closure, kind: Kind) -> Option<f64> {
-    let mut weights =
-        closure.constraints().pairs().iter().filter(|c| c.kind == kind).map(|c| c.weight);
+pub(crate) fn constant(closure: &Closure, kind: Kind) -> Option<f64> {
+    let given = closure.constraints();
+    let listed = given.listed().iter().filter(|c| c.kind == kind).map(|c| c.weight);
+    let groups = given.groups().iter().filter(|_| kind == Kind::CannotLink).map(|g| g.weight);
+    let mut weights = listed.chain(groups);
     let first = weights.next().unwrap_or(1.0);
     weights.all(|w| w == first).then_some(first)
 }
@@ -94,7 +102,8 @@ impl ConstraintGroups {
     /// The pairs of `closure`, with what follows from them; `weight` and `weight_cannot` multiply the constraints' own weights.
     ///
     /// # Errors
-    /// `ClosureTooLarge` when the closure is needed pair by pair and is too large.
+    /// `ClosureTooLarge` when the closure is needed pair by pair and is too large; `TooManyGroupPairs` where
+    /// that needs the pairs of groups.
     pub fn new(
         closure: &Closure,
         weight: f64,
@@ -113,18 +122,22 @@ impl ConstraintGroups {
         let implicit_must = must.is_some() && entail != Entail::Off;
         // Entailed weights of cannot-links depend on those of must-links too.
         let implicit_cannot = must.is_some() && cannot.is_some() && entail != Entail::Off;
+        // Groups stay whole where all follows from components, whatever their size.
+        let whole = implicit_cannot && entail == Entail::Full;
+        if !whole {
+            closure.constraints().check_group_pairs("a method that weighs pairs one by one")?;
+        }
         let large = |i: u32| closure.members(closure.component(i as usize)).len() >= 2;
         let same =
             |c: &Constraint| closure.component(c.i as usize) == closure.component(c.j as usize);
         let mut explicit: Vec<Constraint> = Vec::new();
-        if entail == Entail::Off {
+        if whole {
+            explicit.extend(closure.contradictions());
+        } else if entail == Entail::Off {
             explicit.extend(closure.constraints().pairs());
         } else if implicit_must && implicit_cannot {
-            let lone = |c: &Constraint| {
-                entail == Entail::NeighbourhoodsOnly && !(large(c.i) && large(c.j))
-            };
-            let pairs = closure.constraints().pairs().iter();
-            explicit.extend(pairs.filter(|c| c.kind == Kind::CannotLink && (same(c) || lone(c))));
+            let pairs = closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink);
+            explicit.extend(pairs.filter(|c| same(c) || !(large(c.i) && large(c.j))));
         } else {
             let all = entailed_pairs(closure, entail, k)?.into_iter();
             explicit.extend(all.filter(|c| c.kind == Kind::CannotLink || !implicit_must));
@@ -145,7 +158,7 @@ impl ConstraintGroups {
         let mut apart: Vec<Vec<u32>> = Vec::new();
         let mut place = vec![NONE; closure.components()];
         for p in 0..closure.components() {
-            let has_edges = implicit_cannot && !closure.apart(p).is_empty();
+            let has_edges = implicit_cannot && closure.is_apart(p);
             if (implicit_must && closure.members(p).len() >= 2) || has_edges {
                 place[p] = apart.len() as u32;
                 apart.push(Vec::new());
@@ -153,15 +166,23 @@ impl ConstraintGroups {
                 closure.members(p).iter().for_each(|&i| component[i as usize] = place[p]);
             }
         }
-        if implicit_cannot {
-            for p in (0..closure.components()).filter(|&p| place[p] != NONE) {
-                let here = closure.members(p).len() >= 2;
-                let edges = closure.apart(p).iter().filter(|&&q| {
-                    entail == Entail::Full || (here && closure.members(q as usize).len() >= 2)
-                });
-                apart[place[p] as usize] = edges.map(|&q| place[q as usize]).collect();
-            }
+        let placed = |set: &[u32]| -> Vec<u32> { set.iter().map(|&q| place[q as usize]).collect() };
+        let mut cliques: Vec<Vec<u32>> = Vec::new();
+        for p in (0..closure.components()).filter(|&p| place[p] != NONE && implicit_cannot) {
+            apart[place[p] as usize] = if whole {
+                placed(&closure.countable_edges()[p])
+            } else if closure.members(p).len() >= 2 {
+                let other = |q: &&u32| closure.members(**q as usize).len() >= 2;
+                closure.apart(p).iter().filter(other).map(|&q| place[q as usize]).collect()
+            } else {
+                Vec::new()
+            };
         }
+        if whole {
+            cliques.extend(closure.countable_cliques().iter().map(|clique| placed(clique)));
+        }
+        let held = if cliques.is_empty() { 0 } else { apart.len() };
+        let cliques_of = Lists::sets_of(held, cliques.iter().map(Vec::as_slice));
         let mut partners: HashMap<u32, Vec<(u32, f64, Kind)>> = HashMap::new();
         for c in &explicit {
             partners.entry(c.i).or_default().push((c.j, c.weight, c.kind));
@@ -175,6 +196,8 @@ impl ConstraintGroups {
             component,
             members,
             apart,
+            cliques,
+            cliques_of,
             partners,
             explicit,
             implicit_must,

@@ -3,7 +3,8 @@
 //! A broken must-link costs w·½(‖x_i − x_j‖² under the metrics of both clusters), a broken
 //! cannot-link w̄·(R − ‖x_i − x_j‖²) with R the squared length of the cluster's largest difference.
 //! The closure is never expanded where weights are equal: for each component and cluster the
-//! number of members, Σx and Σ xᵀAx are kept (a *cell*), from which
+//! number of members, Σx and Σ xᵀAx are kept (a *cell*), also for each group whose members must all be
+//! apart, from which
 //! Σ_j ‖x_i − x_j‖² = n·x_iᵀAx_i − 2·(Ax_i)ᵀΣx_j + Σ x_jᵀAx_j. The gradient by A needs the same
 //! sums and no loop over pairs. Other weights, and contradicting cannot-links, use lists of
 //! partners. Positions are taken relative to the mean of the coupled objects, so that large
@@ -35,6 +36,19 @@ struct Cell {
     norms: Vec<f64>,
 }
 
+impl Cell {
+    fn add(&mut self, sign: f64, other: &Cell) {
+        self.count += sign * other.count;
+        self.sum.iter_mut().zip(&other.sum).for_each(|(s, v)| *s += sign * v);
+        self.norms.iter_mut().zip(&other.norms).for_each(|(s, v)| *s += sign * v);
+    }
+}
+
+/// The cell of cluster `label`, if anybody is there.
+fn of_label(cells: &[Cell], label: u32) -> Option<&Cell> {
+    cells.iter().find(|cell| cell.label == label)
+}
+
 /// Violation costs under the current labels and metrics.
 pub struct MetricPenalties {
     links: Arc<ConstraintGroups>,
@@ -53,6 +67,8 @@ pub struct MetricPenalties {
     cells: Vec<Vec<Cell>>,
     /// Cells over all components apart from one, for components with many of those.
     near: Vec<Option<Vec<Cell>>>,
+    /// Cells over all components of each clique.
+    cliques: Vec<Vec<Cell>>,
     scratch: (Vec<f64>, Vec<f64>),
 }
 
@@ -84,6 +100,7 @@ impl MetricPenalties {
             reach: Vec::new(),
             cells: vec![Vec::new(); links.apart.len()],
             near,
+            cliques: vec![Vec::new(); links.cliques.len()],
             scratch: Default::default(),
         }
     }
@@ -101,6 +118,7 @@ impl MetricPenalties {
         self.norms = self.applied.iter().map(norms).collect();
         self.cells.iter_mut().for_each(Vec::clear);
         self.near.iter_mut().flatten().for_each(Vec::clear);
+        self.cliques.iter_mut().for_each(Vec::clear);
         for at in 0..self.links.objects().len() {
             let i = self.links.objects()[at] as usize;
             self.moved(i, NONE, labels[i]);
@@ -114,8 +132,20 @@ impl MetricPenalties {
 
     /// Σ over the objects of a cell of their squared distance to object `at`, under metric `m`.
     fn spread(&self, cell: &Cell, at: usize, m: usize) -> f64 {
-        let cross = inner_product(row(&self.applied[m], at), &cell.sum);
-        (cell.count * self.norms[m][at] - 2.0 * cross + cell.norms[m]).max(0.0)
+        self.spread_without(cell, None, at, m)
+    }
+
+    /// The same for the objects of a cell that are not in another, which is a part of it.
+    fn spread_without(&self, cell: &Cell, part: Option<&Cell>, at: usize, m: usize) -> f64 {
+        let x = row(&self.applied[m], at);
+        let (mut count, mut norm) = (cell.count, cell.norms[m]);
+        let mut cross = inner_product(x, &cell.sum);
+        if let Some(part) = part {
+            count -= part.count;
+            norm -= part.norms[m];
+            cross -= inner_product(x, &part.sum);
+        }
+        (count * self.norms[m][at] - 2.0 * cross + norm).max(0.0)
     }
 
     fn between(&self, at: usize, to: usize, m: usize) -> f64 {
@@ -170,9 +200,7 @@ impl MetricPenalties {
             };
             let mut own = 0.0;
             for cell in cells {
-                total.count += cell.count;
-                total.sum.iter_mut().zip(&cell.sum).for_each(|(t, s)| *t += s);
-                total.norms.iter_mut().zip(&cell.norms).for_each(|(t, s)| *t += s);
+                total.add(1.0, cell);
                 let h = cell.label as usize;
                 let spread = self.spread(cell, at, h);
                 own += spread;
@@ -193,6 +221,17 @@ impl MetricPenalties {
         };
         for cell in near {
             cannot[cell.label as usize] += apart(cell);
+        }
+        for &clique in self.links.cliques_of.of(p) {
+            for cell in &self.cliques[clique as usize] {
+                let own = of_label(cells, cell.label);
+                let others = cell.count - own.map_or(0.0, |own| own.count);
+                if others > 0.0 {
+                    let m = self.of(cell.label);
+                    let spread = self.spread_without(cell, own, at, m);
+                    cannot[cell.label as usize] += self.reach[m] * others - spread;
+                }
+            }
         }
     }
 
@@ -295,21 +334,23 @@ impl MetricPenalties {
         let mut met: Vec<(&Cell, Cell)> = Vec::new();
         for cell in &self.cells[p] {
             let near: Vec<&Cell> = match &self.near[p] {
-                Some(near) => near.iter().filter(|c| c.label == cell.label).collect(),
+                Some(near) => of_label(near, cell.label).into_iter().collect(),
                 None => {
                     let apart = self.links.apart[p].iter();
-                    apart
-                        .flat_map(|&q| &self.cells[q as usize])
-                        .filter(|c| c.label == cell.label)
-                        .collect()
+                    apart.filter_map(|&q| of_label(&self.cells[q as usize], cell.label)).collect()
                 }
             };
-            let mut near = near.into_iter();
-            let Some(mut sum) = near.next().cloned() else { continue };
-            for more in near {
-                sum.count += more.count;
-                sum.sum.iter_mut().zip(&more.sum).for_each(|(s, v)| *s += v);
-            }
+            let around = self.links.cliques_of.of(p).iter().map(|&clique| {
+                let mut rest = of_label(&self.cliques[clique as usize], cell.label)
+                    .expect("a clique counts its components")
+                    .clone();
+                rest.add(-1.0, cell);
+                rest
+            });
+            let rest = around.filter(|rest| rest.count > 0.0);
+            let mut near = near.into_iter().cloned().chain(rest);
+            let Some(mut sum) = near.next() else { continue };
+            near.for_each(|more| sum.add(1.0, &more));
             met.push((cell, sum));
         }
         met
@@ -350,6 +391,10 @@ impl PairwiseCosts for MetricPenalties {
                 continue;
             }
             Self::shift(&mut self.cells[p as usize], label, sign, x, &self.norms, at);
+            for &clique in self.links.cliques_of.of(p as usize) {
+                let cells = &mut self.cliques[clique as usize];
+                Self::shift(cells, label, sign, x, &self.norms, at);
+            }
             for &q in &self.links.apart[p as usize] {
                 if let Some(near) = &mut self.near[q as usize] {
                     Self::shift(near, label, sign, x, &self.norms, at);

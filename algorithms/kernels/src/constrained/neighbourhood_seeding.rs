@@ -15,6 +15,7 @@ use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::Kind;
 use mustlink_core::random::Stream;
 
+use crate::constrained::constraint_groups::constant;
 use crate::distance::points::{
     Distortion, Points, inner_product, row, row_norms, squared_distance,
 };
@@ -205,34 +206,67 @@ fn weighted_farthest_first(
     chosen
 }
 
-/// The unlabelled object that must be apart from every set, with the largest total weight of
-/// cannot-links (entailed ones included); ties by lowest index.
-fn apart_from_all(closure: &Closure, sets: &[&[u32]], labels: &[u32]) -> Option<u32> {
-    // Each two components once, however many of the pairs between them were given.
-    let mut edges: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+/// The total weight of the cannot-links of each component, entailed ones included, of which each two
+/// components have one, however many of the pairs between them were given: the strongest. Where all weigh
+/// the same, they are counted.
+fn cannot_weights(closure: &Closure) -> Vec<f64> {
+    let size = |p: u32| closure.members(p as usize).len() as f64;
+    let mut weight = vec![0.0; closure.components()];
+    if constant(closure, Kind::CannotLink).is_some() {
+        for (list, weight) in closure.countable_edges().iter().zip(&mut weight) {
+            *weight = list.iter().map(|&q| size(q)).sum();
+        }
+        for clique in closure.countable_cliques() {
+            let all: f64 = clique.iter().map(|&p| size(p)).sum();
+            clique.iter().for_each(|&p| weight[p as usize] += all - size(p));
+        }
+        return weight;
+    }
+    let mut edges: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink) {
         let (p, q) = (closure.component(c.i as usize), closure.component(c.j as usize));
         if p != q {
-            let strongest = edges.entry((p.min(q), p.max(q))).or_insert(0.0);
+            let strongest = edges.entry((p.min(q) as u32, p.max(q) as u32)).or_insert(0.0);
             *strongest = c.weight.max(*strongest);
         }
     }
-    let mut weight = vec![0.0; closure.components()];
     for ((p, q), w) in edges {
-        weight[p] += w * closure.members(q).len() as f64;
-        weight[q] += w * closure.members(p).len() as f64;
+        weight[p as usize] += w * size(q);
+        weight[q as usize] += w * size(p);
+    }
+    weight
+}
+
+/// Which components must be apart from some object of `set`.
+fn apart_from(closure: &Closure, set: &[u32]) -> Vec<bool> {
+    let mut own = vec![false; closure.components()];
+    set.iter().for_each(|&i| own[closure.component(i as usize)] = true);
+    let edges = closure.countable_edges().iter();
+    let mut apart: Vec<bool> = edges.map(|list| list.iter().any(|&q| own[q as usize])).collect();
+    for clique in closure.countable_cliques() {
+        let inside = clique.iter().filter(|&&p| own[p as usize]).count();
+        for &p in clique {
+            apart[p as usize] |= inside > usize::from(own[p as usize]);
+        }
+    }
+    apart
+}
+
+/// The unlabelled object that must be apart from every set, with the largest total weight of
+/// cannot-links (entailed ones included); ties by lowest index.
+fn apart_from_all(closure: &Closure, sets: &[&[u32]], labels: &[u32]) -> Option<u32> {
+    let weight = cannot_weights(closure);
+    // From how many sets each component must be apart.
+    let mut met = vec![0; closure.components()];
+    for set in sets {
+        let apart = apart_from(closure, set);
+        met.iter_mut().zip(apart).for_each(|(met, apart)| *met += usize::from(apart));
     }
     let mut best: Option<(f64, u32)> = None;
     for p in (0..closure.components()).filter(|&p| closure.is_apart(p)) {
         let object = closure.members(p)[0];
         let free = closure.members(p).iter().all(|&i| labels[i as usize] == NONE);
-        let apart = |set: &&[u32]| {
-            set.iter().any(|&j| {
-                let q = closure.component(j as usize) as u32;
-                closure.apart(p).binary_search(&q).is_ok()
-            })
-        };
-        if free && sets.iter().all(apart) && best.is_none_or(|(w, _)| weight[p] > w) {
+        if free && met[p] == sets.len() && best.is_none_or(|(w, _)| weight[p] > w) {
             best = Some((weight[p], object));
         }
     }

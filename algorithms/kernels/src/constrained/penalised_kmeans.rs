@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
-use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
+use mustlink_core::constraints::{Constraint, Constraints, Group, Kind, Strength};
 use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{AutoOr, Context, Problem, Result, Start};
 
@@ -165,7 +165,7 @@ pub struct PenalisedKMeans {
 /// Of each of `sets` the object with most must-links, ties to the lowest.
 fn representatives(closure: &Closure, sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let mut links = vec![0usize; closure.n()];
-    for c in closure.constraints().pairs().iter().filter(|c| c.kind == Kind::MustLink) {
+    for c in closure.constraints().listed().iter().filter(|c| c.kind == Kind::MustLink) {
         links[c.i as usize] += 1;
         links[c.j as usize] += 1;
     }
@@ -175,9 +175,12 @@ fn representatives(closure: &Closure, sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
 }
 
 /// Starts of penalised k-means on this many constrained objects alone: the fewer there are, the less
-/// a start costs.
+/// a start costs; with half a million, one costs as much as all else.
 fn starts(objects: usize) -> usize {
-    (50_000 / objects).clamp(10, 50)
+    match objects {
+        ..=50_000 => (50_000 / objects).clamp(10, 50),
+        _ => (500_000 / objects).max(1),
+    }
 }
 
 /// Constrained objects for each cluster from which on they alone show where clusters lie.
@@ -202,8 +205,10 @@ impl PenalisedKMeans {
             (None, AutoOr::Auto) => SoftInit::ConstrainedObjects,
             (None, AutoOr::Value(_)) => SoftInit::Neighbourhood,
         };
+        let given = closure.constraints();
+        let any = !given.listed().is_empty() || !given.groups().is_empty();
         let init = match init {
-            SoftInit::ConstrainedObjects if !closure.constraints().pairs().is_empty() => init,
+            SoftInit::ConstrainedObjects if any => init,
             SoftInit::Plain(_) => init,
             _ if neighbourhoods.is_empty() => {
                 SoftInit::Plain(options.shared.init_without_constraints)
@@ -310,10 +315,7 @@ impl PenalisedKMeans {
         ctx: &Context,
     ) -> Result<Option<Array2<f64>>> {
         let given = self.closure.constraints();
-        let mut rows: Vec<usize> =
-            given.pairs().iter().flat_map(|c| [c.i as usize, c.j as usize]).collect();
-        rows.sort_unstable();
-        rows.dedup();
+        let rows = given.objects();
         if rows.len() < MIN_CONSTRAINED_PER_CLUSTER * k {
             return Ok(None);
         }
@@ -441,11 +443,15 @@ pub fn distances(points: &Points, centres: &Array2<f64>, objects: &[u32], scale:
 /// Hard constraints as soft ones of the weight the user set; `None` where nothing changes. Without a weight
 /// the framework lets no hard constraint through.
 fn softened(given: &Constraints, n: usize, weight: Option<f64>) -> Result<Option<Constraints>> {
-    let is_hard = |c: &Constraint| c.strength == Some(Strength::Hard);
-    let Some(weight) = weight.filter(|_| given.pairs().iter().any(is_hard)) else {
+    let hard = Some(Strength::Hard);
+    let Some(weight) = weight.filter(|_| given.any_hard()) else {
         return Ok(None);
     };
-    let soft = given.pairs().iter().map(|c| if is_hard(c) { c.weighing(weight) } else { *c });
-    let soft = Constraints::new(n, soft)?.with_neighbourhoods(given.neighbourhoods().to_vec());
-    Ok(Some(soft))
+    let soft = |c: &Constraint| if c.strength == hard { c.weighing(weight) } else { *c };
+    let groups = given.groups().iter().map(|group| match group.strength {
+        Some(Strength::Hard) => Group { weight, ..group.clone() },
+        _ => group.clone(),
+    });
+    let soft = Constraints::new(n, given.listed().iter().map(soft))?.with_groups(n, groups)?;
+    Ok(Some(soft.with_neighbourhoods(given.neighbourhoods().to_vec())))
 }

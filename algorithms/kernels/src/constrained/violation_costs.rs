@@ -3,7 +3,8 @@
 //! Where the constraints of a kind have one weight, members per cluster are counted for each
 //! must-link component: the must-link penalty of an object in cluster h is the number of labelled
 //! members elsewhere, the cannot-link penalty the number of labelled members of separated
-//! components in h. A move costs O(1 + separated components). Other weights, and contradicting
+//! components in h. A move costs O(1 + separated components), where a group whose members must all be
+//! apart counts as one: it is counted as a whole, less the component itself. Other weights, and contradicting
 //! cannot-links, use lists of partners. Counts (or sums of multipliers) are multiplied by the weight
 //! last, so that the implicit and the expanded form give the same bits.
 //!
@@ -28,6 +29,8 @@ pub struct Penalties {
     labelled: Vec<u32>,
     /// Labelled members of components apart from p, in cluster h.
     apart_count: Vec<u32>,
+    /// Labelled members of all components of clique c, in cluster h.
+    clique_count: Vec<u32>,
     scratch: Scratch,
 }
 
@@ -42,6 +45,7 @@ impl Penalties {
             count: vec![0; m * k],
             labelled: vec![0; m],
             apart_count: vec![0; m * k],
+            clique_count: vec![0; links.cliques.len() * k],
             scratch: Scratch::default(),
         };
         for &i in links.objects() {
@@ -64,6 +68,13 @@ impl Penalties {
             let apart = &self.apart_count[p * k..(p + 1) * k];
             cannot_pairs +=
                 count.iter().zip(apart).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum::<u64>();
+        }
+        for (c, clique) in self.links.cliques.iter().enumerate() {
+            let all = &self.clique_count[c * k..(c + 1) * k];
+            let square = |&c: &u32| u64::from(c) * u64::from(c);
+            let own = |&p: &u32| self.count[p as usize * k..][..k].iter().map(square).sum::<u64>();
+            cannot_pairs +=
+                all.iter().map(square).sum::<u64>() - clique.iter().map(own).sum::<u64>();
         }
         // Every separated pair of components was met from both ends.
         cannot_pairs /= 2;
@@ -100,12 +111,18 @@ impl PairwiseCosts for Penalties {
             for &q in &self.links.apart[p] {
                 self.apart_count[q as usize * k + from as usize] -= 1;
             }
+            for &c in self.links.cliques_of.of(p) {
+                self.clique_count[c as usize * k + from as usize] -= 1;
+            }
         }
         if to != NONE {
             self.count[p * k + to as usize] += 1;
             self.labelled[p] += 1;
             for &q in &self.links.apart[p] {
                 self.apart_count[q as usize * k + to as usize] += 1;
+            }
+            for &c in self.links.cliques_of.of(p) {
+                self.clique_count[c as usize * k + to as usize] += 1;
             }
         }
     }
@@ -132,6 +149,12 @@ impl PairwiseCosts for Penalties {
             if self.links.implicit_cannot {
                 for (h, c) in cannot.iter_mut().enumerate() {
                     *c += f64::from(self.apart_count[p * k + h]);
+                }
+                for &set in self.links.cliques_of.of(p) {
+                    let all = &self.clique_count[set as usize * k..];
+                    for (h, c) in cannot.iter_mut().enumerate() {
+                        *c += f64::from(all[h] - self.count[p * k + h]);
+                    }
                 }
             }
         }
