@@ -116,8 +116,7 @@ impl Model {
         let centres = Centres::of(data, labels, clustering.k, &clustering.extras)
             .map_err(|e| e.at("--save-model"))?;
         let mut told = vec![false; n];
-        let ends = constraints.pairs().iter().flat_map(|c| [c.i, c.j]);
-        ends.for_each(|i| told[i as usize] = true);
+        constraints.objects().into_iter().for_each(|i| told[i] = true);
         let mut nearest = vec![0; n];
         centres.assign(data, &mut nearest)?;
         let elsewhere = (0..n).filter(|&i| !told[i] && nearest[i] != labels[i]).count();
@@ -128,7 +127,7 @@ impl Model {
         } else if data.kind() == DataKind::Dense {
             let all: Vec<f64> = (0..n).flat_map(row).collect();
             let rows = Array2::from_shape_vec((n, data.d()), all).expect("n times d values");
-            let tree = KdTree::new(&rows);
+            let tree = KdTree::new(rows.view());
             let reach = (0..n).map(|i| {
                 let near = tree.nearest(&row(i), 1, Some(i as u32));
                 near.first().map_or(0.0, |(squared, _)| squared.sqrt())
@@ -224,7 +223,7 @@ impl Model {
                     .map(|(i, &h)| self.centres.distance(&dense(&data, i), h as usize)),
             ),
             Some(Neighbours { rows, labels: known }) => {
-                let tree = KdTree::new(rows);
+                let tree = KdTree::new(rows.view());
                 for (i, label) in labels.iter_mut().enumerate() {
                     let near = tree.nearest(&dense(&data, i), 1, None);
                     let &(squared, object) = near.first().expect("a model has objects");

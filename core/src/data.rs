@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ndarray::{Array2, ArrayView1, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -15,6 +15,10 @@ use crate::reduce;
 
 mod contiguous;
 mod magnitudes;
+mod rows;
+
+pub use rows::Lent;
+use rows::Rows;
 
 /// What kind of numbers a [`Data`] holds.
 #[derive(
@@ -116,7 +120,7 @@ impl Csr {
 
 #[derive(Debug)]
 enum Matrix {
-    Dense(Array2<f64>),
+    Dense(Rows),
     Csr(Csr),
     Distances(Array2<f64>),
     Affinity(Array2<f64>),
@@ -266,8 +270,8 @@ impl Row<'_> {
 impl Data {
     fn new(matrix: Matrix) -> Result<Self> {
         let (n, d) = match &matrix {
-            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) => x.dim(),
-            Matrix::Table(x, _) => x.dim(),
+            Matrix::Dense(x) => x.dim(),
+            Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _) => x.dim(),
             Matrix::Csr(x) => (x.rows(), x.columns),
         };
         if n == 0 || d == 0 {
@@ -294,7 +298,24 @@ impl Data {
     pub fn dense(x: Array2<f64>) -> Result<Self> {
         // Most matrices are in standard layout already: they are taken, not copied.
         let x = if x.is_standard_layout() { x } else { x.as_standard_layout().into_owned() };
-        let data = Data::new(Matrix::Dense(x))?;
+        Data::of_rows(Rows::Own(x))
+    }
+
+    /// Dense objects, n × d, whose values stand row by row in memory of somebody else: nothing is copied.
+    ///
+    /// # Errors
+    /// As [`Data::dense`]; `BadParam` where there are other than n·d values.
+    pub fn lent(values: Lent, shape: (usize, usize)) -> Result<Self> {
+        let given = (*values).as_ref().len();
+        if shape.0.checked_mul(shape.1) != Some(given) {
+            let legal = format!("{} × {}, as there are objects and features", shape.0, shape.1);
+            return Err(Error::bad_param("values", given, legal));
+        }
+        Data::of_rows(Rows::Lent { values, shape })
+    }
+
+    fn of_rows(rows: Rows) -> Result<Self> {
+        let data = Data::new(Matrix::Dense(rows))?;
         // Finite norms are those of finite values: most data is read once for both.
         if !data.store.norms.iter().all(|norm| norm.is_finite()) {
             finite(data.as_array().expect("dense"))?;
@@ -380,8 +401,8 @@ impl Data {
     pub fn n(&self) -> usize {
         match (&self.rows, &self.store.matrix) {
             (Some(rows), _) => rows.len(),
-            (None, Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x)) => x.nrows(),
-            (None, Matrix::Table(x, _)) => x.nrows(),
+            (None, Matrix::Dense(x)) => x.dim().0,
+            (None, Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _)) => x.nrows(),
             (None, Matrix::Csr(x)) => x.rows(),
         }
     }
@@ -390,7 +411,8 @@ impl Data {
     #[inline]
     pub fn d(&self) -> usize {
         match &self.store.matrix {
-            Matrix::Dense(x) | Matrix::Table(x, _) => x.ncols(),
+            Matrix::Dense(x) => x.d(),
+            Matrix::Table(x, _) => x.ncols(),
             Matrix::Csr(x) => x.columns,
             Matrix::Distances(_) | Matrix::Affinity(_) => self.n(),
         }
@@ -412,9 +434,8 @@ impl Data {
     /// Bytes of its numbers, with the norms of rows; those of all objects where rows are left out.
     pub fn bytes(&self) -> u64 {
         let numbers = match &self.store.matrix {
-            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _) => {
-                8 * x.len()
-            }
+            Matrix::Dense(x) => 8 * x.values().len(),
+            Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _) => 8 * x.len(),
             Matrix::Csr(x) => 12 * x.values.len() + 8 * x.indptr.len(),
         };
         (numbers + 8 * self.store.norms.len()) as u64
@@ -431,7 +452,8 @@ impl Data {
     pub fn row(&self, i: usize) -> Row<'_> {
         let i = self.at(i);
         match &self.store.matrix {
-            Matrix::Dense(x) | Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _) => {
+            Matrix::Dense(x) => Row::Dense(&x.values()[i * x.d()..(i + 1) * x.d()]),
+            Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _) => {
                 let d = x.ncols();
                 Row::Dense(&x.as_slice().expect("standard layout")[i * d..(i + 1) * d])
             }
@@ -460,17 +482,22 @@ impl Data {
     /// The rows of dense data as one slice, when no row list stands between.
     pub fn dense_slice(&self) -> Option<&[f64]> {
         match (&self.store.matrix, &self.rows) {
-            (Matrix::Dense(x), None) => x.as_slice(),
+            (Matrix::Dense(x), None) => Some(x.values()),
             _ => None,
         }
     }
 
     /// The whole matrix when it is dense and unrestricted.
-    pub fn as_array(&self) -> Option<&Array2<f64>> {
+    pub fn as_array(&self) -> Option<ArrayView2<'_, f64>> {
         match (&self.store.matrix, &self.rows) {
-            (Matrix::Dense(x), None) => Some(x),
+            (Matrix::Dense(x), None) => Some(x.view()),
             _ => None,
         }
+    }
+
+    /// The objects as a dense matrix: a view where they are one, else a copy.
+    pub fn matrix(&self) -> CowArray<'_, f64, Ix2> {
+        self.as_array().map_or_else(|| self.to_dense().into(), CowArray::from)
     }
 
     /// The whole matrix when it is sparse and unrestricted.
@@ -526,7 +553,7 @@ impl Data {
                 }
             };
             match &self.store.matrix {
-                Matrix::Dense(x) => floats(0, x.as_slice().expect("standard layout")),
+                Matrix::Dense(x) => floats(0, x.values()),
                 Matrix::Distances(x) => floats(2, x.as_slice().expect("standard layout")),
                 Matrix::Affinity(x) => floats(3, x.as_slice().expect("standard layout")),
                 Matrix::Table(x, words) => {
@@ -566,7 +593,7 @@ impl Data {
     }
 }
 
-fn finite(x: &Array2<f64>) -> Result<()> {
+fn finite(x: ArrayView2<'_, f64>) -> Result<()> {
     // Without a branch for each value; which one it is is only asked when there is one.
     let good = |values: &[f64]| values.iter().fold(true, |good, v| good & v.is_finite());
     if x.as_slice().is_some_and(|all| all.par_chunks(1 << 16).all(good)) {
@@ -579,7 +606,7 @@ fn finite(x: &Array2<f64>) -> Result<()> {
 }
 
 fn symmetric(x: &Array2<f64>) -> Result<()> {
-    finite(x)?;
+    finite(x.view())?;
     let (n, d) = x.dim();
     if n != d {
         return Err(Error::NotSymmetric { row: n.min(d), col: n.max(d) });

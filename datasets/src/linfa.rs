@@ -22,10 +22,7 @@ impl Dataset {
                 accepts: DataKind::Dense.name().into(),
             });
         }
-        let records = match self.data.as_array() {
-            Some(x) => CowArray::from(x.view()),
-            None => CowArray::from(self.data.to_dense()),
-        };
+        let records = self.data.matrix();
         let classes = match &self.classes {
             Some(classes) => classes.labels.iter().map(|l| l.map(|c| c as usize)).collect(),
             None => Array1::from_elem(self.n(), None),

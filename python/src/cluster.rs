@@ -121,7 +121,8 @@ pub(crate) fn cluster<'py>(
         None => i.to_string(),
     };
     let of_rows = |e: Error| with_text(py, &e, e.render(&id));
-    let data = kind(request.kind.as_deref()).and_then(|kind| x.data(py, kind)).map_err(of_rows)?;
+    let data =
+        kind(request.kind.as_deref()).and_then(|kind| x.borrowed(py, kind)).map_err(of_rows)?;
     drop(x);
     let known = known(data.n(), pairs.as_ref(), y.as_ref(), y_true.as_ref()).map_err(of_rows)?;
     let flag: Arc<AtomicBool> = Arc::default();

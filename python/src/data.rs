@@ -1,7 +1,7 @@
 //! How do arrays of Python become what methods see?
 //!
-//! Values are copied once, into memory that the core owns; rows that are not next to each other and
-//! single precision are turned into the core's form on the way, not before.
+//! Doubles that stand row by row are read where they are. Other values are copied once, into memory that the core
+//! owns: rows that are not next to each other and single precision are turned into the core's form on the way.
 
 use mustlink::constraints::{Constraint, Constraints, Group, Kind, Strength};
 use mustlink::datasets::Classes;
@@ -10,6 +10,8 @@ use mustlink::{Csr, Data, DataKind, Error, Result};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+
+use crate::lent::lent;
 
 /// A matrix as it comes: rows in double or single precision, or compressed sparse rows (offsets, columns,
 /// values, number of columns).
@@ -44,7 +46,21 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Matrix<'py> {
 }
 
 impl Matrix<'_> {
-    /// The data of kind `kind`.
+    /// The data of kind `kind`, for a call that ends before the matrix may change: dense rows are read where they are.
+    pub fn borrowed(&self, py: Python<'_>, kind: DataKind) -> Result<Data> {
+        match self {
+            Matrix::Double(rows) if kind == DataKind::Dense => match lent(rows) {
+                Some(values) => {
+                    let shape = rows.as_array().dim();
+                    py.detach(|| Data::lent(values, shape))
+                }
+                None => self.data(py, kind),
+            },
+            _ => self.data(py, kind),
+        }
+    }
+
+    /// The data of kind `kind`, in memory of the core.
     pub fn data(&self, py: Python<'_>, kind: DataKind) -> Result<Data> {
         let dense = |x: Array2<f64>| match kind {
             DataKind::Distances => Data::distances(x),

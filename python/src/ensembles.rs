@@ -87,7 +87,7 @@ pub(crate) fn generate<'py>(
 ) -> PyResult<(Partitions<'py>, Vec<String>)> {
     let request = request(py, text)?;
     let of = |e: Error| raised(py, &e);
-    let data = kind(request.kind.as_deref()).and_then(|kind| x.data(py, kind)).map_err(of)?;
+    let data = kind(request.kind.as_deref()).and_then(|kind| x.borrowed(py, kind)).map_err(of)?;
     let given = constraints(pairs.as_ref(), data.n()).map_err(of)?;
     drop((x, pairs));
     let flag: Arc<AtomicBool> = Arc::default();
@@ -133,7 +133,7 @@ pub(crate) fn impute<'py>(
     let of = |e: Error| raised(py, &e);
     let fail = |e: serde_json::Error| of(Error::Usage(format!("is no request: {e}")));
     let how: Impute = serde_json::from_str(how).map_err(fail)?;
-    let data = kind(request.kind.as_deref()).and_then(|kind| x.data(py, kind)).map_err(of)?;
+    let data = kind(request.kind.as_deref()).and_then(|kind| x.borrowed(py, kind)).map_err(of)?;
     let given = constraints(pairs.as_ref(), data.n()).map_err(of)?;
     drop((x, pairs));
     let flag: Arc<AtomicBool> = Arc::default();
@@ -175,7 +175,7 @@ pub(crate) fn consensus<'py>(
     let of = |e: Error| raised(py, &e);
     let n = partitions.as_array().ncols();
     let data = match &x {
-        Some(x) => x.data(py, kind(request.kind.as_deref()).map_err(of)?),
+        Some(x) => x.borrowed(py, kind(request.kind.as_deref()).map_err(of)?),
         None => Data::dense(Array2::zeros((n, 1))),
     };
     let data = data.map_err(of)?;

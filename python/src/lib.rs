@@ -14,6 +14,7 @@ mod errors;
 mod experiment;
 mod interrupt;
 mod job;
+mod lent;
 mod metrics;
 mod model;
 mod oracle;

@@ -55,7 +55,7 @@ pub(crate) fn score<'py>(
     let truth: Option<Vec<Option<u32>>> =
         classes.map(|c| c.as_array().iter().map(|&c| u32::try_from(c).ok()).collect());
     let data = match &beside.x {
-        Some(x) => Some(x.data(py, kind(beside.kind.as_deref()).map_err(of)?).map_err(of)?),
+        Some(x) => Some(x.borrowed(py, kind(beside.kind.as_deref()).map_err(of)?).map_err(of)?),
         None => None,
     };
     let pairs = |given: &Option<Pairs<'py>>| -> Result<_> {

@@ -77,7 +77,7 @@ impl Model {
         x: Matrix<'py>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let data = x.data(py, DataKind::Dense).map_err(|e| raised(py, &e))?;
+        let data = x.borrowed(py, DataKind::Dense).map_err(|e| raised(py, &e))?;
         let labels = interruptible(py, threads, &Default::default(), || self.assign(data))?;
         Ok(labels.map_err(|e| raised(py, &e))?.into_pyarray(py))
     }

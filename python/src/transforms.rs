@@ -56,7 +56,7 @@ pub(crate) fn fit_steps<'py>(
 ) -> PyResult<FittedSteps> {
     let request = request(py, text)?;
     let of = |e: Error| raised(py, &e);
-    let data = x.data(py, DataKind::Dense).map_err(of)?;
+    let data = x.borrowed(py, DataKind::Dense).map_err(of)?;
     let given = constraints(pairs.as_ref(), data.n()).map_err(of)?;
     let known = classes(y.as_ref());
     let method = catalogue::method(&request.method).map_err(of)?;
@@ -103,7 +103,7 @@ impl FittedSteps {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let of = |e: Error| raised(py, &e);
-        let data = x.data(py, DataKind::Dense).map_err(of)?;
+        let data = x.borrowed(py, DataKind::Dense).map_err(of)?;
         let made = interruptible(py, threads, &Default::default(), || self.applied(data))?;
         let made = made.map_err(of)?;
         Ok(match made.as_csr() {

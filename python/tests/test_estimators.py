@@ -2,6 +2,8 @@
 
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -23,6 +25,9 @@ def layouts():
     yield "fortran", np.asfortranarray(X)
     yield "strided", np.repeat(X, 2, axis=0)[::2]
     yield "list", X.tolist()
+    unaligned = np.ndarray(X.shape, dtype=X.dtype, buffer=bytearray(X.nbytes + 1), offset=1)
+    unaligned[:] = X
+    yield "unaligned", unaligned
     yield "readonly", np.frombuffer(X.tobytes()).reshape(X.shape)
     pd = pytest.importorskip("pandas")
     yield "pandas", pd.DataFrame(X, columns=list("abcd"))
@@ -44,6 +49,26 @@ def test_layouts_give_the_same():
     single = X.astype(np.float32)
     same = KMeans(3).fit(single.astype(np.float64)).labels_
     assert np.array_equal(KMeans(3).fit(single).labels_, same)
+
+
+def test_rows_are_read_where_they_are():
+    """In a process of its own, which has seen no such matrix before: the most memory never falls."""
+    script = """
+import resource, sys
+import numpy as np
+from mustlink import KMeans
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+x = np.zeros((200_000, 64))
+x[:, 0] = np.arange(len(x)) % 2
+KMeans(2, n_init=1).fit(x[:1000])
+before = peak()
+labels = KMeans(2, n_init=1).fit(x).labels_
+assert labels.sum() == len(x) // 2 and not x[1:3, 1:].any()
+print((peak() - before) / x.nbytes)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0.5, done.stdout
 
 
 def test_names_of_features():

@@ -66,6 +66,20 @@ def test_a_session_can_be_left():
     assert session.labels_.shape == (40,)
 
 
+def test_a_session_keeps_what_it_was_given():
+    """Between two questions its caller may write into the matrix."""
+
+    def labels(noise):
+        x = X.copy()
+        session = Session(x, "cobras", budget=8)
+        for question in session:
+            session.tell(bool(CLASS[question.i] == CLASS[question.j]))
+            x += noise
+        return session.labels_
+
+    assert np.array_equal(labels(0.0), labels(RNG.normal(size=X.shape)))
+
+
 def test_questions_and_labels_are_of_the_rows_that_were_given():
     # Rows 1 and 3 are those before them again, and leave before anything is asked.
     rows = np.array([[0.0], [0.0], [5.0], [5.0], [0.2], [5.2]])

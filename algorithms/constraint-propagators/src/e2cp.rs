@@ -134,7 +134,7 @@ impl E2cp {
         // Nobody has more neighbours than there are others.
         let knn = self.knn.min(n.saturating_sub(1));
         let tree = (data.kind() == DataKind::Dense && data.d() <= TREE_FEATURES)
-            .then(|| KdTree::new(&data.to_dense()));
+            .then(|| KdTree::new(data.matrix().view()));
         let near = (0..n).into_par_iter().map(|i| {
             ctx.check()?;
             let row = data.row(i);

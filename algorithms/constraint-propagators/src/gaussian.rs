@@ -223,10 +223,7 @@ impl Gaussian {
         let (n, d) = (problem.n(), problem.d());
         let tree =
             (problem.data.kind() == DataKind::Dense && d <= TREE_FEATURES && n >= TREE_OBJECTS)
-                .then(|| match problem.data.as_array() {
-                    Some(x) => KdTree::new(x),
-                    None => KdTree::new(&problem.data.to_dense()),
-                });
+                .then(|| KdTree::new(problem.data.matrix().view()));
         let mut ends: Vec<u32> = sources.iter().flat_map(|c| [c.i, c.j]).collect();
         ends.sort_unstable();
         ends.dedup();

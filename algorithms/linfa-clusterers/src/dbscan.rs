@@ -6,7 +6,7 @@ use linfa_nn::distance::{Distance, L2Dist};
 use linfa_nn::{CommonNearestNeighbour, NearestNeighbour};
 use mustlink_core::prelude::*;
 use mustlink_kernels::noise::{Noise, with_noise};
-use ndarray::Array2;
+use ndarray::ArrayView2;
 
 use crate::parts::adapting;
 
@@ -56,6 +56,11 @@ impl BaseClusterer for Dbscan {
         Properties { needs_k: false, index_keyed: false, ..Properties::default() }
     }
 
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        // A radius that holds few objects at the edge of a cluster holds many within it.
+        Some(0.6 * (shape.n as f64).powi(2) * shape.d as f64)
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         // The matrix where it is a view, the k-d tree, and at worst a list of all as neighbours.
         (8 * shape.n * shape.d + 160 * shape.n) as u64
@@ -72,17 +77,17 @@ fn groups(
     let (x, factor) = adapting::bounded(data);
     let radius = match radius {
         Some(radius) => radius / factor,
-        None => usual_radius(&x, min_points, ctx)?,
+        None => usual_radius(&x.view(), min_points, ctx)?,
     };
     // Duplicates are neighbours at any radius, and linfa takes none of 0.
     let radius = radius.max(f64::MIN_POSITIVE);
     let params = linfa_clustering::Dbscan::params::<f64>(min_points).tolerance(radius);
     let params = params.check().map_err(|e| Error::bad_param("radius", radius, e.to_string()))?;
-    Ok((params.transform(&*x).to_vec(), radius * factor))
+    Ok((params.transform(&x.view()).to_vec(), radius * factor))
 }
 
 /// The radius within which nine in ten objects have `min_points` neighbours.
-fn usual_radius(x: &Array2<f64>, min_points: usize, ctx: &Context) -> Result<f64> {
+fn usual_radius(x: &ArrayView2<'_, f64>, min_points: usize, ctx: &Context) -> Result<f64> {
     let failed = |e: String| Error::NumericalFailure { place: format!("neighbours: {e}") };
     let tree = CommonNearestNeighbour::KdTree.from_batch(x, L2Dist);
     let tree = tree.map_err(|e| failed(e.to_string()))?;
@@ -102,7 +107,7 @@ fn usual_radius(x: &Array2<f64>, min_points: usize, ctx: &Context) -> Result<f64
 mod tests {
     use super::*;
     use mustlink_laws::fixtures;
-    use ndarray::array;
+    use ndarray::{Array2, array};
     use proptest::prelude::*;
 
     fn run(dbscan: &Dbscan, x: Array2<f64>) -> Clustering {

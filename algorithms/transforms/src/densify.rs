@@ -56,7 +56,7 @@ mod tests {
         let sparse = Problem::new(Data::csr(to_csr(&x)).unwrap());
         let fitted = Densify {}.fit(&sparse, &Context::new(1)).unwrap();
         let dense = fitted.apply(&sparse.data).unwrap();
-        assert_eq!(dense.as_array(), Some(&x));
+        assert_eq!(dense.as_array(), Some(x.view()));
         assert_eq!(fitted.apply(&dense).unwrap().digest(), dense.digest());
     }
 }

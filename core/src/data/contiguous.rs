@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Data, DataKind, Matrix, Store};
+use super::{Data, DataKind, Matrix, Rows, Store};
 
 impl Data {
     /// Bytes of dense rows that [`Data::contiguous`] copies at most.
@@ -18,7 +18,7 @@ impl Data {
         let norms = (0..self.n()).map(|i| self.norm2(i)).collect();
         // What the values range over is said of all rows, so that units stay those of the whole.
         let ranges = OnceLock::from(self.ranges().to_vec());
-        let matrix = Matrix::Dense(self.to_dense());
+        let matrix = Matrix::Dense(Rows::Own(self.to_dense()));
         let store = Store { matrix, norms, digest: OnceLock::new(), ranges };
         Data { store: Arc::new(store), rows: None }
     }

@@ -38,12 +38,10 @@ impl Data {
                 of_all(x.as_slice().expect("standard layout"))
             }
             Matrix::Dense(x) => {
-                let d = x.ncols();
+                let d = x.d();
                 let rows = |rows: Range<usize>| {
                     let mut ranges = vec![NOTHING; d];
-                    for row in x.as_slice().expect("standard layout")[rows.start * d..rows.end * d]
-                        .chunks_exact(d)
-                    {
+                    for row in x.values()[rows.start * d..rows.end * d].chunks_exact(d) {
                         ranges.iter_mut().zip(row).for_each(|(r, &v)| *r = join(*r, (v, v)));
                     }
                     ranges
@@ -52,7 +50,7 @@ impl Data {
                     a.iter_mut().zip(b).for_each(|(a, b)| *a = join(*a, b));
                     a
                 };
-                reduce::reduce(x.nrows(), rows, both).expect("data is not empty")
+                reduce::reduce(x.dim().0, rows, both).expect("data is not empty")
             }
         }
     }

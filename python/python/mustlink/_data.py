@@ -15,7 +15,8 @@ from .exceptions import DataError, MustlinkWarning
 def parts(x: Any) -> Any:
     """The matrix as the core takes it: as it is, or the parts of a sparse one."""
     if not sp.issparse(x):
-        return x
+        # The core reads no number that begins between two words of memory.
+        return x if x.flags.aligned else x.copy()
     rows = sp.csr_matrix(x, dtype=np.float64, copy=False)
     if not rows.has_canonical_format:
         rows = rows.copy()

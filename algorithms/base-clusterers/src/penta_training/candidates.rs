@@ -222,7 +222,7 @@ impl Search<'_> {
             write_row(self.data, i as usize, to);
             to.iter_mut().zip(&scale).for_each(|(v, s)| *v *= s);
         }
-        let tree = KdTree::new(&rows);
+        let tree = KdTree::new(rows.view());
         // Scaled coordinates are rounded, by this much in all.
         let largest = rows.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let rounding = 4.0 * f64::EPSILON * largest * d as f64;

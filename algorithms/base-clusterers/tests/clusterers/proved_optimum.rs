@@ -17,7 +17,7 @@ fn k_means_finds_the_proved_optimum_of_glass() {
         std::io::stderr().write_all(note.as_bytes()).unwrap();
         return;
     }
-    let mut x = open("glass", &options).unwrap().data.as_array().unwrap().clone();
+    let mut x = open("glass", &options).unwrap().data.to_dense();
     for mut column in x.axis_iter_mut(Axis(1)) {
         let (low, high) =
             column.iter().fold((f64::MAX, f64::MIN), |(l, h), &v| (l.min(v), h.max(v)));

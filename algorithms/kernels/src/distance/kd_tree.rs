@@ -7,7 +7,7 @@
 //!
 //! Source: Bentley 1975.
 
-use ndarray::Array2;
+use ndarray::ArrayView2;
 
 use crate::distance::points::squared_distance;
 
@@ -37,7 +37,7 @@ pub(crate) struct Node {
 
 impl KdTree {
     /// The tree of the rows of `x` (n × d).
-    pub fn new(x: &Array2<f64>) -> Self {
+    pub fn new(x: ArrayView2<'_, f64>) -> Self {
         let (n, d) = x.dim();
         let mut objects: Vec<u32> = (0..n as u32).collect();
         let mut tree =
@@ -54,7 +54,13 @@ impl KdTree {
     }
 
     /// Halves at the median of the widest feature, so that the depth is at most log2 n.
-    fn divide(&mut self, x: &Array2<f64>, objects: &mut [u32], from: usize, to: usize) -> usize {
+    fn divide(
+        &mut self,
+        x: ArrayView2<'_, f64>,
+        objects: &mut [u32],
+        from: usize,
+        to: usize,
+    ) -> usize {
         let d = self.d;
         let mut low = vec![f64::INFINITY; d];
         let mut high = vec![f64::NEG_INFINITY; d];
@@ -173,6 +179,7 @@ pub fn gaps(centre: &[f64], low: &[f64], high: &[f64], out: &mut [f64]) {
 mod tests {
     use super::*;
     use mustlink_laws::strategies::grid;
+    use ndarray::Array2;
     use proptest::prelude::*;
 
     fn by_looking_at_all(x: &Array2<f64>, centre: &[f64]) -> Vec<(f64, u32)> {
@@ -188,7 +195,7 @@ mod tests {
         fn the_tree_finds_what_looking_at_all_finds(
             x in grid(1..=89, 1..=4), at in 0usize..1000, count in 1usize..12,
         ) {
-            let tree = KdTree::new(&x);
+            let tree = KdTree::new(x.view());
             let centre = x.row(at % x.nrows()).to_vec();
             let all = by_looking_at_all(&x, &centre);
             let first: Vec<_> = all.iter().copied().take(count).collect();
@@ -202,7 +209,7 @@ mod tests {
     #[test]
     fn a_search_passes_over_boxes() {
         let x = Array2::from_shape_fn((1000, 2), |(i, s)| ((i * (7 + s)) % 1000) as f64);
-        let tree = KdTree::new(&x);
+        let tree = KdTree::new(x.view());
         let mut seen = 0;
         tree.search(|_, high| high[0] >= 990.0, |_, _| seen += 1);
         assert!((10..500).contains(&seen), "{seen} objects looked at");
@@ -211,7 +218,7 @@ mod tests {
 
     #[test]
     fn equal_rows_make_one_leaf() {
-        let tree = KdTree::new(&Array2::from_elem((100, 3), 2.5));
+        let tree = KdTree::new(Array2::from_elem((100, 3), 2.5).view());
         let mut seen = 0;
         tree.search(|low, _| low == [2.5; 3], |_, _| seen += 1);
         assert_eq!(seen, 100);

@@ -6,7 +6,7 @@
 //!
 //! Sources of local scaling: [ZelnikManorPerona2004]; [RangapuramHein2012], whose form it has.
 
-use ndarray::{Array2, ArrayView2, Axis, Slice};
+use ndarray::{Array2, Axis, CowArray, Ix2, Slice};
 use rayon::prelude::*;
 
 use mustlink_core::data::{Data, DataKind, Row};
@@ -186,15 +186,11 @@ fn dense_block(points: &Points, first: usize, found: &mut [Nearest]) {
     let block = gathered(data, first..first + found.len());
     for start in (0..n).step_by(COLUMNS) {
         let columns = start..(start + COLUMNS).min(n);
-        let other: ArrayView2<f64>;
-        let copy;
-        match data.as_array() {
-            Some(all) => other = all.slice_axis(Axis(0), Slice::from(columns.clone())),
-            None => {
-                copy = gathered(data, columns.clone());
-                other = copy.view();
-            }
-        }
+        let all = data.as_array();
+        let other: CowArray<'_, f64, Ix2> = match &all {
+            Some(all) => all.slice_axis(Axis(0), Slice::from(columns.clone())).into(),
+            None => gathered(data, columns.clone()).into(),
+        };
         let dots = block.dot(&other.t());
         for (at, nearest) in found.iter_mut().enumerate() {
             let dots = dots.row(at);

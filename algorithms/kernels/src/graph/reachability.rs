@@ -87,11 +87,7 @@ pub fn mutual_reachability(data: &Data, min_samples: usize, ctx: &Context) -> Re
     let n = data.n();
     ctx.check()?;
     let edges = if is_low(data) {
-        let matrix = match data.as_array() {
-            Some(x) => std::borrow::Cow::Borrowed(x),
-            None => std::borrow::Cow::Owned(data.to_dense()),
-        };
-        let tree = KdTree::new(&matrix);
+        let tree = KdTree::new(data.matrix().view());
         let cores = if min_samples < 2 {
             vec![0.0; n]
         } else {

@@ -1,11 +1,10 @@
 //! What do the adapters have in common? Data of bounded magnitude, and threads that can be left.
 
-use std::borrow::Cow;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use mustlink_core::prelude::*;
-use ndarray::Array2;
+use ndarray::{CowArray, Ix2};
 
 /// How long nobody looks at the flag that ends a run, while linfa works.
 const LOOK: Duration = Duration::from_millis(50);
@@ -45,16 +44,13 @@ pub(crate) fn interruptible<T: Send + 'static>(
 
 /// Dense data as linfa takes it: no copy where the data is a whole matrix of ordinary magnitude.
 /// Otherwise values are divided by the factor that comes with them.
-pub(crate) fn bounded(data: &Data) -> (Cow<'_, Array2<f64>>, f64) {
-    let matrix = match data.as_array() {
-        Some(x) => Cow::Borrowed(x),
-        None => Cow::Owned(data.to_dense()),
-    };
+pub(crate) fn bounded(data: &Data) -> (CowArray<'_, f64, Ix2>, f64) {
+    let matrix = data.matrix();
     let largest = matrix.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     if largest == 0.0 || (1e-60..=1e60).contains(&largest) {
         return (matrix, 1.0);
     }
-    (Cow::Owned(matrix.mapv(|v| v / largest)), largest)
+    (matrix.mapv(|v| v / largest).into(), largest)
 }
 
 /// The value at the given share of sorted values, the smallest at 0.
@@ -72,7 +68,8 @@ mod tests {
     #[test]
     fn only_data_of_strange_magnitude_is_copied() {
         let plain = Data::dense(array![[1.0, -3.0]]).unwrap();
-        assert!(matches!(bounded(&plain), (Cow::Borrowed(_), 1.0)));
+        let (x, factor) = bounded(&plain);
+        assert!(x.is_view() && factor == 1.0);
         let large = Data::dense(array![[1e200, -2e200]]).unwrap();
         let (x, factor) = bounded(&large);
         assert_eq!((x[[0, 0]], factor), (0.5, 2e200));
