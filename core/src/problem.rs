@@ -215,3 +215,10 @@ pub struct Shape {
     /// Constraints.
     pub constraints: usize,
 }
+
+impl Shape {
+    /// Operations of assigning every object to the nearest of `k` centres: kernels do four at once.
+    pub fn sweep(&self, k: usize) -> f64 {
+        0.25 * self.entries as f64 * k as f64
+    }
+}

@@ -113,13 +113,12 @@ fn declared(value: &Value, shape: &Shape) -> Option<f64> {
 /// members on the way down. Good enough to start long cells first.
 fn effort(value: &Value, shape: &Shape) -> f64 {
     const SWEEPS: f64 = 20.0;
-    /// What a sweep costs for each multiplying and adding: kernels do several at once, and there are memory, bounds and
-    /// constraints beside.
-    const SWEPT: f64 = 0.25;
     /// Making and scoring one clustering of however few objects.
     const AT_LEAST: f64 = 3e5;
     /// Per pair of objects: what is propagated grows with these, and is read in every sweep.
     const PROPAGATED: f64 = 500.0;
+    /// Where pairs are many, only those near a constraint are.
+    const MOST_PROPAGATED: f64 = 1e9;
     let count = |key: &str| value.get(key).and_then(Value::as_u64).map_or(1.0, |v| v.max(1) as f64);
     let inner: f64 = match value {
         Value::Object(map) => map.values().map(|v| effort(v, shape)).sum(),
@@ -129,14 +128,15 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
     let Some(d) = plugin(value) else { return inner };
     let (entries, n) = (shape.entries as f64, shape.n as f64);
     // Where nobody says how many clusters, it is as many as there are objects.
-    let k = (shape.k as f64).min(n.sqrt());
+    let k = (shape.k as f64).min(n.sqrt()) as usize;
     let own = match d.role {
         Role::BaseClusterer => match (declared(value, shape), inner == 0.0) {
-            (Some(operations), _) => AT_LEAST + operations,
-            (None, true) => AT_LEAST + entries * k * SWEEPS * SWEPT,
+            // It counts its starts itself.
+            (Some(operations), _) => return (AT_LEAST + operations + inner) * count("members"),
+            (None, true) => AT_LEAST + SWEEPS * shape.sweep(k),
             (None, false) => entries,
         },
-        Role::ConstraintPropagator => (n * n * PROPAGATED).min(1e10),
+        Role::ConstraintPropagator => (n * n * PROPAGATED).min(MOST_PROPAGATED),
         Role::Oracle | Role::Metric => 0.0,
         _ => entries,
     };

@@ -176,8 +176,8 @@ impl BaseClusterer for Auto {
         let n = shape.n.min(self.sample);
         let sampled = Shape { n, entries: shape.entries * n / shape.n.max(1), ..*shape };
         let candidates = self.candidates.clone().map_or_else(|| portfolio(false), Ok).ok()?;
-        // Twenty sweeps where nobody says, and what a sweep does beside multiplying and adding.
-        let sweeps = 80.0 * (sampled.entries * shape.k) as f64;
+        // Twenty sweeps from each of ten starts where nobody says, and those of metrics and folds.
+        let sweeps = 320.0 * sampled.sweep(shape.k);
         let of = |c: &Candidate| {
             let one = c.clusterer().ok()?.operations(&sampled).unwrap_or(sweeps);
             // Most that read constraints go no further than two folds.
@@ -337,8 +337,7 @@ impl Auto {
         all: &Problem,
         ctx: &Context,
     ) -> Result<Clustering> {
-        let marked = |c: &Constraint| c.strength == Some(Strength::Hard);
-        let hard = problem.constraints.pairs().iter().any(marked);
+        let hard = problem.constraints.any_hard();
         let ensemble = Ensemble::new(problem.n(), members)?;
         let ctx = ctx.child("consensus");
         if let Some(own) = &self.consensus {

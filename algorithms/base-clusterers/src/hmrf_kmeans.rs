@@ -95,6 +95,14 @@ impl BaseClusterer for HmrfKMeans {
         }
     }
 
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        // Weighted distances feature by feature, and the halvings of the rate, each of which measures all anew.
+        const PER_ROUND: f64 = 16.0;
+        let starts = self.shared.restarts.unwrap_or(1) as f64;
+        let rounds = self.shared.max_iterations as f64;
+        Some(starts * rounds * PER_ROUND * shape.sweep(self.k.unwrap_or(shape.k)))
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         let constrained = (2 * shape.constraints).min(shape.n);
         (8 * shape.entries

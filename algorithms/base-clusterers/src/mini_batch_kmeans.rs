@@ -257,6 +257,13 @@ impl BaseClusterer for MiniBatchKMeans {
         }
     }
 
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        let k = self.k.unwrap_or(shape.k);
+        let batches = (self.max_iterations * shape.n / self.batch_size).clamp(1, 100);
+        let batch = Shape { entries: self.batch_size * shape.d, ..*shape };
+        Some(self.restarts as f64 * batches as f64 * batch.sweep(k) + shape.sweep(k))
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         let Shape { n, d, k, .. } = *shape;
         let k = self.k.unwrap_or(k);

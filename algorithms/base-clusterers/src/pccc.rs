@@ -168,8 +168,7 @@ impl BaseClusterer for Pccc {
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
-        let k = self.k.unwrap_or(shape.k) as f64;
-        let sweep = shape.n as f64 * k * (shape.d as f64 + 4.0) + 4.0 * shape.constraints as f64;
+        let sweep = shape.sweep(self.k.unwrap_or(shape.k)) + 4.0 * shape.constraints as f64;
         Some(20.0 * self.starts.restarts as f64 * sweep)
     }
 }

@@ -157,6 +157,18 @@ impl BaseClusterer for PentaTraining {
         }
     }
 
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        /// Rounds until components agree, and sweeps of one clustering with what it learns of candidates.
+        const ROUNDS: usize = 10;
+        const SWEEPS: f64 = 160.0;
+        let components = match &self.h_values {
+            AutoOr::Value(values) => values.len(),
+            AutoOr::Auto => PUBLISHED.len(),
+        };
+        let clusterings = (self.max_rounds.min(ROUNDS) * components) as f64;
+        Some(clusterings * SWEEPS * shape.sweep(self.k.unwrap_or(shape.k)))
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         let clusterer = self.clusterer();
         let consensus = self.consensus();

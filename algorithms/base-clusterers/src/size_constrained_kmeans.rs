@@ -84,8 +84,7 @@ impl BaseClusterer for SizeConstrainedKMeans {
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
-        let k = self.k.unwrap_or(shape.k) as f64;
-        Some(20.0 * self.starts.restarts as f64 * shape.n as f64 * k * (shape.d as f64 + k))
+        Some(20.0 * self.starts.restarts as f64 * shape.sweep(self.k.unwrap_or(shape.k)))
     }
 }
 

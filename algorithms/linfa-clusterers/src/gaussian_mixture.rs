@@ -81,6 +81,12 @@ impl BaseClusterer for GaussianMixture {
         Properties { needs_k: self.k.is_none(), gives_centers: true, ..Properties::default() }
     }
 
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        // Some that do not settle are run again with a larger tolerance.
+        let k = self.k.unwrap_or(shape.k);
+        Some(4.0 * (self.max_iterations * k * shape.d * shape.d) as f64 * shape.n as f64)
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         let Shape { n, d, .. } = *shape;
         let k = self.k.unwrap_or(shape.k);

@@ -75,6 +75,12 @@ impl BaseClusterer for Optics {
         Properties { needs_k: false, ..Properties::default() }
     }
 
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        // Every object's neighbours are all objects, in order of their distance.
+        let n = shape.n as f64;
+        Some(n * n * (16.0 * n.log2().max(1.0) + shape.d as f64))
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         // The matrix where it is a view, the k-d tree, and a list of all as neighbours.
         (8 * shape.n * shape.d + 320 * shape.n) as u64
