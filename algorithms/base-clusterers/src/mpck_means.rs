@@ -156,7 +156,9 @@ impl BaseClusterer for MpckMeans {
         (64 * shape.n
             + 100 * shape.constraints
             + 24 * shape.k * shape.d
-            + 8 * constrained * (shape.k + (3 + metrics) * shape.d)
+            // Distances, positions under each metric; at most two sums for each object, its own and its group's.
+            + 8 * constrained * (shape.k + (5 + metrics) * shape.d + 2 * metrics)
+            + 350 * constrained
             + 8 * metrics * scatter) as u64
     }
 }

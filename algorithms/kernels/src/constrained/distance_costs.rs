@@ -166,6 +166,8 @@ impl MetricPenalties {
             Some(c) => &mut cells[c],
             None => {
                 let (sum, norms) = (vec![0.0; x.len()], vec![0.0; norms.len()]);
+                // Most components have one.
+                cells.reserve_exact(1);
                 cells.push(Cell { label, count: 0.0, sum, norms });
                 cells.last_mut().expect("just pushed")
             }
