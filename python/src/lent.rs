@@ -21,18 +21,13 @@ struct Values {
 
 // SAFETY: the values are read alone, through an address that the reference beside it keeps valid; a reference to a
 // Python object may be sent to and dropped in any thread.
-#[allow(unsafe_code)]
 unsafe impl Send for Values {}
-#[allow(unsafe_code)]
 unsafe impl Sync for Values {}
 
 impl AsRef<[f64]> for Values {
     fn as_ref(&self) -> &[f64] {
         // SAFETY: `lent` took address and number from a slice of this matrix, which is held.
-        #[allow(unsafe_code)]
-        unsafe {
-            std::slice::from_raw_parts(self.first, self.count)
-        }
+        unsafe { std::slice::from_raw_parts(self.first, self.count) }
     }
 }
 
