@@ -55,7 +55,11 @@ impl Job {
             return Err(Failure::usage("--data and --constraints cannot both be -"));
         }
         let columns = args.columns.open_options(&args.data_dir);
-        let open = OpenOptions { apart_column: args.apart.clone(), ..columns };
+        let open = OpenOptions {
+            apart_column: args.apart.clone(),
+            weights_column: args.object_weights.clone(),
+            ..columns
+        };
         // A slip in the method file is found before a large data set is read.
         let document = args.method.as_deref().map(file_kind::document).transpose()?;
         let original = mustlink_datasets::open(&args.data, &open)?;

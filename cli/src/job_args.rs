@@ -52,6 +52,9 @@ pub(crate) struct JobArgs {
     /// that they are in, the recording in which they speak; empty cells are in no group
     #[arg(long, value_name = "COLUMN")]
     pub apart: Option<String>,
+    /// Column of a CSV that says how often each object counts: 0, 1, 2.5 …; for methods that take weights
+    #[arg(long, value_name = "COLUMN")]
+    pub object_weights: Option<String>,
     /// Most questions asked. Absent: until the selector is done
     #[arg(long, value_name = "Q", value_parser = options::count, allow_negative_numbers = true)]
     pub budget: Option<usize>,
@@ -101,6 +104,7 @@ impl JobArgs {
             "--k" => self.k.is_some(),
             "--constraints" => self.constraints.is_some(),
             "--apart" => self.apart.is_some(),
+            "--object-weights" => self.object_weights.is_some(),
             "--budget" => self.budget.is_some(),
             "--ledger" => self.ledger.is_some(),
             other => unreachable!("{other} is no option that a verb refuses"),

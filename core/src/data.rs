@@ -14,8 +14,10 @@ use crate::error::{Error, Result};
 use crate::reduce;
 
 mod contiguous;
+mod digest;
 mod magnitudes;
 mod rows;
+pub(crate) mod weights;
 
 pub use rows::Lent;
 use rows::Rows;
@@ -163,6 +165,8 @@ struct Store {
 pub struct Data {
     store: Arc<Store>,
     rows: Option<Arc<[u32]>>,
+    /// One for each object that is left; absent: each counts once.
+    weights: Option<Arc<[f64]>>,
 }
 
 /// One object.
@@ -282,7 +286,7 @@ impl Data {
         }
         let store =
             Store { matrix, norms: Vec::new(), digest: OnceLock::new(), ranges: OnceLock::new() };
-        let mut data = Data { store: Arc::new(store), rows: None };
+        let mut data = Data { store: Arc::new(store), rows: None, weights: None };
         if matches!(data.kind(), DataKind::Dense | DataKind::Csr) {
             let mut norms = vec![0.0; n];
             reduce::fill(&mut norms, |i| data.row(i).norm2());
@@ -438,7 +442,8 @@ impl Data {
             Matrix::Distances(x) | Matrix::Affinity(x) | Matrix::Table(x, _) => 8 * x.len(),
             Matrix::Csr(x) => 12 * x.values.len() + 8 * x.indptr.len(),
         };
-        (numbers + 8 * self.store.norms.len()) as u64
+        let weights = self.weights().map_or(0, <[f64]>::len);
+        (numbers + 8 * (self.store.norms.len() + weights)) as u64
     }
 
     #[inline]
@@ -508,10 +513,11 @@ impl Data {
         }
     }
 
-    /// The same objects restricted to `rows`, in that order. Copies nothing.
+    /// The same objects restricted to `rows`, in that order. Copies no value.
     pub fn subset(&self, rows: &[usize]) -> Self {
+        let weights = self.weights_of(rows);
         let rows: Arc<[u32]> = rows.iter().map(|&r| self.at(r) as u32).collect();
-        Data { store: self.store.clone(), rows: Some(rows) }
+        Data { store: self.store.clone(), rows: Some(rows), weights }
     }
 
     /// The same objects with only the features `columns` (dense data). Copies.
@@ -520,7 +526,7 @@ impl Data {
     /// `EmptyData` when no column is left.
     pub fn features(&self, columns: &[usize]) -> Result<Self> {
         let dense = self.to_dense();
-        Data::dense(dense.select(Axis(1), columns))
+        Ok(Data::dense(dense.select(Axis(1), columns))?.weighted_as(self))
     }
 
     /// A dense copy of dense or sparse data.
@@ -537,59 +543,6 @@ impl Data {
             }
         }
         out
-    }
-
-    /// A hash of kind, shape and values: equal content, equal digest.
-    pub fn digest(&self) -> [u8; 32] {
-        let whole = *self.store.digest.get_or_init(|| {
-            let mut h = blake3::Hasher::new();
-            let mut floats = |tag: u8, x: &[f64]| {
-                h.update(&[tag]);
-                let mut buffer = Vec::with_capacity(8 * 1024);
-                for block in x.chunks(1024) {
-                    buffer.clear();
-                    block.iter().for_each(|v| buffer.extend_from_slice(&v.to_le_bytes()));
-                    h.update(&buffer);
-                }
-            };
-            match &self.store.matrix {
-                Matrix::Dense(x) => floats(0, x.values()),
-                Matrix::Distances(x) => floats(2, x.as_slice().expect("standard layout")),
-                Matrix::Affinity(x) => floats(3, x.as_slice().expect("standard layout")),
-                Matrix::Table(x, words) => {
-                    floats(4, x.as_slice().expect("standard layout"));
-                    for list in words {
-                        h.update(&[0xff]);
-                        for word in list.iter().flat_map(|list| list.iter()) {
-                            h.update(&(word.len() as u64).to_le_bytes());
-                            h.update(word.as_bytes());
-                        }
-                    }
-                }
-                Matrix::Csr(x) => {
-                    floats(1, &x.values);
-                    x.indices.iter().for_each(|c| {
-                        h.update(&c.to_le_bytes());
-                    });
-                    x.indptr.iter().for_each(|p| {
-                        h.update(&(*p as u64).to_le_bytes());
-                    });
-                }
-            }
-            h.update(&(self.d() as u64).to_le_bytes());
-            *h.finalize().as_bytes()
-        });
-        match &self.rows {
-            None => whole,
-            Some(rows) => {
-                let mut h = blake3::Hasher::new();
-                h.update(&whole);
-                rows.iter().for_each(|r| {
-                    h.update(&r.to_le_bytes());
-                });
-                *h.finalize().as_bytes()
-            }
-        }
     }
 }
 

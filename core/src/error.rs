@@ -200,6 +200,11 @@ pub enum Error {
         /// Kinds accepted.
         accepts: String,
     },
+    /// A method that counts every object once was given weights of objects.
+    UnsupportedWeights {
+        /// Tag of the plugin.
+        plugin: String,
+    },
     /// The declared memory of a method exceeds the limit.
     Memory {
         /// Bytes the method says it needs.
@@ -295,6 +300,7 @@ impl Error {
             | Error::BadK
             | Error::TooManyClusters { .. }
             | Error::UnsupportedData { .. }
+            | Error::UnsupportedWeights { .. }
             | Error::Memory { .. }
             | Error::NotLinked { .. } => 2,
             Error::Contract { .. } | Error::Plugin { .. } => 4,
@@ -459,6 +465,10 @@ impl Error {
                 };
                 format!("{plugin} takes {accepts} data, got {kind}{hint}")
             }
+            Error::UnsupportedWeights { plugin } => format!(
+                "weights: {plugin} counts every object once; leave the weights out, or use a method that \
+                 takes them (kmeans, seeded_kmeans, constrained_kmeans, pck_means, cop_kmeans)"
+            ),
             Error::Memory { needed, limit } => format!(
                 "memory: the method needs about {}, more than the limit {}; raise --memory-limit or choose an implicit form",
                 bytes(*needed),

@@ -58,6 +58,7 @@ impl FarOrigin {
     /// Those of [`Data`].
     pub fn problem(&self, problem: &Problem) -> Result<Problem> {
         let data = Data::dense(self.moved(&problem.data.to_dense(), -1.0))?;
+        let data = data.weighted_as(&problem.data);
         let start = problem.start.as_ref().map(|start| match &**start {
             Start::Centroids(at) => Arc::new(Start::Centroids(self.moved(at, -1.0))),
             Start::Labels(_) => start.clone(),

@@ -12,6 +12,7 @@ use crate::closure::OnConflict;
 use crate::clustering::Clustering;
 use crate::constraints::{Constraint, Constraints, Strength, Violations};
 use crate::context::Context;
+use crate::data::weights::gathered;
 use crate::data::{Data, DataKind};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
@@ -101,6 +102,9 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
     let tag = clusterer.typetag_name();
     let properties = clusterer.properties();
     accepted(tag, &properties.accepts, &problem.data)?;
+    if problem.data.weights().is_some() && !properties.object_weights {
+        return Err(Error::UnsupportedWeights { plugin: tag.into() });
+    }
     check_magnitude(&problem.data)?;
     if properties.needs_k || problem.k.is_some() {
         problem.require_k(None, tag)?;
@@ -452,9 +456,14 @@ fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Res
             });
             eligible.into()
         });
+        if let Some(weights) = problem.data.weights() {
+            next.data = next.data.with_weights(gathered(weights, map, n))?;
+        }
         next.start = None;
     } else if next.data.n() != problem.n() {
         return Err(broken("rows changed without a row map".into()));
+    } else {
+        next.data = next.data.weighted_as(&problem.data);
     }
     let steps = Steps(vec![(dyn_clone::clone_box(t), fitted.into())]);
     Ok(Transformed { problem: next, rows, lineage: Lineage { features, metric }, steps })

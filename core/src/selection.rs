@@ -271,7 +271,9 @@ pub fn run_with(
         }
     }
     let far = FarOrigin::of(&problem.data, selector);
-    let read = problem.in_pairs(tag)?;
+    // A question is about two objects, however often they count.
+    let mut read = problem.in_pairs(tag)?.into_owned();
+    read.data = read.data.unweighted();
     let mut inquiry = match &far {
         Some(origin) => selector.start(&origin.problem(&read)?, ctx)?,
         None => selector.start(&read, ctx)?,

@@ -19,6 +19,7 @@ pub(crate) struct Roles {
     pub class: Option<usize>,
     pub known: Option<usize>,
     pub apart: Option<usize>,
+    pub weights: Option<usize>,
     pub id: Option<usize>,
     pub display: Option<usize>,
     /// Kept as they stand; the image, where there is one, last.
@@ -115,10 +116,11 @@ impl Roles {
         let mut class = named(&options.class_column)?;
         let known = named(&options.known_column)?;
         let apart = named(&options.apart_column)?;
+        let weights = named(&options.weights_column)?;
         let image = named(&options.image_column)?;
         let shown = all(&options.shown_columns)?.into_iter().chain(image).collect();
         let taken = |c: usize| {
-            [id, display, known, apart, image].contains(&Some(c)) || ignored.contains(&c)
+            [id, display, known, apart, weights, image].contains(&Some(c)) || ignored.contains(&c)
         };
         if class.is_none() && !everything && header.last().is_some_and(|last| last == "class") {
             class = Some(header.len() - 1).filter(|&c| !taken(c) && !chosen.contains(&c));
@@ -126,6 +128,7 @@ impl Roles {
         let roles = [
             ("the class", class.into_iter().collect()),
             ("the id", id.into_iter().collect()),
+            ("a weight", weights.into_iter().collect()),
             ("ignored", ignored.clone()),
             ("a feature", chosen.clone()),
         ];
@@ -159,7 +162,7 @@ impl Roles {
             return Err(bad(place, "no column is left as a feature"));
         }
         let guessed = options.features.is_empty() && !listed;
-        Ok(Roles { class, known, apart, id, display, shown, features, ignored, guessed })
+        Ok(Roles { class, known, apart, weights, id, display, shown, features, ignored, guessed })
     }
 
     /// Refuses features that look like ids or classes. `value(row, feature)` are their values, NaN where

@@ -15,6 +15,8 @@ pub struct OpenOptions {
     pub known_column: Option<String>,
     /// Column that names for some objects the group whose members must all be apart.
     pub apart_column: Option<String>,
+    /// Column that says how often each object counts; absent: once.
+    pub weights_column: Option<String>,
     /// Column that holds the ids; absent means row numbers from 0.
     pub id_column: Option<String>,
     /// Column that holds text to show to people.
@@ -50,8 +52,13 @@ impl OpenOptions {
 
     /// A column that is asked for by name, if any.
     pub(crate) fn wants_columns(&self) -> Option<&str> {
-        let others =
-            [&self.id_column, &self.display_column, &self.apart_column, &self.image_column];
+        let others = [
+            &self.id_column,
+            &self.display_column,
+            &self.apart_column,
+            &self.weights_column,
+            &self.image_column,
+        ];
         [&self.class_column, &self.known_column]
             .into_iter()
             .chain(others)

@@ -24,6 +24,7 @@ struct Part {
     classes: Vec<String>,
     known: Vec<String>,
     apart: Vec<String>,
+    weights: Vec<f64>,
     ids: Vec<(u64, String)>,
     display: Vec<String>,
     shown: Vec<Vec<String>>,
@@ -127,6 +128,15 @@ impl Part {
         if let Some(c) = roles.apart {
             self.apart.push(record[c].into());
         }
+        if let Some(c) = roles.weights {
+            let legal = |w: &f64| *w >= 0.0 && w.is_finite();
+            let Some(weight) = cells.number(record[c]).filter(legal) else {
+                let place = format!("{place}, line {line}, column \"{}\"", header[c]);
+                let message = "is no weight; one is a number, 0 or more";
+                return Err(bad(place, format!("\"{}\" {message}", record[c])));
+            };
+            self.weights.push(weight);
+        }
         if let Some(c) = roles.id {
             self.ids.push((line, record[c].into()));
         }
@@ -157,6 +167,7 @@ impl Part {
         self.classes.append(&mut next.classes);
         self.known.append(&mut next.known);
         self.apart.append(&mut next.apart);
+        self.weights.append(&mut next.weights);
         self.ids.append(&mut next.ids);
         self.display.append(&mut next.display);
         self.shown.resize_with(next.shown.len().max(self.shown.len()), Vec::new);
@@ -218,6 +229,13 @@ pub(crate) fn read(
         let message = "names no group of two objects or more; equal cells are one group";
         return Err(bad(&place, format!("column \"{}\" {message}", header[c])));
     }
+    let data = match roles.weights {
+        None => data,
+        Some(c) => {
+            let named = |e: Error| bad(&place, format!("column \"{}\": {e}", header[c]));
+            data.with_weights(all.weights).map_err(named)?
+        }
+    };
     let ids = roles.id.map(|_| ids(all.ids, &place)).transpose()?;
     let called = |c: usize| match header[c].as_str() {
         "" => format!("column {}", c + 1),

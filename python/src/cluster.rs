@@ -102,20 +102,22 @@ pub(crate) fn known(
     Ok(Known { constraints: constraints(pairs, n)?, known: classes(y), classes: classes(y_true) })
 }
 
-/// Clusters the rows of `x` as `text` says. `pairs` are constraints, `y` classes that the method may see,
-/// `y_true` classes that only an oracle sees, `oracle` a callable that answers.
+/// Clusters the rows of a matrix as `text` says; the weights beside it in `x` say how often each row counts. `pairs`
+/// are constraints, `y` classes that the method may see, `y_true` classes that only an oracle sees, `oracle` a callable
+/// that answers.
 #[pyfunction]
 #[pyo3(signature = (text, x, pairs=None, y=None, y_true=None, oracle=None))]
 pub(crate) fn cluster<'py>(
     py: Python<'py>,
     text: &str,
-    x: Matrix<'py>,
+    x: (Matrix<'py>, Option<PyReadonlyArray1<'py, f64>>),
     pairs: Option<Pairs<'py>>,
     y: Option<PyReadonlyArray1<'py, i64>>,
     y_true: Option<PyReadonlyArray1<'py, i64>>,
     oracle: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
     let request = request(py, text)?;
+    let (x, weights) = x;
     let id = |i: usize| match &request.ids {
         Some(ids) => ids.get(i).cloned().unwrap_or_else(|| i.to_string()),
         None => i.to_string(),
@@ -124,6 +126,10 @@ pub(crate) fn cluster<'py>(
     let data =
         kind(request.kind.as_deref()).and_then(|kind| x.borrowed(py, kind)).map_err(of_rows)?;
     drop(x);
+    let data = match &weights {
+        Some(weights) => data.with_weights(weights.as_array().to_vec()).map_err(of_rows)?,
+        None => data,
+    };
     let known = known(data.n(), pairs.as_ref(), y.as_ref(), y_true.as_ref()).map_err(of_rows)?;
     let flag: Arc<AtomicBool> = Arc::default();
     let raised_inside = crate::oracle::Raised::default();

@@ -4,6 +4,7 @@
 //! owns: rows that are not next to each other and single precision are turned into the core's form on the way.
 
 use mustlink::constraints::{Constraint, Constraints, Group, Kind, Strength};
+use mustlink::data::Words;
 use mustlink::datasets::Classes;
 use mustlink::ndarray::{Array2, ArrayView2};
 use mustlink::{Csr, Data, DataKind, Error, Result};
@@ -13,8 +14,9 @@ use pyo3::prelude::*;
 
 use crate::lent::lent;
 
-/// A matrix as it comes: rows in double or single precision, or compressed sparse rows (offsets, columns,
-/// values, number of columns).
+/// A matrix as it comes: rows in double or single precision, compressed sparse rows (offsets, columns,
+/// values, number of columns), or a table (values, NaN where one is missing, and for each column the list of
+/// its words, if its values are places in one).
 pub(crate) enum Matrix<'py> {
     Double(PyReadonlyArray2<'py, f64>),
     Single(PyReadonlyArray2<'py, f32>),
@@ -24,6 +26,7 @@ pub(crate) enum Matrix<'py> {
         PyReadonlyArray1<'py, f64>,
         usize,
     ),
+    Table(PyReadonlyArray2<'py, f64>, Vec<Option<Vec<String>>>),
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Matrix<'py> {
@@ -35,6 +38,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Matrix<'py> {
         }
         if let Ok(rows) = x.extract() {
             return Ok(Matrix::Single(rows));
+        }
+        if let Ok((rows, words)) = x.extract() {
+            return Ok(Matrix::Table(rows, words));
         }
         match x.extract() {
             Ok((offsets, columns, values, d)) => Ok(Matrix::Sparse(offsets, columns, values, d)),
@@ -74,6 +80,15 @@ impl Matrix<'_> {
                     Some(all) => dense(shaped(rows.dim(), all.to_vec())),
                     None => dense(by_rows(rows, |v| v)),
                 })
+            }
+            Matrix::Table(rows, words) => {
+                let rows = shaped(rows.as_array().dim(), rows.as_array().iter().copied().collect());
+                if words.len() != rows.ncols() {
+                    let legal = format!("{}, one list or None for each column", rows.ncols());
+                    return Err(Error::bad_param("words", words.len(), legal));
+                }
+                let list = |words: &Vec<String>| -> Words { words.as_slice().into() };
+                Data::table(rows, words.iter().map(|words| words.as_ref().map(list)).collect())
             }
             Matrix::Single(rows) => {
                 let rows = rows.as_array();

@@ -13,6 +13,7 @@ fn class(error: &Error) -> &'static str {
         | Error::NotSymmetric { .. }
         | Error::TooLarge { .. }
         | Error::UnsupportedData { .. }
+        | Error::UnsupportedWeights { .. }
         | Error::Data { .. } => "DataError",
         Error::IndexOutOfRange { .. }
         | Error::SelfCannotLink { .. }

@@ -254,3 +254,73 @@ def test_experiment(tmp_path):
     assert made.page.is_file() and "plain" in str(made)
     again = mustlink.run_experiment(file, tmp_path / "out", progress=False)
     assert again.table == made.table
+
+
+@pytest.mark.parametrize("kind", ["KMeans", "SeededKMeans", "ConstrainedKMeans", "PCKMeans", "COPKMeans"])
+def test_rows_count_by_their_weights(kind):
+    """0 counts three times, 7 not at all: means .25 and 10."""
+    x = np.array([[0.0], [1.0], [10.0], [7.0]])
+    found = getattr(mustlink, kind)(2).fit(x, sample_weight=[3, 1, 1, 0])
+    assert found.objective_ == 0.75
+    assert sorted(found.cluster_centers_.ravel()) == [0.25, 10.0]
+    # A row of weight 2 is as good as two rows, where nothing but the rows decides.
+    twice = getattr(mustlink, kind)(1).fit(x[[0, 0, 1, 2]])
+    once = getattr(mustlink, kind)(1).fit(x[:3], sample_weight=[2, 1, 1])
+    assert once.objective_ == pytest.approx(twice.objective_)
+    assert once.cluster_centers_ == pytest.approx(twice.cluster_centers_)
+
+
+def test_weights_that_nobody_counts_are_refused():
+    weights = np.arange(80.0)
+    with pytest.raises(mustlink.exceptions.DataError, match="lac counts every object once"):
+        Method("lac", 3).fit(X, sample_weight=weights)
+    with pytest.raises(TypeError, match="sample_weight"):
+        mustlink.LAC(3).fit(X, sample_weight=weights)
+    with pytest.raises(ValueError, match="Negative values"):
+        KMeans(3).fit(X, sample_weight=-weights)
+    with pytest.raises(ValueError, match="expected"):
+        KMeans(3).fit(X, sample_weight=weights[:5])
+    assert Method({"transforms": ["z_score"], "clusterer": "kmeans"}, 3).fit(X, sample_weight=weights)
+
+
+@pytest.mark.filterwarnings("ignore::mustlink.MustlinkWarning")
+def test_distances_in_place_of_rows():
+    far = np.linalg.norm(X[:, None] - X[None], axis=2)
+    known = Constraints(must_link=[(0, 3)], cannot_link=[(0, 1)], n=80)
+    for estimator in (mustlink.Hierarchical(3), mustlink.ConstrainedCompleteLink(3)):
+        rows = clone(estimator).fit(X, constraints=known).labels_
+        distances = estimator.set_params(kind="distances")
+        assert np.array_equal(distances.fit(far, constraints=known).labels_, rows)
+        assert distances.__sklearn_tags__().input_tags.pairwise
+    near = np.exp(-(far**2) / far.var())
+    found = mustlink.ConstrainedSpectral(3, kind="affinity").fit(near, constraints=known)
+    assert metrics.ari(CLASS, found.labels_) > 0.9
+    with pytest.raises(mustlink.exceptions.DataError, match="symmetric"):
+        mustlink.Hierarchical(3, kind="distances").fit(X)
+    with pytest.raises(mustlink.exceptions.ConfigError, match="kind"):
+        mustlink.Hierarchical(3, kind="distance").fit(far)
+    with pytest.raises(mustlink.exceptions.DataError, match="kmeans takes"):
+        Method("kmeans", 3, kind="distances").fit(far)
+
+
+@pytest.mark.filterwarnings("ignore::mustlink.MustlinkWarning")
+def test_words_and_missing_values():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(
+        {"size": [1.0, 1.1, None, 9.0], "colour": ["red", "red", "blue", None], "n": [1, 2, 3, 4]}
+    )
+    filled = mustlink.ImputeMissing().fit(table)
+    coded = mustlink.OneHot().fit(table[["colour", "n"]])
+    assert coded.transform(table[["colour", "n"]])[:, :2].tolist() == [[0, 1], [0, 1], [1, 0], [0, 0]]
+    # What was learned keeps the order of its words, whatever the rows at hand hold.
+    some = pickle.loads(pickle.dumps(coded)).transform(table[["colour", "n"]].iloc[[0]])
+    assert some.tolist() == [[0, 1, 1]]
+    numbers = table[["size", "n"]].to_numpy()
+    without = mustlink.ImputeMissing().fit_transform(numbers)
+    assert not np.isnan(without).any() and np.array_equal(without[:, 1], numbers[:, 1])
+    assert filled.get_feature_names_out().tolist() == ["size", "colour", "n"]
+    steps = {"transforms": ["impute_missing", "one_hot", "z_score"], "clusterer": "kmeans"}
+    method = Method(steps, 2).fit(table)
+    assert np.array_equal(method.predict(table), method.labels_)
+    with pytest.raises(mustlink.exceptions.DataError, match="impute_missing and one_hot"):
+        Method({"transforms": ["impute_missing"], "clusterer": "kmeans"}, 2).fit(table)

@@ -52,8 +52,8 @@ pub enum Search {
 /// A group whose members must all be apart, and of whose objects nothing else is said, is placed whole in
 /// each sweep: one object a cluster, by the linear assignment of smallest total distance.
 /// # Input and output
-/// n × d, dense or sparse, constraints (weights are not used). One label per object in `0..k`, k
-/// centres; no must-link or cannot-link is ever broken.
+/// n × d, dense or sparse, objects of any weight, constraints (whose weights are not used). One label per
+/// object in `0..k`, k centres; no must-link or cannot-link is ever broken.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` with the chain of must-links;
 /// `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, with objects that
@@ -158,6 +158,7 @@ impl BaseClusterer for CopKMeans {
             reads_groups: self.search == Search::Complete,
             hard_must: true,
             hard_cannot: true,
+            object_weights: true,
             gives_centers: true,
             ..Properties::default()
         }

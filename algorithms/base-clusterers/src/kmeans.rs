@@ -26,8 +26,8 @@ pub enum Refine {
 /// k-means on rows of unit length. Neither `algorithm` nor `precision` changes a label: fast forms
 /// pre-select, exact distances decide.
 /// # Input and output
-/// n × d, dense or sparse. One label per object in `0..k`, k centres. The objective is the total
-/// distortion, and never rises.
+/// n × d, dense or sparse; objects may have weights, unless single ones are moved. One label per object in
+/// `0..k`, k centres. The objective is the total distortion, and never rises.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster where asked for.
 /// # Cost and randomness
@@ -126,6 +126,7 @@ impl BaseClusterer for KMeans {
         Properties {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
+            object_weights: self.refine == Refine::None,
             gives_centers: true,
             ..Properties::default()
         }
@@ -180,6 +181,19 @@ mod tests {
         assert_eq!(mustlink_core::clustering::canonical(&c.labels), [0, 0, 1, 1]);
         assert_eq!(c.objective, Some(1.0));
         assert_eq!(c.status, Status::Converged);
+    }
+
+    #[test]
+    fn worked_example_with_weights() {
+        // 0 counts three times: means 1/4 and 10, J = 3 · 1/16 + 9/16; 7 counts nothing.
+        let x = Data::dense(array![[0.0], [1.0], [10.0], [7.0]]).unwrap();
+        let p = Problem::new(x.with_weights(vec![3.0, 1.0, 1.0, 0.0]).unwrap()).with_k(2);
+        let c = run(&KMeans::default(), &p);
+        assert_eq!(mustlink_core::clustering::canonical(&c.labels), [0, 0, 1, 1]);
+        assert_eq!(c.objective, Some(0.75));
+        let moving = KMeans { refine: Refine::Incremental, ..KMeans::default() };
+        let refused = mustlink_core::run::cluster(&moving, &p, &Context::new(1)).unwrap_err();
+        assert_eq!(refused, Error::UnsupportedWeights { plugin: "kmeans".into() });
     }
 
     #[test]
@@ -327,6 +341,38 @@ mod tests {
                         }
                     }
                 }
+            }
+        }
+
+        /// From one start, by every algorithm, dense and sparse, over one block of rows and over two.
+        #[test]
+        fn a_weight_is_so_many_objects(seed: u64, cosine: bool, sparse: bool, large: bool) {
+            let size = if large { 300 } else { 12 };
+            let (x, _) = fixtures::groups(size, 4, 1.5, seed);
+            let mut stream = SeedPath::new(seed).stream("weights");
+            let weights: Vec<usize> = (0..x.nrows()).map(|_| 1 + stream.below(3)).collect();
+            let counted = weights.iter().enumerate();
+            let copies: Vec<usize> = counted.flat_map(|(i, &w)| vec![i; w]).collect();
+            let start = x.select(ndarray::Axis(0), &[0, size, 2 * size]);
+            let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
+            for algorithm in [Algorithm::Lloyd, Algorithm::Hamerly, Algorithm::Yinyang] {
+                let (init, empty) = (Init::Given, Empty::Keep);
+                let kmeans = KMeans { init, empty, distortion, algorithm, ..KMeans::default() };
+                let rows = |x: Array2<f64>| match sparse {
+                    true => Data::csr(fixtures::to_csr(&x)).unwrap(),
+                    false => Data::dense(x).unwrap(),
+                };
+                let on = |data: Data| {
+                    let p = Problem::new(data).with_k(3);
+                    run(&kmeans, &p.with_start(Start::Centroids(start.clone())))
+                };
+                let counts = weights.iter().map(|&w| w as f64).collect();
+                let once = on(rows(x.clone()).with_weights(counts).unwrap());
+                let often = on(rows(x.select(ndarray::Axis(0), &copies)));
+                let labels: Vec<u32> = copies.iter().map(|&i| once.labels[i]).collect();
+                prop_assert_eq!(labels, often.labels);
+                let (a, b) = (once.objective.unwrap(), often.objective.unwrap());
+                prop_assert!((a - b).abs() <= 1e-9 * b.max(1.0), "{} {}", a, b);
             }
         }
 

@@ -22,15 +22,15 @@ use ndarray::Array2;
 /// Each sweep visits the constrained objects one by one, in order, with the labels as they are now;
 /// the others choose their nearest centre. The objective never rises after the first sweep.
 /// # Input and output
-/// n × d, dense or sparse, constraints of any weight. One label per object in `0..k`, k centres.
+/// n × d, dense or sparse, objects and constraints of any weight. One label per object in `0..k`, k centres.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` only where `on_conflict` asks;
 /// `HardNotSupported` for constraints marked hard; `ClosureTooLarge` for unequal weights whose
 /// closure must be expanded.
 /// # Cost and randomness
 /// O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
-/// expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Random: the order of visits, and the
-/// start where neighbourhoods do not settle it.
+/// expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart.
+/// Random: the order of visits, and the start where neighbourhoods do not settle it.
 /// # References
 /// [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted
 /// farthest-first, the later rule; `largest` is the paper's.
@@ -81,6 +81,7 @@ impl BaseClusterer for PckMeans {
             reads_constraints: true,
             reads_groups: self.rules.entail == Entail::Full,
             soft_weights: true,
+            object_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
             ..Properties::default()
@@ -225,7 +226,8 @@ mod tests {
         let distortion: f64 = (0..problem.n())
             .map(|i| {
                 let m = centres.row(c.labels[i] as usize);
-                squared_distance(x.row(i).as_slice().unwrap(), &m.to_vec())
+                let weight = problem.data.weights().map_or(1.0, |weights| weights[i]);
+                weight * squared_distance(x.row(i).as_slice().unwrap(), &m.to_vec())
             })
             .sum();
         let v = expanded(problem, method.rules.entail).constraints.violations(&c.labels);
@@ -449,8 +451,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn objective_falls_and_is_what_it_says(method in methods(), seed in 0u64..500, pairs in 1usize..60, wrong in 0usize..4) {
-            let p = random_problem(seed, pairs, wrong);
+        fn objective_falls_and_is_what_it_says(method in methods(), seed in 0u64..500, pairs in 1usize..60, wrong in 0usize..4, weighted: bool) {
+            let mut p = random_problem(seed, pairs, wrong);
+            if weighted {
+                let weights = (0..p.n()).map(|i| [1.0, 0.5, 3.0, 0.0][i * i % 4]).collect();
+                p.data = p.data.with_weights(weights).unwrap();
+            }
             let c = run(&method, &p, seed);
             for w in c.history.windows(2) {
                 prop_assert!(w[1].objective <= w[0].objective * (1.0 + 1e-12) + 1e-12, "{:?}", c.history);

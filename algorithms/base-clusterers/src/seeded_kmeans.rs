@@ -12,7 +12,7 @@ use crate::parts::seeds::{SeedOptions, seeds};
 /// Centres start at the means of the seeds; then plain k-means. Seeds are the labels of a given start
 /// (unknown ones left out), else the neighbourhoods: at most the k largest, one for each cluster.
 /// # Input and output
-/// n × d, dense or sparse, must-links. One label per object in `0..k`, k centres.
+/// n × d, dense or sparse, must-links; objects may have weights. One label per object in `0..k`, k centres.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` where a cluster has no seed and that is refused.
 /// # Cost and randomness

@@ -61,12 +61,20 @@ struct Summary<'a> {
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
-    let refused =
-        ["--k", "--constraints", "--apart", "--selector", "--oracle", "--budget", "--ledger"];
+    let refused = [
+        "--k",
+        "--constraints",
+        "--apart",
+        "--object-weights",
+        "--selector",
+        "--oracle",
+        "--budget",
+        "--ledger",
+    ];
     if let Some(option) = args.job.given(&refused) {
         return Err(Failure::usage(format!(
-            "{option}: select-k looks at the data alone, from --from to --to; with answers, \"mustlink \
-             cluster --clusterer auto\" without --k chooses k by them"
+            "{option}: select-k looks at the data alone, each object once, from --from to --to; with answers, \
+             \"mustlink cluster --clusterer auto\" without --k chooses k by them"
         )));
     }
     // Chosen by nobody: k is what is looked for.

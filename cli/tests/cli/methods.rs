@@ -548,3 +548,35 @@ fn members_of_a_group_are_apart() {
         assert!(done.status == 2 && done.err.contains("--apart"), "{verb}: {}", done.err);
     }
 }
+
+#[test]
+fn objects_count_by_their_weights() {
+    // 0 counts three times, 7 not at all: means .25 and 10; without weights 7 and 10 share the mean 8.5.
+    let bench = Bench::with("f.csv", "x,count,photo\n0,3,a\n1,1,a\n10,1,b\n7,0,b\n");
+    let line = "cluster --data f.csv --object-weights count --features x --k 2 --format json";
+    for method in ["kmeans", "pck_means", "cop_kmeans", "seeded_kmeans", "constrained_kmeans"] {
+        let line = format!("{line} --clusterer {method} --set clusterer.restarts=10");
+        let summary = bench.run(&line).json();
+        assert_eq!(summary["objective"], 0.75, "{line}: {summary}");
+    }
+    let done = bench.run(&format!("{line} --clusterer lac"));
+    assert!(done.status == 2 && done.err.contains("lac counts every object once"), "{}", done.err);
+    let done = bench.run("cluster --data f.csv --object-weights photo --features x --k 2");
+    let says = "line 2, column \"photo\": \"a\" is no weight; one is a number, 0 or more";
+    assert!(done.status == 3 && done.err.contains(says), "{}", done.err);
+    let done = bench.run("cluster --data f.csv --object-weights cuont --k 2");
+    assert!(done.status == 3 && done.err.contains("did you mean \"count\""), "{}", done.err);
+    let done = bench.run("cluster --data f.csv --object-weights count --features count --k 2");
+    assert!(done.err.contains("cannot be both a weight and a feature"), "{}", done.err);
+    let done = bench.run("select-k --data f.csv --object-weights count");
+    assert!(done.status == 2 && done.err.contains("--object-weights"), "{}", done.err);
+    // Equal rows that are merged count together.
+    std::fs::write(bench.path("g.csv"), "x,count\n0,1\n0,2\n1,1\n10,1\n").unwrap();
+    std::fs::write(
+        bench.path("m.toml"),
+        "transforms = [\"deduplicate\"]\nclusterer = \"kmeans\"\nk = 2\n",
+    )
+    .unwrap();
+    let line = "cluster --data g.csv --object-weights count --method m.toml --format json";
+    assert_eq!(bench.run(line).json()["objective"], 0.75);
+}

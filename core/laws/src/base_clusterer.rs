@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ndarray::Array2;
 
 use super::law::{Law, MISSING_SETUP, Runs, Verdict};
-use super::{choices, feasible, fixtures, hard, looks, magnitudes, promises, runs};
+use super::{choices, feasible, fixtures, hard, looks, magnitudes, promises, runs, weights};
 use crate::ensure;
 use mustlink_core::clustering::Clustering;
 use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
@@ -110,6 +110,16 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             "groups_are_their_pairs",
             |p| p.properties().reads_constraints,
             groups_are_their_pairs,
+        ),
+        Law::when(
+            "weights_count",
+            |p| p.properties().object_weights,
+            |p| {
+                let some = |seed| constrained(p, seed, 20).0;
+                weights::weights_count([some(1), some(2), some(3)], |problem| {
+                    attempt(p, problem, &fixtures::context(1)).map(|run| run.clustering)
+                })
+            },
         ),
         Law::always("hard_problems_have_an_outcome", hard_problems),
         Law::always("memory_covers_the_result", memory_covers),

@@ -49,6 +49,7 @@ mod runs;
 mod shrink;
 pub mod strategies;
 mod transform;
+mod weights;
 
 pub use law::{Law, Lawful, Verdict, laws_for};
 pub use shrink::{Small, shrink};

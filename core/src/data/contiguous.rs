@@ -20,7 +20,7 @@ impl Data {
         let ranges = OnceLock::from(self.ranges().to_vec());
         let matrix = Matrix::Dense(Rows::Own(self.to_dense()));
         let store = Store { matrix, norms, digest: OnceLock::new(), ranges };
-        Data { store: Arc::new(store), rows: None }
+        Data { store: Arc::new(store), rows: None, weights: self.weights.clone() }
     }
 }
 

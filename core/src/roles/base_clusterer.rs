@@ -30,6 +30,8 @@ pub struct Properties {
     pub hard_as_soft: bool,
     /// It uses the weights of constraints.
     pub soft_weights: bool,
+    /// It counts objects by their weights; others are given none.
+    pub object_weights: bool,
     /// It returns centres.
     pub gives_centers: bool,
     /// It makes random choices by object index, so that permuting rows may change the result.
@@ -50,6 +52,7 @@ impl Default for Properties {
             hard_if_marked: false,
             hard_as_soft: false,
             soft_weights: false,
+            object_weights: false,
             gives_centers: false,
             index_keyed: true,
             needs_setup: false,

@@ -113,6 +113,7 @@ fn ways(bytes: &[u8]) -> OpenOptions {
             known_column: some("known"),
             id_column: some("id"),
             apart_column: some("group"),
+            weights_column: some("#3").filter(|_| bytes.len() % 8 == 1),
             display_column: some("#2"),
             features: vec!["all".into()],
             ..usual

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _catalogue, _config, _data, _mustlink
 from .constraints import columns
@@ -42,7 +42,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_: Array
 
     # What belongs to a run, beside the options of the method.
-    _OF_RUN = ("n_clusters", "random_state", "n_jobs")
+    _OF_RUN = ("n_clusters", "random_state", "n_jobs", "kind")
 
     def to_config(self) -> dict[str, Any]:
         """The clusterer as it stands in a method file."""
@@ -95,15 +95,41 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._run(X, y, constraints, sample_id)
         return self
 
-    def _run(self, X: Any, y: Any, constraints: Any, sample_id: Any, **more: Any) -> Any:
+    def _matrix(self, X: Any, reset: bool) -> Any:
+        """What ``X`` holds, as it was checked and as the core takes it."""
         accepts = self._facts()["accepts"]
-        X = validate_data(
+        if "table" in accepts:
+            cells = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+            return cells, _data.table(cells)
+        sparse = "csr" in accepts and self._kind() == "dense"
+        checked = validate_data(
             self,
             X,
-            accept_sparse="csr" if "csr" in accepts else False,
+            accept_sparse="csr" if sparse else False,
             dtype=[np.float64, np.float32],
+            reset=reset,
         )
+        return checked, _data.parts(checked)
+
+    def _kind(self) -> str:
+        return getattr(self, "kind", "dense")
+
+    def _run(
+        self,
+        X: Any,
+        y: Any,
+        constraints: Any,
+        sample_id: Any,
+        *,
+        sample_weight: Any = None,
+        **more: Any,
+    ) -> Any:
+        X, x = self._matrix(X, reset=True)
         n = X.shape[0]
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
         pairs, self.n_constraints_dropped_ = columns(constraints, n, sample_id)
         request = {
             "method": self._method(),
@@ -113,11 +139,12 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             "features": _config.names(getattr(self, "feature_names_in_", ())),
             "ids": None if sample_id is None else _config.names(sample_id),
             "quiet_unread": True,
+            "kind": self._kind(),
             **more.pop("request", {}),
         }
         try:
             found = _mustlink.cluster(
-                json.dumps(request), _data.parts(X), pairs, _data.partial(y, n), **more
+                json.dumps(request), (x, sample_weight), pairs, _data.partial(y, n), **more
             )
         except MissingKError as missing:
             text = str(missing).replace("give --k or the option k", "give n_clusters")
@@ -157,25 +184,73 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """The cluster of every row of ``X``: that with the nearest centre, as the method takes distances, or
         the likeliest component of a mixture."""
         check_is_fitted(self)
-        accepts = self._facts()["accepts"]
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if "csr" in accepts else False,
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
+        _, x = self._matrix(X, reset=False)
         threads = _config.threads(getattr(self, "n_jobs", None))
-        labels: Array = self._model.predict(_data.parts(X), threads)
+        labels: Array = self._model.predict(x, threads)
         return labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = "csr" in self._facts()["accepts"]
+        pairwise = self._kind() != "dense"
+        tags.input_tags.pairwise = pairwise
+        tags.input_tags.sparse = "csr" in self._facts()["accepts"] and not pairwise
         return tags
 
 
-class Method(Clusterer):
+class WeightedClusterer(Clusterer):
+    """Groups the rows of a matrix, of which each counts by its weight."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Any = None,
+        sample_weight: Any = None,
+        sample_id: Any = None,
+    ) -> Any:
+        """Cluster the rows of ``X``.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features)
+            Numbers, dense or sparse.
+        y : array of shape (n_samples,), optional
+            Classes that are known of some objects; -1, NaN and None are unknown. Objects of one class
+            must be together, those of two apart. Where no class is unknown ``y`` is not looked at, since
+            scikit-learn hands on the classes it scores by: ``Constraints.from_labels`` says what is meant
+            to be known.
+        constraints : mustlink.Constraints, optional
+            What is known about pairs.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts: 0 or more. A row of weight 2 is as good as two equal rows.
+        sample_id : array of shape (n_samples,), optional
+            The id of each row, by which constraints find theirs where rows are split.
+
+        Returns
+        -------
+        self
+        """
+        self._run(X, y, constraints, sample_id, sample_weight=sample_weight)
+        return self
+
+    def fit_predict(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Any = None,
+        sample_weight: Any = None,
+        sample_id: Any = None,
+    ) -> Array:
+        """As ``fit``, and gives the labels."""
+        self.fit(
+            X, y, constraints=constraints, sample_weight=sample_weight, sample_id=sample_id
+        )
+        return self.labels_
+
+
+class Method(WeightedClusterer):
     """Any method: transforms, a clusterer, a selector with its oracle.
 
     Parameters
@@ -190,6 +265,8 @@ class Method(Clusterer):
         Threads; None and -1: one per core. Changes no result.
     budget : int, optional
         Most questions, where the method asks.
+    kind : {"dense", "distances", "affinity"}
+        What `X` holds: rows, or n × n symmetric distances or affinities.
 
     Examples
     --------
@@ -207,12 +284,14 @@ class Method(Clusterer):
         random_state: Any = None,
         n_jobs: int | None = None,
         budget: int | None = None,
+        kind: str = "dense",
     ) -> None:
         self.config = config
         self.n_clusters = n_clusters
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.budget = budget
+        self.kind = kind
 
     def to_config(self) -> dict[str, Any]:
         """The method as it stands in a method file, every default written out."""
@@ -230,9 +309,11 @@ class Method(Clusterer):
             return {"accepts": ["dense", "csr"], "gives_centers": False}
         found = [p for p in _catalogue.catalogue() if p.tag == tag]
         facts = dict(found[0].properties) if found else {"accepts": ["dense"], "gives_centers": True}
-        if self._method().get("transforms"):
-            # The first of them decides.
-            facts["accepts"] = ["dense", "csr"]
+        for first in self._method().get("transforms", [])[:1]:
+            # It decides, where it is known.
+            step = first if isinstance(first, str) else first.get("type")
+            known = [p for p in _catalogue.catalogue() if p.tag == step]
+            facts["accepts"] = known[0].properties["accepts"] if known else ["dense", "csr"]
         return facts
 
     def fit(
@@ -241,6 +322,7 @@ class Method(Clusterer):
         y: Any = None,
         *,
         constraints: Any = None,
+        sample_weight: Any = None,
         sample_id: Any = None,
         y_true: Any = None,
         oracle: Any = None,
@@ -256,6 +338,8 @@ class Method(Clusterer):
             Where no class is unknown ``y`` is not looked at.
         constraints : mustlink.Constraints, optional
             What is known about pairs.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts, for a clusterer that takes weights.
         sample_id : array of shape (n_samples,), optional
             The id of each row, by which constraints find theirs where rows are split.
         y_true : array of shape (n_samples,), optional
@@ -280,6 +364,7 @@ class Method(Clusterer):
             y,
             constraints,
             sample_id,
+            sample_weight=sample_weight,
             request=request,
             y_true=None if y_true is None else _data.classes(y_true, len(y_true), "y_true"),
             oracle=None if oracle is None else answering(oracle),

@@ -14,6 +14,8 @@ from .exceptions import DataError, MustlinkWarning
 
 def parts(x: Any) -> Any:
     """The matrix as the core takes it: as it is, or the parts of a sparse one."""
+    if isinstance(x, tuple):
+        return x
     if not sp.issparse(x):
         # The core reads no number that begins between two words of memory.
         return x if x.flags.aligned else x.copy()
@@ -22,6 +24,48 @@ def parts(x: Any) -> Any:
         rows = rows.copy()
         rows.sum_duplicates()
     return (rows.indptr.astype(np.int64), rows.indices.astype(np.uint32), rows.data, rows.shape[1])
+
+
+def table(x: Any) -> Any:
+    """A table as the core takes it: numbers, NaN where one is missing, and for each column the sorted list of
+    its words, if it holds words; then its numbers are places in that list."""
+    cells = np.asarray(x)
+    if cells.dtype.kind in "biuf":
+        return (np.ascontiguousarray(cells, dtype=np.float64), [None] * cells.shape[1])
+    values = np.full(cells.shape, np.nan)
+    words: list[list[str] | None] = []
+    for at in range(cells.shape[1]):
+        column = [None if _absent(v) else v for v in cells[:, at].tolist()]
+        known = [i for i, v in enumerate(column) if v is not None]
+        try:
+            numbers = [_number(column[i]) for i in known]
+            words.append(None)
+        except ValueError:
+            texts = [str(column[i]) for i in known]
+            found = sorted(set(texts))
+            place = {text: float(at) for at, text in enumerate(found)}
+            numbers = [place[text] for text in texts]
+            words.append(found)
+        values[known, at] = numbers
+    return (values, words)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, str):
+        raise ValueError(value)
+    if isinstance(value, (dict, list, tuple, set)):
+        raise TypeError(f"argument must be a string or a real number, not {type(value).__name__!r}")
+    return float(value)
+
+
+def _absent(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        # The missing value of pandas is no truth value.
+        return type(value).__name__ == "NAType"
 
 
 def joined(made: Any) -> Any:
@@ -93,7 +137,9 @@ def warn(texts: Iterable[str]) -> None:
 
 def rows(x: Any) -> int:
     """Number of rows of what ``parts`` gave."""
-    return len(x[0]) - 1 if isinstance(x, tuple) else int(x.shape[0])
+    if isinstance(x, tuple):
+        return len(x[0]) if len(x) == 2 else len(x[0]) - 1
+    return int(x.shape[0])
 
 
 def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ._config import PluginLike
-from ._base import Clusterer
+from ._base import Clusterer, WeightedClusterer
 
 __all__ = [
     "Auto",
@@ -328,6 +328,9 @@ class ConstrainedCompleteLink(Clusterer):
         Let distances decide whether must-links hold; contradictions are then legal.
     stop : "k", "auto" or a number >= 0; default 'k'
         When merging ends: "k", "auto" (when only cannot-linked clusters are left), or a height.
+    kind : one of "dense", "distances"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -360,6 +363,7 @@ class ConstrainedCompleteLink(Clusterer):
         propagator: PluginLike = 'shortest_path',
         soft_ml: bool = False,
         stop: Literal["k", "auto"] | float = 'k',
+        kind: Literal["dense", "distances"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -369,6 +373,7 @@ class ConstrainedCompleteLink(Clusterer):
         self.propagator = propagator
         self.soft_ml = soft_ml
         self.stop = stop
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -485,7 +490,7 @@ class ConstrainedEM(Clusterer):
         self.n_jobs = n_jobs
 
 
-class ConstrainedKMeans(Clusterer):
+class ConstrainedKMeans(WeightedClusterer):
     """Constrained k-means: neighbourhoods of the constraints start the clusters, and stay in them.
 
     **Method**
@@ -496,7 +501,7 @@ class ConstrainedKMeans(Clusterer):
 
     **Input and output**
 
-    n × d, dense or sparse, must-links. One label per object in `0..k`, k centres.
+    n × d, dense or sparse, must-links; objects may have weights. One label per object in `0..k`, k centres.
 
     **Errors**
 
@@ -644,6 +649,9 @@ class ConstrainedSpectral(Clusterer):
     scale : a number > 0; default 4.0
         Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the
         last.
+    kind : one of "dense", "distances", "affinity"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -678,6 +686,7 @@ class ConstrainedSpectral(Clusterer):
         knn: int = 10,
         n_init: int = 10,
         scale: float = 4.0,
+        kind: Literal["dense", "distances", "affinity"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -689,11 +698,12 @@ class ConstrainedSpectral(Clusterer):
         self.knn = knn
         self.n_init = n_init
         self.scale = scale
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
 
-class COPKMeans(Clusterer):
+class COPKMeans(WeightedClusterer):
     """K-means in which an object joins the nearest centre its constraints allow.
 
     **Method**
@@ -709,8 +719,8 @@ class COPKMeans(Clusterer):
 
     **Input and output**
 
-    n × d, dense or sparse, constraints (weights are not used). One label per object in `0..k`, k
-    centres; no must-link or cannot-link is ever broken.
+    n × d, dense or sparse, objects of any weight, constraints (whose weights are not used). One label per
+    object in `0..k`, k centres; no must-link or cannot-link is ever broken.
 
     **Errors**
 
@@ -858,6 +868,9 @@ class CorrelationClustering(Clusterer):
         Objects of a part up to which it is solved exactly.
     n_init : an integer in 1..=1000000000; default 10
         Orders of pivots tried for a larger part.
+    kind : one of "dense", "distances", "affinity"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -886,11 +899,13 @@ class CorrelationClustering(Clusterer):
         *,
         exact_size: int = 12,
         n_init: int = 10,
+        kind: Literal["dense", "distances", "affinity"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.exact_size = exact_size
         self.n_init = n_init
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -961,6 +976,9 @@ class COSC(Clusterer):
     starts : an integer in 1..=1000000000; optional
         Starts of each split; absent: 10 for two clusters, 2 for more. The first is an eigenvector,
         for two clusters the second obeys the cannot-links, the others are random.
+    kind : one of "dense", "distances", "affinity"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -999,6 +1017,7 @@ class COSC(Clusterer):
         prefer: Literal["violations_then_cut", "cut"] = 'violations_then_cut',
         scale: float = 4.0,
         starts: int | None = None,
+        kind: Literal["dense", "distances", "affinity"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -1014,6 +1033,7 @@ class COSC(Clusterer):
         self.prefer = prefer
         self.scale = scale
         self.starts = starts
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1399,6 +1419,9 @@ class FOSC(Clusterer):
         How much stability counts beside constraints: at 0 the constraints decide and stability
         breaks ties, at 1 they are not looked at; in between, shares of the greatest stability and
         of the weight of all constraints are added.
+    kind : one of "dense", "distances"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1433,6 +1456,7 @@ class FOSC(Clusterer):
         noise: Literal["singletons", "one_cluster"] = 'singletons',
         selection: Literal["excess_of_mass", "leaf"] = 'excess_of_mass',
         stability_weight: float = 0.0,
+        kind: Literal["dense", "distances"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -1444,6 +1468,7 @@ class FOSC(Clusterer):
         self.noise = noise
         self.selection = selection
         self.stability_weight = stability_weight
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1686,6 +1711,9 @@ class HDBSCAN(Clusterer):
         How much stability counts beside constraints: at 0 the constraints decide and stability
         breaks ties, at 1 they are not looked at; in between, shares of the greatest stability and
         of the weight of all constraints are added.
+    kind : one of "dense", "distances"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1719,6 +1747,7 @@ class HDBSCAN(Clusterer):
         noise: Literal["singletons", "one_cluster"] = 'singletons',
         selection: Literal["excess_of_mass", "leaf"] = 'excess_of_mass',
         stability_weight: float = 0.0,
+        kind: Literal["dense", "distances"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -1729,6 +1758,7 @@ class HDBSCAN(Clusterer):
         self.noise = noise
         self.selection = selection
         self.stability_weight = stability_weight
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1768,6 +1798,9 @@ class Hierarchical(Clusterer):
     max_distance : a number > 0; optional
         Merge only clusters that are nearer than this (in the units of the distances), whatever k
         is; absent: until k are left.
+    kind : one of "dense", "distances"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1797,12 +1830,14 @@ class Hierarchical(Clusterer):
         *,
         linkage: Literal["single", "complete", "average", "weighted", "ward", "centroid", "median"] = 'ward',
         max_distance: float | None = None,
+        kind: Literal["dense", "distances"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
         self.max_distance = max_distance
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1944,7 +1979,7 @@ class HMRFKMeans(Clusterer):
         self.n_jobs = n_jobs
 
 
-class KMeans(Clusterer):
+class KMeans(WeightedClusterer):
     """K-means: each object joins its nearest centre, each centre is the mean of its objects.
 
     **Method**
@@ -1955,8 +1990,8 @@ class KMeans(Clusterer):
 
     **Input and output**
 
-    n × d, dense or sparse. One label per object in `0..k`, k centres. The objective is the total
-    distortion, and never rises.
+    n × d, dense or sparse; objects may have weights, unless single ones are moved. One label per object in
+    `0..k`, k centres. The objective is the total distortion, and never rises.
 
     **Errors**
 
@@ -2732,7 +2767,7 @@ class Pccc(Clusterer):
         self.n_jobs = n_jobs
 
 
-class PCKMeans(Clusterer):
+class PCKMeans(WeightedClusterer):
     """Pairwise-constrained k-means: broken constraints cost their weight, neighbourhoods start clusters.
 
     **Method**
@@ -2743,7 +2778,7 @@ class PCKMeans(Clusterer):
 
     **Input and output**
 
-    n × d, dense or sparse, constraints of any weight. One label per object in `0..k`, k centres.
+    n × d, dense or sparse, objects and constraints of any weight. One label per object in `0..k`, k centres.
 
     **Errors**
 
@@ -2754,8 +2789,8 @@ class PCKMeans(Clusterer):
     **Cost and randomness**
 
     O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
-    expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Random: the order of visits, and the
-    start where neighbourhoods do not settle it.
+    expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart.
+    Random: the order of visits, and the start where neighbourhoods do not settle it.
 
     **References**
 
@@ -3115,7 +3150,7 @@ class SCOPKMeans(Clusterer):
         self.n_jobs = n_jobs
 
 
-class SeededKMeans(Clusterer):
+class SeededKMeans(WeightedClusterer):
     """Seeded k-means: neighbourhoods of the constraints start the clusters, and may move.
 
     **Method**
@@ -3125,7 +3160,7 @@ class SeededKMeans(Clusterer):
 
     **Input and output**
 
-    n × d, dense or sparse, must-links. One label per object in `0..k`, k centres.
+    n × d, dense or sparse, must-links; objects may have weights. One label per object in `0..k`, k centres.
 
     **Errors**
 

@@ -35,7 +35,11 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return _catalogue.find(self._tag)
 
     def _matrix(self, X: Any, reset: bool) -> Any:
-        sparse = "csr" in self._plugin().properties["accepts"]
+        accepts = self._plugin().properties["accepts"]
+        if "table" in accepts:
+            cells = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+            return cells, _data.table(cells)
+        sparse = "csr" in accepts
         checked = validate_data(
             self,
             X,
@@ -98,6 +102,11 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = "csr" in self._plugin().properties["accepts"]
+        accepts = self._plugin().properties["accepts"]
+        tags.input_tags.sparse = "csr" in accepts
+        if "table" in accepts:
+            tags.input_tags.allow_nan = True
+            tags.input_tags.string = True
+            tags.input_tags.categorical = True
         tags.input_tags.positive_only = self._tag == "tf_idf"
         return tags

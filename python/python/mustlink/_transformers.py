@@ -12,11 +12,13 @@ from ._transform import Transformer
 __all__ = [
     "Densify",
     "DropConstant",
+    "ImputeMissing",
     "ITML",
     "L2Rows",
     "LSI",
     "MinMax",
     "MMC",
+    "OneHot",
     "PCA",
     "RCA",
     "TfIdf",
@@ -95,6 +97,50 @@ class DropConstant(Transformer):
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class ImputeMissing(Transformer):
+    """Fills missing values: numbers by the mean or median of their column, words by the most frequent.
+
+    **Method**
+
+    Each column by itself, from the values it has over all rows. Of words equally frequent the first in
+    the order of their characters is taken. Classes and constraints are not looked at.
+
+    **Input and output**
+
+    n × d, a table or dense; the same without gaps: dense unless a column holds words (`one_hot`).
+
+    **Errors**
+
+    `Data` for a column without any value.
+
+    **Cost and randomness**
+
+    O(n·d), with the median O(n·d·log n); nothing random.
+
+    Parameters
+    ----------
+    numbers : "mean", "median" or "zero"; default 'mean'
+        What fills a gap in a column of numbers.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+    """
+
+    _tag = "impute_missing"
+
+    def __init__(
+        self,
+        *,
+        numbers: Literal["mean", "median", "zero"] = 'mean',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.numbers = numbers
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -401,6 +447,53 @@ class MMC(Transformer):
         self.no_cl = no_cl
         self.ridge = ridge
         self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class OneHot(Transformer):
+    """Turns each column of words into one column of 0 and 1 per word.
+
+    **Method**
+
+    A row has 1 in the column of its word and 0 in those of the others; 0 in all of them where the word
+    is missing, or was not there when the transform was fitted. Columns of numbers stay as they are, and
+    the order of columns is kept. Two rows with different words are √2 apart, whatever
+    the words: columns of numbers on another scale want `z_score` or `min_max` after it.
+
+    **Input and output**
+
+    n × d, a table or dense; n × (columns of numbers + words), dense where no number is missing
+    (`impute_missing`).
+
+    **Errors**
+
+    `Data` for a column of more than `max_words` different words.
+
+    **Cost and randomness**
+
+    O(n · columns made); nothing random.
+
+    Parameters
+    ----------
+    max_words : an integer in 1..=1000000000; default 100
+        The most different words a column may hold: more are ids or text, not categories.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+    """
+
+    _tag = "one_hot"
+
+    def __init__(
+        self,
+        *,
+        max_words: int = 100,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_words = max_words
         self.random_state = random_state
         self.n_jobs = n_jobs
 

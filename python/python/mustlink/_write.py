@@ -17,8 +17,8 @@ from ._catalogue import Option, Plugin, annotation
 FOLDER = Path(__file__).parent
 NOTE = "# Written from the catalogue by `python -m mustlink._write`."
 
-#: Transforms that no scikit-learn transformer can be: they change rows, or take tables of words.
-NO_TRANSFORMERS = ("deduplicate", "impute_missing", "one_hot")
+#: Transforms that no scikit-learn transformer can be: they change rows.
+NO_TRANSFORMERS = ("deduplicate",)
 
 RANDOM_STATE = "Seed of every random number: a whole number is used as it is, None draws one."
 N_JOBS = "Threads; None and -1: one per core. Changes no result."
@@ -104,11 +104,17 @@ N_CLUSTERS = Option(
 
 def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
     options = sorted(plugin.options, key=lambda o: o.name != "k")
-    clusters = base == "Clusterer"
+    clusters = base.endswith("Clusterer")
     if clusters and plugin.properties.get("needs_k") and not any(o.name == "k" for o in options):
         options.insert(0, N_CLUSTERS)
     if clusters:
         options = [N_CLUSTERS if o.name == "k" else o for o in options]
+    pairwise = [kind for kind in plugin.properties["accepts"] if kind in ("distances", "affinity")]
+    if clusters and pairwise:
+        kinds = ["dense", *pairwise]
+        text = "What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or affinities."
+        accepts = "one of " + ", ".join(f'"{kind}"' for kind in kinds)
+        options.append(Option("kind", accepts, "dense", text))
     has_k = any(o.name == "k" for o in options)
     first = "n_clusters" if has_k and clusters else None
     names = [o.python_name for o in options] + ["random_state", "n_jobs"]
@@ -155,8 +161,12 @@ from ._config import PluginLike
 def estimators() -> str:
     """One class per base clusterer."""
     plugins = _of_role("base_clusterer")
-    classes = [_class(p, "Clusterer", [_attributes(p)]) for p in plugins]
-    head = f'{NOTE}\n"""One estimator per base clusterer."""\n{HEAD}from ._base import Clusterer\n'
+    weighted = {True: "WeightedClusterer", False: "Clusterer"}
+    classes = [
+        _class(p, weighted[p.properties["object_weights"]], [_attributes(p)]) for p in plugins
+    ]
+    bases = "from ._base import Clusterer, WeightedClusterer\n"
+    head = f'{NOTE}\n"""One estimator per base clusterer."""\n{HEAD}{bases}'
     names = "".join(f'    "{p.class_name}",\n' for p in plugins)
     return f"{head}\n__all__ = [\n{names}]\n\n\n" + "\n\n".join(classes)
 

@@ -98,6 +98,7 @@ impl SeedOptions {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             reads_constraints: true,
+            object_weights: true,
             gives_centers: true,
             ..Properties::default()
         }

@@ -4,5 +4,6 @@ mod cop_kmeans;
 mod gpk_means;
 mod hard_promises;
 mod hdbscan;
+mod object_weights;
 mod proved_optimum;
 mod sparse_kmeans;

@@ -233,7 +233,8 @@ impl<'a> MustLinkUnits<'a> {
             let norms = row_norms(centres);
             let far = |i: u32| {
                 let own = labels[i as usize] as usize;
-                points.distance(i as usize, row(centres, own), norms[own])
+                points.weight(i as usize)
+                    * points.distance(i as usize, row(centres, own), norms[own])
             };
             let mut best: Option<(f64, Vec<u32>)> = None;
             for i in 0..points.n() as u32 {
@@ -252,8 +253,10 @@ impl<'a> MustLinkUnits<'a> {
             let Some((total, unit)) = best else { continue };
             let Some(centre) = points.mean(&unit) else { continue };
             let norm = centre.iter().map(|v| v * v).sum();
-            let alone: f64 = unit.iter().map(|&i| points.distance(i as usize, &centre, norm)).sum();
-            let size: f64 = unit.iter().map(|&i| points.norm(i as usize)).sum();
+            let weight = |i: u32| points.weight(i as usize);
+            let to_centre = |i: u32| weight(i) * points.distance(i as usize, &centre, norm);
+            let alone: f64 = unit.iter().map(|&i| to_centre(i)).sum();
+            let size: f64 = unit.iter().map(|&i| weight(i) * points.norm(i as usize)).sum();
             // Distances below the rounding error of the data are not distances.
             if total - alone <= 64.0 * f64::EPSILON * (size + 1e-300) {
                 continue;

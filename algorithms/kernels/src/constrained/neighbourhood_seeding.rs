@@ -19,7 +19,9 @@ use crate::constrained::constraint_groups::constant;
 use crate::distance::points::{
     Distortion, Points, inner_product, row, row_norms, squared_distance,
 };
-use crate::kmeans::seeding::{GlobalMoments, Perturb, farthest_first, rows_as_centres};
+use crate::kmeans::seeding::{
+    GlobalMoments, Perturb, farthest, farthest_first, rows_as_centres, sample,
+};
 
 /// Which neighbourhoods start clusters when there are more than k.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -144,15 +146,14 @@ pub fn complete(
                 closer(points, row(centres, h), norms[h], &mut nearest);
             }
             for h in missing {
-                let far = (0..points.n())
-                    .fold(0, |far, i| if nearest[i] > nearest[far] { i } else { far });
+                let far = farthest(points, &nearest);
                 let centre = rows_as_centres(points, &[far]);
                 closer(points, row(&centre, 0), row_norms(&centre)[0], &mut nearest);
                 centres.row_mut(h).assign(&centre.row(0));
             }
         }
         FewerThanK::Random => {
-            let more = rows_as_centres(points, &stream.sample(points.n(), missing.len()));
+            let more = rows_as_centres(points, &sample(points, missing.len(), stream));
             for (at, h) in missing.into_iter().enumerate() {
                 centres.row_mut(h).assign(&more.row(at));
             }

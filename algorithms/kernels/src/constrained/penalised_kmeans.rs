@@ -382,7 +382,8 @@ pub fn fitted_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
     // Directions that cancel out have no common centre.
     let Some(centre) = points.mean(&all) else { return Ok(inside) };
     let centre = ArrayView1::from(&centre).insert_axis(Axis(0)).to_owned();
-    let around = total_distortion(points, &vec![0; points.n()], &centre) / points.n() as f64;
+    let all = total_distortion(points, &vec![0; points.n()], &centre);
+    let around = all / points.total_weight();
     let around = around.max(0.0);
     let product = inside * around;
     // Of the largest and the smallest values that methods take, it is none.
@@ -402,7 +403,7 @@ pub fn auto_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
     let stop = Stop { max_iterations: 10, tolerance: 1e-3, kind: ToleranceKind::Relative };
     let free = lloyd(points, centres, stop, Empty::Keep, &ctx)?;
     // 1 − cos of an object in its own direction may be a rounding error below 0.
-    Ok((free.objective.unwrap_or(0.0) / points.n() as f64).max(0.0))
+    Ok((free.objective.unwrap_or(0.0) / points.total_weight()).max(0.0))
 }
 
 /// A clustering by centres; its objective is the last of its history.
@@ -433,6 +434,7 @@ pub fn distances(points: &Points, centres: &Array2<f64>, objects: &[u32], scale:
     let norms = row_norms(centres);
     let mut out = vec![0.0; objects.len() * k];
     out.par_chunks_mut(k).zip(objects).for_each(|(to, &i)| {
+        let scale = scale * points.weight(i as usize);
         for (h, d) in to.iter_mut().enumerate() {
             *d = scale * points.distance(i as usize, row(centres, h), norms[h]);
         }

@@ -146,7 +146,7 @@ impl Points {
                 Data::dense(out)?
             }
         };
-        Ok(Self::prepared(prepared, distortion, zero_rows))
+        Ok(Self::prepared(prepared.weighted_as(data), distortion, zero_rows))
     }
 
     fn prepared(data: Data, distortion: Distortion, zero_rows: usize) -> Self {
@@ -259,6 +259,17 @@ impl Points {
         self.data.norm2(i)
     }
 
+    /// How often object `i` counts.
+    #[inline]
+    pub fn weight(&self, i: usize) -> f64 {
+        self.data.weights().map_or(1.0, |weights| weights[i])
+    }
+
+    /// How many objects there are, each as often as it counts.
+    pub fn total_weight(&self) -> f64 {
+        self.data.weights().map_or(self.n() as f64, |weights| weights.iter().sum())
+    }
+
     /// Rows of length zero (cosine only).
     pub fn zero_rows(&self) -> usize {
         self.zero_rows
@@ -300,10 +311,14 @@ impl Points {
     }
 
     /// Mean of the objects in `members`, of unit length for cosine; `None` when there is none (or,
-    /// for cosine, when they sum to zero). Members are summed in blocks of 1024 in the order given.
+    /// for cosine, when they sum to zero). Members are summed in blocks of 1024 in the order given, each as
+    /// often as it counts.
     pub fn mean(&self, members: &[u32]) -> Option<Vec<f64>> {
         if members.is_empty() {
             return None;
+        }
+        if self.data.weights().is_some() && members.len() > 1 {
+            return self.weighted_mean(members);
         }
         let sum_of = |range: std::ops::Range<usize>| {
             let mut sum = vec![0.0; self.d()];
@@ -320,17 +335,35 @@ impl Points {
             a.iter_mut().zip(&b).for_each(|(x, y)| *x += y);
             a
         };
-        let mut sum = reduce::reduce(members.len(), sum_of, add).expect("not empty");
+        let sum = reduce::reduce(members.len(), sum_of, add).expect("not empty");
+        self.divided(sum, members.len() as f64)
+    }
+
+    /// [`Points::mean`] of members of which each counts by its weight; where all weigh 0, the mean of all.
+    fn weighted_mean(&self, members: &[u32]) -> Option<Vec<f64>> {
+        let counts = members.iter().any(|&i| self.weight(i as usize) > 0.0);
+        let sum_of = |range: std::ops::Range<usize>| {
+            let (mut sum, mut total) = (vec![0.0; self.d()], 0.0);
+            for &i in &members[range] {
+                let weight = if counts { self.weight(i as usize) } else { 1.0 };
+                self.data.row(i as usize).add_to(&mut sum, weight);
+                total += weight;
+            }
+            (sum, total)
+        };
+        let add = |(mut a, count): (Vec<f64>, f64), (b, more): (Vec<f64>, f64)| {
+            a.iter_mut().zip(&b).for_each(|(x, y)| *x += y);
+            (a, count + more)
+        };
+        let (sum, count) = reduce::reduce(members.len(), sum_of, add)?;
+        self.divided(sum, count)
+    }
+
+    fn divided(&self, mut sum: Vec<f64>, count: f64) -> Option<Vec<f64>> {
         match self.distortion {
-            Distortion::SquaredEuclidean => {
-                let count = members.len() as f64;
-                sum.iter_mut().for_each(|v| *v /= count);
-            }
-            Distortion::Cosine => {
-                if !normalise(&mut sum) {
-                    return None;
-                }
-            }
+            Distortion::SquaredEuclidean => sum.iter_mut().for_each(|v| *v /= count),
+            Distortion::Cosine if !normalise(&mut sum) => return None,
+            Distortion::Cosine => {}
         }
         Some(sum)
     }

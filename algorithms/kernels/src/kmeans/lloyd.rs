@@ -221,7 +221,7 @@ fn sweeps(
         }
         bounds.follow(&previous, &centres);
         renew_own(points, &labels, &changed, &centres, &mut own);
-        let objective = reduce::sum(n, |i| own[i]);
+        let objective = reduce::sum(n, |i| points.weight(i) * own[i]);
         let last = history.last().map(|s| s.objective);
         history.push(IterStat { objective, moved, violations: None });
         if moved == 0 || last.is_some_and(|b| stop.is_over(b, objective)) {
@@ -334,7 +334,7 @@ fn renew_own(
     });
 }
 
-/// Σ D(x, µ) over all objects, the same bits for any number of threads.
+/// Σ w D(x, µ) over all objects of weight w, the same bits for any number of threads.
 pub fn total_distortion(points: &Points, labels: &[u32], centres: &Array2<f64>) -> f64 {
     let norms = row_norms(centres);
     if points.data().kind() == DataKind::Csr {
@@ -345,7 +345,10 @@ pub fn total_distortion(points: &Points, labels: &[u32], centres: &Array2<f64>) 
         let mut values = [0.0; reduce::BLOCK];
         let out = &mut values[..labels.len()];
         dispatch(Distortions { points, first, labels, centres, wanted: None, out });
-        out.iter().sum::<f64>()
+        match points.data().weights() {
+            None => out.iter().sum::<f64>(),
+            Some(weights) => out.iter().zip(&weights[first..]).map(|(d, w)| w * d).sum(),
+        }
     };
     reduce::reduce(points.n(), sum_of, |a, b| a + b).unwrap_or(0.0)
 }
@@ -401,7 +404,8 @@ pub fn refill(
         let mut far = vec![0.0; labels.len()];
         reduce::fill(&mut far, |i| {
             let own = labels[i] as usize;
-            if sizes[own] < 2 { 0.0 } else { points.distance(i, row(centres, own), norms[own]) }
+            let distance = || points.distance(i, row(centres, own), norms[own]);
+            if sizes[own] < 2 { 0.0 } else { points.weight(i) * distance() }
         });
         let mut object = 0;
         for (i, &d) in far.iter().enumerate() {
@@ -411,9 +415,10 @@ pub fn refill(
         }
         let Some(centre) = points.centre_at(object) else { continue };
         let norm = centre.iter().map(|v| v * v).sum();
-        let gain = far[object] - points.distance(object, &centre, norm);
+        let weight = points.weight(object);
+        let gain = far[object] - weight * points.distance(object, &centre, norm);
         // Distances below the rounding error of the data are not distances.
-        let noise = 64.0 * f64::EPSILON * (points.norm(object) + 1e-300);
+        let noise = 64.0 * f64::EPSILON * weight * (points.norm(object) + 1e-300);
         if gain <= noise || penalty.rise(object, h as u32, labels) > gain {
             continue;
         }

@@ -3,7 +3,8 @@
 //! One definition for all methods. Few clusters: rows are summed by cluster in blocks of 1024 rows in
 //! index order, and the sums of the blocks are added in the fixed tree, so that data is read once and
 //! in order. Many clusters, where the sums of a block would outweigh its rows: the members of each
-//! cluster are summed in index order, in blocks of 1024 members. Up to 1024 rows both are the same.
+//! cluster are summed in index order, in blocks of 1024 members, as are objects of unequal weights. Up to
+//! 1024 rows both are the same.
 
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
@@ -84,7 +85,8 @@ pub(crate) fn update_means(
 ) -> Vec<usize> {
     let (k, d) = centres.dim();
     let wanted = |h: usize| changed.is_none_or(|c| c[h]);
-    if k <= MAX_BLOCKED_CLUSTERS && points.data().kind() == DataKind::Dense {
+    let counted_once = points.data().weights().is_none();
+    if k <= MAX_BLOCKED_CLUSTERS && points.data().kind() == DataKind::Dense && counted_once {
         let sum_of = |rows: std::ops::Range<usize>| {
             let mut sums = Sums::new(k, d);
             for i in rows {

@@ -1,6 +1,7 @@
 //! Where do centres start?
 //!
-//! Sources: [ArthurVassilvitskii2007] (k-means++); [Bahmani2012] (k-means||); [Basu2004] §4 (perturbed means).
+//! Sources: [ArthurVassilvitskii2007] (k-means++); [Bahmani2012] (k-means||); [Basu2004] §4 (perturbed means);
+//! [EfraimidisSpirakis2006] (weighted samples).
 
 use ndarray::{Array2, ArrayView1};
 use schemars::JsonSchema;
@@ -74,14 +75,14 @@ pub fn start(
             rows_as_centres(points, &plus_plus(points, k, None, &mut stream, ctx)?)
         }
         Init::KmeansParallel => rows_as_centres(points, &parallel(points, k, &mut stream, ctx)?),
-        Init::Random => rows_as_centres(points, &stream.sample(n, k)),
+        Init::Random => rows_as_centres(points, &sample(points, k, &mut stream)),
         Init::RandomPartition => {
             let labels: Vec<u32> = (0..n).map(|_| stream.below(k) as u32).collect();
-            let fallback = rows_as_centres(points, &stream.sample(n, k));
+            let fallback = rows_as_centres(points, &sample(points, k, &mut stream));
             means(points, &labels, fallback).0
         }
         Init::FarthestFirst => {
-            let first = stream.below(n);
+            let first = any_object(points, &mut stream);
             farthest_first(points, k, vec![first])
         }
         Init::Perturb => {
@@ -217,7 +218,33 @@ impl Candidate {
     }
 }
 
-/// Greedy k-means++ over objects of the given weights (absent: 1 each): the objects chosen.
+/// A random object, as likely as it counts.
+fn any_object(points: &Points, stream: &mut Stream) -> usize {
+    match points.data().weights() {
+        None => stream.below(points.n()),
+        Some(weights) => stream.weighted(weights),
+    }
+}
+
+/// k distinct objects, drawn one after the other, each as likely as it counts.
+pub(crate) fn sample(points: &Points, k: usize, stream: &mut Stream) -> Vec<usize> {
+    let n = points.n();
+    let Some(weights) = points.data().weights() else { return stream.sample(n, k) };
+    // Those whose exponential waiting times, of rate w, end first [EfraimidisSpirakis2006].
+    let ends: Vec<f64> = weights.iter().map(|w| -(1.0 - stream.unit()).ln() / w).collect();
+    let mut objects: Vec<usize> = (0..n).collect();
+    objects.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
+    objects.truncate(k);
+    objects
+}
+
+/// The object farthest from what is chosen, among those that count; ties: lowest index.
+pub(crate) fn farthest(points: &Points, nearest: &[f64]) -> usize {
+    let counts = (0..points.n()).filter(|&i| points.weight(i) > 0.0);
+    counts.reduce(|far, i| if nearest[i] > nearest[far] { i } else { far }).unwrap_or(0)
+}
+
+/// Greedy k-means++ over objects of the given weights (absent: those of `points`): the objects chosen.
 pub(crate) fn plus_plus(
     points: &Points,
     k: usize,
@@ -226,6 +253,7 @@ pub(crate) fn plus_plus(
     ctx: &Context,
 ) -> Result<Vec<usize>> {
     let n = points.n();
+    let weights = weights.or(points.data().weights());
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let mut chosen = match weights {
         None => vec![stream.below(n)],
@@ -322,17 +350,17 @@ const CANDIDATE_ENTRIES: usize = 1 << 21;
 /// k-means||: the objects chosen.
 fn parallel(points: &Points, k: usize, stream: &mut Stream, ctx: &Context) -> Result<Vec<usize>> {
     let n = points.n();
-    let mut chosen = vec![stream.below(n)];
+    let mut chosen = vec![any_object(points, stream)];
     let mut nearest = Nearest::of(points, chosen[0]);
     for _ in 0..ROUNDS {
-        let potential = reduce::sum(n, |i| nearest.distance[i]);
+        let potential = reduce::sum(n, |i| points.weight(i) * nearest.distance[i]);
         if potential <= 0.0 {
             break;
         }
         let rate = OVERSAMPLING * k as f64 / potential;
         // One number for each object, so that no draw depends on another's outcome.
-        let fresh: Vec<usize> =
-            (0..n).filter(|&i| stream.unit() < rate * nearest.distance[i]).collect();
+        let share = |i: usize| rate * points.weight(i) * nearest.distance[i];
+        let fresh: Vec<usize> = (0..n).filter(|&i| stream.unit() < share(i)).collect();
         for some in fresh.chunks((CANDIDATE_ENTRIES / points.d()).max(1)) {
             ctx.check()?;
             let centres = rows_as_centres(points, some);
@@ -351,7 +379,8 @@ fn parallel(points: &Points, k: usize, stream: &mut Stream, ctx: &Context) -> Re
     // Fewer than k after all rounds: as k-means++ goes on, one draw at a time.
     while chosen.len() < k {
         ctx.check()?;
-        let object = stream.weighted(&nearest.distance);
+        let mass: Vec<f64> = (0..n).map(|i| points.weight(i) * nearest.distance[i]).collect();
+        let object = stream.weighted(&mass);
         let (centre, norm) = centre_of(points, object);
         let name = chosen.len() as u32;
         nearest.update(|i, distance, _| {
@@ -361,7 +390,7 @@ fn parallel(points: &Points, k: usize, stream: &mut Stream, ctx: &Context) -> Re
         chosen.push(object);
     }
     let mut weights = vec![0.0; chosen.len()];
-    nearest.own.iter().for_each(|&c| weights[c as usize] += 1.0);
+    nearest.own.iter().enumerate().for_each(|(i, &c)| weights[c as usize] += points.weight(i));
     let candidates = Points::new(&points.data().subset(&chosen), points.distortion())?;
     let kept = plus_plus(&candidates, k, Some(&weights), stream, ctx)?;
     Ok(kept.into_iter().map(|c| chosen[c]).collect())
@@ -377,13 +406,7 @@ pub fn farthest_first(points: &Points, k: usize, mut chosen: Vec<usize>) -> Arra
             nearest.iter_mut().zip(with).for_each(|(d, new)| *d = d.min(new));
         }
         seen = chosen.len();
-        let mut far = 0;
-        for (i, &d) in nearest.iter().enumerate() {
-            if d > nearest[far] {
-                far = i;
-            }
-        }
-        chosen.push(far);
+        chosen.push(farthest(points, &nearest));
     }
     rows_as_centres(points, &chosen)
 }
@@ -403,15 +426,16 @@ impl GlobalMoments {
             let mut sums = vec![0.0; 2 * d];
             for i in rows {
                 use mustlink_core::Row;
+                let weight = points.weight(i);
                 match points.data().row(i) {
                     Row::Dense(x) => x.iter().enumerate().for_each(|(s, v)| {
-                        sums[s] += v;
-                        sums[d + s] += v * v;
+                        sums[s] += weight * v;
+                        sums[d + s] += weight * (v * v);
                     }),
                     Row::Sparse(columns, values) => {
                         columns.iter().zip(values).for_each(|(&c, v)| {
-                            sums[c as usize] += v;
-                            sums[d + c as usize] += v * v;
+                            sums[c as usize] += weight * v;
+                            sums[d + c as usize] += weight * (v * v);
                         });
                     }
                 }
@@ -423,9 +447,10 @@ impl GlobalMoments {
             a
         };
         let sums = reduce::reduce(n, moments, add).expect("data is not empty");
-        let mean: Vec<f64> = sums[..d].iter().map(|s| s / n as f64).collect();
+        let total = points.total_weight();
+        let mean: Vec<f64> = sums[..d].iter().map(|s| s / total).collect();
         let deviation =
-            (0..d).map(|s| (sums[d + s] / n as f64 - mean[s] * mean[s]).max(0.0).sqrt()).collect();
+            (0..d).map(|s| (sums[d + s] / total - mean[s] * mean[s]).max(0.0).sqrt()).collect();
         GlobalMoments { mean, deviation }
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct Pass {
     pub moved: usize,
     /// Total distortion of the labels before; meaningless where there was none.
     pub objective: f64,
-    /// Sums and sizes of the clusters after, where they were taken.
+    /// Sums and sizes of the clusters after, where they were taken: not of objects with weights.
     pub sums: Option<Sums>,
 }
 
@@ -87,7 +87,8 @@ fn sparse_pass(
         moved
     };
     let moved = tasks.map(task).sum();
-    Pass { moved, objective: reduce::sum(own.len(), |i| own[i]), sums: None }
+    let objective = reduce::sum(own.len(), |i| points.weight(i) * own[i]);
+    Pass { moved, objective, sums: None }
 }
 
 thread_local! {
@@ -135,7 +136,8 @@ impl DensePass<'_> {
         gathered: &mut Vec<f64>,
     ) -> Pass {
         let (k, d) = self.centres.dim();
-        let sums = (k <= MAX_BLOCKED_CLUSTERS).then(|| Sums::new(k, d));
+        let counted_once = self.points.data().weights().is_none();
+        let sums = (k <= MAX_BLOCKED_CLUSTERS && counted_once).then(|| Sums::new(k, d));
         let mut pass = Pass { moved: 0, objective: 0.0, sums };
         let rows = self.points.dense_rows();
         let count = (NUMBERS / d).clamp(32, ROWS);
@@ -146,7 +148,7 @@ impl DensePass<'_> {
             let exact =
                 |i: usize| exact(self.points, self.centres, self.norms, i, labels[i - first], 0..k);
             self.scores.nearest(first, rows, found, next, exact);
-            dispatch(AfterScores { all: self, labels, rows, next, pass: &mut pass });
+            dispatch(AfterScores { all: self, first, labels, rows, next, pass: &mut pass });
         }
         pass
     }
@@ -155,6 +157,7 @@ impl DensePass<'_> {
 /// What follows the scores of a block of rows, under the same instruction set.
 struct AfterScores<'a> {
     all: &'a DensePass<'a>,
+    first: usize,
     labels: &'a [u32],
     rows: &'a [f64],
     next: &'a [u32],
@@ -180,7 +183,7 @@ impl WithSimd for AfterScores<'_> {
                 }
             };
         }
-        let AfterScores { all, labels, rows, next, pass } = self;
+        let AfterScores { all, first, labels, rows, next, pass } = self;
         let d = all.points.d();
         let centres = all.centres.as_slice().expect("standard layout");
         for (r, (&label, &new)) in labels.iter().zip(next).enumerate() {
@@ -192,7 +195,8 @@ impl WithSimd for AfterScores<'_> {
             }
             if label != NONE {
                 let centre = &centres[label as usize * d..][..d];
-                pass.objective += distortion(simd, kind, x, centre);
+                let weight = all.points.weight(first + r);
+                pass.objective += weight * distortion(simd, kind, x, centre);
             }
         }
     }
@@ -203,7 +207,7 @@ impl AfterScores<'_> {
     /// for each row, its centre, and the sum to which it adds the row.
     #[inline(always)]
     fn both(self, found: impl Fn(&[f64], &[f64], &mut [f64]) -> f64) {
-        let AfterScores { all, labels, rows, next, pass } = self;
+        let AfterScores { all, labels, rows, next, pass, .. } = self;
         let d = all.points.d();
         let centres = all.centres.as_slice().expect("standard layout");
         let (sums, sizes) = pass.sums.as_mut().expect("sums are taken").all();

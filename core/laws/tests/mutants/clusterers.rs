@@ -27,7 +27,7 @@ pub struct FlawedClusterer {
     pub hard: bool,
 }
 
-const FLAWS: [(&str, &str); 48] = [
+const FLAWS: [(&str, &str); 49] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -56,6 +56,7 @@ const FLAWS: [(&str, &str); 48] = [
     ("ignores the weight", "every_option_changes_something"),
     ("ignores the limit of sweeps", "every_option_changes_something"),
     ("declares that it reads groups and fails on them", "groups_are_their_pairs"),
+    ("declares that it counts weights and does not", "weights_count"),
     ("ignores constraints", "must_links_change_something"),
     ("ignores constraints, too", "cannot_links_change_something"),
     ("ignores must-links", "must_links_change_something"),
@@ -352,6 +353,7 @@ impl BaseClusterer for FlawedClusterer {
             hard_cannot: self.hard && self.has("promises cannot-links and looks at none"),
             gives_centers: true,
             reads_groups: self.has("declares that it reads groups and fails on them"),
+            object_weights: self.has("declares that it counts weights and does not"),
             needs_setup: self.has("runs without its setup"),
             ..Properties::default()
         }

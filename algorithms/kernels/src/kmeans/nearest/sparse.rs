@@ -276,7 +276,8 @@ pub(crate) fn total_distortion(
                 for (&c, v) in columns[all..].iter().zip(&values[all..]) {
                     dots[r] += v * own[r][c as usize];
                 }
-                total += value(points, first + r, dots[r], own[r], norms[label(r)]);
+                let value = value(points, first + r, dots[r], own[r], norms[label(r)]);
+                total += points.weight(first + r) * value;
             }
             first += count;
         }
