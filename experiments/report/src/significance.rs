@@ -3,9 +3,6 @@
 //! Methods are ranked on every data set by their mean score; the tests are those of Demšar (2006), García et
 //! al. (2010) and Benavoli et al. (2017). Data sets on which a method has no score are left out, and named.
 
-use mustlink_core::{Error, Result};
-use serde::Serialize;
-
 use crate::columns::find;
 use crate::curves::CurveSummary;
 use crate::learning_curve::mean_text;
@@ -14,6 +11,7 @@ use crate::statistics::bayes::{self, Probabilities};
 use crate::statistics::effect::{Effect, effect};
 use crate::statistics::multiple::{critical_difference, holm};
 use crate::statistics::paired::{SignedRank, signed_rank};
+use crate::statistics::plackett_luce::{Worth, worths};
 use crate::statistics::several::{Aligned, Friedman, aligned, friedman};
 use mustlink_experiments::Experiment;
 
@@ -33,6 +31,8 @@ pub struct Comparison {
     pub number: usize,
     /// Its mean rank; 1 is the best.
     pub rank: f64,
+    /// The chance that it is the best of them on a next data set, and its 95 % interval.
+    pub best: Worth,
     /// Its mean aligned rank.
     pub aligned_rank: f64,
     /// z and p of its aligned rank against the control's, and p after Holm's adjustment; absent for that
@@ -115,6 +115,7 @@ fn of_metric(
         }
     }
     let (friedman, aligned) = (friedman(&rows)?, aligned(&rows)?);
+    let chances = worths(&rows, 0.95, experiment.head.seed)?;
     let mut order: Vec<usize> = (0..methods.len()).collect();
     order.sort_by(|&a, &b| friedman.ranks[a].total_cmp(&friedman.ranks[b]));
     let control = experiment.stats.control.as_deref();
@@ -135,6 +136,7 @@ fn of_metric(
             method: methods[j].to_string(),
             number: j,
             rank: friedman.ranks[j],
+            best: chances[j],
             aligned_rank: aligned.totals[j] / aligned.sets as f64,
             against_best: at.map(|at| (z[j].0, z[j].1, adjusted[at])),
             record: (better.0, differences.len() - better.0 - worse.0, worse.0),
@@ -161,87 +163,6 @@ fn of_metric(
         aligned,
         methods,
     })
-}
-
-#[derive(Serialize)]
-struct Numbers<'a> {
-    metric: &'a str,
-    value: &'a str,
-    data_sets: usize,
-    method: &'a str,
-    mean_rank: f64,
-    aligned_rank: f64,
-    z: Option<f64>,
-    p: Option<f64>,
-    p_holm: Option<f64>,
-    better: usize,
-    equal: usize,
-    worse: usize,
-    margin_better: Option<f64>,
-    margin_worse: Option<f64>,
-    shift: Option<f64>,
-    shift_low: Option<f64>,
-    shift_high: Option<f64>,
-    rank_biserial: Option<f64>,
-    p_signed_rank: f64,
-    probability_better: Option<f64>,
-    probability_equal: Option<f64>,
-    probability_worse: Option<f64>,
-    friedman_chi_squared: f64,
-    friedman_p: f64,
-    iman_davenport_f: Option<f64>,
-    iman_davenport_p: f64,
-    aligned_t: f64,
-    aligned_p: f64,
-    aligned_p_printed: f64,
-    nemenyi_critical_difference: f64,
-}
-
-/// A line per metric and method.
-pub(crate) fn to_csv(all: &[Significance]) -> Result<Vec<u8>> {
-    let fail = |e: &dyn std::fmt::Display| Error::Data {
-        place: "statistics.csv".into(),
-        message: e.to_string(),
-    };
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for s in all {
-        for m in &s.methods {
-            let line = Numbers {
-                metric: &s.metric,
-                value: if s.area { "area" } else { "last point" },
-                data_sets: s.sets.len(),
-                method: &m.method,
-                mean_rank: m.rank,
-                aligned_rank: m.aligned_rank,
-                z: m.against_best.map(|a| a.0),
-                p: m.against_best.map(|a| a.1),
-                p_holm: m.against_best.map(|a| a.2),
-                better: m.record.0,
-                equal: m.record.1,
-                worse: m.record.2,
-                margin_better: m.margins.0,
-                margin_worse: m.margins.1,
-                shift: m.effect.map(|e| e.shift),
-                shift_low: m.effect.and_then(|e| e.interval).map(|i| i.0),
-                shift_high: m.effect.and_then(|e| e.interval).map(|i| i.1),
-                rank_biserial: m.effect.and_then(|e| e.rank_biserial),
-                p_signed_rank: m.signed_rank.p,
-                probability_better: m.bayes.map(|b| b.first),
-                probability_equal: m.bayes.map(|b| b.equal),
-                probability_worse: m.bayes.map(|b| b.second),
-                friedman_chi_squared: s.friedman.chi_squared,
-                friedman_p: s.friedman.p,
-                iman_davenport_f: Some(s.friedman.f).filter(|f| f.is_finite()),
-                iman_davenport_p: s.friedman.f_p,
-                aligned_t: s.aligned.t,
-                aligned_p: s.aligned.p,
-                aligned_p_printed: s.aligned.p_printed,
-                nemenyi_critical_difference: s.critical_difference,
-            };
-            writer.serialize(line).map_err(|e| fail(&e))?;
-        }
-    }
-    writer.into_inner().map_err(|e| fail(&e))
 }
 
 impl Significance {
@@ -325,6 +246,7 @@ impl Significance {
             "method",
             "mean",
             "mean rank",
+            "P(best) (95 %)",
             "wins / ties / losses",
             "p (Holm)",
             "better (by)",
@@ -359,6 +281,7 @@ impl Significance {
                 Cell::text(&m.method),
                 Cell::number(Some(mean), |v| mean_text(v, None)),
                 Cell::number(Some(m.rank), |v| format!("{v:.2}")),
+                chance_cell(&m.best),
                 Cell {
                     value: Some(record.0 as f64),
                     ..Cell::text(format!("{} / {} / {}", record.0, record.1, record.2))
@@ -378,7 +301,8 @@ impl Significance {
         });
         let mut note = format!(
             "{} {} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
-             {:.2} apart differ at 5 % (Nemenyi). Wins, ties and losses: against all other methods on all data \
+             {:.2} apart differ at 5 % (Nemenyi). P(best): the chance of being the best of these methods on a \
+             next data set, by the ranks on these (Plackett and Luce). Wins, ties and losses: against all other methods on all data \
              sets. The rest against {}: z of aligned ranks with Holm's adjustment, \
              data sets where it is better and worse with mean margins, the shift of the scores, its own less those of the \
              control (Hodges and Lehmann), and the matched-pairs rank-biserial correlation as sizes of effect, Wilcoxon's signed-rank \
@@ -413,6 +337,13 @@ impl Significance {
             words: Vec::new(),
         }
     }
+}
+
+/// A chance with its interval, as 0.42 [0.10, 0.75].
+fn chance_cell(best: &Worth) -> Cell {
+    let (low, high) = best.interval;
+    let text = format!("{:.2} [{low:.2}, {high:.2}]", best.mean);
+    Cell { value: Some(best.mean), ..Cell::text(text) }
 }
 
 /// A shift with its interval, as +.031 [.002, .060].
