@@ -143,6 +143,7 @@ pub(crate) fn bibtex(used: &Used, paragraph: &str) -> (String, Vec<&'static str>
     let beside = [
         "Benavoli2017",
         "CaronDoucet2012",
+        "Corani2017",
         "Demsar2006",
         "Garcia2010",
         "NadeauBengio2003",

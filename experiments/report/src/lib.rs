@@ -12,7 +12,8 @@
 //! | `render`, `parquet_file`, `citation` | figures as pictures; rows as Parquet; whom the methods cite |
 //! | `section`, `sheet`, `figure` | a part of the page; a table and a figure, however they are written |
 //! | `curves`, `samples`, `columns` | means; what is compared pair by pair; what tables show |
-//! | `significance`, `statistics_file`, `supervision` | what differs; its numbers; where supervision hurt |
+//! | `cross_validation`, `significance`, `statistics_file` | what folds say; what differs; its numbers |
+//! | `supervision` | where supervision hurt |
 //! | `verdicts`, `moved` | claims; what changed |
 //! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures of an experiment |
 //! | `ensemble_figures`, `projection`, `candidates` | those of one ensemble, one clustering, one choice |
@@ -24,6 +25,7 @@ mod candidates;
 mod chart;
 pub mod citation;
 mod columns;
+mod cross_validation;
 mod curves;
 mod drawings;
 mod ensemble_figures;

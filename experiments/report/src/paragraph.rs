@@ -234,6 +234,14 @@ pub(crate) fn paragraph(
              pairs, and its Bayesian form [Benavoli2017]; the chance of each to be the best is that of the \
              Plackett–Luce model on their ranks [RojasDelgado2022, CaronDoucet2012]. "
         );
+        if first.has_next() {
+            let folds = experiment.split.folds();
+            let _ = write!(
+                out,
+                "For a next data set, differences of folds, correlated by 1/{folds}, were compared by a hierarchical \
+                 Bayesian model [Corani2017]. "
+            );
+        }
     }
     let _ = write!(
         out,

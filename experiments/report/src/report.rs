@@ -71,7 +71,9 @@ pub fn report(dir: &Path) -> Result<Report> {
     if !verdicts.is_empty() {
         write("verdicts.csv", &verdicts::to_csv(&verdicts)?)?;
     }
-    let significance = significance::of(&experiment, &curves);
+    let folds = samples::by_fold(&experiment, &cells);
+    let significance = significance::of(&experiment, &curves, folds.as_ref());
+    drop(folds);
     let summary = curves::to_csv(&curves)?;
     let statistics =
         if significance.is_empty() { Vec::new() } else { statistics_file::to_csv(&significance)? };

@@ -4,16 +4,19 @@
 //! al. (2010) and Benavoli et al. (2017). Data sets on which a method has no score are left out, and named.
 
 use crate::columns::find;
+use crate::cross_validation::Folds;
 use crate::curves::CurveSummary;
 use crate::learning_curve::mean_text;
 use crate::sheet::{Cell, Line, Sheet};
 use crate::statistics::bayes::{self, Probabilities};
 use crate::statistics::effect::{Effect, effect};
+use crate::statistics::hierarchical::Next;
 use crate::statistics::multiple::{critical_difference, holm};
 use crate::statistics::paired::{SignedRank, signed_rank};
 use crate::statistics::plackett_luce::{Worth, worths};
 use crate::statistics::several::{Aligned, Friedman, aligned, friedman};
 use mustlink_experiments::Experiment;
+use mustlink_experiments::verdict::Results;
 
 /// Difference of scores up to which two methods count as equal.
 const ROPE: f64 = 0.01;
@@ -48,6 +51,8 @@ pub struct Comparison {
     pub signed_rank: SignedRank,
     /// The Bayesian one: it is better, no practical difference, it is worse.
     pub bayes: Option<Probabilities>,
+    /// The same of a next data set by the differences of folds, where it was cross-validated.
+    pub next: Option<Next>,
 }
 
 /// The methods on all data sets, under one metric.
@@ -75,15 +80,22 @@ pub struct Significance {
     pub higher_is_better: bool,
     /// The score of each of these methods on each of `sets`.
     pub scores: Vec<Vec<f64>>,
+    /// What the folds of two of these methods say of a next data set; empty where it was not cross-validated.
+    pub next: Vec<Vec<Option<Next>>>,
 }
 
 /// Every metric of which two methods have scores on two data sets.
-pub(crate) fn of(experiment: &Experiment, curves: &[CurveSummary]) -> Vec<Significance> {
+/// `folds` are the rows by fold and the correlation of two folds, where it was cross-validated.
+pub(crate) fn of(
+    experiment: &Experiment,
+    curves: &[CurveSummary],
+    folds: Option<&(Results, f64)>,
+) -> Vec<Significance> {
     let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
     metrics
         .filter_map(|(column, metric)| {
             let sign = if metric.properties().higher_is_better { 1.0 } else { -1.0 };
-            of_metric(experiment, curves, column, sign)
+            of_metric(experiment, curves, folds, column, sign)
         })
         .collect()
 }
@@ -91,6 +103,7 @@ pub(crate) fn of(experiment: &Experiment, curves: &[CurveSummary]) -> Vec<Signif
 fn of_metric(
     experiment: &Experiment,
     curves: &[CurveSummary],
+    folds: Option<&(Results, f64)>,
     metric: &str,
     sign: f64,
 ) -> Option<Significance> {
@@ -123,7 +136,13 @@ fn of_metric(
     let z = aligned.against(best);
     let others: Vec<usize> = order.iter().copied().filter(|&j| j != best).collect();
     let adjusted = holm(&others.iter().map(|&j| z[j].1).collect::<Vec<_>>());
-    let compare = |&j: &usize| {
+    let place = order.iter().position(|&j| j == best)?;
+    let next = folds.map_or(Vec::new(), |(results, correlation)| {
+        let ordered: Vec<&str> = order.iter().map(|&j| methods[j]).collect();
+        let folds = Folds::of(results, metric, area, &ordered, &sets);
+        folds.compared(place, (sign, ROPE), *correlation, experiment.head.seed)
+    });
+    let compare = |(at, &j): (usize, &usize)| {
         let differences: Vec<f64> = rows.iter().map(|row| row[j] - row[best]).collect();
         let mean = |keep: &dyn Fn(f64) -> bool| {
             let kept: Vec<f64> = differences.iter().copied().filter(|d| keep(*d)).collect();
@@ -131,28 +150,30 @@ fn of_metric(
             (kept.len(), (!kept.is_empty()).then_some(mean))
         };
         let (better, worse) = (mean(&|d| d > TIE), mean(&|d| d < -TIE));
-        let at = others.iter().position(|&o| o == j);
+        let other = others.iter().position(|&o| o == j);
         Comparison {
             method: methods[j].to_string(),
             number: j,
             rank: friedman.ranks[j],
             best: chances[j],
             aligned_rank: aligned.totals[j] / aligned.sets as f64,
-            against_best: at.map(|at| (z[j].0, z[j].1, adjusted[at])),
+            against_best: other.map(|other| (z[j].0, z[j].1, adjusted[other])),
             record: (better.0, differences.len() - better.0 - worse.0, worse.0),
             margins: (better.1, worse.1),
-            effect: at.and_then(|_| {
+            effect: other.and_then(|_| {
                 effect(&differences.iter().map(|d| sign * d).collect::<Vec<_>>(), 0.95)
             }),
             signed_rank: signed_rank(&differences),
-            bayes: at.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
+            bayes: other.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
+            next: next.get(at).and_then(|of| of[place]),
         }
     };
-    let methods: Vec<Comparison> = order.iter().map(compare).collect();
+    let methods: Vec<Comparison> = order.iter().enumerate().map(compare).collect();
     let scores = order.iter().map(|&j| rows.iter().map(|row| sign * row[j]).collect()).collect();
     Some(Significance {
         higher_is_better: sign > 0.0,
         scores,
+        next,
         metric: metric.to_string(),
         area,
         critical_difference: critical_difference(methods.len(), sets.len(), 0.05),
@@ -200,12 +221,23 @@ impl Significance {
         })
     }
 
+    /// Whether folds were compared.
+    pub(crate) fn has_next(&self) -> bool {
+        self.methods.iter().any(|m| m.next.is_some())
+    }
+
     /// Which test was used, why, and what it says.
     pub(crate) fn sentence(&self) -> String {
-        let why = "Scores of different data sets are no sample of one normal distribution, so methods were \
-                   compared by ranks within data sets.";
+        let mut why = String::from(
+            "Scores of different data sets are no sample of one normal distribution, so methods were compared by \
+             ranks within data sets.",
+        );
+        if self.has_next() {
+            why += " Ranks do not see how exactly a score is known: folds show it, but share training objects, so \
+                    their differences were compared by a hierarchical Bayesian model in which they are correlated.";
+        }
         let control = self.methods.iter().find(|m| m.against_best.is_none());
-        let (Some(control), true) = (control, self.methods.len() > 1) else { return why.into() };
+        let (Some(control), true) = (control, self.methods.len() > 1) else { return why };
         let p = self.aligned.p;
         if p >= LEVEL {
             return format!(
@@ -242,7 +274,7 @@ impl Significance {
 
     /// A row per method: mean, mean rank, data sets won and lost, tests.
     pub(crate) fn sheet(&self) -> Sheet {
-        let heads = [
+        let mut heads = vec![
             "method",
             "mean",
             "mean rank",
@@ -259,6 +291,9 @@ impl Significance {
             "P(equal)",
             "P(worse)",
         ];
+        if self.has_next() {
+            heads.extend(["next better", "next equal", "next worse"]);
+        }
         let k = self.methods.len();
         let lines = self.methods.iter().enumerate().map(|(at, m)| {
             let best = m.against_best.is_none();
@@ -277,7 +312,7 @@ impl Significance {
             let record = all.fold((0, 0, 0), |s, r| (s.0 + r.0, s.1 + r.1, s.2 + r.2));
             let scores = &self.scores[at];
             let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-            let cells = vec![
+            let mut cells = vec![
                 Cell::text(&m.method),
                 Cell::number(Some(mean), |v| mean_text(v, None)),
                 Cell::number(Some(m.rank), |v| format!("{v:.2}")),
@@ -297,6 +332,13 @@ impl Significance {
                 probability(|b| b.equal),
                 probability(|b| b.second),
             ];
+            if self.has_next() {
+                let next = m.next.map(|n| n.probabilities);
+                let of = |of: fn(&Probabilities) -> f64| {
+                    Cell::number(next.as_ref().map(of), |p| format!("{p:.2}"))
+                };
+                cells.extend([of(|p| p.first), of(|p| p.equal), of(|p| p.second)]);
+            }
             Line { method: Some(m.number), cells }
         });
         let mut note = format!(
@@ -321,6 +363,12 @@ impl Significance {
             self.critical_difference,
             self.control.as_deref().unwrap_or("the method of best mean rank")
         );
+        if self.has_next() {
+            note += &format!(
+                " Next: the probabilities that on a next data set it is better by more than {ROPE}, equal, worse, by \
+                 the differences of folds (hierarchical Bayesian model)."
+            );
+        }
         let one = least_p(self.sets.len());
         if one >= LEVEL {
             note += &format!(" No signed-rank p can be below {}.", plain(one));
@@ -332,7 +380,7 @@ impl Significance {
             caption: format!("{} over all data sets", self.title()),
             lead: "Tests: ",
             note,
-            head: heads.map(|h| (h.to_string(), None)).into(),
+            head: heads.into_iter().map(|h| (h.to_string(), None)).collect(),
             lines: lines.collect(),
             words: Vec::new(),
         }
@@ -407,7 +455,7 @@ pub(crate) mod tests {
                 });
             }
         }
-        of(&experiment, &curves).remove(0)
+        of(&experiment, &curves, None).remove(0)
     }
 
     #[test]

@@ -2,5 +2,6 @@
 
 pub mod bayes;
 mod draws;
+pub mod hierarchical;
 pub mod plackett_luce;
 pub use mustlink_experiments::statistics::{effect, multiple, paired, several};
