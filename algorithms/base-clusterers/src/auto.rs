@@ -1,6 +1,7 @@
 //! Which method suits these objects and these answers?
 
 mod choice;
+mod clock;
 mod folds;
 mod portfolio;
 mod sample;
@@ -18,6 +19,7 @@ use mustlink_core::prelude::*;
 use serde_json::json;
 
 use choice::{Score, best, best_k, weights};
+use clock::Clock;
 use folds::folds;
 pub use portfolio::{Candidate, portfolio};
 use sample::Sample;
@@ -57,7 +59,7 @@ use trial::{Trial, race};
 /// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, and where none gives
 /// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard.
 /// # Cost and randomness
-/// Up to folds + 1 runs of each candidate on at most `sample` objects; then O(n · sample · d) for each of
+/// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with a `time_budget`; then O(n · sample · d) for each of
 /// those that count. Random as the candidates are, in the folds and in the sample.
 /// # References
 /// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
@@ -110,6 +112,12 @@ pub struct Auto {
     /// Objects that candidates are tried on, where there are more.
     #[option(default = 3000, min = 10, inert = "more objects than small problems have")]
     pub sample: usize,
+    /// Seconds after which no further candidate is tried; absent: all are. What has begun ends, and the best
+    /// of those tried is fitted in any case, so that a run takes longer. A result that hangs on the clock
+    /// need not be the same bits for the same seed; the candidates say which of them were left out for
+    /// time.
+    #[option(min = 0.0)]
+    pub time_budget: Option<f64>,
 }
 
 /// Rows of labels that a consensus tells apart, at most, in data larger than the sample.
@@ -121,6 +129,7 @@ const MOST_DIFFERENT: usize = 4096;
 )]
 impl BaseClusterer for Auto {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let clock = Clock::new(self.time_budget);
         let ks = self.numbers_of_clusters(problem)?;
         let candidates = self.candidates_for(&problem.data)?;
         let names = portfolio::names(&candidates);
@@ -142,7 +151,14 @@ impl BaseClusterer for Auto {
         let mut stream = ctx.stream("folds");
         let folds = folds(&seen.constraints, seen.n(), known, self.folds, &mut stream)?;
         if count > 0 {
-            race(&mut trials, seen, &folds, self.ties, ctx)?;
+            race(&mut trials, seen, &folds, self.ties, &clock, ctx)?;
+        }
+        let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
+        if late > 0 {
+            ctx.warn(format!(
+                "{late} of {} candidates were left out for time: the same seed may give another result",
+                trials.len()
+            ));
         }
         self.conclude(trials, problem, &all, &sample, ctx)
     }
@@ -256,6 +272,10 @@ impl Auto {
         if let Some(best) = best(&ready) {
             clustering.extras.diagnostics.insert("best_score".into(), best.value);
             clustering.extras.diagnostics.insert("score_error".into(), best.error);
+        }
+        if self.time_budget.is_some() {
+            let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
+            clustering.extras.diagnostics.insert("left_out_for_time".into(), late as f64);
         }
         let alone = counting == 1;
         clustering.extras.tried = trials
@@ -416,9 +436,11 @@ fn tried(trial: Trial<'_>, score: Option<Score>, weight: f64, alone: bool, folds
         (None, _) if weight > 0.0 && alone => "the result".into(),
         (None, _) if weight > 0.0 => "part of the consensus".into(),
         (None, Some(tried)) if trial.labels.is_none() && score.is_some() => {
-            format!("left out after {tried} of {folds} folds")
+            let why = if trial.late { ": no time left" } else { "" };
+            format!("left out after {tried} of {folds} folds{why}")
         }
         (None, _) if score.is_some() => "below the best".into(),
+        _ if trial.late => "not tried: no time left".into(),
         _ => "not tried: nothing to be scored by".into(),
     };
     Tried {

@@ -1,6 +1,7 @@
 //! The table of what choosing by the answers is worth follows from the rows of the studies.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use crate::{read, refreshing, root};
 
@@ -8,9 +9,9 @@ use crate::{read, refreshing, root};
 const CHOOSING: [&str; 3] = ["auto", "best-score-alone", "cobs"];
 
 /// ARI of each method on each set: the mean of its cells, 0 where it never gave a result.
-type Means = BTreeMap<String, BTreeMap<String, f64>>;
+pub(crate) type Means = BTreeMap<String, BTreeMap<String, f64>>;
 
-fn means(file: &str, questions: &str) -> Means {
+pub(crate) fn means(file: &str, questions: &str) -> Means {
     let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
     let text = read(&root().join("experiments/atlas").join(file));
     for line in text.lines().skip(1) {
@@ -121,7 +122,10 @@ fn the_table_of_selectors_is_current() {
 }
 
 /// The table of the page that begins so is this one; written anew where pages are refreshed.
-fn hold(begin: &str, table: &str) {
+pub(crate) fn hold(begin: &str, table: &str) {
+    // One test at a time reads the page and writes it.
+    static PAGE: Mutex<()> = Mutex::new(());
+    let _alone = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let path = root().join("book/src/which-method.md");
     let page = read(&path);
     let start = page.find(begin).expect("the table");

@@ -5,6 +5,7 @@
 
 mod atlas;
 mod blocks;
+mod chances;
 mod completions;
 mod figures;
 mod pages;

@@ -140,7 +140,16 @@ pub(crate) fn bibtex(used: &Used, paragraph: &str) -> (String, Vec<&'static str>
             None => missing.push(key),
         }
     }
-    for key in ["Benavoli2017", "Demsar2006", "Garcia2010", "NadeauBengio2003"] {
+    let beside = [
+        "Benavoli2017",
+        "CaronDoucet2012",
+        "Corani2017",
+        "Demsar2006",
+        "Garcia2010",
+        "NadeauBengio2003",
+        "RojasDelgado2022",
+    ];
+    for key in beside {
         if let Some(entry) = entry(STATISTICS, key).filter(|_| paragraph.contains(key)) {
             text += &format!("\n{entry}\n");
         }

@@ -12,7 +12,9 @@
 //! | `render`, `parquet_file`, `citation` | figures as pictures; rows as Parquet; whom the methods cite |
 //! | `section`, `sheet`, `figure` | a part of the page; a table and a figure, however they are written |
 //! | `curves`, `samples`, `columns` | means; what is compared pair by pair; what tables show |
-//! | `significance`, `supervision`, `verdicts`, `moved` | what differs; where supervision hurt; claims; what changed |
+//! | `cross_validation`, `significance`, `statistics_file` | what folds say; what differs; its numbers |
+//! | `supervision` | where supervision hurt |
+//! | `verdicts`, `moved` | claims; what changed |
 //! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures of an experiment |
 //! | `ensemble_figures`, `projection`, `candidates` | those of one ensemble, one clustering, one choice |
 //! | `table`, `tables`, `paragraph` | the terminal's table; those of the page; the words for a paper |
@@ -23,6 +25,7 @@ mod candidates;
 mod chart;
 pub mod citation;
 mod columns;
+mod cross_validation;
 mod curves;
 mod drawings;
 mod ensemble_figures;
@@ -49,6 +52,7 @@ mod section;
 mod sheet;
 mod significance;
 pub mod statistics;
+mod statistics_file;
 mod supervision;
 mod table;
 mod tables;

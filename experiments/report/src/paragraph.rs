@@ -231,8 +231,17 @@ pub(crate) fn paragraph(
             "Over the data sets, methods were compared by {value}, with Friedman's test, that of Iman and \
              Davenport and that on aligned ranks with Holm's adjustment [Garcia2010], Nemenyi's \
              critical difference [Demsar2006], Wilcoxon's signed-rank test with Holm's adjustment over all \
-             pairs, and its Bayesian form [Benavoli2017]. "
+             pairs, and its Bayesian form [Benavoli2017]; the chance of each to be the best is that of the \
+             Plackett–Luce model on their ranks [RojasDelgado2022, CaronDoucet2012]. "
         );
+        if first.has_next() {
+            let folds = experiment.split.folds();
+            let _ = write!(
+                out,
+                "For a next data set, differences of folds, correlated by 1/{folds}, were compared by a hierarchical \
+                 Bayesian model [Corani2017]. "
+            );
+        }
     }
     let _ = write!(
         out,

@@ -191,10 +191,11 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
         chart.note += &format!("; {powerless}");
     }
     let head = "metric,first,second,mean_difference,shift,shift_low,shift_high,rank_biserial,won,tied,lost,\
-                p_signed_rank,p_holm";
+                p_signed_rank,p_holm,next_first_better,next_equal,next_second_better";
     let number = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
     let lines = pairs.iter().map(|p| {
         let record = found.record(p.first, p.second);
+        let next = found.next.get(p.first).and_then(|of| of[p.second]).map(|n| n.probabilities);
         vec![
             found.metric.clone(),
             found.methods[p.first].method.clone(),
@@ -209,6 +210,9 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
             record.2.to_string(),
             p.p.to_string(),
             p.adjusted.to_string(),
+            number(next.map(|n| n.first)),
+            number(next.map(|n| n.equal)),
+            number(next.map(|n| n.second)),
         ]
     });
     let mut caption = String::from(

@@ -21,7 +21,7 @@ use crate::sheet::Sheet;
 use crate::significance::Significance;
 use crate::verdicts::Verdict;
 use crate::{curves, drawings, figure, moved, page, paragraph, samples, sheet, significance};
-use crate::{supervision, table, tables, verdicts};
+use crate::{statistics_file, supervision, table, tables, verdicts};
 
 /// What a report is made of.
 #[derive(Debug, Clone)]
@@ -71,10 +71,12 @@ pub fn report(dir: &Path) -> Result<Report> {
     if !verdicts.is_empty() {
         write("verdicts.csv", &verdicts::to_csv(&verdicts)?)?;
     }
-    let significance = significance::of(&experiment, &curves);
+    let folds = samples::by_fold(&experiment, &cells);
+    let significance = significance::of(&experiment, &curves, folds.as_ref());
+    drop(folds);
     let summary = curves::to_csv(&curves)?;
     let statistics =
-        if significance.is_empty() { Vec::new() } else { significance::to_csv(&significance)? };
+        if significance.is_empty() { Vec::new() } else { statistics_file::to_csv(&significance)? };
     // Before what it compares with is overwritten.
     let moved = moved::since_last(dir, &summary, &statistics)?;
     write("summary.csv", &summary)?;

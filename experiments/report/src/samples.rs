@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use mustlink_experiments::Experiment;
-use mustlink_experiments::Split;
 use mustlink_experiments::results::CellRows;
 use mustlink_experiments::row::RowStatus;
 use mustlink_experiments::statistics::{Unit, mean_height};
 use mustlink_experiments::verdict::{CurveValues, Results, Sample, SetResults};
+use mustlink_experiments::{Scope, Split};
 
 /// What methods report of themselves and figures draw, whether it is summarised or not.
 const DIAGNOSTICS: [&str; 2] = ["lower_bound", "propagated"];
@@ -20,6 +20,21 @@ type Units = BTreeMap<(usize, usize), Vec<f64>>;
 
 /// Rows as curves by data set, column and method; the unit is that of the intervals.
 pub(crate) fn results(experiment: &Experiment, cells: &[CellRows]) -> Results {
+    by_unit(experiment, cells, experiment.stats.unit)
+}
+
+/// The same with a value per fold, and the correlation of two folds (Nadeau and Bengio 2003), of scores of test
+/// objects under cross-validation; `None` for other experiments. Other objects are in several folds, and
+/// their scores depend on each other in a way for which there is no formula.
+pub(crate) fn by_fold(experiment: &Experiment, cells: &[CellRows]) -> Option<(Results, f64)> {
+    let Split::Kfold { folds, .. } = &experiment.split else { return None };
+    if experiment.scoring.scope != Scope::Test {
+        return None;
+    }
+    Some((by_unit(experiment, cells, Unit::Fold), 1.0 / *folds as f64))
+}
+
+fn by_unit(experiment: &Experiment, cells: &[CellRows], unit: Unit) -> Results {
     let mut columns = experiment.number_columns();
     let diagnostics = DIAGNOSTICS.into_iter().map(str::to_string);
     columns.extend(diagnostics.filter(|d| !experiment.measured().contains(d)));
@@ -44,7 +59,7 @@ pub(crate) fn results(experiment: &Experiment, cells: &[CellRows]) -> Results {
                             points.push((row.p_requested.unwrap_or(0) as f64, BTreeMap::new()));
                         }
                         let value = row.number(column).filter(|_| row.status == RowStatus::Ok);
-                        let key = match experiment.stats.unit {
+                        let key = match unit {
                             Unit::Fold => (row.repeat, row.fold),
                             Unit::Repeat => (row.repeat, 0),
                         };

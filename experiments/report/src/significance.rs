@@ -3,19 +3,20 @@
 //! Methods are ranked on every data set by their mean score; the tests are those of Demšar (2006), García et
 //! al. (2010) and Benavoli et al. (2017). Data sets on which a method has no score are left out, and named.
 
-use mustlink_core::{Error, Result};
-use serde::Serialize;
-
 use crate::columns::find;
+use crate::cross_validation::Folds;
 use crate::curves::CurveSummary;
 use crate::learning_curve::mean_text;
 use crate::sheet::{Cell, Line, Sheet};
 use crate::statistics::bayes::{self, Probabilities};
 use crate::statistics::effect::{Effect, effect};
+use crate::statistics::hierarchical::Next;
 use crate::statistics::multiple::{critical_difference, holm};
 use crate::statistics::paired::{SignedRank, signed_rank};
+use crate::statistics::plackett_luce::{Worth, worths};
 use crate::statistics::several::{Aligned, Friedman, aligned, friedman};
 use mustlink_experiments::Experiment;
+use mustlink_experiments::verdict::Results;
 
 /// Difference of scores up to which two methods count as equal.
 const ROPE: f64 = 0.01;
@@ -33,6 +34,8 @@ pub struct Comparison {
     pub number: usize,
     /// Its mean rank; 1 is the best.
     pub rank: f64,
+    /// The chance that it is the best of them on a next data set, and its 95 % interval.
+    pub best: Worth,
     /// Its mean aligned rank.
     pub aligned_rank: f64,
     /// z and p of its aligned rank against the control's, and p after Holm's adjustment; absent for that
@@ -48,6 +51,8 @@ pub struct Comparison {
     pub signed_rank: SignedRank,
     /// The Bayesian one: it is better, no practical difference, it is worse.
     pub bayes: Option<Probabilities>,
+    /// The same of a next data set by the differences of folds, where it was cross-validated.
+    pub next: Option<Next>,
 }
 
 /// The methods on all data sets, under one metric.
@@ -75,15 +80,22 @@ pub struct Significance {
     pub higher_is_better: bool,
     /// The score of each of these methods on each of `sets`.
     pub scores: Vec<Vec<f64>>,
+    /// What the folds of two of these methods say of a next data set; empty where it was not cross-validated.
+    pub next: Vec<Vec<Option<Next>>>,
 }
 
 /// Every metric of which two methods have scores on two data sets.
-pub(crate) fn of(experiment: &Experiment, curves: &[CurveSummary]) -> Vec<Significance> {
+/// `folds` are the rows by fold and the correlation of two folds, where it was cross-validated.
+pub(crate) fn of(
+    experiment: &Experiment,
+    curves: &[CurveSummary],
+    folds: Option<&(Results, f64)>,
+) -> Vec<Significance> {
     let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
     metrics
         .filter_map(|(column, metric)| {
             let sign = if metric.properties().higher_is_better { 1.0 } else { -1.0 };
-            of_metric(experiment, curves, column, sign)
+            of_metric(experiment, curves, folds, column, sign)
         })
         .collect()
 }
@@ -91,6 +103,7 @@ pub(crate) fn of(experiment: &Experiment, curves: &[CurveSummary]) -> Vec<Signif
 fn of_metric(
     experiment: &Experiment,
     curves: &[CurveSummary],
+    folds: Option<&(Results, f64)>,
     metric: &str,
     sign: f64,
 ) -> Option<Significance> {
@@ -115,6 +128,7 @@ fn of_metric(
         }
     }
     let (friedman, aligned) = (friedman(&rows)?, aligned(&rows)?);
+    let chances = worths(&rows, 0.95, experiment.head.seed)?;
     let mut order: Vec<usize> = (0..methods.len()).collect();
     order.sort_by(|&a, &b| friedman.ranks[a].total_cmp(&friedman.ranks[b]));
     let control = experiment.stats.control.as_deref();
@@ -122,7 +136,13 @@ fn of_metric(
     let z = aligned.against(best);
     let others: Vec<usize> = order.iter().copied().filter(|&j| j != best).collect();
     let adjusted = holm(&others.iter().map(|&j| z[j].1).collect::<Vec<_>>());
-    let compare = |&j: &usize| {
+    let place = order.iter().position(|&j| j == best)?;
+    let next = folds.map_or(Vec::new(), |(results, correlation)| {
+        let ordered: Vec<&str> = order.iter().map(|&j| methods[j]).collect();
+        let folds = Folds::of(results, metric, area, &ordered, &sets);
+        folds.compared(place, (sign, ROPE), *correlation, experiment.head.seed)
+    });
+    let compare = |(at, &j): (usize, &usize)| {
         let differences: Vec<f64> = rows.iter().map(|row| row[j] - row[best]).collect();
         let mean = |keep: &dyn Fn(f64) -> bool| {
             let kept: Vec<f64> = differences.iter().copied().filter(|d| keep(*d)).collect();
@@ -130,27 +150,30 @@ fn of_metric(
             (kept.len(), (!kept.is_empty()).then_some(mean))
         };
         let (better, worse) = (mean(&|d| d > TIE), mean(&|d| d < -TIE));
-        let at = others.iter().position(|&o| o == j);
+        let other = others.iter().position(|&o| o == j);
         Comparison {
             method: methods[j].to_string(),
             number: j,
             rank: friedman.ranks[j],
+            best: chances[j],
             aligned_rank: aligned.totals[j] / aligned.sets as f64,
-            against_best: at.map(|at| (z[j].0, z[j].1, adjusted[at])),
+            against_best: other.map(|other| (z[j].0, z[j].1, adjusted[other])),
             record: (better.0, differences.len() - better.0 - worse.0, worse.0),
             margins: (better.1, worse.1),
-            effect: at.and_then(|_| {
+            effect: other.and_then(|_| {
                 effect(&differences.iter().map(|d| sign * d).collect::<Vec<_>>(), 0.95)
             }),
             signed_rank: signed_rank(&differences),
-            bayes: at.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
+            bayes: other.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
+            next: next.get(at).and_then(|of| of[place]),
         }
     };
-    let methods: Vec<Comparison> = order.iter().map(compare).collect();
+    let methods: Vec<Comparison> = order.iter().enumerate().map(compare).collect();
     let scores = order.iter().map(|&j| rows.iter().map(|row| sign * row[j]).collect()).collect();
     Some(Significance {
         higher_is_better: sign > 0.0,
         scores,
+        next,
         metric: metric.to_string(),
         area,
         critical_difference: critical_difference(methods.len(), sets.len(), 0.05),
@@ -161,87 +184,6 @@ fn of_metric(
         aligned,
         methods,
     })
-}
-
-#[derive(Serialize)]
-struct Numbers<'a> {
-    metric: &'a str,
-    value: &'a str,
-    data_sets: usize,
-    method: &'a str,
-    mean_rank: f64,
-    aligned_rank: f64,
-    z: Option<f64>,
-    p: Option<f64>,
-    p_holm: Option<f64>,
-    better: usize,
-    equal: usize,
-    worse: usize,
-    margin_better: Option<f64>,
-    margin_worse: Option<f64>,
-    shift: Option<f64>,
-    shift_low: Option<f64>,
-    shift_high: Option<f64>,
-    rank_biserial: Option<f64>,
-    p_signed_rank: f64,
-    probability_better: Option<f64>,
-    probability_equal: Option<f64>,
-    probability_worse: Option<f64>,
-    friedman_chi_squared: f64,
-    friedman_p: f64,
-    iman_davenport_f: Option<f64>,
-    iman_davenport_p: f64,
-    aligned_t: f64,
-    aligned_p: f64,
-    aligned_p_printed: f64,
-    nemenyi_critical_difference: f64,
-}
-
-/// A line per metric and method.
-pub(crate) fn to_csv(all: &[Significance]) -> Result<Vec<u8>> {
-    let fail = |e: &dyn std::fmt::Display| Error::Data {
-        place: "statistics.csv".into(),
-        message: e.to_string(),
-    };
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for s in all {
-        for m in &s.methods {
-            let line = Numbers {
-                metric: &s.metric,
-                value: if s.area { "area" } else { "last point" },
-                data_sets: s.sets.len(),
-                method: &m.method,
-                mean_rank: m.rank,
-                aligned_rank: m.aligned_rank,
-                z: m.against_best.map(|a| a.0),
-                p: m.against_best.map(|a| a.1),
-                p_holm: m.against_best.map(|a| a.2),
-                better: m.record.0,
-                equal: m.record.1,
-                worse: m.record.2,
-                margin_better: m.margins.0,
-                margin_worse: m.margins.1,
-                shift: m.effect.map(|e| e.shift),
-                shift_low: m.effect.and_then(|e| e.interval).map(|i| i.0),
-                shift_high: m.effect.and_then(|e| e.interval).map(|i| i.1),
-                rank_biserial: m.effect.and_then(|e| e.rank_biserial),
-                p_signed_rank: m.signed_rank.p,
-                probability_better: m.bayes.map(|b| b.first),
-                probability_equal: m.bayes.map(|b| b.equal),
-                probability_worse: m.bayes.map(|b| b.second),
-                friedman_chi_squared: s.friedman.chi_squared,
-                friedman_p: s.friedman.p,
-                iman_davenport_f: Some(s.friedman.f).filter(|f| f.is_finite()),
-                iman_davenport_p: s.friedman.f_p,
-                aligned_t: s.aligned.t,
-                aligned_p: s.aligned.p,
-                aligned_p_printed: s.aligned.p_printed,
-                nemenyi_critical_difference: s.critical_difference,
-            };
-            writer.serialize(line).map_err(|e| fail(&e))?;
-        }
-    }
-    writer.into_inner().map_err(|e| fail(&e))
 }
 
 impl Significance {
@@ -279,12 +221,23 @@ impl Significance {
         })
     }
 
+    /// Whether folds were compared.
+    pub(crate) fn has_next(&self) -> bool {
+        self.methods.iter().any(|m| m.next.is_some())
+    }
+
     /// Which test was used, why, and what it says.
     pub(crate) fn sentence(&self) -> String {
-        let why = "Scores of different data sets are no sample of one normal distribution, so methods were \
-                   compared by ranks within data sets.";
+        let mut why = String::from(
+            "Scores of different data sets are no sample of one normal distribution, so methods were compared by \
+             ranks within data sets.",
+        );
+        if self.has_next() {
+            why += " Ranks do not see how exactly a score is known: folds show it, but share training objects, so \
+                    their differences were compared by a hierarchical Bayesian model in which they are correlated.";
+        }
         let control = self.methods.iter().find(|m| m.against_best.is_none());
-        let (Some(control), true) = (control, self.methods.len() > 1) else { return why.into() };
+        let (Some(control), true) = (control, self.methods.len() > 1) else { return why };
         let p = self.aligned.p;
         if p >= LEVEL {
             return format!(
@@ -321,10 +274,11 @@ impl Significance {
 
     /// A row per method: mean, mean rank, data sets won and lost, tests.
     pub(crate) fn sheet(&self) -> Sheet {
-        let heads = [
+        let mut heads = vec![
             "method",
             "mean",
             "mean rank",
+            "P(best) (95 %)",
             "wins / ties / losses",
             "p (Holm)",
             "better (by)",
@@ -337,6 +291,9 @@ impl Significance {
             "P(equal)",
             "P(worse)",
         ];
+        if self.has_next() {
+            heads.extend(["next better", "next equal", "next worse"]);
+        }
         let k = self.methods.len();
         let lines = self.methods.iter().enumerate().map(|(at, m)| {
             let best = m.against_best.is_none();
@@ -355,10 +312,11 @@ impl Significance {
             let record = all.fold((0, 0, 0), |s, r| (s.0 + r.0, s.1 + r.1, s.2 + r.2));
             let scores = &self.scores[at];
             let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-            let cells = vec![
+            let mut cells = vec![
                 Cell::text(&m.method),
                 Cell::number(Some(mean), |v| mean_text(v, None)),
                 Cell::number(Some(m.rank), |v| format!("{v:.2}")),
+                chance_cell(&m.best),
                 Cell {
                     value: Some(record.0 as f64),
                     ..Cell::text(format!("{} / {} / {}", record.0, record.1, record.2))
@@ -374,11 +332,19 @@ impl Significance {
                 probability(|b| b.equal),
                 probability(|b| b.second),
             ];
+            if self.has_next() {
+                let next = m.next.map(|n| n.probabilities);
+                let of = |of: fn(&Probabilities) -> f64| {
+                    Cell::number(next.as_ref().map(of), |p| format!("{p:.2}"))
+                };
+                cells.extend([of(|p| p.first), of(|p| p.equal), of(|p| p.second)]);
+            }
             Line { method: Some(m.number), cells }
         });
         let mut note = format!(
             "{} {} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
-             {:.2} apart differ at 5 % (Nemenyi). Wins, ties and losses: against all other methods on all data \
+             {:.2} apart differ at 5 % (Nemenyi). P(best): the chance of being the best of these methods on a \
+             next data set, by the ranks on these (Plackett and Luce). Wins, ties and losses: against all other methods on all data \
              sets. The rest against {}: z of aligned ranks with Holm's adjustment, \
              data sets where it is better and worse with mean margins, the shift of the scores, its own less those of the \
              control (Hodges and Lehmann), and the matched-pairs rank-biserial correlation as sizes of effect, Wilcoxon's signed-rank \
@@ -397,6 +363,12 @@ impl Significance {
             self.critical_difference,
             self.control.as_deref().unwrap_or("the method of best mean rank")
         );
+        if self.has_next() {
+            note += &format!(
+                " Next: the probabilities that on a next data set it is better by more than {ROPE}, equal, worse, by \
+                 the differences of folds (hierarchical Bayesian model)."
+            );
+        }
         let one = least_p(self.sets.len());
         if one >= LEVEL {
             note += &format!(" No signed-rank p can be below {}.", plain(one));
@@ -408,11 +380,18 @@ impl Significance {
             caption: format!("{} over all data sets", self.title()),
             lead: "Tests: ",
             note,
-            head: heads.map(|h| (h.to_string(), None)).into(),
+            head: heads.into_iter().map(|h| (h.to_string(), None)).collect(),
             lines: lines.collect(),
             words: Vec::new(),
         }
     }
+}
+
+/// A chance with its interval, as 0.42 [0.10, 0.75].
+fn chance_cell(best: &Worth) -> Cell {
+    let (low, high) = best.interval;
+    let text = format!("{:.2} [{low:.2}, {high:.2}]", best.mean);
+    Cell { value: Some(best.mean), ..Cell::text(text) }
 }
 
 /// A shift with its interval, as +.031 [.002, .060].
@@ -476,7 +455,7 @@ pub(crate) mod tests {
                 });
             }
         }
-        of(&experiment, &curves).remove(0)
+        of(&experiment, &curves, None).remove(0)
     }
 
     #[test]

@@ -104,6 +104,49 @@ fn a_mailed_report_loses_nothing() {
     assert!(file("figures/iris-ari.svg").contains("merged: no further question after"));
 }
 
+/// Folds are compared where their test objects are scored, and nowhere else.
+#[test]
+fn folds_say_what_a_next_set_brings() {
+    let study = |split: &str, scope: &str| {
+        format!(
+            "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n\
+             [[dataset]]\nid = \"fewer\"\nsource = \"iris\"\nclass_sizes = {{ Iris-setosa = 20, Iris-virginica = 30 }}\n\
+             [[dataset]]\nid = \"digits\"\nclass_sizes = {{ 0 = 20, 1 = 20, 2 = 20 }}\n\
+             [split]\n{split}\n[scoring]\nmetrics = [\"ari\"]\nscope = \"{scope}\"\n\
+             [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n\
+             [[method]]\nid = \"scaled\"\nclusterer = \"kmeans\"\ntransforms = [\"z_score\"]\n\
+             [[method]]\nid = \"mixture\"\nclusterer = \"gaussian_mixture\"\n"
+        )
+    };
+    let folded = "type = \"kfold\"\nfolds = 3\nrepeats = 2";
+    for (split, scope, compared) in [
+        (folded, "test", true),
+        (folded, "all", false),
+        ("type = \"holdout\"\ntest_fraction = 0.3\nrepeats = 4", "test", false),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let page = page_of(&study(split, scope), dir.path());
+        for said in ["next better", "hierarchical Bayesian model", "@article{Corani2017,"] {
+            assert_eq!(page.contains(said), compared, "{said}: {split}, {scope}");
+        }
+        assert_eq!(page.contains("correlated by 1/3"), compared);
+        let sums = |file: &str, names: [&str; 3]| -> Vec<Option<f64>> {
+            let mut table = csv::Reader::from_path(dir.path().join(file)).unwrap();
+            let head = table.headers().unwrap().clone();
+            let at = names.map(|name| head.iter().position(|h| h == name).expect(name));
+            let rows = table.records().map(|row| row.unwrap());
+            rows.map(|row| at.iter().map(|&c| row[c].parse::<f64>().ok()).sum()).collect()
+        };
+        let each = sums("statistics.csv", ["next_better", "next_equal", "next_worse"]);
+        let pairs = ["next_first_better", "next_equal", "next_second_better"];
+        let pairs = sums("figures/pairs-ari.csv", pairs);
+        // All methods but the control, and every two.
+        assert_eq!(each.iter().flatten().count(), if compared { 2 } else { 0 }, "{each:?}");
+        assert_eq!(pairs.iter().flatten().count(), if compared { 3 } else { 0 }, "{pairs:?}");
+        assert!(each.iter().chain(&pairs).flatten().all(|sum| (sum - 1.0).abs() < 1e-9));
+    }
+}
+
 #[test]
 fn tables_are_hidden_whole_and_say_so() {
     let dir = tempfile::tempdir().unwrap();

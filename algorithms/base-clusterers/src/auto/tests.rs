@@ -183,3 +183,61 @@ fn the_portfolio_is_the_one_described() {
         }
     }
 }
+
+/// Two methods to choose from: one by all pairs, one by those held back.
+fn two() -> Vec<Candidate> {
+    let config = json!({ "candidates": [
+        { "clusterer": { "type": "kmeans" } },
+        { "transforms": [{ "type": "z_score" }], "clusterer": { "type": "pck_means" } },
+    ] });
+    serde_json::from_value::<Auto>(config).unwrap().candidates.unwrap()
+}
+
+#[test]
+fn no_time_leaves_what_stands_in_and_enough_changes_nothing() {
+    let (data, classes) = stripes(3, 20);
+    let problem = Problem::new(data).with_k(3).with_constraints(pairs(&classes, 40));
+    let found = |time_budget: Option<f64>| {
+        let auto = Auto { candidates: Some(two()), time_budget, ..Auto::default() };
+        run::cluster(&auto, &problem, &Context::new(1)).unwrap()
+    };
+    let (all, enough, none) = (found(None), found(Some(1e9)), found(Some(0.0)));
+    let outcomes = |found: &run::Run| -> Vec<(String, Option<f64>)> {
+        let tried = found.clustering.extras.tried.iter();
+        tried.map(|t| (t.outcome.clone(), t.score)).collect()
+    };
+    assert_eq!(all.clustering.labels, enough.clustering.labels);
+    assert_eq!(outcomes(&all), outcomes(&enough));
+    let late =
+        |found: &run::Run| found.clustering.extras.diagnostics.get("left_out_for_time").copied();
+    // k-means stands in where nothing was tried.
+    assert_eq!((late(&all), late(&enough), late(&none)), (None, Some(0.0), Some(1.0)));
+    let said = outcomes(&none);
+    assert_eq!(said[0], ("the result".to_string(), None));
+    assert_eq!(said[1], ("not tried: no time left".to_string(), None));
+    assert!(same(&none.clustering.labels, &classes) < 0.7);
+}
+
+/// The clock stops after the first folds: the best is fitted for all that, and scores are those of two folds.
+#[test]
+fn the_best_so_far_is_fitted_when_time_is_over() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let (data, classes) = stripes(3, 20);
+    let problem = Problem::new(data).with_k(3).with_constraints(pairs(&classes, 40));
+    let candidates = two();
+    let count = problem.constraints.len();
+    let mut trials: Vec<Trial> =
+        (0..2).map(|c| Trial::new((&candidates[c], ["plain", "told"][c]), c, 3, count)).collect();
+    let ctx = Context::new(1);
+    let folds = folds(&problem.constraints, 60, Some(3), 5, &mut ctx.stream("folds")).unwrap();
+    // One run without folds and two folds of the other.
+    let looks = AtomicUsize::new(0);
+    let clock = Clock::by(move || looks.fetch_add(1, Ordering::Relaxed) >= 3);
+    race(&mut trials, &problem, &folds, 1.0, &clock, &ctx).unwrap();
+    assert!(trials[0].labels.is_some() && !trials[0].late);
+    let told = &trials[1];
+    assert!(told.labels.is_some() && told.folds == Some(2) && told.late && told.seconds > 0.0);
+    assert!(!told.is_left_out_for_time());
+    let fitted = trial::fit(&candidates[1], &problem, &trial::place(&ctx, 1)).unwrap();
+    assert_eq!(told.labels, Some(fitted));
+}

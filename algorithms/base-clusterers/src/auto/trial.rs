@@ -8,6 +8,7 @@ use mustlink_core::run;
 use rayon::prelude::*;
 
 use super::choice::{Score, balanced, best};
+use super::clock::Clock;
 use super::folds::Fold;
 use super::portfolio::Candidate;
 
@@ -35,6 +36,8 @@ pub struct Trial<'a> {
     pub folds: Option<usize>,
     /// Wall time of all its runs.
     pub seconds: f64,
+    /// Whether a run of it did not begin, as time was over.
+    pub late: bool,
 }
 
 impl<'a> Trial<'a> {
@@ -47,7 +50,13 @@ impl<'a> Trial<'a> {
     ) -> Self {
         let folds = candidate.reads_constraints().then_some(0);
         let met = vec![(0.0, 0.0); pairs];
-        Trial { candidate, name, place, k, labels: None, failed: None, met, folds, seconds: 0.0 }
+        let (labels, failed) = (None, None);
+        Trial { candidate, name, place, k, labels, failed, met, folds, seconds: 0.0, late: false }
+    }
+
+    /// Whether it cannot be part of the result as there was no time for it.
+    pub fn is_left_out_for_time(&self) -> bool {
+        self.late && self.labels.is_none() && self.failed.is_none()
     }
 
     /// How well it meets pairs that it was not told.
@@ -59,7 +68,8 @@ impl<'a> Trial<'a> {
 }
 
 /// Tries all on `problem`. Those that read constraints are first tried on some folds; whichever then lies
-/// more than two standard errors of its own below `ties` of the best goes no further.
+/// more than two standard errors of its own below `ties` of the best goes no further. When `clock` runs
+/// out nothing begins any more, but the best so far is fitted under all constraints.
 ///
 /// # Errors
 /// `Cancelled`, `TimedOut`; what ends a candidate is kept with it.
@@ -68,6 +78,7 @@ pub fn race(
     problem: &Problem,
     folds: &[Fold],
     ties: f64,
+    clock: &Clock,
     ctx: &Context,
 ) -> Result<()> {
     let pairs = problem.constraints.pairs();
@@ -80,35 +91,65 @@ pub fn race(
     };
     let jobs: Vec<Job> =
         all.clone().flat_map(|t| some(t).into_iter().map(move |f| (t, f))).collect();
-    run_all(trials, &jobs, problem, folds, ctx)?;
+    run_all(trials, &jobs, (problem, folds), clock, ctx)?;
     let scores: Vec<Option<Score>> = trials.iter().map(|t| t.score(pairs)).collect();
     let Some(best) = best(&scores) else { return Ok(()) };
     let bar = best.value - ties * best.error;
+    let at = scores.iter().position(|s| *s == Some(best));
+    if let Some(t) = at.filter(|&t| clock.can_run_out() && trials[t].labels.is_none()) {
+        run_all(trials, &[(t, None)], (problem, folds), &Clock::new(None), ctx)?;
+    }
     let goes_on = |&t: &usize| {
         let reads = trials[t].folds.is_some();
         reads && scores[t].is_some_and(|s| s.value + 2.0 * s.error >= bar)
     };
-    let jobs: Vec<Job> = all
-        .filter(goes_on)
-        .flat_map(|t| (first..folds.len()).map(Some).chain([None]).map(move |f| (t, f)))
-        .collect();
-    run_all(trials, &jobs, problem, folds, ctx)
+    let rest = |t: usize| {
+        let fit = trials[t].labels.is_none().then_some(None);
+        (first..folds.len()).map(Some).chain(fit).map(move |f| (t, f))
+    };
+    let jobs: Vec<Job> = all.filter(goes_on).flat_map(rest).collect();
+    run_all(trials, &jobs, (problem, folds), clock, ctx)
 }
 
 /// A trial, and the fold that is held back from it; absent: none is.
 type Job = (usize, Option<usize>);
 
+/// Jobs one after the other or all at once; where time can run out those of no fold come first, then fold by
+/// fold, so that every candidate is tried on one before any is on two.
 fn run_all(
     trials: &mut [Trial<'_>],
     jobs: &[Job],
-    problem: &Problem,
-    folds: &[Fold],
+    seen: (&Problem, &[Fold]),
+    clock: &Clock,
     ctx: &Context,
 ) -> Result<()> {
     let done = AtomicU64::new(0);
+    let mut ordered = jobs.to_vec();
+    if clock.can_run_out() {
+        // No fold is before the first.
+        ordered.sort_by_key(|job| job.1);
+    }
+    let same_round = |a: &Job, b: &Job| !clock.can_run_out() || a.1 == b.1;
+    for round in ordered.chunk_by(same_round) {
+        run_round(trials, round, seen, clock, (&done, jobs.len()), ctx)?;
+    }
+    Ok(())
+}
+
+fn run_round(
+    trials: &mut [Trial<'_>],
+    jobs: &[Job],
+    (problem, folds): (&Problem, &[Fold]),
+    clock: &Clock,
+    (done, of): (&AtomicU64, usize),
+    ctx: &Context,
+) -> Result<()> {
     let pairs = problem.constraints.pairs();
     let run = |&(t, fold): &Job| {
         ctx.check()?;
+        if clock.is_over() {
+            return Ok(None);
+        }
         let start = Instant::now();
         let trial = &trials[t];
         let mut seen = problem.clone();
@@ -118,15 +159,19 @@ fn run_all(
         }
         let made = fit(trial.candidate, &seen.with_k(trial.k), &place(ctx, trial.place));
         let after = done.fetch_add(1, Ordering::Relaxed) + 1;
-        ctx.child(trial.name).progress(after, Some(jobs.len() as u64));
+        ctx.child(trial.name).progress(after, Some(of as u64));
         match made {
             Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => Err(e),
-            made => Ok((made.map_err(|e| e.to_string()), start.elapsed().as_secs_f64())),
+            made => Ok(Some((made.map_err(|e| e.to_string()), start.elapsed().as_secs_f64()))),
         }
     };
     let made: Result<Vec<_>> = jobs.par_iter().map(run).collect();
-    for (&(t, fold), (made, seconds)) in jobs.iter().zip(made?) {
+    for (&(t, fold), made) in jobs.iter().zip(made?) {
         let trial = &mut trials[t];
+        let Some((made, seconds)) = made else {
+            trial.late = true;
+            continue;
+        };
         trial.seconds += seconds;
         let labels = match made {
             Ok(labels) => labels,

@@ -13,6 +13,13 @@ pub struct Probabilities {
     pub second: f64,
 }
 
+impl Probabilities {
+    /// Those of the second method and the first.
+    pub fn swapped(self) -> Probabilities {
+        Probabilities { first: self.second, equal: self.equal, second: self.first }
+    }
+}
+
 /// Draws from the posterior.
 const DRAWS: usize = 50_000;
 
