@@ -339,7 +339,7 @@ impl Data {
     /// Pairwise distances, n × n, symmetric.
     ///
     /// # Errors
-    /// `EmptyData`, `NonFinite`, `NotSymmetric`.
+    /// `EmptyData`, `NonFinite`, `NotSymmetric`; `BadParam` for another number of columns.
     pub fn distances(x: Array2<f64>) -> Result<Self> {
         let x = x.as_standard_layout().into_owned();
         symmetric(&x)?;
@@ -349,7 +349,7 @@ impl Data {
     /// Pairwise affinities, n × n, symmetric.
     ///
     /// # Errors
-    /// `EmptyData`, `NonFinite`, `NotSymmetric`.
+    /// `EmptyData`, `NonFinite`, `NotSymmetric`; `BadParam` for another number of columns.
     pub fn affinity(x: Array2<f64>) -> Result<Self> {
         let x = x.as_standard_layout().into_owned();
         symmetric(&x)?;
@@ -562,7 +562,7 @@ fn symmetric(x: &Array2<f64>) -> Result<()> {
     finite(x.view())?;
     let (n, d) = x.dim();
     if n != d {
-        return Err(Error::NotSymmetric { row: n.min(d), col: n.max(d) });
+        return Err(Error::bad_param("data", format!("{n} × {d}"), "n × n, a column for each row"));
     }
     let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     for i in 0..n {

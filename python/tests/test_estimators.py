@@ -256,6 +256,26 @@ def test_experiment(tmp_path):
     assert again.table == made.table
 
 
+def test_learning_curves_are_drawn(tmp_path):
+    pytest.importorskip("pandas")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    file = tmp_path / "two.toml"
+    file.write_text(
+        'experiment.name = "two"\ncurve.points = [0, 10, 20]\n[[dataset]]\nid = "iris"\n'
+        '[[method]]\nid = "told"\nclusterer = "pck_means"\nselector = "random_pairs"\n'
+    )
+    made = mustlink.run_experiment(file, tmp_path / "out", progress=False)
+    rows = made.frame().set_index("p_requested")
+    (line,) = made.plot(dataset="iris", ax=plt.figure().gca()).lines
+    assert line.get_label() == "told" and list(line.get_xdata()) == [0, 10, 20]
+    assert list(line.get_ydata()) == rows["ari"].tolist()
+    with pytest.raises(mustlink.exceptions.ConfigError, match="metric: must be one of .*ari"):
+        made.plot("arri")
+    with pytest.raises(mustlink.exceptions.ConfigError, match="dataset: must be one of iris, got 'irs'"):
+        made.plot(dataset="irs")
+
+
 @pytest.mark.parametrize("kind", ["KMeans", "SeededKMeans", "ConstrainedKMeans", "PCKMeans", "COPKMeans"])
 def test_rows_count_by_their_weights(kind):
     """0 counts three times, 7 not at all: means .25 and 10."""
@@ -295,7 +315,7 @@ def test_distances_in_place_of_rows():
     near = np.exp(-(far**2) / far.var())
     found = mustlink.ConstrainedSpectral(3, kind="affinity").fit(near, constraints=known)
     assert metrics.ari(CLASS, found.labels_) > 0.9
-    with pytest.raises(mustlink.exceptions.DataError, match="symmetric"):
+    with pytest.raises(ValueError, match="data: must be n × n, a column for each row, got 80 × 4"):
         mustlink.Hierarchical(3, kind="distances").fit(X)
     with pytest.raises(mustlink.exceptions.ConfigError, match="kind"):
         mustlink.Hierarchical(3, kind="distance").fit(far)

@@ -59,8 +59,9 @@ use trial::{Trial, race};
 /// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, and where none gives
 /// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard.
 /// # Cost and randomness
-/// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with a `time_budget`; then O(n · sample · d) for each of
-/// those that count. Random as the candidates are, in the folds and in the sample.
+/// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
+/// O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the
+/// sample.
 /// # References
 /// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
 /// folds of constraints; [FredJain2005] for the consensus. Differs: the best are combined, not one chosen;
@@ -117,7 +118,7 @@ pub struct Auto {
     /// need not be the same bits for the same seed; the candidates say which of them were left out for
     /// time.
     #[option(min = 0.0)]
-    pub time_budget: Option<f64>,
+    pub time_budget_seconds: Option<f64>,
 }
 
 /// Rows of labels that a consensus tells apart, at most, in data larger than the sample.
@@ -129,7 +130,7 @@ const MOST_DIFFERENT: usize = 4096;
 )]
 impl BaseClusterer for Auto {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let clock = Clock::new(self.time_budget);
+        let clock = Clock::new(self.time_budget_seconds);
         let ks = self.numbers_of_clusters(problem)?;
         let candidates = self.candidates_for(&problem.data)?;
         let names = portfolio::names(&candidates);
@@ -273,7 +274,7 @@ impl Auto {
             clustering.extras.diagnostics.insert("best_score".into(), best.value);
             clustering.extras.diagnostics.insert("score_error".into(), best.error);
         }
-        if self.time_budget.is_some() {
+        if self.time_budget_seconds.is_some() {
             let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
             clustering.extras.diagnostics.insert("left_out_for_time".into(), late as f64);
         }

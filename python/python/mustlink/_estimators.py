@@ -86,8 +86,9 @@ class Auto(Clusterer):
 
     **Cost and randomness**
 
-    Up to folds + 1 runs of each candidate on at most `sample` objects; then O(n · sample · d) for each of
-    those that count. Random as the candidates are, in the folds and in the sample.
+    Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
+    O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the
+    sample.
 
     **References**
 
@@ -115,6 +116,11 @@ class Auto(Clusterer):
         Power of the score in the weight of a candidate.
     ties : a number in 0..=100; default 1.0
         How many standard errors below the best score a candidate still counts.
+    time_budget_seconds : a number >= 0; optional
+        Seconds after which no further candidate is tried; absent: all are. What has begun ends, and
+        the best of those tried is fitted in any case, so that a run takes longer. A result that
+        hangs on the clock need not be the same bits for the same seed; the candidates say which of
+        them were left out for time.
     trust : a number in 0..=1; default 0.03
         Share of the constraints that the consensus may break to be made again obeying all of them.
     random_state : int, RandomState or None; default 0
@@ -152,6 +158,7 @@ class Auto(Clusterer):
         sample: int = 3000,
         sharpness: float = 8.0,
         ties: float = 1.0,
+        time_budget_seconds: float | None = None,
         trust: float = 0.03,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -165,6 +172,7 @@ class Auto(Clusterer):
         self.sample = sample
         self.sharpness = sharpness
         self.ties = ties
+        self.time_budget_seconds = time_budget_seconds
         self.trust = trust
         self.random_state = random_state
         self.n_jobs = n_jobs

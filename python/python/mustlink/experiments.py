@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _config, _mustlink
+from .exceptions import ConfigError
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,41 @@ class ExperimentResult:
         return pd.read_csv(self.out / "results.csv")
 
     def plot(self, metric: str = "ari", dataset: str | None = None, ax: Any = None) -> Any:
-        """Learning curves: the mean of a metric against the number of answers, by matplotlib."""
+        """Learning curves by matplotlib: the mean of a metric over all rows of a method against the number of
+        answers; a method that asks nothing is a level line.
+
+        Parameters
+        ----------
+        metric : str
+            A column of the results.
+        dataset : str, optional
+            The data set; absent: all of them.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; absent: the current axes.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
         import matplotlib.pyplot as plt
 
         rows = self.frame()
+        numbers = list(rows.select_dtypes("number").columns)
+        if metric not in numbers:
+            raise ConfigError(f"metric: must be one of {', '.join(numbers)}, got {metric!r}")
         if dataset is not None:
+            names = list(rows["dataset"].unique())
+            if dataset not in names:
+                raise ConfigError(f"dataset: must be one of {', '.join(names)}, got {dataset!r}")
             rows = rows[rows["dataset"] == dataset]
         axes = plt.gca() if ax is None else ax
+        answers = rows["p_requested"].fillna(rows["queries"])
         for method, of_method in rows.groupby("method", sort=False):
-            curve = of_method.groupby("point")[metric].mean()
-            axes.plot(curve.index, curve.values, marker=".", label=method)
+            curve = of_method.groupby(answers)[metric].mean()
+            if len(curve) == 1 and curve.index[0] == 0:
+                axes.axhline(curve.iloc[0], linestyle=":", color="gray", label=method)
+            else:
+                axes.plot(curve.index, curve.values, marker=".", label=method)
         axes.set_xlabel("answers")
         axes.set_ylabel(metric)
         axes.legend()

@@ -197,8 +197,8 @@ fn two() -> Vec<Candidate> {
 fn no_time_leaves_what_stands_in_and_enough_changes_nothing() {
     let (data, classes) = stripes(3, 20);
     let problem = Problem::new(data).with_k(3).with_constraints(pairs(&classes, 40));
-    let found = |time_budget: Option<f64>| {
-        let auto = Auto { candidates: Some(two()), time_budget, ..Auto::default() };
+    let found = |time_budget_seconds: Option<f64>| {
+        let auto = Auto { candidates: Some(two()), time_budget_seconds, ..Auto::default() };
         run::cluster(&auto, &problem, &Context::new(1)).unwrap()
     };
     let (all, enough, none) = (found(None), found(Some(1e9)), found(Some(0.0)));
