@@ -62,6 +62,34 @@ pub fn entailed_pairs(closure: &Closure, entail: Entail, k: usize) -> Result<Vec
     Ok(all)
 }
 
+/// The pairs that no component and no clique stands for, where components stand for must-links and for
+/// cannot-links as `implicit` says.
+///
+/// # Errors
+/// Those of [`entailed_pairs`].
+fn explicit_pairs(
+    closure: &Closure,
+    entail: Entail,
+    k: usize,
+    implicit: (bool, bool),
+) -> Result<Vec<Constraint>> {
+    let large = |i: u32| closure.members(closure.component(i as usize)).len() >= 2;
+    let same = |c: &Constraint| closure.component(c.i as usize) == closure.component(c.j as usize);
+    let given = closure.constraints();
+    Ok(match (entail, implicit) {
+        (Entail::Off, _) => given.pairs().to_vec(),
+        (Entail::Full, (_, true)) => closure.contradictions().collect(),
+        (_, (true, true)) => {
+            let pairs = given.pairs().iter().filter(|c| c.kind == Kind::CannotLink);
+            pairs.filter(|c| same(c) || !(large(c.i) && large(c.j))).copied().collect()
+        }
+        (_, (implicit_must, _)) => {
+            let all = entailed_pairs(closure, entail, k)?.into_iter();
+            all.filter(|c| c.kind == Kind::CannotLink || !implicit_must).collect()
+        }
+    })
+}
+
 /// Which pairs cost something, by component where weights are equal and pair by pair elsewhere.
 ///
 /// This is what no label changes: violation costs count labels or sum positions over it.
@@ -99,7 +127,8 @@ pub(crate) fn constant(closure: &Closure, kind: Kind) -> Option<f64> {
 }
 
 impl ConstraintGroups {
-    /// The pairs of `closure`, with what follows from them; `weight` and `weight_cannot` multiply the constraints' own weights.
+    /// The pairs of `closure`, with what follows from them; `weight` and `weight_cannot` multiply the constraints'
+    /// own weights.
     ///
     /// # Errors
     /// `ClosureTooLarge` when the closure is needed pair by pair and is too large; `TooManyGroupPairs` where
@@ -127,21 +156,7 @@ impl ConstraintGroups {
         if !whole {
             closure.constraints().check_group_pairs("a method that weighs pairs one by one")?;
         }
-        let large = |i: u32| closure.members(closure.component(i as usize)).len() >= 2;
-        let same =
-            |c: &Constraint| closure.component(c.i as usize) == closure.component(c.j as usize);
-        let mut explicit: Vec<Constraint> = Vec::new();
-        if whole {
-            explicit.extend(closure.contradictions());
-        } else if entail == Entail::Off {
-            explicit.extend(closure.constraints().pairs());
-        } else if implicit_must && implicit_cannot {
-            let pairs = closure.constraints().pairs().iter().filter(|c| c.kind == Kind::CannotLink);
-            explicit.extend(pairs.filter(|c| same(c) || !(large(c.i) && large(c.j))));
-        } else {
-            let all = entailed_pairs(closure, entail, k)?.into_iter();
-            explicit.extend(all.filter(|c| c.kind == Kind::CannotLink || !implicit_must));
-        }
+        let mut explicit = explicit_pairs(closure, entail, k, (implicit_must, implicit_cannot))?;
         // What is summed in this order does not depend on the order in which pairs are given.
         explicit.sort_by_key(|c| (c.i, c.j, c.kind));
         // Equal weights become a count times the weight; unequal ones a sum of multipliers.
