@@ -198,6 +198,6 @@ fn values_that_a_plugin_made_are_not_those_that_were_given() {
     let error = mustlink::run::guarded("spectral", || mustlink::Data::dense(made)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "data that spectral made: data: row 1, column 0: not a finite number; fill or drop missing values first"
+        "data that spectral made: data: row 1, column 0: NaN or infinite; fill or drop missing values first"
     );
 }

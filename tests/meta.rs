@@ -199,7 +199,7 @@ fn errors() -> Vec<Error> {
         Error::Magnitude { column: Some(3), value: 1e200 },
         Error::NumericalFailure { place: "rca".into() },
         Error::UnsupportedData { plugin: "rca".into(), kind: "csr", accepts: "dense".into() },
-        Error::UnsupportedWeights { plugin: "lac".into() },
+        Error::UnsupportedWeights { plugin: "lac".into(), others: vec!["kmeans"] },
         Error::Memory { needed: 9, limit: 3 },
         Error::NotLinked { role: "metric", tag: "ari".into() },
         Error::Contract { plugin: "kmeans".into(), broken: "2 labels for 3 objects".into() },

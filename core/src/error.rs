@@ -204,6 +204,8 @@ pub enum Error {
     UnsupportedWeights {
         /// Tag of the plugin.
         plugin: String,
+        /// Tags of the clusterers that take them.
+        others: Vec<&'static str>,
     },
     /// The declared memory of a method exceeds the limit.
     Memory {
@@ -324,7 +326,7 @@ impl Error {
                 format!("{plugin} needs the number of clusters; give --k or the option k")
             }
             Error::NonFinite { row, col } => format!(
-                "data: row {}, column {col}: not a finite number; fill or drop missing values first",
+                "data: row {}, column {col}: NaN or infinite; fill or drop missing values first",
                 id(*row)
             ),
             Error::Magnitude { column, value } => {
@@ -465,9 +467,10 @@ impl Error {
                 };
                 format!("{plugin} takes {accepts} data, got {kind}{hint}")
             }
-            Error::UnsupportedWeights { plugin } => format!(
+            Error::UnsupportedWeights { plugin, others } => format!(
                 "weights: {plugin} counts every object once; leave the weights out, or use a method that \
-                 takes them (kmeans, seeded_kmeans, constrained_kmeans, pck_means, cop_kmeans)"
+                 takes them ({})",
+                others.join(", ")
             ),
             Error::Memory { needed, limit } => format!(
                 "memory: the method needs about {}, more than the limit {}; raise --memory-limit or choose an implicit form",

@@ -20,6 +20,7 @@ use crate::far_origin::FarOrigin;
 use crate::features::{Features, Lineage};
 use crate::needs::check_needs;
 use crate::problem::{Problem, Shape};
+use crate::registry::Catalogue;
 use crate::role::Role;
 use crate::roles::{
     BaseClusterer, ConsensusFunction, ConstraintPropagator, Fitted, Propagated, Properties,
@@ -76,6 +77,19 @@ fn accepted(plugin: &str, accepts: &[DataKind], data: &Data) -> Result<()> {
     })
 }
 
+/// Whether no object has a weight: `plugin` counts each once.
+///
+/// # Errors
+/// `UnsupportedWeights`.
+pub(crate) fn unweighted(plugin: &str, data: &Data) -> Result<()> {
+    if data.weights().is_none() {
+        return Ok(());
+    }
+    let clusterers = Catalogue::get()?.role(Role::BaseClusterer);
+    let others = clusterers.filter(|c| c.facts()["object_weights"] == true).map(|c| c.tag);
+    Err(Error::UnsupportedWeights { plugin: plugin.into(), others: others.collect() })
+}
+
 /// Runs `work`; a panic of the plugin becomes an error, and an error about values says whose they are.
 ///
 /// # Errors
@@ -102,8 +116,8 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
     let tag = clusterer.typetag_name();
     let properties = clusterer.properties();
     accepted(tag, &properties.accepts, &problem.data)?;
-    if problem.data.weights().is_some() && !properties.object_weights {
-        return Err(Error::UnsupportedWeights { plugin: tag.into() });
+    if !properties.object_weights {
+        unweighted(tag, &problem.data)?;
     }
     check_magnitude(&problem.data)?;
     if properties.needs_k || problem.k.is_some() {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::far_origin::FarOrigin;
 use crate::problem::Problem;
 use crate::roles::EnsembleGenerator;
-use crate::run::check_magnitude;
+use crate::run::{check_magnitude, unweighted};
 
 impl Context {
     /// As [`Context::ensemble`] for methods that read nothing but the labels: the members are the
@@ -66,6 +66,8 @@ impl Context {
 /// The ensemble that `generator` makes, around the user's origin.
 fn made(generator: &dyn EnsembleGenerator, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
     check_magnitude(&problem.data)?;
+    // A member on other features would not know of the weights.
+    unweighted(generator.typetag_name(), &problem.data)?;
     match FarOrigin::of(&problem.data, generator) {
         Some(origin) => origin.shown_ensemble(generator.generate(&origin.problem(problem)?, ctx)?),
         None => generator.generate(problem, ctx),

@@ -561,6 +561,11 @@ fn objects_count_by_their_weights() {
     }
     let done = bench.run(&format!("{line} --clusterer lac"));
     assert!(done.status == 2 && done.err.contains("lac counts every object once"), "{}", done.err);
+    assert!(done.err.contains("pck_means") && !done.err.contains("mpck_means"), "{}", done.err);
+    // Members on other features would forget them.
+    let line = "impute --data f.csv --object-weights count --features x --k 2";
+    let done = bench.run(&format!("{line} --generator feature_subspace"));
+    assert!(done.status == 2 && done.err.contains("counts every object once"), "{}", done.err);
     let done = bench.run("cluster --data f.csv --object-weights photo --features x --k 2");
     let says = "line 2, column \"photo\": \"a\" is no weight; one is a number, 0 or more";
     assert!(done.status == 3 && done.err.contains(says), "{}", done.err);
