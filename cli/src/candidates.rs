@@ -65,6 +65,11 @@ pub(crate) fn lines(tried: &[Tried]) -> Vec<(&'static str, String)> {
         Some(_) => "scored by constraints that they were not told",
         None => "no constraint to choose by",
     };
+    let late = tried.iter().filter(|t| t.outcome.ends_with("no time left")).count();
+    let late = match late {
+        0 => String::new(),
+        some => format!(", {some} left out for time"),
+    };
     let ks: BTreeSet<usize> = tried.iter().map(|t| t.k).collect();
     let names: BTreeSet<&str> = tried.iter().map(|t| &*t.name).collect();
     let each = match (ks.first(), ks.last()) {
@@ -73,7 +78,7 @@ pub(crate) fn lines(tried: &[Tried]) -> Vec<(&'static str, String)> {
         }
         _ => String::new(),
     };
-    let mut lines = vec![("tried", format!("{} methods{each}{failed}; {what}", names.len()))];
+    let mut lines = vec![("tried", format!("{} methods{each}{failed}{late}; {what}", names.len()))];
     let combined: Vec<&&Tried> = order.iter().filter(|t| t.weight > 0.0).collect();
     let most = 6;
     for (at, t) in combined.iter().take(most).enumerate() {
