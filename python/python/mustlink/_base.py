@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _catalogue, _config, _data, _mustlink
 from .constraints import columns
@@ -97,19 +97,8 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _matrix(self, X: Any, reset: bool) -> Any:
         """What ``X`` holds, as it was checked and as the core takes it."""
-        accepts = self._facts()["accepts"]
-        if "table" in accepts:
-            cells = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
-            return cells, _data.table(cells)
-        sparse = "csr" in accepts and self._kind() == "dense"
-        checked = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if sparse else False,
-            dtype=[np.float64, np.float32],
-            reset=reset,
-        )
-        return checked, _data.parts(checked)
+        accepts = self._facts()["accepts"] if self._kind() == "dense" else [self._kind()]
+        return _data.checked(self, X, accepts, reset)
 
     def _kind(self) -> str:
         return getattr(self, "kind", "dense")
@@ -172,11 +161,9 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             elif name in self.__dict__:
                 delattr(self, name)
 
-    def fit_predict(
-        self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None
-    ) -> Array:
-        """As ``fit``, and gives the labels."""
-        self.fit(X, y, constraints=constraints, sample_id=sample_id)
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """As ``fit``, with whatever that takes, and gives the labels."""
+        self.fit(X, y, **fit_params)
         return self.labels_
 
     @available_if(_has_model)  # type: ignore[untyped-decorator]
@@ -233,21 +220,6 @@ class WeightedClusterer(Clusterer):
         """
         self._run(X, y, constraints, sample_id, sample_weight=sample_weight)
         return self
-
-    def fit_predict(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        constraints: Any = None,
-        sample_weight: Any = None,
-        sample_id: Any = None,
-    ) -> Array:
-        """As ``fit``, and gives the labels."""
-        self.fit(
-            X, y, constraints=constraints, sample_weight=sample_weight, sample_id=sample_id
-        )
-        return self.labels_
 
 
 class Method(WeightedClusterer):

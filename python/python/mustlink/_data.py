@@ -76,6 +76,26 @@ def joined(made: Any) -> Any:
     return sp.csr_matrix((values, columns.astype(np.int64), offsets), shape=(len(offsets) - 1, d))
 
 
+def checked(
+    estimator: Any, X: Any, accepts: list[str], reset: bool, least: int = 1
+) -> tuple[Any, Any]:
+    """The rows that an estimator is given, as scikit-learn has checked them and as the core takes them. Whether
+    they are finite the core says, by row and column."""
+    from sklearn.utils.validation import validate_data
+
+    table_too = "table" in accepts
+    rows = validate_data(
+        estimator,
+        X,
+        accept_sparse="csr" if "csr" in accepts else False,
+        dtype=None if table_too else [np.float64, np.float32],
+        ensure_all_finite=False,
+        reset=reset,
+        ensure_min_samples=least,
+    )
+    return rows, table(rows) if table_too else parts(rows)
+
+
 def matrix(x: Any) -> Any:
     """A matrix of numbers from whatever holds one."""
     from sklearn.utils import check_array

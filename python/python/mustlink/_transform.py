@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from . import _catalogue, _config, _data, _mustlink
 from .constraints import columns
@@ -36,21 +36,11 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _matrix(self, X: Any, reset: bool) -> Any:
         accepts = self._plugin().properties["accepts"]
-        if "table" in accepts:
-            cells = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
-            return cells, _data.table(cells)
-        sparse = "csr" in accepts
-        checked = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if sparse else False,
-            dtype=[np.float64, np.float32],
-            reset=reset,
-            ensure_min_samples=_LEAST.get(self._tag, 1) if reset else 1,
-        )
+        least = _LEAST.get(self._tag, 1) if reset else 1
+        rows, x = _data.checked(self, X, accepts, reset, least)
         if self._tag == "tf_idf":
-            check_non_negative(checked, type(self).__name__)
-        return checked, _data.parts(checked)
+            check_non_negative(rows, type(self).__name__)
+        return rows, x
 
     def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Any:
         """Learn what is needed from the rows of ``X``, and from constraints where the transform reads them.
