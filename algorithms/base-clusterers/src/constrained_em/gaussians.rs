@@ -1,5 +1,6 @@
 //! Where do Gaussian components lie, and how dense are they at an object?
 
+use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
@@ -62,13 +63,14 @@ impl Gaussians {
             n,
             |rows| {
                 let mut sums = Array2::<f64>::zeros((k, d + 1));
+                let flat = sums.as_slice_mut().expect("standard layout");
                 for i in rows {
-                    for h in 0..k {
+                    let x = values(data, i);
+                    for (h, to) in flat.chunks_exact_mut(d + 1).enumerate() {
                         let r = share(i, h);
-                        let mut to = sums.row_mut(h);
-                        to[d] += r;
-                        for (to, v) in to.iter_mut().zip(values(data, i)) {
-                            *to += r * v;
+                        if r != 0.0 {
+                            to[d] += r;
+                            to.iter_mut().zip(x).for_each(|(to, v)| *to += r * v);
                         }
                     }
                 }
@@ -167,18 +169,30 @@ impl Gaussians {
     pub fn log_densities(&self, data: &Data, ctx: &Context) -> Result<Array2<f64>> {
         let ((k, d), n) = (self.means.dim(), data.n());
         let constant = -0.5 * d as f64 * std::f64::consts::TAU.ln();
+        let mean = |h: usize| self.means.row(h).to_slice().expect("standard layout");
+        let diagonal = matches!(self.roots[0], Root::Diagonal(_));
         let mut out = Array2::zeros((n, k));
         let flat = out.as_slice_mut().expect("standard layout");
         flat.par_chunks_mut(reduce::BLOCK * k).enumerate().try_for_each(|(b, out)| {
             let rows = reduce::block(b, n);
             let mut z = Array2::zeros((rows.len(), d));
+            let mut product = Array2::zeros(if diagonal { (0, 0) } else { z.dim() });
             for h in 0..k {
                 ctx.check()?;
                 let at = h.min(self.roots.len() - 1);
-                centred(data, rows.clone(), self.means.row(h), &mut z);
+                for (i, z) in rows.clone().zip(in_rows(&mut z)) {
+                    centred(values(data, i), mean(h), z);
+                }
                 let y = match &self.roots[at] {
-                    Root::Full(p) => z.dot(p),
-                    Root::Diagonal(p) => &z * p,
+                    Root::Full(p) => {
+                        general_mat_mul(1.0, &z, p, 0.0, &mut product);
+                        &product
+                    }
+                    Root::Diagonal(p) => {
+                        in_rows(&mut z)
+                            .for_each(|z| z.iter_mut().zip(p).for_each(|(z, p)| *z *= p));
+                        &z
+                    }
                 };
                 for (i, y) in y.rows().into_iter().enumerate() {
                     out[i * k + h] = constant + self.log_determinants[at] - 0.5 * y.dot(&y);
@@ -196,16 +210,22 @@ fn values(data: &Data, i: usize) -> &[f64] {
     }
 }
 
-/// Rows x − m.
-fn centred(data: &Data, rows: std::ops::Range<usize>, m: ArrayView1<f64>, z: &mut Array2<f64>) {
-    for (i, mut to) in rows.zip(z.axis_iter_mut(Axis(0))) {
-        for ((to, x), m) in to.iter_mut().zip(values(data, i)).zip(m) {
-            *to = x - m;
-        }
-    }
+/// The rows of a matrix in standard layout, each as a slice, over which loops are fast.
+fn in_rows(z: &mut Array2<f64>) -> impl Iterator<Item = &mut [f64]> {
+    let d = z.ncols();
+    z.as_slice_mut().expect("standard layout").chunks_exact_mut(d)
 }
 
-/// Σ share (x − m)(x − m)ᵀ for each mean; only the diagonal, as one row, for diagonal shapes.
+/// x − m.
+fn centred(x: &[f64], m: &[f64], to: &mut [f64]) {
+    to.iter_mut().zip(x).zip(m).for_each(|((to, x), m)| *to = x - m);
+}
+
+/// Rows whose products are summed at a time.
+const PANEL: usize = 256;
+
+/// Σ share (x − m)(x − m)ᵀ for each mean; only the diagonal, as one row, for diagonal shapes. Rows
+/// without a share are left out: once components are apart that is nearly all of them.
 fn scatter(
     data: &Data,
     means: &Array2<f64>,
@@ -215,26 +235,38 @@ fn scatter(
 ) -> Result<Vec<Array2<f64>>> {
     let (k, d) = means.dim();
     let diagonal = matches!(shape, Covariance::Diag | Covariance::Spherical);
+    let mean = |h: usize| means.row(h).to_slice().expect("standard layout");
+    let of_block = |rows: std::ops::Range<usize>, h: usize, z: &mut Array2<f64>| {
+        let mut sums = Array2::<f64>::zeros((if diagonal { 1 } else { d }, d));
+        for from in rows.clone().step_by(PANEL) {
+            let panel = from..rows.end.min(from + PANEL);
+            let shared = panel.map(|i| (i, share(i, h))).filter(|(_, r)| *r != 0.0);
+            let mut filled = 0;
+            for (z, (i, r)) in in_rows(z).zip(shared) {
+                centred(values(data, i), mean(h), z);
+                // The root in both factors, so that the product is exactly symmetric.
+                let root = r.sqrt();
+                z.iter_mut().for_each(|z| *z *= root);
+                filled += 1;
+            }
+            if diagonal {
+                let sums = sums.as_slice_mut().expect("standard layout");
+                for z in in_rows(z).take(filled) {
+                    sums.iter_mut().zip(z).for_each(|(s, v)| *s += *v * *v);
+                }
+            } else if filled > 0 {
+                let z = z.slice_axis(Axis(0), (..filled).into());
+                general_mat_mul(1.0, &z.t(), &z, 1.0, &mut sums);
+            }
+        }
+        sums
+    };
     let sums = reduce::reduce(
         data.n(),
         |rows| {
-            let mut z = Array2::zeros((rows.len(), d));
-            (0..k)
-                .map(|h| {
-                    ctx.check()?;
-                    centred(data, rows.clone(), means.row(h), &mut z);
-                    let r = rows.clone().map(|i| share(i, h));
-                    for (mut row, r) in z.rows_mut().into_iter().zip(r) {
-                        // Of both factors, so that the product is exactly symmetric.
-                        row *= r.sqrt();
-                    }
-                    Ok(if diagonal {
-                        z.mapv(|v| v * v).sum_axis(Axis(0)).insert_axis(Axis(0))
-                    } else {
-                        z.t().dot(&z)
-                    })
-                })
-                .collect::<Result<Vec<_>>>()
+            let mut z = Array2::zeros((PANEL.min(rows.len()), d));
+            let of = |h| ctx.check().map(|()| of_block(rows.clone(), h, &mut z));
+            (0..k).map(of).collect::<Result<Vec<_>>>()
         },
         |a, b| {
             let mut a = a?;
