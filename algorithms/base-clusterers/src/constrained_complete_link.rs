@@ -166,9 +166,12 @@ impl Space {
             given
         } else {
             let mut between = Array2::<f64>::zeros((nodes, nodes));
-            for ((i, j), &d) in given.indexed_iter().filter(|((i, j), _)| node[*i] != node[*j]) {
-                let to = &mut between[[node[i], node[j]]];
-                *to = to.max(d);
+            for (given, &p) in given.rows().into_iter().zip(&node) {
+                let mut between = between.row_mut(p);
+                let between = between.as_slice_mut().expect("standard layout");
+                for (&d, &q) in given.iter().zip(&node).filter(|(_, q)| **q != p) {
+                    between[q] = between[q].max(d);
+                }
             }
             between
         };

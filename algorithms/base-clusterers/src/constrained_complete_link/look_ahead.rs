@@ -30,11 +30,16 @@ pub fn complete_link_ahead(
     ctx: &Context,
 ) -> Result<Vec<Merge>> {
     let mut active: Vec<usize> = (0..distances.nrows()).collect();
-    let apart = edges(&active, |a, b| distances[[a, b]] > top);
+    // Those that each must be apart from, or may not merge with, ascending.
+    let mut apart: Vec<Vec<usize>> = active
+        .iter()
+        .map(|&a| active.iter().copied().filter(|&b| a != b && distances[[a, b]] > top).collect())
+        .collect();
+    let edges = edges(&active, |a| apart[a].iter().copied());
     // The cluster that each will be part of, as far as is known.
-    let mut goal = match colour(&apart, k, &|_, _| 0.0, NODE_LIMIT, ctx)? {
+    let mut goal = match colour(&edges, k, &|_, _| 0.0, NODE_LIMIT, ctx)? {
         Colouring::Found(goal) => goal,
-        Colouring::Impossible(few) => return Err(impossible(&few, &apart, k, object)),
+        Colouring::Impossible(few) => return Err(impossible(&few, &edges, k, object)),
         Colouring::Undecided => {
             return Err(Error::UndecidedConstraints { k, node_limit: NODE_LIMIT });
         }
@@ -49,10 +54,12 @@ pub fn complete_link_ahead(
         let a = active.iter().fold(active[0], least);
         let (height, b) = nearest[a];
         if goal[a] != goal[b] {
-            let Some(found) = if_merged(&distances, top, &active, (a, b), k, ctx)? else {
+            let Some(found) = if_merged(&apart, &active, (a, b), k, ctx)? else {
                 // Nor may what they become part of.
-                distances[[a, b]] = f64::INFINITY;
-                distances[[b, a]] = f64::INFINITY;
+                for (p, q) in [(a, b), (b, a)] {
+                    distances[[p, q]] = f64::INFINITY;
+                    insert(&mut apart[p], q);
+                }
                 nearest[a] = nearest_after(&distances, &active, a);
                 continue;
             };
@@ -60,6 +67,11 @@ pub fn complete_link_ahead(
         }
         merges.push(Merge { into: a, from: b, height });
         active.retain(|&p| p != b);
+        for q in std::mem::take(&mut apart[b]).into_iter().filter(|&q| q != a) {
+            apart[q].retain(|&p| p != b);
+            insert(&mut apart[q], a);
+            insert(&mut apart[a], q);
+        }
         for &p in &active {
             let farthest = distances[[a, p]].max(distances[[b, p]]);
             distances[[a, p]] = farthest;
@@ -81,30 +93,40 @@ fn nearest_after(distances: &Array2<f64>, active: &[usize], a: usize) -> (f64, u
     after.fold((f64::INFINITY, usize::MAX), |best, next| if next.0 < best.0 { next } else { best })
 }
 
-/// For each cluster those, by their places in `active`, that it must be apart from.
-fn edges(active: &[usize], apart: impl Fn(usize, usize) -> bool) -> Vec<Vec<u32>> {
-    let of = |a: usize| {
-        let others = (0..).zip(active).filter(|&(_, &b)| a != b && apart(a, b));
-        others.map(|(at, _)| at).collect()
-    };
-    active.iter().map(|&a| of(a)).collect()
+/// Puts `p` where it belongs in an ascending list, once.
+fn insert(list: &mut Vec<usize>, p: usize) {
+    if let Err(at) = list.binary_search(&p) {
+        list.insert(at, p);
+    }
+}
+
+/// For each cluster those that it must be apart from, by their places in `active`.
+fn edges<I: Iterator<Item = usize>>(active: &[usize], apart: impl Fn(usize) -> I) -> Vec<Vec<u32>> {
+    let mut place = vec![0; active.last().map_or(0, |last| last + 1)];
+    (0..).zip(active).for_each(|(at, &p)| place[p] = at);
+    active.iter().map(|&a| apart(a).map(|b| place[b]).collect()).collect()
 }
 
 /// A goal of each cluster that is the same for `a` and `b`, if the search finds one.
 fn if_merged(
-    distances: &Array2<f64>,
-    top: f64,
+    apart: &[Vec<usize>],
     active: &[usize],
     (a, b): (usize, usize),
     k: usize,
     ctx: &Context,
 ) -> Result<Option<Vec<u32>>> {
     let left: Vec<usize> = active.iter().copied().filter(|&p| p != b).collect();
-    let apart = |p: usize, q: usize| {
-        let of_b = (p == a && distances[[b, q]] > top) || (q == a && distances[[p, b]] > top);
-        of_b || distances[[p, q]] > top
+    // As if they had merged.
+    let of = |p: usize| {
+        let mut others: Vec<usize> = apart[p].iter().copied().filter(|&q| q != b).collect();
+        if p == a {
+            apart[b].iter().filter(|&&q| q != a).for_each(|&q| insert(&mut others, q));
+        } else if apart[b].binary_search(&p).is_ok() {
+            insert(&mut others, a);
+        }
+        others.into_iter()
     };
-    let edges = edges(&left, apart);
+    let edges = edges(&left, of);
     let Colouring::Found(goal) = decide(&edges, k, &|_, _| 0.0, NODES_PER_MERGE, ctx)? else {
         return Ok(None);
     };

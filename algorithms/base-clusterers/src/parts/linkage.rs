@@ -72,9 +72,11 @@ pub fn linkage(mut distances: Array2<f64>, linkage: Linkage, ctx: &Context) -> R
             chain.push(top);
         }
         // Among equals the smallest name: it gives the smallest pair of names.
+        let row = distances.row(top);
+        let row = row.to_slice().expect("standard layout");
         let mut nearest = usize::MAX;
         for &c in active.iter().filter(|&&c| c != top) {
-            if nearest == usize::MAX || distances[[top, c]] < distances[[top, nearest]] {
+            if nearest == usize::MAX || row[c] < row[nearest] {
                 nearest = c;
             }
         }
