@@ -1,11 +1,13 @@
 //! Whatever is asked, answered, contradicted, taken back and stated, and wherever budget or patience end: a
-//! selection says what a plain list of answers says, closed by looking along its links.
+//! selection says what a plain list of answers says, closed by looking along its links. So it does where the
+//! selector takes answers to be others than they came.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use mustlink_core::knowledge::Knowledge;
+use mustlink_core::knowledge::{Knowledge, Learned};
 use mustlink_core::prelude::*;
 use mustlink_core::selection::{
     Asking, ConstraintView, Contradicting, Counts, Record, Selection, run_with,
@@ -25,6 +27,8 @@ pub struct Passing {
     /// Pairs whose answer follows from others are not asked.
     #[option(default = true)]
     pub passes: bool,
+    /// An answer that contradicts is believed, and the first that says something is not.
+    pub corrects: bool,
 }
 
 register!(QuerySelector, Passing, "passing", references: []);
@@ -33,8 +37,18 @@ register!(QuerySelector, Passing, "passing", references: []);
 impl QuerySelector for Passing {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let known = Knowledge::new(problem.n(), &problem.constraints);
-        let (passes, order) = (self.passes, order(ctx));
-        Ok(Box::new(Pass { passes, order, known, at: 0, told: 0 }))
+        let Passing { passes, corrects } = *self;
+        let (given, order) = (problem.constraints.clone(), order(ctx));
+        Ok(Box::new(Pass {
+            passes,
+            corrects,
+            order,
+            given,
+            known,
+            at: 0,
+            told: vec![],
+            new: vec![],
+        }))
     }
 }
 
@@ -46,17 +60,26 @@ fn order(ctx: &Context) -> Vec<Pair> {
 
 struct Pass {
     passes: bool,
+    corrects: bool,
     order: Vec<Pair>,
+    given: Arc<Constraints>,
     known: Knowledge,
     at: usize,
-    told: u64,
+    /// Answers as they are taken.
+    told: Vec<(Pair, Reply)>,
+    new: Vec<Event>,
 }
 
 impl Inquiry for Pass {
     fn step(&mut self) -> Result<Step> {
         while let Some(&(subject, reference)) = self.order.get(self.at) {
             if !self.passes || self.known.relation(subject, reference).is_none() {
-                return Ok(Step::Ask { id: self.told, subject, reference, purpose: "test" });
+                return Ok(Step::Ask {
+                    id: self.told.len() as u64,
+                    subject,
+                    reference,
+                    purpose: "test",
+                });
             }
             self.at += 1;
         }
@@ -65,10 +88,26 @@ impl Inquiry for Pass {
 
     fn tell(&mut self, _: QueryId, reply: Reply) -> Result<()> {
         let (i, j) = self.order[self.at];
-        self.known.tell(i, j, reply);
         self.at += 1;
-        self.told += 1;
+        self.told.push(((i, j), reply));
+        if self.known.tell(i, j, reply) == Learned::Conflict && self.corrects {
+            let last = self.told.len() - 1;
+            let first = self.told.iter().position(|t| t.1 != Reply::DontKnow).unwrap_or(last);
+            if first < last {
+                self.told[first].1 = Reply::DontKnow;
+            }
+            let anew = |id: usize| Event::Corrected { id: id as u64, reply: self.told[id].1 };
+            self.new.extend([anew(first), anew(last)]);
+            self.known = Knowledge::new(N as usize, &self.given);
+            for &((i, j), reply) in &self.told {
+                self.known.tell(i, j, reply);
+            }
+        }
         Ok(())
+    }
+
+    fn drain(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.new)
     }
 }
 
@@ -129,7 +168,51 @@ struct Said {
 struct Taken {
     id: QueryId,
     said: Said,
-    contradicts: bool,
+    /// What it and those before it are taken to be once it has come.
+    as_taken: Vec<Reply>,
+    /// Which of them contradict then.
+    contradicting: Vec<QueryId>,
+    /// What is said of that.
+    new: Vec<Event>,
+}
+
+/// Answers as they are taken, and what follows from them.
+struct Known<'a> {
+    given: &'a Links,
+    links: Links,
+    answers: Vec<(QueryId, Pair, Reply)>,
+    contradicting: Vec<QueryId>,
+}
+
+impl Known<'_> {
+    /// Takes an answer; `corrects` as the selector does.
+    fn take(&mut self, id: QueryId, said: Said, corrects: bool) -> Taken {
+        let reply = if said.retracted { Reply::DontKnow } else { said.reply };
+        self.answers.push((id, said.pair, reply));
+        let mut new = Vec::new();
+        let fits = self.links.take(said.pair, reply);
+        if !fits && corrects {
+            let last = self.answers.len() - 1;
+            let first = self.answers.iter().position(|a| a.2 != Reply::DontKnow).unwrap();
+            if first < last {
+                self.answers[first].2 = Reply::DontKnow;
+            }
+            let corrected = [first, last].map(|at| self.answers[at]);
+            new.extend(corrected.map(|(id, _, reply)| Event::Corrected { id, reply }));
+            (self.links, self.contradicting) = (self.given.clone(), Vec::new());
+            for &(id, pair, reply) in &self.answers {
+                if !self.links.take(pair, reply) {
+                    self.contradicting.push(id);
+                }
+            }
+            new.extend(self.contradicting.iter().map(|&id| Event::Conflict { id }));
+        } else if !fits {
+            self.contradicting.push(id);
+            new.push(Event::Conflict { id });
+        }
+        let as_taken = self.answers.iter().map(|a| a.2).collect();
+        Taken { id, said, as_taken, contradicting: self.contradicting.clone(), new }
+    }
 }
 
 /// The file as a list.
@@ -138,6 +221,7 @@ struct Model {
     given: Links,
     order: Vec<Pair>,
     passes: bool,
+    corrects: bool,
     answers: BTreeMap<QueryId, Said>,
     /// The questions that a selection goes through again.
     course: Vec<(QueryId, Pair)>,
@@ -189,7 +273,9 @@ impl Model {
         budget: Option<usize>,
         replies: &[Reply],
     ) -> (Vec<Taken>, Vec<(QueryId, Pair)>, Option<&'static str>) {
-        let mut known = self.given.clone();
+        let given = self.given.clone();
+        let (links, answers, contradicting) = (given.clone(), Vec::new(), Vec::new());
+        let mut known = Known { given: &given, links, answers, contradicting };
         let mut taken: Vec<Taken> = Vec::new();
         let mut asked = Vec::new();
         let mut paid = self.answers.len();
@@ -203,7 +289,8 @@ impl Model {
             if over && !recorded && !unmet {
                 break Some("budget");
             }
-            let Some(pair) = left.find(|p| !self.passes || known.relation(*p).is_none()) else {
+            let Some(pair) = left.find(|p| !self.passes || known.links.relation(*p).is_none())
+            else {
                 self.finished = true;
                 break None;
             };
@@ -223,14 +310,12 @@ impl Model {
                 paid += 1;
             }
             let said = self.answers[&id];
-            let contradicts = !known.take(pair, said.reply);
             // An answer that was stated may name the objects the other way round.
-            taken.push(Taken { id, said: Said { pair, ..said }, contradicts });
+            taken.push(known.take(id, Said { pair, ..said }, self.corrects));
         };
         for (&id, &said) in &self.answers {
             if self.course.iter().all(|c| c.0 != id) {
-                let contradicts = !said.retracted && !known.take(said.pair, said.reply);
-                taken.push(Taken { id, said, contradicts });
+                taken.push(known.take(id, said, false));
             }
         }
         (taken, asked, closed)
@@ -259,13 +344,13 @@ impl Respondent for Listed {
 /// The events of a selection with these answers.
 fn events(taken: &[Taken], met: usize, finished: bool) -> Vec<Event> {
     let mut out = Vec::new();
-    for (at, Taken { id, said, contradicts }) in taken.iter().enumerate() {
+    for (at, Taken { id, said, new, .. }) in taken.iter().enumerate() {
         let (id, (subject, reference)) = (*id, said.pair);
         let purpose = if at < met { "test" } else { "recorded" }.to_string();
         out.push(Event::Asked { id, subject, reference, purpose });
         out.push(Event::Told { id, reply: said.reply, cost: 1.0 });
         out.extend(said.retracted.then_some(Event::Retracted { id }));
-        out.extend(contradicts.then_some(Event::Conflict { id }));
+        out.extend(new.iter().cloned());
         // The selector is through with its pairs before what it did not ask for is added.
         if at + 1 == met && finished {
             out.push(Event::Done { reason: Done::Exhausted });
@@ -286,30 +371,34 @@ fn says_the_same(selection: &Selection, taken: &[Taken], given: &Links, constrai
     assert_eq!(selection.asked(), taken.len());
     for p in 0..=taken.len() + 1 {
         let first = &taken[..p.min(taken.len())];
+        let (as_taken, contradicting) =
+            first.last().map_or((&[][..], &[][..]), |t| (&t.as_taken, &t.contradicting));
         let count =
             |reply| first.iter().filter(|t| t.said.reply == reply && !t.said.retracted).count();
+        let live = || first.iter().zip(as_taken).filter(|(t, _)| !t.said.retracted);
         let expected = Counts {
             queries: first.len(),
             must: count(Reply::MustLink),
             cannot: count(Reply::CannotLink),
             dont_know: count(Reply::DontKnow),
             retracted: first.iter().filter(|t| t.said.retracted).count(),
-            conflicts: first.iter().filter(|t| t.contradicts).count(),
+            conflicts: contradicting.len(),
+            corrected: live().filter(|(t, reply)| t.said.reply != **reply).count(),
             cost: first.len() as f64,
             ..Counts::default()
         };
         assert_eq!(selection.counts(p), expected);
         let links = |wanted: &dyn Fn(&Taken) -> bool| {
             let mut links = Links::default();
-            let of = first.iter().filter(|t| !t.said.retracted && wanted(t));
-            let of = of.filter_map(|t| Some((t.said.pair, t.said.reply.kind()?)));
+            let of = live().filter(|(t, _)| wanted(t));
+            let of = of.filter_map(|(t, reply)| Some((t.said.pair, reply.kind()?)));
             links.0.extend(of.map(|((i, j), kind)| ((i.min(j), i.max(j)), kind)));
             links
         };
         let plain = |links: &Links| -> BTreeSet<(u32, u32, bool)> {
             links.0.iter().map(|&((i, j), kind)| (i, j, kind == Kind::MustLink)).collect()
         };
-        let (kept, all) = (links(&|t| !t.contradicts), links(&|_| true));
+        let (kept, all) = (links(&|t| !contradicting.contains(&t.id)), links(&|_| true));
         let queried = ConstraintView::Queried;
         assert_eq!(sorted(selection.at(p, queried).unwrap().pairs()), plain(&kept));
         let ruled = |rule| selection.constraints(p, queried, rule, constraints);
@@ -377,7 +466,7 @@ impl Both {
                     Listed { replies: replies.clone(), asked: Vec::new(), recalled: Vec::new() };
                 let record = Some(ledger as &mut dyn Record);
                 let asking = Asking { budget: *budget, ledger: record, ..Asking::default() };
-                let selector = Passing { passes: self.model.passes };
+                let selector = Passing { passes: self.model.passes, corrects: self.model.corrects };
                 let selection =
                     run_with(&selector, &self.problem, &mut oracle, asking, ctx).unwrap();
                 assert_eq!((oracle.asked, oracle.recalled), (asked, recalled));
@@ -408,7 +497,7 @@ impl Both {
     }
 }
 
-fn check(seed: u64, passes: bool, given: &[(u32, u32, Reply)], ops: &[Op]) {
+fn check(seed: u64, (passes, corrects): (bool, bool), given: &[(u32, u32, Reply)], ops: &[Op]) {
     let ctx = Context::new(seed);
     let folder = tempfile::tempdir().unwrap();
     // Must-links first, as everything that closes them does; what contradicts them is not given.
@@ -422,7 +511,7 @@ fn check(seed: u64, passes: bool, given: &[(u32, u32, Reply)], ops: &[Op]) {
     let constraints = Constraints::new(N as usize, links.0.iter().map(constraint)).unwrap();
     let data = Data::dense(Array2::zeros((N as usize, 1))).unwrap();
     let problem = Problem::new(data).with_constraints(constraints);
-    let model = Model { given: links, order: order(&ctx), passes, ..Model::default() };
+    let model = Model { given: links, order: order(&ctx), passes, corrects, ..Model::default() };
     let path = folder.path().join("asked.jsonl");
     let mut both = Both { path, ledger: None, problem, model };
     both.open();
@@ -450,12 +539,12 @@ proptest! {
     #[test]
     fn a_selection_says_what_its_answers_say(
         seed in any::<u64>(),
-        passes in any::<bool>(),
+        how in any::<(bool, bool)>(),
         given in prop::collection::vec((0..N, 0..N, reply()), 0..4),
         ops in prop::collection::vec(op(), 1..16),
     ) {
         // None given more often than its length says, for what is compared then alone.
         let given = if seed % 2 == 0 { given } else { Vec::new() };
-        check(seed, passes, &given, &ops);
+        check(seed, how, &given, &ops);
     }
 }
