@@ -59,8 +59,8 @@ macro_rules! targets {
 }
 
 targets! {
-    experiment method set keys model table packed matrix npy manifest constraints answers partitions labels ledger
-    results oracle external reply request
+    experiment method set keys model table packed matrix npy manifest constraints answers listed partitions labels
+    ledger results report array oracle external reply request
 }
 
 /// 6 KB that unpack to 1.5 million rows of two missing cells each: 431 MiB, when each was listed. It is no file, because

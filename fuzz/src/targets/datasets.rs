@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use mustlink::Data;
 use mustlink::ndarray::Array2;
+use mustlink::prelude::*;
+use mustlink::roles::QuerySelector;
 use mustlink_datasets::{
     Dataset, OpenOptions, open, read_answers, read_constraints, read_labels, read_partitions,
 };
 use mustlink_kernels::npy::{NpyRows, integers};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::harness::Harness;
@@ -122,7 +124,7 @@ fn ways(bytes: &[u8]) -> OpenOptions {
     }
 }
 
-fn look_at(opened: mustlink::Result<Dataset>) {
+fn look_at(opened: Result<Dataset>) {
     if let Ok(set) = opened {
         let _ = (set.summary(), set.digest(), set.class_sizes(), set.known_constraints(1000));
         let _ = (set.partly_known(), set.require_numbers());
@@ -208,8 +210,8 @@ pub(super) fn constraints() -> Harness {
         let path = spot.with(bytes);
         for by_id in [true, false] {
             if let Ok(all) = read_constraints(path, &objects, by_id) {
-                let problem = mustlink::Problem::new(objects.data.clone()).with_constraints(all);
-                let _ = problem.closure(mustlink::closure::OnConflict::Error).is_ok();
+                let problem = Problem::new(objects.data.clone()).with_constraints(all);
+                let _ = problem.closure(OnConflict::Error).is_ok();
             }
         }
     })
@@ -220,6 +222,22 @@ pub(super) fn answers() -> Harness {
     Box::new(move |bytes| {
         let path = spot.with(bytes);
         let _ = (read_answers(path, &objects, true), read_answers(path, &objects, false));
+    })
+}
+
+/// A file with the pairs of a selection of another day.
+pub(super) fn listed() -> Harness {
+    let spot = Spot::new("pairs.csv");
+    let options = json!({ "type": "fixed_list", "file": spot.path });
+    let selector = <dyn QuerySelector>::from_value(options).expect("a selector");
+    let problem = Problem::new(objects().data);
+    Box::new(move |bytes| {
+        spot.with(bytes);
+        let Ok(mut inquiry) = selector.start(&problem, &Context::new(1)) else { return };
+        for _ in 0..200 {
+            let Ok(Step::Ask { id, .. }) = inquiry.step() else { return };
+            inquiry.tell(id, Reply::DontKnow).expect("the open question");
+        }
     })
 }
 

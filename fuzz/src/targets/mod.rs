@@ -6,6 +6,7 @@ mod harness;
 mod ledger;
 mod page;
 mod programs;
+mod report;
 mod results;
 
 pub use harness::Harness;
@@ -26,7 +27,7 @@ pub struct Target {
 }
 
 /// All of them, in the order of the manual.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 23] = [
     Target {
         name: "experiment",
         reads: "experiment files (`Experiment::parse`)",
@@ -112,6 +113,13 @@ pub const TARGETS: [Target; 20] = [
         prepare: datasets::answers,
     },
     Target {
+        name: "listed",
+        reads: "pairs to be asked (the selector `fixed_list`)",
+        dear: 2,
+        words: datasets::WORDS,
+        prepare: datasets::listed,
+    },
+    Target {
         name: "partitions",
         reads: "partitions (`read_partitions`)",
         dear: 2,
@@ -138,6 +146,20 @@ pub const TARGETS: [Target; 20] = [
         dear: 8,
         words: results::WORDS,
         prepare: results::results,
+    },
+    Target {
+        name: "report",
+        reads: "tables of the report before (`report`)",
+        dear: 100,
+        words: report::WORDS,
+        prepare: report::report_before,
+    },
+    Target {
+        name: "array",
+        reads: "lists of what the tasks of a Slurm array do (`slurm::task`)",
+        dear: 2,
+        words: results::WORDS,
+        prepare: results::array,
     },
     Target {
         name: "oracle",

@@ -1,6 +1,6 @@
 //! What a run leaves behind.
 
-use mustlink_experiments::{failures, results};
+use mustlink_experiments::{RunOptions, failures, results, slurm};
 
 use super::harness::Harness;
 
@@ -24,6 +24,9 @@ pub(super) const WORDS: &[&str] = &[
     "\n----\n",
     "iris",
     "identity",
+    "\"name\":\"mustlink-0\"",
+    "\"tasks\":[[\"",
+    "]]",
 ];
 
 /// The pieces between lines `----`.
@@ -60,6 +63,18 @@ pub(super) fn results() -> Harness {
             std::fs::write(dir.join(name), part).expect("a file");
         }
         let _ = (results::finished(&dir), failures(&dir));
+    })
+}
+
+/// The list of an array whose results are not there, so that none of its tasks is done.
+pub(super) fn array() -> Harness {
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = folder.path().join("current.json");
+    let options = RunOptions::to(folder.path().join("out"));
+    Box::new(move |bytes| {
+        let _ = folder.path();
+        std::fs::write(&list, bytes).expect("a file");
+        let _ = (slurm::task(&list, 0, &options), slurm::task(&list, 1, &options));
     })
 }
 
