@@ -1,0 +1,130 @@
+//! What each line of a ledger says, and where an error says that it is.
+
+use std::path::{Path, PathBuf};
+
+use mustlink_core::Error;
+use mustlink_core::roles::{Answer, Reply};
+use mustlink_core::selection::Record;
+use mustlink_ledger::{Durability, Header, Ledger};
+use serde_json::{Value, json};
+
+fn open(path: &Path) -> Ledger {
+    let header = Header {
+        dataset: "four".into(),
+        fingerprint: "f".into(),
+        n: 4,
+        created: "2026-01-31T00:00:00Z".into(),
+        seed: None,
+        selector: json!({ "type": "random_pairs" }),
+        oracle: json!({ "type": "truth" }),
+        ids: Some(["a", "b", "c", "d"].map(String::from).to_vec().into()),
+    };
+    Ledger::open(path, header, Durability::Batch(2)).unwrap()
+}
+
+fn ledger() -> (tempfile::TempDir, PathBuf, Ledger) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("asked.jsonl");
+    let ledger = open(&path);
+    (folder, path, ledger)
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn must(cost: f64) -> Answer {
+    Answer { cost, ..Answer::of(Reply::MustLink) }
+}
+
+fn statement(pair: (u32, u32)) -> ((u32, u32), Answer) {
+    (pair, must(1.0))
+}
+
+/// The error with the path taken out.
+fn said(path: &Path, made: Result<(), Error>) -> String {
+    made.unwrap_err().to_string().replace(&path.display().to_string(), "L")
+}
+
+#[test]
+fn names_are_those_of_whoever_opens() {
+    let (_folder, path, mut first) = ledger();
+    first.ask(0, 2, "test").unwrap();
+    first.tell(0, &must(1.0)).unwrap();
+    drop(first);
+    // A file does not hold the names of all objects: they are given each time.
+    let mut again = open(&path);
+    again.state("test", None, &[statement((3, 1))]).unwrap();
+    drop(again);
+    let lines = lines(&path);
+    assert_eq!((&lines[1]["i_id"], &lines[1]["j_id"]), (&json!("a"), &json!("c")));
+    assert_eq!((&lines[3]["i_id"], &lines[3]["j_id"]), (&json!("b"), &json!("d")));
+}
+
+#[test]
+fn an_error_names_the_line_that_would_have_been_written() {
+    let (_folder, path, mut ledger) = ledger();
+    // Behind the header, two statements that stay, and the third, which is no pair.
+    let three = [(0, 1), (2, 3), (1, 1)].map(statement);
+    let made = ledger.state("test", None, &three);
+    assert_eq!(said(&path, made), "L, line 4: q000002 asks about the pair (1, 1)");
+    let made = ledger.state("test", None, &[statement((1, 0))]);
+    assert_eq!(said(&path, made), "L, line 4: the pair (0, 1) was asked already");
+    drop(ledger);
+    let made = open(&path).state("test", None, &[statement((3, 3))]);
+    assert_eq!(said(&path, made), "L, line 4: q000002 asks about the pair (3, 3)");
+    assert_eq!(lines(&path).len(), 3);
+}
+
+#[test]
+fn a_line_that_cannot_follow_is_named_on_opening() {
+    let (_folder, path, mut ledger) = ledger();
+    ledger.state("test", None, &[(0, 1), (2, 3)].map(statement)).unwrap();
+    drop(ledger);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let twice: String = text.lines().chain(text.lines().last()).map(|l| format!("{l}\n")).collect();
+    std::fs::write(&path, twice).unwrap();
+    let header = open(&path.with_extension("other")).header().clone();
+    let made = Ledger::open(&path, header, Durability::None).map(drop);
+    assert_eq!(said(&path, made), "L, line 4: q000001 was asked before");
+}
+
+#[test]
+fn only_a_reply_can_be_taken_back_and_once() {
+    let (_folder, _, mut ledger) = ledger();
+    let refused = |made: Result<(), Error>, id: &str| {
+        let message = format!("{id} has no reply to take back");
+        assert_eq!(made.unwrap_err(), Error::Oracle(message));
+    };
+    refused(ledger.retract(0, None), "q000000");
+    let (id, _) = ledger.ask(0, 1, "test").unwrap();
+    refused(ledger.retract(id, None), "q000000");
+    ledger.tell(id, &must(1.0)).unwrap();
+    ledger.retract(id, Some("somebody")).unwrap();
+    refused(ledger.retract(id, None), "q000000");
+}
+
+#[test]
+fn what_is_served_again_costs_nothing() {
+    let (_folder, path, mut ledger) = ledger();
+    ledger.state("test", None, &[((0, 1), must(2.5))]).unwrap();
+    let (id, answer) = ledger.ask(1, 0, "test").unwrap();
+    assert_eq!((id, answer), (0, Some(must(2.5))));
+    let served = lines(&path).pop().unwrap();
+    assert_eq!((&served["cached"], &served["cost"]), (&json!(true), &json!(0.0)));
+    let report = ledger.report().unwrap();
+    assert_eq!((report.asked, report.cached, report.cost), (1, 1, 2.5));
+}
+
+#[test]
+fn lines_at_once_are_written_and_their_error_is_told() {
+    let (_folder, path, mut ledger) = ledger();
+    ledger.at_once(|l| l.state("test", None, &[statement((0, 1))])).unwrap();
+    assert_eq!(lines(&path).len(), 2);
+    let made = ledger.at_once(|l| l.state("test", None, &[statement((0, 1))]));
+    assert_eq!(said(&path, made), "L, line 3: the pair (0, 1) was asked already");
+    // Those after it wait for the disk as they did before.
+    ledger.ask(2, 3, "test").unwrap();
+    assert_eq!(lines(&path).len(), 3);
+}
