@@ -106,6 +106,8 @@ class Auto(Clusterer):
         What combines those that cannot be told apart; absent: evidence accumulation as above.
     folds : an integer in 2..=1000; default 5
         Parts of the constraints that are held back one after the other.
+    hold_out : "pairs" or "objects"; default 'pairs'
+        What is dealt to the parts.
     k_max : an integer in 1..=1000; default 8
         Largest number of clusters tried where none is given; at most n.
     k_min : an integer in 1..=1000; default 2
@@ -153,6 +155,7 @@ class Auto(Clusterer):
         candidates: Sequence[Any] | None = None,
         consensus: PluginLike | None = None,
         folds: int = 5,
+        hold_out: Literal["pairs", "objects"] = 'pairs',
         k_max: int = 8,
         k_min: int = 2,
         sample: int = 3000,
@@ -167,6 +170,7 @@ class Auto(Clusterer):
         self.candidates = candidates
         self.consensus = consensus
         self.folds = folds
+        self.hold_out = hold_out
         self.k_max = k_max
         self.k_min = k_min
         self.sample = sample

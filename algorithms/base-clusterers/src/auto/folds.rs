@@ -77,6 +77,26 @@ pub fn folds(
     Ok(made)
 }
 
+/// Pairs in `count` folds by their objects, as CVCP makes them: the objects that have a pair are dealt to the
+/// folds; a fold is tested by the pairs within it, methods are given those without an object of it, and pairs
+/// across are in neither. None where nothing can be tested.
+pub fn folds_of_objects(pairs: &[Constraint], count: usize, stream: &mut Stream) -> Vec<Fold> {
+    let mut objects: Vec<u32> = pairs.iter().flat_map(|c| [c.i, c.j]).collect();
+    objects.sort_unstable();
+    objects.dedup();
+    stream.shuffle(&mut objects);
+    let fold_of: BTreeMap<u32, usize> =
+        objects.iter().enumerate().map(|(at, &o)| (o, at % count)).collect();
+    let inside = |p: &usize, fold: usize| {
+        [pairs[*p].i, pairs[*p].j].iter().filter(|o| fold_of[o] == fold).count()
+    };
+    let fold = |f: usize| {
+        let having = |ends: usize| (0..pairs.len()).filter(|p| inside(p, f) == ends).collect();
+        Fold { kept: having(0), tested: having(2) }
+    };
+    (0..count).map(fold).filter(|fold| !fold.tested.is_empty()).collect()
+}
+
 /// What pairs say about other pairs.
 enum Known {
     Closure(Box<Closure>),
@@ -189,6 +209,7 @@ fn blocks(pairs: &[Constraint], n: usize, of: Vec<usize>) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     fn of(n: usize, pairs: Vec<Constraint>, k: Option<usize>) -> (Constraints, Vec<Fold>) {
         let all = Constraints::new(n, pairs).unwrap();
@@ -230,6 +251,34 @@ mod tests {
         made.iter().flat_map(|f| &f.tested).for_each(|&p| tested[p] = true);
         assert!(tested.iter().filter(|&&t| t).count() * 10 >= 9 * all.len());
         assert!(made.iter().all(|f| f.kept.len() * 2 > all.len()));
+    }
+
+    #[test]
+    fn an_object_is_in_one_fold() {
+        let pairs: Vec<Constraint> =
+            (0..30)
+                .flat_map(|j| (0..j).map(move |i| (i, j)))
+                .filter(|(i, j)| (i * 7 + j * 3) % 4 == 0)
+                .map(|(i, j)| {
+                    if (i + j) % 3 == 0 { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
+                })
+                .collect();
+        let made = folds_of_objects(&pairs, 5, &mut SeedPath::new(1).stream("folds"));
+        let objects = |of: &[usize]| -> BTreeSet<u32> {
+            of.iter().flat_map(|&p| [pairs[p].i, pairs[p].j]).collect()
+        };
+        assert_eq!(made.len(), 5);
+        for (at, fold) in made.iter().enumerate() {
+            assert!(objects(&fold.kept).is_disjoint(&objects(&fold.tested)));
+            // Every pair without an object of the fold is kept: of four fifths of the objects.
+            assert!(objects(&fold.kept).len() >= 23, "{}", objects(&fold.kept).len());
+            for other in &made[at + 1..] {
+                assert!(objects(&fold.tested).is_disjoint(&objects(&other.tested)));
+            }
+        }
+        // One pair leaves nothing to give.
+        let one = folds_of_objects(&pairs[..1], 5, &mut SeedPath::new(1).stream("folds"));
+        assert_eq!(one, []);
     }
 
     proptest! {

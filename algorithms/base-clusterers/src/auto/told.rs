@@ -1,5 +1,6 @@
 //! What are candidates told? Constraints that every one of them can take.
 
+use mustlink_core::closure::{EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::prelude::*;
 
 /// The constraints without marks and without contradictions. What is marked hard holds in the end, by the
@@ -20,6 +21,17 @@ pub fn told(constraints: &Constraints, n: usize, k: Option<usize>) -> Result<Con
     left.sort_by_key(|c| (c.i, c.j, c.kind == Kind::CannotLink));
     let named = constraints.neighbourhoods().to_vec();
     Ok(Constraints::new(n, left)?.with_neighbourhoods(named))
+}
+
+/// All that follows from the constraints, as pairs.
+///
+/// # Errors
+/// `ClosureTooLarge`.
+pub fn closed(constraints: &Constraints, n: usize) -> Result<Constraints> {
+    let closure = Closure::new(constraints, n, OnConflict::Keep)?;
+    let pairs = closure.pairs(EntailedWeight::Bottleneck, MAX_CLOSURE_PAIRS)?;
+    let named = constraints.neighbourhoods().to_vec();
+    Ok(Constraints::new(n, pairs)?.with_neighbourhoods(named))
 }
 
 /// The heaviest first, each that two sides can hold beside those before it.
