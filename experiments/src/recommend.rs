@@ -16,7 +16,7 @@ use crate::config::ResolvedMethod;
 use crate::costs::{Costs, seconds_per_operation};
 
 /// Methods of the studies that stand for a way of choosing, not for a method to use.
-const WAYS: [&str; 2] = ["best-score-alone", "cobs"];
+const WAYS: [&str; 3] = ["best-score-alone", "cvcp-folds", "cobs"];
 const METHODS: &str = include_str!("../atlas/answers.toml");
 const TRUE_ANSWERS: &str = include_str!("../atlas/answers.csv");
 const DOUBTFUL_ANSWERS: &str = include_str!("../atlas/wrong-answers.csv");

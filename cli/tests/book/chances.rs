@@ -11,7 +11,7 @@ use crate::atlas::{Means, hold, means};
 use crate::{read, root};
 
 /// Ways of choosing, which are no methods to use.
-const WAYS: [&str; 2] = ["best-score-alone", "cobs"];
+const WAYS: [&str; 3] = ["best-score-alone", "cvcp-folds", "cobs"];
 /// What effects are measured against.
 const PLAIN: &str = "z-kmeans";
 /// Methods of a study that are in the tables: so many of the largest chance.
