@@ -9,7 +9,7 @@ use mustlink_config as config;
 use mustlink_config::tree::{plugin, visit_plugins};
 use mustlink_core::Shape;
 use mustlink_core::registry::Role;
-use mustlink_core::roles::{BaseClusterer, EnsembleGenerator, Transform};
+use mustlink_core::roles::{BaseClusterer, EnsembleGenerator, cost_of_steps};
 use serde_json::Value;
 
 use crate::config::ResolvedMethod;
@@ -41,11 +41,13 @@ impl Costs {
     /// Those of a method on data of this shape; `dataset` is its name.
     pub fn new(dataset: &str, shape: &Shape, resolved: &ResolvedMethod) -> Self {
         let (method, config) = (&resolved.method, &resolved.config);
-        let transforms =
-            |t: &[Box<dyn Transform>]| t.iter().map(|t| t.memory(shape)).max().unwrap_or(0);
+        let steps = effort(&config["transforms"], shape);
+        let (transforms, seen) = cost_of_steps(method.prefix(), shape);
+        let (more, shape) = cost_of_steps(method.suffix(), &seen);
+        let shape = &shape;
         let memory = method.clusterer.as_ref().map_or(0, |c| c.memory(shape))
-            + method.selector.as_ref().map_or(0, |s| s.memory(shape))
-            + transforms(&method.transforms);
+            + method.selector.as_ref().map_or(0, |s| s.memory(&seen))
+            + transforms.max(more);
         let ensembles = |slot: &str| {
             let shared = |g: &&Value| SharedEnsemble {
                 key: format!("{dataset}/{}", canonical(g)),
@@ -61,8 +63,7 @@ impl Costs {
         let (selector_ensembles, clusterer_ensembles) =
             (ensembles("selector"), ensembles("clusterer"));
         Costs {
-            clusterer: own("clusterer", &clusterer_ensembles)
-                + effort(&config["transforms"], shape),
+            clusterer: own("clusterer", &clusterer_ensembles) + steps,
             selector: own("selector", &selector_ensembles),
             memory,
             clusterer_ensembles,

@@ -16,6 +16,7 @@ use std::ops::RangeInclusive;
 use mustlink_core::closure::Feasibility;
 use mustlink_core::clustering::Tried;
 use mustlink_core::prelude::*;
+use mustlink_core::roles::cost_of_steps;
 use serde_json::json;
 
 use choice::{Score, best, best_k, weights};
@@ -57,7 +58,8 @@ use trial::{Trial, race};
 /// that cannot be told from the best speak for. What was tried, with scores, comes with the result.
 /// # Errors
 /// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, and where none gives
-/// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard.
+/// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with
+/// `hold_out = "objects"` also `ClosureTooLarge`.
 /// # Cost and randomness
 /// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
 /// O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the
@@ -196,36 +198,48 @@ impl BaseClusterer for Auto {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let n = shape.n.min(self.sample);
-        let entries = shape.entries * n / shape.n.max(1);
-        let sampled = Shape { n, entries, ..*shape };
-        let of = |c: &Candidate| c.clusterer().map_or(0, |c| c.memory(&sampled));
-        let candidates = match &self.candidates {
-            Some(all) => all.clone(),
-            None => portfolio(false).unwrap_or_default(),
+        let sampled = self.sampled(shape);
+        let of = |c: &Candidate| {
+            let (steps, seen) = cost_of_steps(&c.transforms, &sampled);
+            steps.max(c.clusterer().map_or(0, |c| c.memory(&seen)))
         };
+        let candidates = self.candidates_of(shape).unwrap_or_default();
         // Two at a time, and the labels and transformed data of one on all objects.
         let dear = candidates.iter().map(of).max().unwrap_or(0);
         2 * dear + (8 * shape.entries + 4 * shape.n * (candidates.len() + 8)) as u64
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
-        let n = shape.n.min(self.sample);
-        let sampled = Shape { n, entries: shape.entries * n / shape.n.max(1), ..*shape };
-        let candidates = self.candidates.clone().map_or_else(|| portfolio(false), Ok).ok()?;
-        // Twenty sweeps from each of ten starts where nobody says, and those of metrics and folds.
-        let sweeps = 320.0 * sampled.sweep(shape.k);
+        let sampled = self.sampled(shape);
+        let candidates = self.candidates_of(shape).ok()?;
         let of = |c: &Candidate| {
-            let one = c.clusterer().ok()?.operations(&sampled).unwrap_or(sweeps);
+            let (_, seen) = cost_of_steps(&c.transforms, &sampled);
+            // Twenty sweeps from each of ten starts where nobody says, and those of metrics and folds.
+            let sweeps = 320.0 * seen.sweep(shape.k);
+            let one = c.clusterer().ok()?.operations(&seen).unwrap_or(sweeps);
             // Most that read constraints go no further than two folds.
             Some(one * if c.reads_constraints() { 3.0 } else { 1.0 })
         };
         let all: f64 = candidates.iter().filter_map(of).sum();
-        Some(all + (shape.entries * self.sample) as f64 * f64::from(u8::from(shape.n > n)))
+        Some(all + (shape.entries * self.sample) as f64 * f64::from(u8::from(shape.n > sampled.n)))
     }
 }
 
 impl Auto {
+    /// What a candidate is tried on.
+    fn sampled(&self, shape: &Shape) -> Shape {
+        let n = shape.n.min(self.sample);
+        Shape { n, entries: shape.entries * n / shape.n.max(1), ..*shape }
+    }
+
+    /// What is tried on data of this shape: sparse where not all of its entries are stored.
+    fn candidates_of(&self, shape: &Shape) -> Result<Vec<Candidate>> {
+        match &self.candidates {
+            Some(candidates) => Ok(candidates.clone()),
+            None => portfolio(shape.entries < shape.n * shape.d),
+        }
+    }
+
     fn numbers_of_clusters(&self, problem: &Problem) -> Result<RangeInclusive<usize>> {
         if self.k.or(problem.k).is_some() {
             let k = problem.require_k(self.k, "auto")?;

@@ -23,6 +23,10 @@ impl Transform for Densify {
         8 * shape.n as u64 * shape.d as u64
     }
 
+    fn shape_of_result(&self, shape: &Shape) -> Shape {
+        Shape { entries: shape.n * shape.d, ..*shape }
+    }
+
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
         restored::<Copied>("densify", saved)
     }

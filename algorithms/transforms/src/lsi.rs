@@ -85,6 +85,11 @@ impl Transform for Lsi {
         8 * (shape.n * c.min(width) + blocks + reduce::BLOCK * shape.d) as u64
     }
 
+    fn shape_of_result(&self, shape: &Shape) -> Shape {
+        let d = self.components.unwrap_or(COMPONENTS).min(shape.n).min(shape.d);
+        Shape { d, entries: shape.n * d, ..*shape }
+    }
+
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
         Projection::restored("lsi", saved)
     }
@@ -244,6 +249,14 @@ mod tests {
             let y = indexed(&of(1), Data::dense(x).unwrap()).unwrap() / scale;
             assert!((y - array![[5.0], [-10.0]]).iter().all(|v| v.abs() < 1e-12));
         }
+    }
+
+    #[test]
+    fn the_result_has_as_many_features_as_components() {
+        let words = Shape { n: 300, d: 5000, k: 3, entries: 9000, constraints: 0 };
+        let seen = of(7).shape_of_result(&words);
+        assert_eq!(seen, Shape { d: 7, entries: 2100, ..words });
+        assert_eq!(of(400).shape_of_result(&words).d, 300);
     }
 
     proptest! {

@@ -96,6 +96,15 @@ impl Transform for Pca {
         8 * (n * m + if n < d { n * d } else { 0 } + 6 * m * m)
     }
 
+    fn shape_of_result(&self, shape: &Shape) -> Shape {
+        let most = match self.components {
+            Some(Components::Count(count)) => count,
+            _ => usize::MAX,
+        };
+        let d = most.min(shape.n).min(shape.d);
+        Shape { d, entries: shape.n * d, ..*shape }
+    }
+
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
         Projection::restored("pca", saved)
     }

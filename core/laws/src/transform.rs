@@ -44,6 +44,7 @@ pub(super) fn laws() -> Vec<Law<dyn Transform>> {
         }),
         Law::always(choices::LAW, options_count),
         Law::always("memory_covers_the_result", memory_covers),
+        Law::always("shape_covers_the_result", shape_covers),
     ];
     laws.extend(numbers::laws(|_| true));
     laws
@@ -144,6 +145,17 @@ fn memory_covers(t: &Plugin) -> Verdict {
     let made = transformed(t, &problem, 7).map_err(|e| e.to_string())?;
     let returned = 8 * made.data.entries() as u64;
     hard::memory_covers(&problem, |shape| t.memory(shape), returned)
+}
+
+/// Where a transform says what shape it makes, of every kind of data that it takes.
+fn shape_covers(t: &Plugin) -> Verdict {
+    for problem in accepted(t) {
+        let (before, made) = (problem.shape(), transformed(t, &problem, 7));
+        let (said, made) = (t.shape_of_result(&before), made.map_err(|e| e.to_string())?.shape());
+        let covers = said.n >= made.n && said.d >= made.d && said.entries >= made.entries;
+        ensure!(said == before || covers, "says {said:?} of {before:?}, makes {made:?}");
+    }
+    Ok(())
 }
 
 fn same_input_same_bits(t: &Plugin) -> Verdict {

@@ -22,7 +22,7 @@ pub use plugin::Plugin;
 pub use query_selector::{
     Done, Event, Inquiry, QueryId, QuerySelector, Reply, RequestId, SelectorProperties, Step,
 };
-pub use transform::{Fitted, Transform, TransformProperties, kept, restored};
+pub use transform::{Fitted, Transform, TransformProperties, cost_of_steps, kept, restored};
 
 use crate::options::Options;
 use crate::role::Role;

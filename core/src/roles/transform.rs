@@ -112,4 +112,17 @@ pub trait Transform: super::Plugin {
     fn memory(&self, shape: &Shape) -> u64 {
         (8 * shape.entries) as u64
     }
+
+    /// The shape at most of the result, where the parameters say it; `shape` itself where it hangs on
+    /// the values.
+    fn shape_of_result(&self, shape: &Shape) -> Shape {
+        *shape
+    }
+}
+
+/// Bytes that the dearest of these steps needs, one after the other, and the shape of what they make.
+pub fn cost_of_steps(steps: &[Box<dyn Transform>], shape: &Shape) -> (u64, Shape) {
+    steps.iter().fold((0, *shape), |(bytes, shape), step| {
+        (bytes.max(step.memory(&shape)), step.shape_of_result(&shape))
+    })
 }

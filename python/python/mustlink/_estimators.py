@@ -82,7 +82,8 @@ class Auto(Clusterer):
     **Errors**
 
     `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, and where none gives
-    a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard.
+    a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with
+    `hold_out = "objects"` also `ClosureTooLarge`.
 
     **Cost and randomness**
 

@@ -241,3 +241,14 @@ fn the_best_so_far_is_fitted_when_time_is_over() {
     let fitted = trial::fit(&candidates[1], &problem, &trial::place(&ctx, 1)).unwrap();
     assert_eq!(told.labels, Some(fitted));
 }
+
+/// After `lsi` methods see ten features, not ten thousand words.
+#[test]
+fn term_vectors_cost_what_their_components_do() {
+    let words = Shape { n: 475, d: 10_000, k: 4, entries: 38_000, constraints: 100 };
+    let few = Shape { d: 1000, ..words };
+    let auto = Auto::default();
+    let (bytes, operations) = (auto.memory(&words), auto.operations(&words).unwrap());
+    assert!(bytes < 1 << 28, "{bytes}");
+    assert!(operations < 2.0 * auto.operations(&few).unwrap(), "{operations}");
+}

@@ -19,7 +19,7 @@ pub struct FlawedTransform {
     pub rounds: usize,
 }
 
-const FLAWS: [(&str, &str); 23] = [
+const FLAWS: [(&str, &str); 24] = [
     ("counts calls", "same_input_same_bits"),
     ("counts calls of what is fitted", "applies_the_same_twice"),
     ("adds up by thread", "any_number_of_threads"),
@@ -43,6 +43,7 @@ const FLAWS: [(&str, &str); 23] = [
     ("ignores the rounds", "every_option_changes_something"),
     ("needs no memory", "memory_covers_the_result"),
     ("needs less memory for more objects", "memory_covers_the_result"),
+    ("says fewer features than it makes", "shape_covers_the_result"),
 ];
 
 pub fn caught(complaints: &mut Vec<String>) -> Caught {
@@ -182,5 +183,10 @@ impl Transform for FlawedTransform {
             "needs less memory for more objects" => u64::MAX / shape.n as u64,
             _ => (16 * shape.n * shape.d) as u64,
         }
+    }
+
+    fn shape_of_result(&self, shape: &Shape) -> Shape {
+        let d = shape.d - usize::from(self.has("says fewer features than it makes"));
+        Shape { d, entries: shape.n * shape.d, ..*shape }
     }
 }
