@@ -98,7 +98,8 @@ pub struct Tried {
     pub method: serde_json::Value,
     /// Number of clusters it was asked for.
     pub k: usize,
-    /// How well it meets what it was not told, in 0..=1; absent where nothing could be held back.
+    /// How well it meets what it was not told, in 0..=1: constraints that were held back, or without
+    /// constraints the partitions of the others; absent where there is neither.
     pub score: Option<f64>,
     /// Standard error of the score.
     pub error: Option<f64>,

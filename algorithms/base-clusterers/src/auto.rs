@@ -40,8 +40,8 @@ use trial::{Trial, race};
 /// marked hard always holds. Where constraints contradict one another, candidates are not told the
 /// weakest.
 ///
-/// Without constraints there is nothing to choose by: k-means on standardised features, spherical k-means
-/// of term vectors. With more than `sample` objects candidates cluster all objects that have a constraint
+/// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its
+/// partition and those of the other candidates. With more than `sample` objects candidates cluster all objects that have a constraint
 /// and random others; each further object joins the nearest centre or, where a candidate does not go by
 /// centres, the nearest object.
 ///
@@ -173,9 +173,7 @@ impl BaseClusterer for Auto {
             HoldOut::Pairs => folds(&seen.constraints, seen.n(), known, self.folds, &mut stream)?,
             HoldOut::Objects => folds_of_objects(seen.constraints.pairs(), self.folds, &mut stream),
         };
-        if count > 0 {
-            race(&mut trials, seen, &folds, self.ties, &clock, ctx)?;
-        }
+        race(&mut trials, seen, &folds, self.ties, &clock, ctx)?;
         let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
         if late > 0 {
             ctx.warn(format!(
@@ -286,7 +284,10 @@ impl Auto {
         ctx: &Context,
     ) -> Result<Clustering> {
         let pairs = sample.problem.constraints.pairs();
-        let scores: Vec<Option<Score>> = trials.iter().map(|t| t.score(pairs)).collect();
+        let scores: Vec<Option<Score>> = match pairs {
+            [] => trial::stabilities(&trials),
+            _ => trials.iter().map(|t| t.score(pairs)).collect(),
+        };
         // Without a clustering of its own nothing can be combined.
         let ready: Vec<Option<Score>> =
             trials.iter().zip(&scores).map(|(t, s)| s.filter(|_| t.labels.is_some())).collect();

@@ -60,8 +60,8 @@ class Auto(Clusterer):
     marked hard always holds. Where constraints contradict one another, candidates are not told the
     weakest.
 
-    Without constraints there is nothing to choose by: k-means on standardised features, spherical k-means
-    of term vectors. With more than `sample` objects candidates cluster all objects that have a constraint
+    Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its
+    partition and those of the other candidates. With more than `sample` objects candidates cluster all objects that have a constraint
     and random others; each further object joins the nearest centre or, where a candidate does not go by
     centres, the nearest object.
 

@@ -2,11 +2,11 @@
 
 use mustlink_core::prelude::*;
 
-/// How well pairs are met that were held back.
+/// How well pairs are met that were held back; without any, how well the others are agreed with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// Mean of the share of the must-links met and that of the cannot-links; of one kind where there is
-    /// no other.
+    /// Mean of the share of the must-links met and that of the cannot-links, of one kind where there is
+    /// no other; or a mean adjusted Rand index.
     pub value: f64,
     /// Its standard error.
     pub error: f64,
@@ -38,6 +38,15 @@ pub fn balanced(pairs: &[Constraint], met: &[Option<f64>]) -> Option<Score> {
         (Some(one), None) | (None, Some(one)) => Some(Score { value: one.0, error: one.1.sqrt() }),
         (None, None) => None,
     }
+}
+
+/// The mean of `indices`, at least 0, and its standard error; nothing without any.
+pub fn agreement(indices: &[f64]) -> Option<Score> {
+    let count = indices.len() as f64;
+    let mean = indices.iter().sum::<f64>() / count;
+    let squares: f64 = indices.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let error = (squares / (count * (count - 1.0).max(1.0))).sqrt();
+    (count > 0.0).then(|| Score { value: mean.max(0.0), error })
 }
 
 /// The largest score, the first of equal ones.
@@ -98,6 +107,16 @@ mod tests {
         assert!((s.error - (0.1875f64 + 0.078125).sqrt() / 2.0).abs() < 1e-15);
         assert_eq!(score([None, Some(1.0), None, Some(0.0)]).unwrap().value, 0.5);
         assert_eq!(score([None; 4]), None);
+    }
+
+    #[test]
+    fn agreement_is_a_mean_with_its_error() {
+        let found = agreement(&[0.2, 0.4, 0.9]).unwrap();
+        // Deviations −.3, −.1, .4: √(.26 / (3 · 2)).
+        assert!((found.value - 0.5).abs() < 1e-15);
+        assert!((found.error - (0.26f64 / 6.0).sqrt()).abs() < 1e-15);
+        assert_eq!(agreement(&[-0.1]), Some(Score { value: 0.0, error: 0.0 }));
+        assert_eq!(agreement(&[]), None);
     }
 
     #[test]

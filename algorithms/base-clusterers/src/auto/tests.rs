@@ -4,6 +4,7 @@ use super::*;
 use mustlink_consensus_functions as _;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::run;
+use mustlink_kernels::agreement::contingency::adjusted_rand;
 use mustlink_linfa_clusterers as _;
 use mustlink_transforms as _;
 use ndarray::Array2;
@@ -65,14 +66,29 @@ fn answers_decide_what_no_default_could() {
 }
 
 #[test]
-fn without_constraints_it_is_k_means_on_standardised_features() {
+fn without_constraints_those_that_agree_are_combined() {
     let (data, _) = stripes(3, 20);
     let problem = Problem::new(data).with_k(3);
     let found = run::cluster(&Auto::default(), &problem, &Context::new(1)).unwrap().clustering;
-    let chosen: Vec<&Tried> = found.extras.tried.iter().filter(|t| t.weight > 0.0).collect();
-    assert_eq!((chosen.len(), &*chosen[0].name), (1, "z_score + kmeans"));
-    let names = |labels: &[u32]| mustlink_core::clustering::canonical(labels);
-    assert_eq!(names(chosen[0].labels.as_ref().unwrap()), names(&found.labels));
+    let tried = &found.extras.tried;
+    // Those that read constraints have nothing to read.
+    assert_eq!(tried.len(), 13);
+    for one in tried {
+        let others = tried.iter().filter(|t| t.name != one.name);
+        let others: Vec<f64> = others
+            .map(|t| adjusted_rand(t.labels.as_ref().unwrap(), one.labels.as_ref().unwrap()))
+            .collect();
+        let mean = others.iter().sum::<f64>() / 12.0;
+        assert!((one.score.unwrap() - mean.max(0.0)).abs() < 1e-12, "{}", one.name);
+    }
+    let best = tried.iter().max_by(|a, b| a.score.unwrap().total_cmp(&b.score.unwrap())).unwrap();
+    assert_eq!(best.weight, 1.0);
+    let bar = best.score.unwrap() - best.error.unwrap();
+    assert!(tried.iter().all(|t| (t.weight > 0.0) == (t.score.unwrap() >= bar)));
+    // One alone agrees with nobody: it is the result.
+    let alone = Auto { candidates: Some(vec![two().remove(0)]), ..Auto::default() };
+    let found = run::cluster(&alone, &problem, &Context::new(1)).unwrap().clustering;
+    assert_eq!((found.extras.tried.len(), found.extras.tried[0].weight), (1, 1.0));
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use mustlink_core::prelude::*;
 use mustlink_core::run;
+use mustlink_kernels::agreement::contingency::adjusted_rand;
 use rayon::prelude::*;
 
-use super::choice::{Score, balanced, best};
+use super::choice::{Score, agreement, balanced, best};
 use super::clock::Clock;
 use super::folds::Fold;
 use super::portfolio::Candidate;
@@ -65,6 +66,17 @@ impl<'a> Trial<'a> {
             self.met.iter().map(|&(met, of)| (of > 0.0).then(|| met / of)).collect();
         balanced(pairs, &met).filter(|_| self.failed.is_none())
     }
+}
+
+/// How well the clustering of each agrees with those of the others of as many clusters.
+pub fn stabilities(trials: &[Trial<'_>]) -> Vec<Option<Score>> {
+    let score = |(at, own): (usize, &Trial<'_>)| {
+        let labels = own.labels.as_ref()?;
+        let others = trials.iter().enumerate().filter(|(t, other)| *t != at && other.k == own.k);
+        let others = others.filter_map(|(_, other)| other.labels.as_ref());
+        agreement(&others.map(|other| adjusted_rand(labels, other)).collect::<Vec<_>>())
+    };
+    trials.iter().enumerate().map(score).collect()
 }
 
 /// Tries all on `problem`. Those that read constraints are first tried on some folds; whichever then lies
