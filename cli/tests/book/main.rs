@@ -11,6 +11,7 @@ mod figures;
 mod pages;
 mod schemas;
 mod snippets;
+mod studies;
 
 use std::path::{Path, PathBuf};
 
