@@ -160,6 +160,28 @@ fn the_table_of_text_is_current() {
 }
 
 #[test]
+fn the_table_of_larger_sets_is_current() {
+    let all = means("larger.csv", "100");
+    assert!(whole(&all));
+    let sets = ["optdigits389", "segmentation", "pendigits389", "spambase"];
+    let lines = [
+        ("`auto`", "auto"),
+        ("`z_score`, `itml` and Ward's linkage", "z-itml-ward"),
+        ("`z_score`, `itml` and `pck_means`", "z-itml-pck"),
+        ("`z_score` and `cosc`", "z-cosc"),
+        ("`z_score` and `pck_means`", "z-pck"),
+        ("`z_score` and `constrained_em` with a tied covariance", "z-em-tied"),
+        ("`z_score` and `kmeans`", "z-kmeans"),
+    ];
+    let heads: Vec<&str> = ["larger sets", "mean"].into_iter().chain(sets).collect();
+    let cells = |method: &str| {
+        let each = sets.map(|set| short(all[method][set]).replace('-', "−"));
+        [cell(&all, method)].into_iter().chain(each).collect()
+    };
+    hold("| larger sets |", &table(&heads, &lines, cells));
+}
+
+#[test]
 fn the_tables_of_ensembles_are_current() {
     let generators = [
         "random_init",
