@@ -50,8 +50,8 @@ fn in_order(tried: &[Tried]) -> Vec<&Tried> {
     order
 }
 
-/// For people: how many were tried, and which ones made the result.
-pub(crate) fn lines(tried: &[Tried]) -> Vec<(&'static str, String)> {
+/// For people: how many were tried, by how many constraints, and which ones made the result.
+pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, String)> {
     if tried.is_empty() {
         return Vec::new();
     }
@@ -61,9 +61,10 @@ pub(crate) fn lines(tried: &[Tried]) -> Vec<(&'static str, String)> {
         0 => String::new(),
         some => format!(", {some} of them failed"),
     };
-    let what = match order[0].score {
-        Some(_) => "scored by constraints that they were not told",
-        None => "no constraint to choose by",
+    let what = match (order[0].score, constraints) {
+        (Some(_), 0) => "no constraint, so scored by how well they agree with one another",
+        (Some(_), _) => "scored by constraints that they were not told",
+        (None, _) => "nothing to choose by",
     };
     let late = tried.iter().filter(|t| t.outcome.ends_with("no time left")).count();
     let late = match late {

@@ -367,7 +367,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
         ));
     }
     lines.push(("method", job.clusterer().into()));
-    lines.extend(candidates::lines(&clustering.extras.tried));
+    lines.extend(candidates::lines(&clustering.extras.tried, s.constraints));
     let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
     let more = if clustering.k > 20 { ", …" } else { "" };
     lines.push(("clusters", format!("{} of {}{more} objects", s.k, sizes.join(", "))));

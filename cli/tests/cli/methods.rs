@@ -123,6 +123,12 @@ fn what_was_tried_is_shown_and_written() {
         "{}",
         done.out
     );
+    let alone = bench.run("cluster --data iris --clusterer auto --k 3");
+    assert!(
+        alone.out.contains("13 methods; no constraint, so scored by how well they agree"),
+        "{}",
+        alone.out
+    );
     let table = bench.read("tried/candidates.csv");
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|l| l.split(',').collect()).collect();
     assert!(table.starts_with("candidate,name,k,score,error,weight,seconds,outcome\n"));
