@@ -95,7 +95,7 @@ fn made_of() -> BTreeMap<String, String> {
     study["method"].as_array().expect("methods").iter().map(name).collect()
 }
 
-fn short(number: f64, digits: usize) -> String {
+pub(crate) fn short(number: f64, digits: usize) -> String {
     format!("{number:.digits$}").replacen("0.", ".", 1)
 }
 

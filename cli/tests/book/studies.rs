@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::atlas::{Means, hold, mean, means};
+use crate::chances::short;
 
 /// A mean over all sets, `.xyz`; nothing where the study has no such method.
 fn cell(all: &Means, method: &str) -> String {
-    all.get(method).map_or(String::new(), |of| short(mean(of, None)))
-}
-
-fn short(number: f64) -> String {
-    format!("{number:.3}").replacen("0.", ".", 1)
+    all.get(method).map_or(String::new(), |of| short(mean(of, None), 3))
 }
 
 /// Whether every method of the study has a value on every set.
@@ -154,7 +151,7 @@ fn the_table_of_text_is_current() {
         ["term vectors", "20", "50", "100"].into_iter().chain(named.iter().map(|s| &**s)).collect();
     let cells = |method: &str| {
         let means = studies.iter().map(|all| cell(all, method));
-        means.chain(sets.map(|set| short(studies[2][method][set]))).collect()
+        means.chain(sets.map(|set| short(studies[2][method][set], 3))).collect()
     };
     hold("| term vectors |", &table(&heads, &lines, cells));
 }
@@ -175,7 +172,7 @@ fn the_table_of_larger_sets_is_current() {
     ];
     let heads: Vec<&str> = ["larger sets", "mean"].into_iter().chain(sets).collect();
     let cells = |method: &str| {
-        let each = sets.map(|set| short(all[method][set]).replace('-', "−"));
+        let each = sets.map(|set| short(all[method][set], 3).replace('-', "−"));
         [cell(&all, method)].into_iter().chain(each).collect()
     };
     hold("| larger sets |", &table(&heads, &lines, cells));
