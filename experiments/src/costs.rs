@@ -41,13 +41,12 @@ impl Costs {
     /// Those of a method on data of this shape; `dataset` is its name.
     pub fn new(dataset: &str, shape: &Shape, resolved: &ResolvedMethod) -> Self {
         let (method, config) = (&resolved.method, &resolved.config);
-        let steps = effort(&config["transforms"], shape);
-        let (transforms, seen) = cost_of_steps(method.prefix(), shape);
-        let (more, shape) = cost_of_steps(method.suffix(), &seen);
-        let shape = &shape;
+        let before = cost_of_steps(method.prefix(), shape);
+        let after = cost_of_steps(method.suffix(), &before.result);
+        let shape = &after.result;
         let memory = method.clusterer.as_ref().map_or(0, |c| c.memory(shape))
-            + method.selector.as_ref().map_or(0, |s| s.memory(&seen))
-            + transforms.max(more);
+            + method.selector.as_ref().map_or(0, |s| s.memory(&before.result))
+            + before.memory.max(after.memory);
         let ensembles = |slot: &str| {
             let shared = |g: &&Value| SharedEnsemble {
                 key: format!("{dataset}/{}", canonical(g)),
@@ -63,7 +62,9 @@ impl Costs {
         let (selector_ensembles, clusterer_ensembles) =
             (ensembles("selector"), ensembles("clusterer"));
         Costs {
-            clusterer: own("clusterer", &clusterer_ensembles) + steps,
+            clusterer: own("clusterer", &clusterer_ensembles)
+                + before.operations
+                + after.operations,
             selector: own("selector", &selector_ensembles),
             memory,
             clusterer_ensembles,

@@ -198,8 +198,8 @@ impl BaseClusterer for Auto {
     fn memory(&self, shape: &Shape) -> u64 {
         let sampled = self.sampled(shape);
         let of = |c: &Candidate| {
-            let (steps, seen) = cost_of_steps(&c.transforms, &sampled);
-            steps.max(c.clusterer().map_or(0, |c| c.memory(&seen)))
+            let steps = cost_of_steps(&c.transforms, &sampled);
+            steps.memory.max(c.clusterer().map_or(0, |c| c.memory(&steps.result)))
         };
         let candidates = self.candidates_of(shape).unwrap_or_default();
         // Two at a time, and the labels and transformed data of one on all objects.
@@ -211,10 +211,11 @@ impl BaseClusterer for Auto {
         let sampled = self.sampled(shape);
         let candidates = self.candidates_of(shape).ok()?;
         let of = |c: &Candidate| {
-            let (_, seen) = cost_of_steps(&c.transforms, &sampled);
-            // Twenty sweeps from each of ten starts where nobody says, and those of metrics and folds.
-            let sweeps = 320.0 * seen.sweep(shape.k);
-            let one = c.clusterer().ok()?.operations(&seen).unwrap_or(sweeps);
+            let steps = cost_of_steps(&c.transforms, &sampled);
+            // Twenty sweeps from each of ten starts where nobody says, and those of folds.
+            let sweeps = 320.0 * steps.result.sweep(shape.k);
+            let one =
+                c.clusterer().ok()?.operations(&steps.result).unwrap_or(sweeps) + steps.operations;
             // Most that read constraints go no further than two folds.
             Some(one * if c.reads_constraints() { 3.0 } else { 1.0 })
         };

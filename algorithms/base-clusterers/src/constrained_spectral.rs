@@ -169,6 +169,14 @@ impl BaseClusterer for ConstrainedSpectral {
         }
     }
 
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        // Two decompositions and their products; or a hundred steps of the block, its basis made orthogonal in each.
+        let n = shape.n as f64;
+        let block = CANDIDATES.max(4 * self.k.unwrap_or(shape.k)) as f64;
+        let dense = 12.0 * n.powi(3);
+        Some(if shape.n <= self.dense_limit { dense } else { 100.0 * n * block * block })
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         let n = shape.n as u64;
         let copy =

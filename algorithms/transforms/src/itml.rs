@@ -102,6 +102,14 @@ impl Transform for Itml {
         8 * (2 * n * d + 6 * d * d + 2 * m * d + self.sampled_pairs as u64)
     }
 
+    fn operations(&self, shape: &Shape) -> f64 {
+        // Some twenty sweeps, each of which updates a square matrix once for each constraint.
+        let (d, m) = (shape.d as f64, shape.constraints as f64);
+        let r = d.min(m);
+        let sweeps = (self.max_iterations as f64).min(20.0);
+        shape.entries as f64 * d + 20.0 * d.powi(3) + sweeps * (4.0 * m * r * r + r.powi(3))
+    }
+
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
         LinearMap::restored("itml", saved)
     }

@@ -85,6 +85,13 @@ impl Transform for Lsi {
         8 * (shape.n * c.min(width) + blocks + reduce::BLOCK * shape.d) as u64
     }
 
+    fn operations(&self, shape: &Shape) -> f64 {
+        let c = self.components.unwrap_or(COMPONENTS);
+        let width = c.saturating_add(self.oversampling).min(shape.n).min(shape.d) as f64;
+        let rounds = 2.0 * self.iterations as f64 + 2.0;
+        rounds * width * (shape.entries as f64 + (shape.n + shape.d) as f64 * width)
+    }
+
     fn shape_of_result(&self, shape: &Shape) -> Shape {
         let d = self.components.unwrap_or(COMPONENTS).min(shape.n).min(shape.d);
         Shape { d, entries: shape.n * d, ..*shape }

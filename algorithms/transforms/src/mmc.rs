@@ -110,6 +110,20 @@ impl Transform for Mmc {
         8 * (n * d + 10 * d * d + 2 * reduce::BLOCK as u64 * d + pairs)
     }
 
+    fn operations(&self, shape: &Shape) -> f64 {
+        // A decomposition takes about 10·d³. Full: some fifteen for each step, of which most are taken; diagonal:
+        // some ten steps of one each.
+        const DECOMPOSITIONS: f64 = 15.0;
+        let (d, most) = (shape.d as f64, self.max_iterations as f64);
+        let pairs = match self.no_cl {
+            NoCl::Error => shape.constraints as f64,
+            NoCl::AllNonMl => (shape.n as f64).powi(2) / 2.0,
+        };
+        let steps = if self.diagonal { most.min(10.0) } else { most };
+        let each = if self.diagonal { 1.0 } else { DECOMPOSITIONS };
+        shape.entries as f64 * d + steps * (each * 10.0 * d.powi(3) + 4.0 * pairs * d * d)
+    }
+
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
         LinearMap::restored("mmc", saved)
     }

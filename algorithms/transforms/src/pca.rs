@@ -96,6 +96,11 @@ impl Transform for Pca {
         8 * (n * m + if n < d { n * d } else { 0 } + 6 * m * m)
     }
 
+    fn operations(&self, shape: &Shape) -> f64 {
+        let smaller = shape.n.min(shape.d) as f64;
+        2.0 * shape.entries as f64 * smaller + 10.0 * smaller.powi(3)
+    }
+
     fn shape_of_result(&self, shape: &Shape) -> Shape {
         let most = match self.components {
             Some(Components::Count(count)) => count,

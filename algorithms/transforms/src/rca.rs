@@ -131,6 +131,10 @@ impl Transform for Rca {
         8 * (shape.n as u64 * shape.d as u64 + 6 * (shape.d as u64).pow(2))
     }
 
+    fn operations(&self, shape: &Shape) -> f64 {
+        2.0 * shape.entries as f64 * shape.d as f64 + 10.0 * (shape.d as f64).powi(3)
+    }
+
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
         LinearMap::restored("rca", saved)
     }

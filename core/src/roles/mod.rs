@@ -22,7 +22,9 @@ pub use plugin::Plugin;
 pub use query_selector::{
     Done, Event, Inquiry, QueryId, QuerySelector, Reply, RequestId, SelectorProperties, Step,
 };
-pub use transform::{Fitted, Transform, TransformProperties, cost_of_steps, kept, restored};
+pub use transform::{
+    CostOfSteps, Fitted, Transform, TransformProperties, cost_of_steps, kept, restored,
+};
 
 use crate::options::Options;
 use crate::role::Role;

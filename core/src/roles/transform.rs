@@ -113,6 +113,12 @@ pub trait Transform: super::Plugin {
         (8 * shape.entries) as u64
     }
 
+    /// Multiplications and additions of fitting and applying it once, roughly. Plans and the order of cells
+    /// are made from these.
+    fn operations(&self, shape: &Shape) -> f64 {
+        shape.entries as f64
+    }
+
     /// The shape at most of the result, where the parameters say it; `shape` itself where it hangs on
     /// the values.
     fn shape_of_result(&self, shape: &Shape) -> Shape {
@@ -120,9 +126,23 @@ pub trait Transform: super::Plugin {
     }
 }
 
-/// Bytes that the dearest of these steps needs, one after the other, and the shape of what they make.
-pub fn cost_of_steps(steps: &[Box<dyn Transform>], shape: &Shape) -> (u64, Shape) {
-    steps.iter().fold((0, *shape), |(bytes, shape), step| {
-        (bytes.max(step.memory(&shape)), step.shape_of_result(&shape))
+/// What steps cost, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct CostOfSteps {
+    /// Bytes that the dearest of them needs beyond the data.
+    pub memory: u64,
+    /// Multiplications and additions of all of them.
+    pub operations: f64,
+    /// The shape of what they make.
+    pub result: Shape,
+}
+
+/// What these steps cost on data of this shape.
+pub fn cost_of_steps(steps: &[Box<dyn Transform>], shape: &Shape) -> CostOfSteps {
+    let none = CostOfSteps { memory: 0, operations: 0.0, result: *shape };
+    steps.iter().fold(none, |so_far, step| CostOfSteps {
+        memory: so_far.memory.max(step.memory(&so_far.result)),
+        operations: so_far.operations + step.operations(&so_far.result),
+        result: step.shape_of_result(&so_far.result),
     })
 }

@@ -266,5 +266,6 @@ fn term_vectors_cost_what_their_components_do() {
     let auto = Auto::default();
     let (bytes, operations) = (auto.memory(&words), auto.operations(&words).unwrap());
     assert!(bytes < 1 << 28, "{bytes}");
-    assert!(operations < 2.0 * auto.operations(&few).unwrap(), "{operations}");
+    // Ten times as many words; `lsi` looks at each, what comes after it at none.
+    assert!(operations < 4.0 * auto.operations(&few).unwrap(), "{operations}");
 }
