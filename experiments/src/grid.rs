@@ -75,6 +75,8 @@ pub(crate) struct GridMethod {
 pub(crate) struct Grid {
     /// The data sets that are there.
     pub datasets: Vec<Prepared>,
+    /// A line for each optional data set that is not.
+    pub left_out: Vec<String>,
     /// By data set, then method.
     pub methods: Vec<Vec<GridMethod>>,
     /// In config order: data set, method, repeat, fold.
@@ -95,7 +97,7 @@ impl Grid {
     /// # Errors
     /// Data sets that cannot be read, all of them; methods that do not fit a data set.
     pub fn new(experiment: &Experiment, source: &data::Source) -> Result<Grid> {
-        let (datasets, specs) = open_all(experiment, source)?;
+        let Opened { datasets, specs, left_out } = Opened::of(experiment, source)?;
         let mut out = Vec::new();
         let mut methods = Vec::new();
         for set in &datasets {
@@ -130,6 +132,7 @@ impl Grid {
         }
         let mut grid = Grid {
             datasets,
+            left_out,
             methods,
             cells: Vec::new(),
             selection_of: Vec::new(),
@@ -293,29 +296,48 @@ impl Grid {
     }
 }
 
-/// The data sets that are there, each with its place in the experiment.
-fn open_all(experiment: &Experiment, source: &data::Source) -> Result<(Vec<Prepared>, Vec<usize>)> {
-    let mut datasets = Vec::new();
-    let mut specs = Vec::new();
-    let mut failed = Vec::new();
-    for (at, spec) in experiment.datasets.iter().enumerate() {
-        match data::prepare(experiment, spec, source) {
-            Ok(prepared) => {
-                datasets.push(prepared);
-                specs.push(at);
+/// The data sets of an experiment.
+#[derive(Default)]
+struct Opened {
+    /// Those that are there.
+    datasets: Vec<Prepared>,
+    /// Their places in the experiment.
+    specs: Vec<usize>,
+    /// A line for each optional one that is not.
+    left_out: Vec<String>,
+}
+
+impl Opened {
+    fn of(experiment: &Experiment, source: &data::Source) -> Result<Self> {
+        let mut opened = Opened::default();
+        let mut failed = Vec::new();
+        for (at, spec) in experiment.datasets.iter().enumerate() {
+            match data::prepare(experiment, spec, source) {
+                Ok(prepared) => {
+                    opened.datasets.push(prepared);
+                    opened.specs.push(at);
+                }
+                Err(e) if spec.optional => {
+                    opened.left_out.push(left_out(&spec.id, &e.to_string()));
+                }
+                Err(e) => failed.push(e),
             }
-            Err(_) if spec.optional => {}
-            Err(e) => failed.push(e),
+        }
+        match failed.len() {
+            0 => Ok(opened),
+            1 => Err(failed.remove(0)),
+            _ => {
+                let lines: Vec<String> = failed.iter().map(ToString::to_string).collect();
+                Err(Error::Data { place: "data sets".into(), message: lines.join("\n") })
+            }
         }
     }
-    match failed.len() {
-        0 => Ok((datasets, specs)),
-        1 => Err(failed.remove(0)),
-        _ => {
-            let lines: Vec<String> = failed.iter().map(ToString::to_string).collect();
-            Err(Error::Data { place: "data sets".into(), message: lines.join("\n") })
-        }
-    }
+}
+
+/// What is said of an optional data set that is not there. It may well be missing: all names that are
+/// known are of no use here.
+pub(crate) fn left_out(id: &str, message: &str) -> String {
+    format!("{id}: left out: {}", message.split("; ").next().unwrap_or(message))
 }
 
 /// The selection with this key at this place: the one that is there, or a new one for `method`.

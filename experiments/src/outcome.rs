@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use mustlink_core::Result;
 
 use crate::cell_file::Wanted;
-use crate::config::stored;
+use crate::config::{Experiment, stored};
 use crate::data::Source;
 use crate::grid::{Grid, PlanLine};
 use crate::journal;
@@ -85,6 +85,19 @@ impl RunOptions {
             source: Source::default(),
             progress: Arc::new(Silent),
             cancel: Arc::default(),
+        }
+    }
+
+    /// Says which data sets are read and which are not there, and what else a reader of the results should
+    /// know; only the data sets that are not there where nothing is `to_do`.
+    pub(crate) fn announce(&self, experiment: &Experiment, grid: &Grid, to_do: bool) {
+        if to_do {
+            grid.datasets.iter().for_each(|d| self.progress.read(&d.id, &d.set.summary()));
+        }
+        grid.left_out.iter().for_each(|line| self.progress.note(line));
+        if to_do {
+            let notes = grid.notes(experiment);
+            notes.iter().for_each(|note| self.progress.note(&format!("note: {note}")));
         }
     }
 }

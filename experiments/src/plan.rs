@@ -11,7 +11,7 @@ use mustlink_core::error::bytes;
 use crate::config::{EnsemblePer, Experiment};
 use crate::costs::seconds_per_operation;
 use crate::data::{self, Source};
-use crate::grid::Grid;
+use crate::grid::{Grid, left_out};
 use crate::identity::has_program;
 use crate::journal;
 use crate::standing::{Keep, Left, Standing};
@@ -297,11 +297,7 @@ impl fmt::Display for Plan {
         for d in &self.datasets {
             match &d.read {
                 Ok(summary) => writeln!(f, "{}: {summary}", d.id)?,
-                // It may well be missing: all names that are known are of no use here.
-                Err(message) if d.optional => {
-                    let why = message.split("; ").next().unwrap_or(message);
-                    writeln!(f, "{}: left out: {why}", d.id)?;
-                }
+                Err(message) if d.optional => writeln!(f, "{}", left_out(&d.id, message))?,
                 Err(message) => writeln!(f, "{}: MISSING: {message}", d.id)?,
             }
         }

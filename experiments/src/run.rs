@@ -181,11 +181,7 @@ fn carry_out(
     options: &RunOptions,
 ) -> Result<Outcome> {
     let start = Instant::now();
-    if !left.todo.is_empty() {
-        grid.datasets.iter().for_each(|d| options.progress.read(&d.id, &d.set.summary()));
-        let notes = grid.notes(experiment);
-        notes.iter().for_each(|note| options.progress.note(&format!("note: {note}")));
-    }
+    options.announce(experiment, grid, !left.todo.is_empty());
     options.progress.start(&left.standing);
     let todo: Vec<usize> = left.todo.keys().copied().collect();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);

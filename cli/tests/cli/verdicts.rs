@@ -121,5 +121,7 @@ fn an_experiment_without_data_is_judged_so() {
         let run = bench.run("run e.toml");
         assert_eq!(run.status, 0, "{}", run.err);
         assert!(run.out.contains("no data"), "{}", run.out);
+        let left_out = "nowhere: left out: dataset nowhere: data: no data set \"nowhere\"\n";
+        assert!(run.err.contains(left_out), "{}", run.err);
     }
 }

@@ -69,11 +69,7 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
     left.adopted.iter().for_each(|(cell, other)| grid.adopt(*cell, &other.identity, &other.build));
     journal.write_study(experiment, &left.wanted.metrics, &grid.plan_lines())?;
     journal.write_data(&grid.facts())?;
-    if !left.todo.is_empty() {
-        grid.datasets.iter().for_each(|d| options.progress.read(&d.id, &d.set.summary()));
-        let notes = grid.notes(experiment);
-        notes.iter().for_each(|note| options.progress.note(&format!("note: {note}")));
-    }
+    options.announce(experiment, &grid, !left.todo.is_empty());
     options.progress.start(&left.standing);
     let losses = Losses::read(&options.out)?;
     let mut follower = Follower {
