@@ -5,8 +5,9 @@
 
 Baumann and Hochbaum, doi 10.1287/ijoc.2023.0419. The sets are made as github.com/phil85/PCCC-Data says; the printed
 numbers are those of github.com/phil85/PCCC-Appendix. `--only TEXT` takes the sets with this text in their names,
-`--share` another share of objects (nothing is printed for those here), `--method` another configuration of ours,
-`--timeout` the seconds a run may take. Times are those of the whole program.
+`--share` another share of objects (nothing is printed for those here), `--draw` other pairs, `--block` all pairs of
+some objects in their place, `--method` another configuration of ours, `--timeout` the seconds a run may take. Times are
+those of the whole program.
 """
 
 import argparse
@@ -47,17 +48,23 @@ def collections():
             yield f"n{n}-k{k}", "COL3", StandardScaler().fit_transform(x), y
 
 
-def pairs_among(n, share):
+def pairs_among(n, share, seed=SEED):
     """As many different pairs as so large a share of the objects has: draws until there are enough, the lowest kept."""
     some = math.ceil(n * share)
     count = some * (some - 1) // 2
-    random = np.random.RandomState(SEED)
+    random = np.random.RandomState(seed)
     codes = np.empty(0, dtype=np.int64)
     while len(codes) < count:
         i, j = random.randint(0, n, size=count), random.randint(0, n, size=count)
         low, high = np.minimum(i, j), np.maximum(i, j)
         codes = np.unique(np.concatenate([codes, (low * n + high)[low != high]]))
     return np.stack([codes[:count] // n, codes[:count] % n], axis=1)
+
+
+def block(n, share, seed):
+    """All pairs of so large a share of the objects, drawn."""
+    some = np.sort(np.random.RandomState(seed).choice(n, math.ceil(n * share), replace=False))
+    return np.array([(i, j) for at, i in enumerate(some) for j in some[at + 1 :]])
 
 
 def run(program, folder, method, k, x, y, pairs, timeout):
@@ -90,6 +97,8 @@ if __name__ == "__main__":
     parser.add_argument("program")
     parser.add_argument("--only", default="")
     parser.add_argument("--share", type=float, default=0.1)
+    parser.add_argument("--draw", type=int, default=SEED)
+    parser.add_argument("--block", action="store_true")
     parser.add_argument("--method", default='{ type = "pccc" }')
     parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("--json", type=Path, help="write the numbers there, too")
@@ -101,7 +110,7 @@ if __name__ == "__main__":
         if options.only not in f"{collection} {name}":
             continue
         k = len(np.unique(y))
-        pairs = pairs_among(len(x), options.share)
+        pairs = (block if options.block else pairs_among)(len(x), options.share, options.draw)
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
             np.savetxt(folder / "x.csv", x, delimiter=",", fmt="%.17g", header="a,b", comments="")
@@ -111,7 +120,8 @@ if __name__ == "__main__":
                     file.write(f"{i},{j},{'must_link' if y[i] == y[j] else 'cannot_link'}\n")
             ours = run(options.program, folder, options.method, k, x, y, pairs, options.timeout)
             cop = run(options.program, folder, '{ type = "cop_kmeans" }', k, x, y, pairs, options.timeout)
-        printed = PRINTED.get(name, (None, None)) if options.share == 0.1 else (None, None)
+        as_printed = options.share == 0.1 and options.draw == SEED and not options.block
+        printed = PRINTED.get(name, (None, None)) if as_printed else (None, None)
         mine, other = ours or [None] * 5, cop or [None] * 5
         cells = [name, number(printed[0]), number(mine[0], 2), number(printed[1]), number(other[0], 2)]
         cells += [number(mine[1], 3), number(other[1], 3), f"{mine[2]}, {other[2]}", number(mine[3]), number(other[3])]
