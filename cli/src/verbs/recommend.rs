@@ -20,7 +20,7 @@ use crate::toml_text::as_toml;
   mustlink recommend --data my.csv --answers 50 --out method.toml
   mustlink recommend --data my.csv --answers 100 --doubtful
 
-The evidence is the study behind the manual's page \"Which method should I use?\": 36 methods and auto on
+The evidence is the study behind the manual's page \"Which method should I use?\": 38 methods and auto on
 twelve data sets whose classes are known. It says what is likely, not what will be: \"mustlink cluster\"
 without a method lets your own answers choose, and \"mustlink init\" begins an experiment that compares.")]
 pub(crate) struct Args {

@@ -160,7 +160,8 @@ fn the_table_of_text_is_current() {
 fn the_table_of_larger_sets_is_current() {
     let all = means("larger.csv", "100");
     assert!(whole(&all));
-    let sets = ["optdigits389", "segmentation", "pendigits389", "spambase"];
+    let sets =
+        ["optdigits389", "segmentation", "pendigits389", "spambase", "optdigits", "pendigits"];
     let lines = [
         ("`auto`", "auto"),
         ("`z_score`, `itml` and Ward's linkage", "z-itml-ward"),
@@ -176,6 +177,65 @@ fn the_table_of_larger_sets_is_current() {
         [cell(&all, method)].into_iter().chain(each).collect()
     };
     hold("| larger sets |", &table(&heads, &lines, cells));
+}
+
+#[test]
+fn the_table_of_pixels_is_current() {
+    let all = means("pixels.csv", "100");
+    assert!(whole(&all));
+    let sets = ["faces_identity", "faces_pose", "faces_eyes", "faces_expression", "usps"];
+    let lines = [
+        ("`auto`", "auto"),
+        ("`itml` and `pck_means`", "itml-pck"),
+        ("`z_score`, `itml` and `pck_means`", "z-itml-pck"),
+        ("`itml` and Ward's linkage", "itml-ward"),
+        ("`z_score`, `itml` and Ward's linkage", "z-itml-ward"),
+        ("`constrained_em` with a tied covariance", "em-tied"),
+        ("`cosc`", "cosc"),
+        ("`pck_means`", "pck"),
+        ("`z_score` and `pck_means`", "z-pck"),
+        ("`kmeans`", "kmeans"),
+    ];
+    let heads: Vec<&str> = ["pixels", "mean"].into_iter().chain(sets).collect();
+    let cells = |method: &str| {
+        let each = sets.map(|set| short(all[method][set], 3).replace('-', "−"));
+        [cell(&all, method)].into_iter().chain(each).collect()
+    };
+    hold("| pixels |", &table(&heads, &lines, cells));
+}
+
+#[test]
+fn the_table_of_other_clusterers_is_current() {
+    let studies = ["20", "50", "100"].map(|q| means("clusterers.csv", q));
+    assert!(studies.iter().all(whole));
+    let lines = [
+        ("`z_score`, `itml` and `pccc`", "z-itml-pccc"),
+        ("`z_score`, `itml` and `cop_kmeans`", "z-itml-cop"),
+        ("`z_score`, `itml` and `lcvqe`", "z-itml-lcvqe"),
+        ("`z_score`, `rca` and `pck_means`", "z-rca-pck"),
+        ("`z_score` and `gpk_means`", "z-gpk"),
+        ("`z_score` and `pccc`", "z-pccc"),
+        ("`z_score` and `cop_kmeans`", "z-cop"),
+        ("`z_score` and `lcvqe`", "z-lcvqe"),
+        ("`z_score` and `clac`", "z-clac"),
+        ("`z_score` and `scop_kmeans`", "z-scop"),
+        ("`z_score` and `hmrf_kmeans`", "z-hmrf"),
+        ("`z_score` and `seeded_kmeans`", "z-seeded"),
+        ("`z_score` and `constrained_kmeans`", "z-constrained"),
+        ("`z_score` and `penta_training`", "z-penta"),
+        ("`z_score` and `constrained_spectral`", "z-spectral"),
+        ("`z_score`, `itml` and `constrained_spectral`", "z-itml-spectral"),
+        ("`z_score` and `fosc`, k unknown", "z-fosc"),
+        ("`z_score` and `hdbscan`, k unknown", "z-hdbscan"),
+        ("`correlation_clustering`, k unknown", "correlation"),
+        ("no constraints: `z_score` and `kmeans`", "z-kmeans"),
+        ("no constraints: `z_score` and `size_constrained_kmeans`", "z-size"),
+        ("no constraints: `z_score` and `mini_batch_kmeans`", "z-mini-batch"),
+        ("no constraints, k unknown: `z_score` and `dbscan`", "z-dbscan"),
+        ("no constraints, k unknown: `z_score` and `optics`", "z-optics"),
+    ];
+    let cells = |method: &str| studies.each_ref().map(|all| cell(all, method)).to_vec();
+    hold("| other clusterers |", &table(&["other clusterers", "20", "50", "100"], &lines, cells));
 }
 
 #[test]

@@ -506,7 +506,7 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
         bench.run("recommend --data f.csv --k 2 --answers 50 --out method.toml --format json");
     assert_eq!(done.status, 0, "{}", done.err);
     let all = done.json()["methods"].as_array().unwrap().clone();
-    assert_eq!((&all[0]["name"], all.len()), (&serde_json::json!("auto"), 37));
+    assert_eq!((&all[0]["name"], all.len()), (&serde_json::json!("auto"), 39));
     let ari = |m: &Value| m["ari"].as_f64().unwrap();
     assert!(all.windows(2).all(|w| ari(&w[0]) >= ari(&w[1])));
     // The file it writes clusters.

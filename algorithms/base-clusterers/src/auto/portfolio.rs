@@ -122,6 +122,8 @@ fn of_dense() -> Vec<(Vec<Value>, Value)> {
         (z(), json!({ "type": "mpck_means", "metric": "single_full" })),
         (learned("itml"), plugin("kmeans")),
         (learned("itml"), plugin("pck_means")),
+        (steps(&["itml"]), plugin("pck_means")),
+        (learned("itml"), plugin("cop_kmeans")),
         (learned("itml"), hierarchical("ward")),
         (learned("rca"), plugin("kmeans")),
         (learned("rca"), plugin("pck_means")),
