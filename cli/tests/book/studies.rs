@@ -25,6 +25,18 @@ fn table(heads: &[&str], lines: &[(&str, &str)], cells: impl Fn(&str) -> Vec<Str
     table
 }
 
+/// Holds a table of a study after 100 questions: the mean over its sets, and each set.
+fn hold_by_set(title: &str, file: &str, sets: &[&str], lines: &[(&str, &str)]) {
+    let all = means(file, "100");
+    assert!(whole(&all));
+    let heads: Vec<&str> = [title, "mean"].into_iter().chain(sets.iter().copied()).collect();
+    let cells = |method: &str| {
+        let each = sets.iter().map(|set| short(all[method][*set], 3).replace('-', "−"));
+        [cell(&all, method)].into_iter().chain(each).collect()
+    };
+    hold(&format!("| {title} |"), &table(&heads, lines, cells));
+}
+
 #[test]
 fn the_table_without_constraints_is_current() {
     let all = means("unconstrained.csv", "0");
@@ -158,8 +170,6 @@ fn the_table_of_text_is_current() {
 
 #[test]
 fn the_table_of_larger_sets_is_current() {
-    let all = means("larger.csv", "100");
-    assert!(whole(&all));
     let sets =
         ["optdigits389", "segmentation", "pendigits389", "spambase", "optdigits", "pendigits"];
     let lines = [
@@ -171,18 +181,11 @@ fn the_table_of_larger_sets_is_current() {
         ("`z_score` and `constrained_em` with a tied covariance", "z-em-tied"),
         ("`z_score` and `kmeans`", "z-kmeans"),
     ];
-    let heads: Vec<&str> = ["larger sets", "mean"].into_iter().chain(sets).collect();
-    let cells = |method: &str| {
-        let each = sets.map(|set| short(all[method][set], 3).replace('-', "−"));
-        [cell(&all, method)].into_iter().chain(each).collect()
-    };
-    hold("| larger sets |", &table(&heads, &lines, cells));
+    hold_by_set("larger sets", "larger.csv", &sets, &lines);
 }
 
 #[test]
 fn the_table_of_pixels_is_current() {
-    let all = means("pixels.csv", "100");
-    assert!(whole(&all));
     let sets = ["faces_identity", "faces_pose", "faces_eyes", "faces_expression", "usps"];
     let lines = [
         ("`auto`", "auto"),
@@ -196,12 +199,7 @@ fn the_table_of_pixels_is_current() {
         ("`z_score` and `pck_means`", "z-pck"),
         ("`kmeans`", "kmeans"),
     ];
-    let heads: Vec<&str> = ["pixels", "mean"].into_iter().chain(sets).collect();
-    let cells = |method: &str| {
-        let each = sets.map(|set| short(all[method][set], 3).replace('-', "−"));
-        [cell(&all, method)].into_iter().chain(each).collect()
-    };
-    hold("| pixels |", &table(&heads, &lines, cells));
+    hold_by_set("pixels", "pixels.csv", &sets, &lines);
 }
 
 #[test]
