@@ -67,6 +67,16 @@ def block(n, share, seed):
     return np.array([(i, j) for at, i in enumerate(some) for j in some[at + 1 :]])
 
 
+def made(program, folder, method, k, x, y, pairs, timeout):
+    """As `run`, with the files that it reads."""
+    np.savetxt(folder / "x.csv", x, delimiter=",", fmt="%.17g", header="a,b", comments="")
+    with open(folder / "pairs.csv", "w", encoding="utf-8") as file:
+        file.write("i,j,type\n")
+        for i, j in pairs:
+            file.write(f"{i},{j},{'must_link' if y[i] == y[j] else 'cannot_link'}\n")
+    return run(program, folder, method, k, x, y, pairs, timeout)
+
+
 def run(program, folder, method, k, x, y, pairs, timeout):
     """Inertia, adjusted Rand index, broken pairs and seconds; nothing where it does not end."""
     out = folder / "labels.csv"
@@ -111,14 +121,9 @@ if __name__ == "__main__":
             continue
         k = len(np.unique(y))
         pairs = (block if options.block else pairs_among)(len(x), options.share, options.draw)
-        with tempfile.TemporaryDirectory() as made:
-            folder = Path(made)
-            np.savetxt(folder / "x.csv", x, delimiter=",", fmt="%.17g", header="a,b", comments="")
-            with open(folder / "pairs.csv", "w", encoding="utf-8") as file:
-                file.write("i,j,type\n")
-                for i, j in pairs:
-                    file.write(f"{i},{j},{'must_link' if y[i] == y[j] else 'cannot_link'}\n")
-            ours = run(options.program, folder, options.method, k, x, y, pairs, options.timeout)
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            ours = made(options.program, folder, options.method, k, x, y, pairs, options.timeout)
             cop = run(options.program, folder, '{ type = "cop_kmeans" }', k, x, y, pairs, options.timeout)
         as_printed = options.share == 0.1 and options.draw == SEED and not options.block
         printed = PRINTED.get(name, (None, None)) if as_printed else (None, None)
