@@ -118,6 +118,9 @@ fn plugin(d: &Descriptor, description: &Description) -> String {
         }
     }
     out += &format!("\n```toml\n{}```\n", description.example);
+    for w in &description.written_out {
+        out += &format!("\n{}:\n\n```toml\n{}```\n", w.title(), w.example);
+    }
     // Most plugins say in their documentation what they take from which paper.
     let documentation = d.documentation();
     let cited = |key: &str| citations(&documentation).iter().any(|(_, known)| *known == key);

@@ -9,7 +9,39 @@ pub(crate) fn as_toml(value: &Value) -> String {
     type_first(&toml::to_string(&without_null(value)).unwrap_or_default())
 }
 
-/// The same text with `type` as the first line of each table, where people look for it.
+/// The value within one line, absent options left out. A plugin without options is its name.
+pub(crate) fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(table) => {
+            let is_type = |key: &str| key == "type";
+            let (tag, options): (Vec<_>, Vec<_>) =
+                table.iter().filter(|(_, v)| !v.is_null()).partition(|(key, _)| is_type(key));
+            if let ([(_, tag)], []) = (&tag[..], &options[..]) {
+                return inline(tag);
+            }
+            let entry = |(key, v): (&String, &Value)| format!("{key} = {}", inline(v));
+            let entries: Vec<String> = tag.into_iter().chain(options).map(entry).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", "))
+        }
+        plain => toml::Value::try_from(plain).map_or_else(|_| String::new(), |v| v.to_string()),
+    }
+}
+
+/// The same with each item of a list in a line of its own.
+pub(crate) fn by_lines(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let line = |item: &Value| format!("    {},\n", inline(item));
+            format!("[\n{}]", items.iter().map(line).collect::<String>())
+        }
+        one => inline(one),
+    }
+}
+
+/// The text with `type` as the first line of each table, where people look for it.
 fn type_first(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     let mut start = 0;
@@ -34,6 +66,20 @@ mod tests {
     fn types_come_first() {
         let text = "[a]\nk = 3\ntype = \"x\"\n\n[a.b]\nm = 1\ntype = \"y\"\n";
         assert_eq!(type_first(text), "[a]\ntype = \"x\"\nk = 3\n\n[a.b]\ntype = \"y\"\nm = 1\n");
+    }
+
+    #[test]
+    fn what_stands_in_one_line() {
+        let value = serde_json::json!([
+            { "clusterer": { "type": "a" }, "transforms": [{ "type": "b" }, { "k": 1, "type": "c", "l": null }] },
+            { "x": "\"", "y": 0.5, "z": [] },
+        ]);
+        assert_eq!(
+            by_lines(&value),
+            "[\n    { clusterer = \"a\", transforms = [\"b\", { type = \"c\", k = 1 }] },\n    \
+             { x = '\"', y = 0.5, z = [] },\n]"
+        );
+        assert_eq!(by_lines(&value[0]["clusterer"]), "\"a\"");
     }
 
     #[test]

@@ -111,8 +111,8 @@ fn declared(value: &Value, shape: &Shape) -> Option<f64> {
     config::instantiate::<Box<dyn BaseClusterer>>(value.clone()).ok()?.operations(shape)
 }
 
-/// Operations of running a tree once: what clusterers declare, else twenty sweeps for whatever clusters, times restarts and
-/// members on the way down. Good enough to start long cells first.
+/// Operations of running a tree once: what clusterers declare, else twenty sweeps for whatever clusters, times
+/// restarts and members on the way down. Good enough to start long cells first.
 fn effort(value: &Value, shape: &Shape) -> f64 {
     const SWEEPS: f64 = 20.0;
     /// Making and scoring one clustering of however few objects.

@@ -165,21 +165,26 @@ fn versions<'a>(trees: impl IntoIterator<Item = &'a Value>) -> BTreeMap<&'static
     for tree in trees {
         visit_plugins(tree, &mut |d, table| {
             versions.insert(d.tag, d.version);
-            versions.extend(implied(d, table).map(|d| (d.tag, d.version)));
+            versions.extend(implied(d, table).iter().map(|d| (d.tag, d.version)));
             true
         });
     }
     versions
 }
 
-/// The plugins that stand in for options which are absent (`x-implies`): no table names them.
-fn implied(d: &'static Descriptor, table: &Value) -> impl Iterator<Item = &'static Descriptor> {
+/// The plugins that stand in for options which are absent (`x-absent`): no table names them.
+fn implied(d: &'static Descriptor, table: &Value) -> Vec<&'static Descriptor> {
     let options = d.schema_value()["properties"].as_object().into_iter().flatten();
     let absent =
         |(name, _): &(&String, &Value)| table.get(name.as_str()).is_none_or(Value::is_null);
-    let tags = options.filter(absent).filter_map(|(_, option)| option["x-implies"].as_array());
-    let tags: Vec<&str> = tags.flatten().filter_map(Value::as_str).collect();
-    tags.into_iter().filter_map(|tag| Catalogue::get().ok()?.find(tag))
+    let mut implied = Vec::new();
+    for (_, option) in options.filter(absent) {
+        visit_plugins(&option["x-absent"], &mut |d, _| {
+            implied.push(d);
+            true
+        });
+    }
+    implied
 }
 
 /// Digests of code, by name.

@@ -63,8 +63,8 @@ targets! {
     ledger results report array oracle external reply request
 }
 
-/// 6 KB that unpack to 1.5 million rows of two missing cells each: 431 MiB, when each was listed. It is no file, because
-/// others would be made of it that are larger still.
+/// 6 KB that unpack to 1.5 million rows of two missing cells each: 431 MiB, when each was listed. It is no file,
+/// because others would be made of it that are larger still.
 #[test]
 fn missing_cells_are_counted() {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());

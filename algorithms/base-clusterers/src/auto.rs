@@ -41,18 +41,13 @@ use trial::{Trial, race};
 /// weakest.
 ///
 /// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its
-/// partition and those of the other candidates. With more than `sample` objects candidates cluster all objects that have a constraint
-/// and random others; each further object joins the nearest centre or, where a candidate does not go by
-/// centres, the nearest object.
+/// partition and those of the other candidates. With more than `sample` objects candidates cluster all objects
+/// that have a constraint and random others; each further object joins the nearest centre or, where a candidate
+/// does not go by centres, the nearest object.
 ///
-/// The portfolio, for dense data: `kmeans` as read and after `z_score`, `min_max`, `z_score` + `l2_rows`;
-/// `gaussian_mixture` after `z_score` with and without `pca`; `hierarchical` with Ward's, average and
-/// complete linkage; `lac`; `pck_means` and `mpck_means` as read and after `z_score`, with full metrics,
-/// too; `kmeans`, `pck_means` and Ward's linkage after `itml` and `rca`; `constrained_em` with full, tied
-/// and diagonal covariances and after `pca`; `cosc` as read, after `z_score`, `itml` and `l2_rows`;
-/// `cop_kmeans`, `clac`, `constrained_complete_link`. For term vectors: `kmeans`, `pck_means` and `cosc`
-/// by cosine, with and without `tf_idf`; `kmeans`, `gaussian_mixture`, `pck_means` and `mpck_means` after
-/// `lsi`, with `itml`, too.
+/// The portfolio: k-means, mixtures and linkage under several scalings, and their constrained relatives under
+/// these and under learned metrics; for term vectors those that go by angles. `mustlink describe auto` and the
+/// manual write it out, to be taken into a file and changed.
 /// # Input and output
 /// n × d, dense or sparse. k clusters; without k anywhere as many in `k_min..=k_max` as the candidates
 /// that cannot be told from the best speak for. What was tried, with scores, comes with the result.
@@ -95,10 +90,10 @@ pub struct Auto {
     )]
     pub k_max: usize,
     /// What is tried, `{ transforms, clusterer }` each; absent: the portfolio above.
-    #[schemars(extend("x-implies" = portfolio::tags()))]
+    #[schemars(extend("x-absent" = portfolio::written_out()))]
     pub candidates: Option<Vec<Candidate>>,
     /// What combines those that cannot be told apart; absent: evidence accumulation as above.
-    #[schemars(extend("x-implies" = ["evidence_accumulation"]))]
+    #[schemars(extend("x-absent" = { "": { "type": "evidence_accumulation" } }))]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
     /// Parts of the constraints that are held back one after the other.
     #[option(default = 5, min = 2, max = 1000)]

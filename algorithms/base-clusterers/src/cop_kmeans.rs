@@ -60,8 +60,8 @@ pub enum Search {
 /// show it; `UndecidedConstraints` when the search ends at `node_limit`. With `search = "greedy"`
 /// also `InfeasibleConstraints` when every attempt ended with a component that found all clusters taken.
 /// # Cost and randomness
-/// O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)), and where components are exchanged
-/// their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
+/// O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)), and where components are
+/// exchanged their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
 /// connect. Random: first centres and order.
 /// # References
 /// [Wagstaff2001] Table 1. Differs: a search where the published method gives up, so that constraints

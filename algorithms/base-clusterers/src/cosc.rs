@@ -29,8 +29,9 @@ use two_clusters::TwoClusters;
 /// # Input and output
 /// Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
 /// distances (the same), or affinities (the graph itself). One label per object, k clusters, none
-/// empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links always hold; cannot-links
-/// hold for two clusters unless γ is fixed, and as far as the splits found satisfy them for more.
+/// empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links
+/// always hold; cannot-links hold for two clusters unless γ is fixed, and as far as the splits found satisfy them
+/// for more.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`;
 /// `InconsistentConstraints`; `InfeasibleConstraints` with an odd cycle for k = 2, a clique for more;

@@ -39,8 +39,9 @@ pub use measure::Measure;
 /// O(rounds · (n·k·d + pairs of the closure · d)); random as in pairwise-constrained k-means.
 /// # References
 /// [BasuBilenkoMooney2004]. Differs: the log-partition term of `mahalanobis` alone, which is the
-/// log-determinant, the others being intractable, as they recommend; the rate is relative to the objective, so that it does not depend on the units of the data;
-/// cosine centres are sums of rows of length 1, which minimise the objective.
+/// log-determinant, the others being intractable, as they recommend; the rate is relative to the objective, so that
+/// it does not depend on the units of the data; cosine centres are sums of rows of length 1, which minimise the
+/// objective.
 #[options]
 pub struct HmrfKMeans {
     /// Number of clusters, at most n; absent: that of the problem.

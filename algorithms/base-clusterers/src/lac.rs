@@ -21,9 +21,9 @@ use rounds::{Free, Rounds};
 /// ends it with the one since then of smallest objective (status `cycle`).
 /// # Input and output
 /// n × d, dense or sparse. A constant feature takes the largest weight of all: drop it first. `h` has
-/// the unit of a squared distance: a number suits the data it was chosen for, "auto" any unit. One label per object in `0..k`, centres and weights (k × d, each
-/// row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed over the objects; it may rise
-/// under the `printed` rule.
+/// the unit of a squared distance: a number suits the data it was chosen for, "auto" any unit. One label per object
+/// in `0..k`, centres and weights (k × d, each row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed
+/// over the objects; it may rise under the `printed` rule.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an
 /// empty cluster where asked for.

@@ -228,7 +228,8 @@ mod tests {
         // at 10: 97. So 6 goes to 0.
         let p = line(&[0.0, 1.0, 6.0, 10.0], vec![Constraint::must(1, 2)], array![[0.0], [10.0]]);
         assert_eq!(run(&once(), &p, 1).labels, [0, 0, 0, 1]);
-        // 0 and 10: ½ (100 + 100) for the broken link, 100 for either both: it stays broken, and the ends pull: (0 + 1 + ½ 10) / 2.5 and (6 + 10 + ½ 0) / 2.5.
+        // 0 and 10: ½ (100 + 100) for the broken link, 100 for either both: it stays broken, and the ends pull: (0 +
+        // 1 + ½ 10) / 2.5 and (6 + 10 + ½ 0) / 2.5.
         let p = line(&[0.0, 1.0, 6.0, 10.0], vec![Constraint::must(0, 3)], array![[0.0], [10.0]]);
         let c = run(&once(), &p, 1);
         assert_eq!(c.labels, [0, 0, 1, 1]);

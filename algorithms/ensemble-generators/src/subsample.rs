@@ -12,8 +12,8 @@ use crate::parts::view::{View, subset};
 /// Each member draws `rate` of the objects without replacement and clusters them; every other object
 /// joins the nearest cluster in the member's own geometry.
 /// # Input and output
-/// What the clusterer takes; at most 16 MiB of dense rows are copied for a member. `members` partitions of all objects, or with
-/// `out_of_sample = "leave_out"` of those each saw. Constraints with both ends in a sample reach its
+/// What the clusterer takes; at most 16 MiB of dense rows are copied for a member. `members` partitions of all
+/// objects, or with `out_of_sample = "leave_out"` of those each saw. Constraints with both ends in a sample reach its
 /// member.
 /// # Errors
 /// `BadParam` for `members`, `rate` and `k`; a member that fails is made again, `max_failures` times in

@@ -13,7 +13,7 @@ use crate::complete;
 use crate::failure::Failure;
 use crate::options::{DataDir, Listing};
 use crate::term;
-use crate::toml_text::as_toml;
+use crate::toml_text::{as_toml, by_lines};
 
 /// Describe a plugin (what it does, its options, an example) or a named data set
 #[derive(Debug, clap::Args)]
@@ -45,6 +45,25 @@ pub(crate) struct Description {
     package: &'static str,
     source: String,
     pub example: String,
+    /// What stands in for options that are absent.
+    pub written_out: Vec<WrittenOut>,
+}
+
+/// What stands in for an option that is absent, in a file.
+#[derive(Debug, Serialize)]
+pub(crate) struct WrittenOut {
+    option: String,
+    /// On what data; empty for all.
+    on: String,
+    pub example: String,
+}
+
+impl WrittenOut {
+    /// What it is, as a heading.
+    pub fn title(&self) -> String {
+        let on = if self.on.is_empty() { String::new() } else { format!(", on {}", self.on) };
+        format!("What stands in for {}{on}", self.option)
+    }
 }
 
 /// One option of a plugin.
@@ -139,6 +158,7 @@ pub(crate) fn description(d: &'static Descriptor) -> mustlink::Result<Descriptio
         package: d.package,
         source: format!("{}:{}", d.file, d.line),
         example: example(d.role, &default),
+        written_out: written_out(d),
     })
 }
 
@@ -156,6 +176,28 @@ fn options(schema: &Value, default: &Value) -> Vec<PlugOption> {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .replace('\n', " "),
+        })
+        .collect()
+}
+
+/// What stands in for each option that is absent and says so (`x-absent`): a list whose items are meant to be
+/// taken into a file and changed.
+fn written_out(d: &Descriptor) -> Vec<WrittenOut> {
+    let table = match d.role {
+        Role::Metric => "[[scoring.metrics]]".to_string(),
+        Role::Transform => "[[transforms]]".to_string(),
+        role => format!("[{}]", role.key()),
+    };
+    let options = d.schema_value()["properties"].as_object().into_iter().flatten();
+    let absent = options.flat_map(|(name, option)| {
+        let cases = option["x-absent"].as_object().into_iter().flatten();
+        cases.filter(|(_, value)| value.is_array()).map(move |(on, value)| (name, on, value))
+    });
+    absent
+        .map(|(option, on, value)| WrittenOut {
+            option: option.clone(),
+            on: on.clone(),
+            example: format!("{table}\ntype = \"{}\"\n{option} = {}\n", d.tag, by_lines(value)),
         })
         .collect()
 }
@@ -195,6 +237,9 @@ fn text(d: &Description) -> String {
     }
     let _ = writeln!(out, "Source: {} ({})", d.source, d.package);
     let _ = write!(out, "\nExample\n{}", d.example);
+    for w in &d.written_out {
+        let _ = write!(out, "\n{}\n{}", w.title(), w.example);
+    }
     out
 }
 
@@ -215,11 +260,14 @@ mod tests {
     #[test]
     fn examples_are_legal() {
         for d in Catalogue::get().unwrap().all() {
-            let text = description(d).unwrap().example;
-            let document = Document::parse("example", &text).unwrap();
-            if d.role == Role::BaseClusterer {
-                let built = config::build::<Method>(document.root(), "");
-                assert!(built.is_ok(), "{text}: {built:?}");
+            let d = (d, description(d).unwrap());
+            let written_out = d.1.written_out.iter().map(|w| &w.example);
+            for text in written_out.chain([&d.1.example]) {
+                let document = Document::parse("example", text).unwrap();
+                if d.0.role == Role::BaseClusterer {
+                    let built = config::build::<Method>(document.root(), "");
+                    assert!(built.is_ok(), "{text}: {built:?}");
+                }
             }
         }
     }

@@ -32,7 +32,8 @@ const TAG: &str = "external_clusterer";
 /// is none (with its line), an early end (with the last words on standard error) and reported errors.
 /// With hard promises, `InconsistentConstraints` before the command starts.
 /// # Cost and randomness
-/// One process, unless it takes several requests, and a copy of the data on disk per clustering. The seed, below 2³², is handed over.
+/// One process, unless it takes several requests, and a copy of the data on disk per clustering. The seed, below
+/// 2³², is handed over.
 #[options]
 pub struct ExternalClusterer {
     /// The program and its arguments: `["python3", "my_method.py"]`. Relative paths start at the file

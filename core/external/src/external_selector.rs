@@ -18,8 +18,8 @@ const TAG: &str = "external_selector";
 /// its standard input and output. Greetings first: `{"v":1,"type":"hello","protocol":"selector"}`,
 /// answered by `{"v":1,"type":"hello","name":"…"}`. Then every message has one reply:
 ///
-/// * `{"type":"start","n":…,"d":…,"k":…,"seed":…,"data":{…},"constraints":PATH,"eligible":PATH,"options":{…},…}`, files as
-///   for `external_clusterer`: `{"type":"started"}`;
+/// * `{"type":"start","n":…,"d":…,"k":…,"seed":…,"data":{…},"constraints":PATH,"eligible":PATH,"options":{…},…}`,
+///   files as for `external_clusterer`: `{"type":"started"}`;
 /// * `{"type":"step"}`: `{"type":"ask","subject":3,"reference":7,"purpose":"explore"}`, or
 ///   `{"type":"need_clustering","constraints":[[3,7,"must_link"]]}`, or
 ///   `{"type":"done","reason":"exhausted"}` (`k_found`, `all_assigned`, `target_reached`);

@@ -61,18 +61,13 @@ class Auto(Clusterer):
     weakest.
 
     Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its
-    partition and those of the other candidates. With more than `sample` objects candidates cluster all objects that have a constraint
-    and random others; each further object joins the nearest centre or, where a candidate does not go by
-    centres, the nearest object.
+    partition and those of the other candidates. With more than `sample` objects candidates cluster all objects
+    that have a constraint and random others; each further object joins the nearest centre or, where a candidate
+    does not go by centres, the nearest object.
 
-    The portfolio, for dense data: `kmeans` as read and after `z_score`, `min_max`, `z_score` + `l2_rows`;
-    `gaussian_mixture` after `z_score` with and without `pca`; `hierarchical` with Ward's, average and
-    complete linkage; `lac`; `pck_means` and `mpck_means` as read and after `z_score`, with full metrics,
-    too; `kmeans`, `pck_means` and Ward's linkage after `itml` and `rca`; `constrained_em` with full, tied
-    and diagonal covariances and after `pca`; `cosc` as read, after `z_score`, `itml` and `l2_rows`;
-    `cop_kmeans`, `clac`, `constrained_complete_link`. For term vectors: `kmeans`, `pck_means` and `cosc`
-    by cosine, with and without `tf_idf`; `kmeans`, `gaussian_mixture`, `pck_means` and `mpck_means` after
-    `lsi`, with `itml`, too.
+    The portfolio: k-means, mixtures and linkage under several scalings, and their constrained relatives under
+    these and under learned metrics; for term vectors those that go by angles. `mustlink describe auto` and the
+    manual write it out, to be taken into a file and changed.
 
     **Input and output**
 
@@ -744,8 +739,8 @@ class COPKMeans(WeightedClusterer):
 
     **Cost and randomness**
 
-    O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)), and where components are exchanged
-    their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
+    O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)), and where components are
+    exchanged their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
     connect. Random: first centres and order.
 
     **References**
@@ -938,8 +933,9 @@ class COSC(Clusterer):
 
     Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
     distances (the same), or affinities (the graph itself). One label per object, k clusters, none
-    empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links always hold; cannot-links
-    hold for two clusters unless γ is fixed, and as far as the splits found satisfy them for more.
+    empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links
+    always hold; cannot-links hold for two clusters unless γ is fixed, and as far as the splits found satisfy them
+    for more.
 
     **Errors**
 
@@ -1299,7 +1295,8 @@ class ExternalClusterer(Clusterer):
 
     **Cost and randomness**
 
-    One process, unless it takes several requests, and a copy of the data on disk per clustering. The seed, below 2³², is handed over.
+    One process, unless it takes several requests, and a copy of the data on disk per clustering. The seed, below
+    2³², is handed over.
 
     Parameters
     ----------
@@ -1883,8 +1880,9 @@ class HMRFKMeans(Clusterer):
     **References**
 
     [BasuBilenkoMooney2004]. Differs: the log-partition term of `mahalanobis` alone, which is the
-    log-determinant, the others being intractable, as they recommend; the rate is relative to the objective, so that it does not depend on the units of the data;
-    cosine centres are sums of rows of length 1, which minimise the objective.
+    log-determinant, the others being intractable, as they recommend; the rate is relative to the objective, so that
+    it does not depend on the units of the data; cosine centres are sums of rows of length 1, which minimise the
+    objective.
 
     Parameters
     ----------
@@ -2119,9 +2117,9 @@ class LAC(Clusterer):
     **Input and output**
 
     n × d, dense or sparse. A constant feature takes the largest weight of all: drop it first. `h` has
-    the unit of a squared distance: a number suits the data it was chosen for, "auto" any unit. One label per object in `0..k`, centres and weights (k × d, each
-    row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed over the objects; it may rise
-    under the `printed` rule.
+    the unit of a squared distance: a number suits the data it was chosen for, "auto" any unit. One label per object
+    in `0..k`, centres and weights (k × d, each row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed
+    over the objects; it may rise under the `printed` rule.
 
     **Errors**
 

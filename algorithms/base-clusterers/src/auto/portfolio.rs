@@ -80,12 +80,16 @@ pub fn portfolio(sparse: bool) -> Result<Vec<Candidate>> {
     all.into_iter().map(candidate).collect()
 }
 
-/// The tags of all plugins in the portfolios, sorted.
-pub fn tags() -> Vec<String> {
-    let all = of_dense().into_iter().chain(of_sparse());
-    let plugins = all.flat_map(|(transforms, clusterer)| transforms.into_iter().chain([clusterer]));
-    let tags = plugins.filter_map(|p| Some(p["type"].as_str()?.to_string()));
-    tags.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+/// The portfolios as they stand in a file, by the data that they are for.
+pub fn written_out() -> Value {
+    let list = |all: Vec<(Vec<Value>, Value)>| -> Value {
+        let written = |(transforms, clusterer): (Vec<Value>, Value)| match transforms[..] {
+            [] => json!({ "clusterer": clusterer }),
+            _ => json!({ "transforms": transforms, "clusterer": clusterer }),
+        };
+        all.into_iter().map(written).collect()
+    };
+    json!({ "dense data": list(of_dense()), "sparse data": list(of_sparse()) })
 }
 
 fn of_dense() -> Vec<(Vec<Value>, Value)> {

@@ -2,7 +2,6 @@
 
 use super::*;
 use mustlink_consensus_functions as _;
-use mustlink_core::registry::Catalogue;
 use mustlink_core::run;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
 use mustlink_linfa_clusterers as _;
@@ -188,18 +187,6 @@ fn candidates_of_ones_own() {
     );
 }
 
-#[test]
-fn the_portfolio_is_the_one_described() {
-    let descriptor = Catalogue::get().unwrap().find("auto").unwrap();
-    let text = descriptor.documentation();
-    for candidate in [portfolio(false).unwrap(), portfolio(true).unwrap()].concat() {
-        let tags = candidate.transforms.iter().map(|t| t.typetag_name());
-        for tag in tags.chain([candidate.clusterer().unwrap().typetag_name()]) {
-            assert!(text.contains(&format!("`{tag}`")), "{tag} is not in the description");
-        }
-    }
-}
-
 /// Two methods to choose from: one by all pairs, one by those held back.
 fn two() -> Vec<Candidate> {
     let config = json!({ "candidates": [
@@ -268,4 +255,14 @@ fn term_vectors_cost_what_their_components_do() {
     assert!(bytes < 1 << 28, "{bytes}");
     // Ten times as many words; `lsi` looks at each, what comes after it at none.
     assert!(operations < 4.0 * auto.operations(&few).unwrap(), "{operations}");
+}
+
+#[test]
+fn the_portfolio_is_written_out() {
+    let written = portfolio::written_out();
+    for (data, sparse) in [("dense data", false), ("sparse data", true)] {
+        let candidates: Vec<Candidate> = serde_json::from_value(written[data].clone()).unwrap();
+        let own = serde_json::to_value(portfolio(sparse).unwrap()).unwrap();
+        assert_eq!(serde_json::to_value(candidates).unwrap(), own);
+    }
 }
