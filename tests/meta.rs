@@ -401,6 +401,19 @@ fn every_rust_file_is_formatted() {
     assert!(check.status.success(), "run rustfmt --edition 2024 on these files:\n{told}");
 }
 
+/// rustfmt leaves comments as they are. Rows of tables and examples of JSON cannot be broken.
+#[test]
+fn comments_are_wrapped() {
+    for path in rust_files() {
+        let Some(text) = text(&path) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            let comment = line.trim_start().starts_with("//") && !line.contains(['|', '{']);
+            let width = line.chars().count();
+            assert!(!comment || width <= 120, "{}:{}: {width}", path.display(), number + 1);
+        }
+    }
+}
+
 #[test]
 fn no_path_of_a_machine() {
     // In parts, or this file would name what it forbids.

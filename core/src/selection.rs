@@ -151,7 +151,10 @@ impl Log<'_> {
     fn events(&mut self, events: Vec<Event>) -> Result<()> {
         for mut event in events {
             if let Some(ledger) = &mut self.ledger {
-                if let Event::Conflict { id } | Event::Corrected { id, .. } = &mut event {
+                if let Event::Conflict { id }
+                | Event::Corrected { id, .. }
+                | Event::Retracted { id } = &mut event
+                {
                     *id = self.ids.get(id).copied().unwrap_or(*id);
                 }
                 ledger.event(&event)?;

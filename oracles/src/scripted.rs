@@ -12,7 +12,8 @@ use crate::parts::wrapping::objects;
 ///
 /// # Input and output
 /// `file` is a CSV with the columns `i`, `j` and `reply` (or `type`, so that constraint files can be
-/// read): `must_link`, `cannot_link` or `dont_know`. Both lists may be given.
+/// read): `must_link`, `cannot_link` or `dont_know`. Both lists may be given. Row numbers are those after
+/// transforms that drop or merge rows; ids are the same before and after.
 /// # Errors
 /// `Data` and `BadParam` for objects that do not exist, a pair with itself, two different replies for
 /// one pair.

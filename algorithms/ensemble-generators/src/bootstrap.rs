@@ -68,6 +68,31 @@ mod tests {
         assert!((260..400).contains(&all), "{all}");
     }
 
+    /// A constraint is bound to one copy of an object, and of this copy the label is taken.
+    #[test]
+    fn members_keep_the_constraints_of_objects_drawn_twice() {
+        let (p, classes) = fixtures::dense(1);
+        let constraints = fixtures::true_constraints(&classes, 60, 1);
+        let clusterer = <dyn BaseClusterer as RoleObject>::from_value(
+            serde_json::json!({ "type": "cop_kmeans" }),
+        );
+        let g = Bootstrap {
+            recipe: Recipe {
+                members: 10,
+                clusterer: Some(clusterer.unwrap()),
+                ..Recipe::default()
+            },
+            out_of_sample: OutOfSample::LeaveOut,
+        };
+        let e = g.generate(&p.with_constraints(constraints.clone()), &Context::new(3)).unwrap();
+        for m in e.members() {
+            let drawn = |c: &&Constraint| [c.i, c.j].iter().all(|&o| m.labels[o as usize] != NONE);
+            let broken = constraints.pairs().iter().filter(drawn);
+            assert!(broken.clone().count() > 5);
+            assert_eq!(broken.filter(|c| c.is_violated(&m.labels)).count(), 0);
+        }
+    }
+
     #[test]
     fn every_object_gets_a_label() {
         let (p, classes) = fixtures::dense(1);

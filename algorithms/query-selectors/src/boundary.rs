@@ -56,7 +56,8 @@ pub struct Boundary {
     /// Objects placed between two clusterings.
     #[option(default = 1, min = 1)]
     pub recluster_every: usize,
-    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
+    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is
+    /// the number of classes.
     #[option(default = true)]
     pub last_inference: bool,
     /// How objects are asked about.

@@ -91,7 +91,7 @@ impl Run {
     /// Puts the pairs in the order of `score`.
     fn rank(&mut self, score: impl Fn(u32, u32) -> f64 + Sync) -> Result<()> {
         let ctx = self.ctx.child("pairs").index(self.requests as usize);
-        self.list.put(most_disputed(&self.problem, &self.options.limits, score, &ctx)?);
+        self.list.put(most_disputed(&self.problem, &self.options.limits, false, score, &ctx)?);
         Ok(())
     }
 }

@@ -35,8 +35,8 @@ pub enum Compare {
 /// one cluster before the first, with `super_instances` (their number) and `splits` among its
 /// diagnostics. Representatives are eligible medoids; a part without an eligible object joins the nearest
 /// that has some. Given constraints count as answers where they are about representatives. "Don't know"
-/// ends the halving, or puts the pair aside. Without a budget, questions go on until all super-instances
-/// are single objects.
+/// ends the halving, or puts the pair aside. Without a budget, questions go on until no super-instance can be
+/// split: single objects, equal ones, and those of whose parts one alone has objects that may be asked about.
 /// # Errors
 /// `BadParam` for `queryable` when no object is eligible; what the clusterer returns.
 /// # Cost and randomness

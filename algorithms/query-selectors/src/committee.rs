@@ -50,7 +50,8 @@ pub struct Imputing {
     /// Share of the members from which on a pair is an imputed must-link (κ_m).
     #[option(default = 0.98, min = 0.0, max = 1.0)]
     pub kappa_must: f64,
-    /// Share of the members up to which a pair is an imputed cannot-link (κ_c); below `kappa_must`. No question depends on it.
+    /// Share of the members up to which a pair is an imputed cannot-link (κ_c); below `kappa_must`. No question
+    /// depends on it.
     #[option(min = 0.0, max = 1.0)]
     pub kappa_cannot: f64,
     /// Which object of an imputed neighbourhood stands for it.

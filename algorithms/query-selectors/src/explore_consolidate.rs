@@ -54,7 +54,8 @@ pub struct Exploring {
     pub start: First,
     /// The order in which the neighbourhoods are asked while exploring.
     pub explore_order: ExploreOrder,
-    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is the number of classes.
+    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is
+    /// the number of classes.
     #[option(default = true)]
     pub last_inference: bool,
 }

@@ -7,14 +7,16 @@ use mustlink_core::prelude::*;
 
 use crate::parts::pair_list::PairList;
 
-/// Pairs in a given order: replays any recorded selection.
+/// Pairs in a given order.
 ///
 /// # Method
 /// The pairs of `pairs`, then those of the file, are asked in order; repeated ones once, those with
 /// an object that may not be asked about not at all.
 /// # Input and output
 /// Any data: objects are not looked at. The file is a constraints file `i,j,type,weight` (what
-/// `mustlink select --out` writes), rows numbered from 0; types and weights are not looked at.
+/// `mustlink select --set 'view="queried"' --out` writes where objects have no ids), rows numbered from 0 as they stand
+/// after transforms that drop or merge some; types and weights are not looked at. To serve recorded replies,
+/// those without an answer too, the oracle `replay` reads ledgers.
 /// # Errors
 /// `BadParam` without pairs and for a file that cannot be read; `IndexOutOfRange`.
 /// # Cost and randomness

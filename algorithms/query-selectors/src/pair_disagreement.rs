@@ -17,7 +17,8 @@ use crate::parts::pair_pool::{Pool, most_disputed};
 /// What the generator takes, dense or sparse rows. One batch of pairs; replies change nothing but
 /// what is entailed.
 /// # Errors
-/// Those of the generator; `BadParam` for `pool` and `per_object`, and for weights that are negative, all 0 or not one per member.
+/// Those of the generator; `BadParam` for `pool` and `per_object`, and for weights that are negative, all 0 or not
+/// one per member.
 /// # Cost and randomness
 /// The ensemble, then O(τ) for each pair scored. Random in the ensemble, the pool and ties.
 /// # References
@@ -67,7 +68,7 @@ impl QuerySelector for PairDisagreement {
             let a = a.unwrap_or(0.5);
             tau as f64 / (tau.max(2) - 1) as f64 * a * (1.0 - a)
         };
-        let pairs = most_disputed(problem, &self.pool.limits, score, ctx)?;
+        let pairs = most_disputed(problem, &self.pool.limits, self.skip_entailed, score, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 

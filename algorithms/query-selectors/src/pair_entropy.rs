@@ -9,9 +9,9 @@ use crate::parts::pair_pool::{Pool, most_disputed};
 /// Pairs on which the members of an ensemble are most divided, by entropy.
 ///
 /// # Method
-/// The score is h(A) = −A log A − (1 − A) log(1 − A) of the co-association A of the pair. Every pair of eligible objects is scored where there are at most 2000 of these, else `pool`
-/// random ones; pairs are asked by decreasing score, ties in random order, no object more than
-/// `per_object` times.
+/// The score is h(A) = −A log A − (1 − A) log(1 − A) of the co-association A of the pair. Every pair of eligible
+/// objects is scored where there are at most 2000 of these, else `pool` random ones; pairs are asked by decreasing
+/// score, ties in random order, no object more than `per_object` times.
 /// # Input and output
 /// What the generator takes, dense or sparse rows. One batch of pairs; replies change nothing but
 /// what is entailed.
@@ -42,7 +42,7 @@ impl QuerySelector for PairEntropy {
             let term = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
             term(a) + term(1.0 - a)
         };
-        let pairs = most_disputed(problem, &self.pool.limits, score, ctx)?;
+        let pairs = most_disputed(problem, &self.pool.limits, self.skip_entailed, score, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 

@@ -59,8 +59,8 @@ pub fn extend(problem: &Problem, seen: &MemberInput, member: Member) -> Result<M
         Some(rows) => {
             let mut all = vec![NONE; n];
             let mut known = vec![false; n];
-            // Of an object drawn twice the first copy counts.
-            for (at, &i) in rows.iter().enumerate().rev() {
+            // Of an object drawn twice the last copy counts, to which its constraints are bound.
+            for (at, &i) in rows.iter().enumerate() {
                 all[i] = labels[at];
                 known[i] = in_sample.as_ref().is_none_or(|s| s[at]);
             }

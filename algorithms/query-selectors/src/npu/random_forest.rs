@@ -72,7 +72,8 @@ impl RandomForest {
     /// For each of `objects` (rows) and each of `sets` (columns) the sum of
     /// [`RandomForest::shared_leaves`] over the members of the set, objects.len() × sets.len().
     ///
-    /// Objects or members are wanted. The members of every leaf are counted first: O(trees · (objects · sets + members)).
+    /// Objects or members are wanted. The members of every leaf are counted first: O(trees · (objects · sets +
+    /// members)).
     pub fn shared_with(&self, objects: &[u32], sets: &[Vec<u32>]) -> Vec<u64> {
         let width = sets.len();
         let members = |tree: &Tree| {

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use mustlink_core::knowledge::Knowledge;
 use mustlink_core::prelude::*;
 use rayon::prelude::*;
 
@@ -64,13 +65,15 @@ impl Pool {
 }
 
 /// The pairs of eligible objects by decreasing `score`, ties in random order, no object in more than
-/// `per_object` of them.
+/// `per_object` of them. Pairs that the constraints of `problem` settle do not count, nor are they there, where
+/// they are to be passed over.
 ///
 /// # Errors
 /// `BadParam` for a pool or a limit of 0.
 pub fn most_disputed(
     problem: &Problem,
     limits: &Limits,
+    skip_entailed: bool,
     score: impl Fn(u32, u32) -> f64 + Sync,
     ctx: &Context,
 ) -> Result<Vec<(u32, u32)>> {
@@ -100,9 +103,14 @@ pub fn most_disputed(
         pairs.into_par_iter().map(|(i, j)| (score(i, j), (i, j))).collect();
     // The sort is stable: ties stay shuffled.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let given = skip_entailed && !problem.constraints.is_empty();
+    let mut known = given.then(|| Knowledge::new(problem.n(), &problem.constraints));
     let mut asked: HashMap<u32, usize> = HashMap::new();
     let mut out = Vec::new();
     for (_, (i, j)) in scored {
+        if known.as_mut().is_some_and(|known| known.relation(i, j).is_some()) {
+            continue;
+        }
         let often = |asked: &HashMap<u32, usize>, x| asked.get(&x).copied().unwrap_or(0);
         if often(&asked, i) < limits.per_object && often(&asked, j) < limits.per_object {
             *asked.entry(i).or_default() += 1;
@@ -122,8 +130,8 @@ mod tests {
         let n = ALL_PAIRS_UP_TO + 1;
         let data = Data::dense(ndarray::Array2::zeros((n, 1))).unwrap();
         let limits = Limits { pool: usize::MAX, per_object: n };
-        let pairs =
-            most_disputed(&Problem::new(data), &limits, |_, _| 1.0, &Context::new(1)).unwrap();
+        let pairs = most_disputed(&Problem::new(data), &limits, true, |_, _| 1.0, &Context::new(1))
+            .unwrap();
         assert_eq!(pairs.len(), n * (n - 1) / 2);
     }
 }

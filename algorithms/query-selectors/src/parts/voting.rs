@@ -22,7 +22,8 @@ pub struct Voting {
     /// Number of clusters; absent: the problem's.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Whether an object apart from k − 1 clusters joins the last one without a question; sound only when k is the number of classes.
+    /// Whether an object apart from k − 1 clusters joins the last one without a question; sound only when k is the
+    /// number of classes.
     #[option(default = true)]
     pub last_inference: bool,
     /// How co-associations are held.

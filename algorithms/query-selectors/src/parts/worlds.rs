@@ -263,6 +263,8 @@ impl Worlds {
                 }
             }
         }
+        // An answer that no likely world gives would rule all of them out: pairs on which they agree are asked as
+        // well, evidence about all (without them ARI falls by .003 on average of experiments/noisy-answers.toml).
         let useful = |&at: &usize| {
             left[at].iter().any(|kinds| kinds.len() < numbers.len())
                 && score.must[at] + score.cannot[at] > 0.0

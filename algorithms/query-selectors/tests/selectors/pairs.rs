@@ -1,6 +1,7 @@
 //! Selectors that choose all their pairs beforehand.
 
 use mustlink_core::prelude::*;
+use mustlink_core::selection::ConstraintView;
 use mustlink_query_selectors::co_association_band::CoAssociationBand;
 use mustlink_query_selectors::fixed_list::FixedList;
 use mustlink_query_selectors::imputed_pairs::{ImputedPairs, Side};
@@ -44,6 +45,19 @@ fn the_most_divided_pairs_come_first_and_no_object_too_often() {
     let none = PairDisagreement { pool, weights: one, ..Default::default() };
     let refused = none.start(&twelve(), &Context::new(1)).err().unwrap().to_string();
     assert!(refused.starts_with("weights: must be 5 weights >= 0"), "{refused}");
+}
+
+#[test]
+fn pairs_that_are_settled_leave_their_place_to_others() {
+    let pool =
+        Pool { generator: given(&E12), limits: Limits { per_object: 1, ..Limits::default() } };
+    let entropy = PairEntropy { pool, skip_entailed: true };
+    let first = select(&entropy, &twelve(), truth(&CLASSES), None, 1).unwrap();
+    let told = first.at(usize::MAX, ConstraintView::Queried).unwrap();
+    let again = twelve().with_constraints(told);
+    let second = select(&entropy, &again, truth(&CLASSES), None, 1).unwrap();
+    assert!(!questions(&second).is_empty());
+    assert!(questions(&second).iter().all(|pair| !questions(&first).contains(pair)));
 }
 
 #[test]
@@ -98,7 +112,7 @@ fn a_wrongly_imputed_pair_gives_no_constraint_where_only_right_ones_are_wanted()
     classes[1] = 2;
     let made = |correct_only| {
         let all = select(&of(correct_only), &twelve(), truth(&classes), None, 1).unwrap();
-        (all.asked(), all.at(45, mustlink_core::selection::ConstraintView::Queried).unwrap())
+        (all.asked(), all.at(45, ConstraintView::Queried).unwrap())
     };
     let ((asked, every), (asked_too, right)) = (made(false), made(true));
     assert_eq!((asked, asked_too, every.len()), (45, 45, 45));
