@@ -180,9 +180,15 @@ fn choose(objects: usize, found: Vec<Criteria>) -> Selected {
         }
         best.map(|(_, k)| k)
     };
+    // No object lies off its centre: no data without clusters are as tight.
+    let references = found.iter().any(|f| f.gap.is_some());
+    let gap_of = |f: &Criteria| match f.within {
+        Some(0.0) if references => Some(f64::INFINITY),
+        _ => f.gap,
+    };
     let gap = found.windows(2).find_map(|pair| {
         let [this, next] = pair else { return None };
-        let enough = this.gap? >= next.gap? - next.gap_error?;
+        let enough = gap_of(this)? >= gap_of(next)? - next.gap_error.unwrap_or(0.0);
         // One cluster and the first number of the range need not be neighbours.
         (enough && next.k == this.k + 1).then_some(this.k)
     });
@@ -330,6 +336,17 @@ mod tests {
     fn one_group_is_one_cluster_by_the_gap() {
         let found = select_k(&*kmeans(), &groups(1, 90), &Tries::default(), &Context::new(1));
         assert_eq!(found.unwrap().gap, Some(1));
+    }
+
+    #[test]
+    fn clusters_without_extent_have_an_infinite_gap() {
+        let x = Array2::from_shape_fn((90, 1), |(i, _)| [0.0, 1.0, 10.0][i % 3]);
+        let problem = Problem::new(Data::dense(x).unwrap());
+        let found = select_k(&*kmeans(), &problem, &Tries::default(), &Context::new(1)).unwrap();
+        assert_eq!(
+            (found.gap, found.found[2].within, found.found[2].gap),
+            (Some(3), Some(0.0), None)
+        );
     }
 
     #[test]

@@ -177,15 +177,13 @@ impl<'a> Study<'a> {
                 return Err(Error::Data { place, message: format!("{line:?} is no row") });
             };
             if key.1 != leave_out && !WAYS.contains(&key.0) {
+                // Without a result it is as good as chance; a mean of the rest would praise who refuses what is hard.
                 let sum = sums.entry(key).or_default();
-                // A cell without a result: not in the mean of those that have one.
-                if let Some(ari) = ari {
-                    *sum = (sum.0 + ari, sum.1 + 1.0);
-                }
+                *sum = (sum.0 + ari.unwrap_or(0.0), sum.1 + 1.0);
             }
         }
-        let mean = |(sum, count): (f64, f64)| if count > 0.0 { sum / count } else { 0.0 };
-        Ok(Study { means: sums.into_iter().map(|(key, sum)| (key, mean(sum))).collect() })
+        let means = sums.into_iter().map(|(key, (sum, count))| (key, sum / count));
+        Ok(Study { means: means.collect() })
     }
 
     fn methods(&self) -> impl Iterator<Item = &'a str> {
@@ -231,14 +229,14 @@ mod tests {
     use super::*;
 
     const ROWS: &str = "method,dataset,repeat,questions,ari\n\
-        a,one,0,20,0.2\na,one,1,20,0.4\na,one,0,50,0.6\na,two,0,20,\na,two,0,50,0.5\n\
+        a,one,0,20,0.2\na,one,1,20,0.7\na,one,2,20,\na,one,0,50,0.6\na,two,0,20,\na,two,0,50,0.5\n\
         b,one,0,20,0.1\nb,one,0,50,0.9\nb,two,0,20,0.3\nb,two,0,50,0.3\n";
 
     #[test]
     fn means_are_those_of_the_rows() {
         let study = Study::read(ROWS, "").unwrap();
         assert_eq!((study.sets(), study.methods().collect::<Vec<_>>()), (2, vec!["a", "b"]));
-        // .2 and .4 on one set, on the other no result.
+        // .2, .7 and no result on one set, on the other none at all.
         let found = study.between("a", (20, 20), 0.0);
         assert!((found["one"] - 0.3).abs() < 1e-12 && found["two"] == 0.0);
         // Half way to .6 and .5.

@@ -7,7 +7,7 @@ use crate::parts::constraint_set::{closure, facts};
 /// Pairs that follow from the constraints, those stated included, per constraint stated.
 ///
 /// 1: nothing follows. A cannot-link that must-links contradict counts as stated; nothing follows from
-/// it. Looks at the constraints alone, never at the clusters. Undefined without
+/// it. Looks at the constraints alone, never at the clusters. Neither end is better. Undefined without
 /// constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
 /// objects.
 #[options]
@@ -23,6 +23,6 @@ impl Metric for ClosureGain {
     }
 
     fn properties(&self) -> MetricProperties {
-        MetricProperties { min: 1.0, max: f64::INFINITY, ..facts() }
+        MetricProperties { min: 1.0, max: f64::INFINITY, ranked: false, ..facts() }
     }
 }

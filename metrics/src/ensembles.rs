@@ -251,7 +251,8 @@ macro_rules! of_imputed {
             }
 
             fn properties(&self) -> MetricProperties {
-                MetricProperties { max: $max, ..facts($truth) }
+                // Of a number of pairs neither end is better.
+                MetricProperties { max: $max, ranked: $max == 1.0, ..facts($truth) }
             }
         }
     )*};
@@ -262,10 +263,10 @@ fn count(tally: &Tally) -> Option<f64> {
 }
 
 of_imputed! {
-    /// Number of must-links that the ensemble imputes.
+    /// Number of must-links that the ensemble imputes; neither end is better.
     ///
     ImputeCountMust, "impute_count_must", false, f64::INFINITY, |i| count(&i.must);
-    /// Number of cannot-links that the ensemble imputes.
+    /// Number of cannot-links that the ensemble imputes; neither end is better.
     ///
     ImputeCountCannot, "impute_count_cannot", false, f64::INFINITY, |i| count(&i.cannot);
     /// Share of the imputed must-links that the classes confirm. Undefined without any.

@@ -25,7 +25,7 @@ impl Metric for KFound {
     fn properties(&self) -> MetricProperties {
         MetricProperties {
             max: f64::INFINITY,
-            higher_is_better: false,
+            ranked: false,
             needs_truth: false,
             perfect: None,
             ..MetricProperties::default()
@@ -35,7 +35,7 @@ impl Metric for KFound {
 
 /// Number of clusters minus number of classes, among the objects of known class.
 ///
-/// 0 is best; negative when classes are merged.
+/// 0 is best; negative when classes are merged. Methods are not ranked by it: neither end is better.
 #[options]
 pub struct KError {}
 
@@ -49,7 +49,7 @@ impl Metric for KError {
         MetricProperties {
             min: f64::NEG_INFINITY,
             max: f64::INFINITY,
-            higher_is_better: false,
+            ranked: false,
             perfect: Some(0.0),
             ..MetricProperties::default()
         }

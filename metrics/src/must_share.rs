@@ -21,6 +21,6 @@ impl Metric for MustShare {
     }
 
     fn properties(&self) -> MetricProperties {
-        facts()
+        MetricProperties { ranked: false, ..facts() }
     }
 }

@@ -8,7 +8,7 @@ use crate::{read, refreshing, root};
 /// Methods that choose among others.
 const CHOOSING: [&str; 4] = ["auto", "best-score-alone", "cvcp-folds", "cobs"];
 
-/// ARI of each method on each set: the mean of its cells, 0 where it never gave a result.
+/// ARI of each method on each set: the mean of its cells, 0 where one gave no result.
 pub(crate) type Means = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// ARI of each method on each set in each draw; nothing where it gave no result.
@@ -33,8 +33,8 @@ fn draws(file: &str, questions: &str) -> Draws {
 /// Their mean but for one draw, 0 without any.
 fn mean_of(draws: &InDraws, skip: Option<&str>) -> f64 {
     let kept = draws.iter().filter(|(draw, _)| Some(&***draw) != skip);
-    let found: Vec<f64> = kept.filter_map(|(_, ari)| *ari).collect();
-    if found.is_empty() { 0.0 } else { found.iter().sum::<f64>() / found.len() as f64 }
+    let found: Vec<f64> = kept.map(|(_, ari)| ari.unwrap_or(0.0)).collect();
+    found.iter().sum::<f64>() / found.len().max(1) as f64
 }
 
 pub(crate) fn means(file: &str, questions: &str) -> Means {

@@ -41,6 +41,8 @@ pub struct MetricProperties {
     pub max: f64,
     /// Larger is better.
     pub higher_is_better: bool,
+    /// One end is better, so that methods are compared by it; a number of clusters found has no better end.
+    pub ranked: bool,
     /// Needs classes.
     pub needs_truth: bool,
     /// Needs the objects.
@@ -74,6 +76,7 @@ impl Default for MetricProperties {
             min: 0.0,
             max: 1.0,
             higher_is_better: true,
+            ranked: true,
             needs_truth: true,
             needs_data: false,
             needs_constraints: false,

@@ -7,14 +7,16 @@ use crate::learning_curve::{mean_text, point_text};
 use crate::samples;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Side, paired_t};
+use mustlink_core::roles::MetricProperties;
 use mustlink_experiments::Experiment;
 use mustlink_experiments::statistics::{Summary, Unit};
 use mustlink_experiments::verdict::{CurveValues, Results, Sample};
 
-/// Whether more is better, per metric; unknown for other numbers.
+/// Whether more is better, per metric; absent where neither end is, and for other numbers.
 pub(crate) fn directions(experiment: &Experiment) -> impl Iterator<Item = Option<bool>> + '_ {
     let metrics = experiment.scoring.metrics.iter();
-    metrics.map(|m| Some(m.properties().higher_is_better)).chain(std::iter::repeat(None))
+    let better = |facts: MetricProperties| facts.ranked.then_some(facts.higher_is_better);
+    metrics.map(move |m| better(m.properties())).chain(std::iter::repeat(None))
 }
 
 /// The values that a metric can have; other numbers can have any.
@@ -72,7 +74,7 @@ impl Column {
         }
     }
 
-    /// One value per unit of one curve.
+    /// One value per cell of one curve.
     pub fn sample(&self, curve: &CurveValues) -> Sample {
         match self.pick {
             Pick::Area => samples::areas(curve),
@@ -90,7 +92,7 @@ impl Column {
     }
 
     /// The method of the best mean on a data set, where the difference to the next is significant at 5 %:
-    /// paired t tests against all others, Holm's adjustment over them. A method whose cells failed, are
+    /// paired t tests over cells against all others, Holm's adjustment over them. A method whose cells failed, are
     /// undefined or not all there does not take part.
     pub fn best(&self, made: &Made<'_>, dataset: &str) -> Option<String> {
         let sign = if self.higher? { 1.0 } else { -1.0 };
@@ -109,7 +111,7 @@ impl Column {
             .collect();
         rivals.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (best, others) = rivals.split_first()?;
-        // 0 in every unit, as of one cluster for all, is no score to be praised: others are below it by chance.
+        // 0 in every cell, as of one cluster for all, is no score to be praised: others are below it by chance.
         if best.2.values().all(|v| *v == 0.0) && self.higher == Some(true) {
             return None;
         }
@@ -117,7 +119,9 @@ impl Column {
             .iter()
             .map(|o| {
                 let differences = samples::differences(&best.2, &o.2);
-                paired_t(&differences, Side::Two, made.correction).map_or(1.0, |t| t.p)
+                let test = paired_t(&differences, Side::Two, made.correction);
+                // Without any spread, as of methods that draw nothing, repeats show nothing.
+                test.filter(|t| !t.degenerate).map_or(1.0, |t| t.p)
             })
             .collect();
         // The next is the first of the others.
@@ -195,9 +199,13 @@ pub(crate) fn legend<'a>(
     let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
     for (column, metric) in metrics {
         let mine = curves.clone().filter(|c| c.metric == *column);
-        if mine.flat_map(|c| &c.points).all(|p| p.undefined == 0) {
+        let points: Vec<&PointSummary> =
+            mine.flat_map(|c| &c.points).filter(|p| p.undefined > 0).collect();
+        if points.is_empty() {
             continue;
         }
+        // What a metric needs is there for all cells of a point, or for none.
+        let lacks = points.iter().all(|p| p.scored == 0);
         let facts = metric.properties();
         let why = [
             (facts.needs_truth, "classes"),
@@ -206,7 +214,7 @@ pub(crate) fn legend<'a>(
             (facts.needs_constraints, "constraints"),
             (facts.needs_ensemble, "an ensemble"),
         ];
-        let needs = why.iter().find(|(needs, _)| *needs);
+        let needs = why.iter().find(|(needs, _)| lacks && *needs);
         let needs = needs
             .map_or("has no value for some of these clusterings".into(), |(_, what)| {
                 format!("has no value without {what}")

@@ -94,7 +94,7 @@ pub(crate) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
                 for cell in cells {
                     let mut curve = Vec::new();
                     for (row, at) in cell.rows.iter().zip(&mut points) {
-                        if row.saturated == Some(true) {
+                        if row.saturated == Some(true) && row.status == RowStatus::Ok {
                             at.ended.extend(row.queries.map(|q| q as f64));
                         }
                         at.p.extend(row.p_requested.map(|p| p as f64));

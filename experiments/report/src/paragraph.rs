@@ -73,10 +73,11 @@ fn split(split: &Split) -> String {
             format!("No objects were held back{}.", times(*repeats))
         }
         Split::Holdout { test_fraction, repeats, stratified } => format!(
-            "In each of {} a{} test set of {:.0} % of the objects was drawn at random. {from_training}",
+            "In each of {} a{} test set of {} % of the objects was drawn at random. {from_training}",
             count(*repeats, "repeat"),
             if *stratified { " stratified" } else { "" },
-            100.0 * test_fraction
+            // Without what binary fractions add.
+            (1e6 * 100.0 * test_fraction).round() / 1e6
         ),
         Split::Kfold { folds, repeats, stratified } => format!(
             "Methods were evaluated by {}{folds}-fold cross-validation{}. {from_training}",
@@ -169,12 +170,12 @@ pub(crate) fn paragraph(
                 _ => Some(format!("by the oracle {}", plugin(&c["oracle"])?)),
             })
             .collect();
-        let points = match &experiment.points {
-            Points::FromRun(_) => "as many answered questions as one of them asked".to_string(),
-            Points::Range(r) => {
-                format!("{}, {}, …, {} answered questions", r.from, r.from + r.step, r.to)
+        let points = match (&experiment.points, experiment.points.numbers()) {
+            (_, Err(_)) => "as many answered questions as one of them asked".to_string(),
+            (Points::Range(_), Ok(p)) if p.len() > 4 => {
+                format!("{}, {}, …, {} answered questions", p[0], p[1], p[p.len() - 1])
             }
-            Points::List(points) => {
+            (_, Ok(points)) => {
                 let texts: Vec<String> = points.iter().map(usize::to_string).collect();
                 format!("{} answered questions", list(&texts))
             }
@@ -192,8 +193,12 @@ pub(crate) fn paragraph(
         .map(|(column, metric)| {
             let config = serde_json::to_value(metric).unwrap_or_default();
             let named = plugin(&config).unwrap_or_else(|| column.clone());
-            let better = if metric.properties().higher_is_better { "more" } else { "less" };
-            format!("{named} ({better} is better)")
+            let facts = metric.properties();
+            match (facts.ranked, facts.higher_is_better) {
+                (false, _) => named,
+                (true, true) => format!("{named} (more is better)"),
+                (true, false) => format!("{named} (less is better)"),
+            }
         })
         .collect();
     let scope = match (experiment.scoring.scope, experiment.split.has_test()) {

@@ -66,14 +66,13 @@ pub fn report(dir: &Path) -> Result<Report> {
     let Finished { experiment, planned, cells, data, unchecked } = finished;
     let curves = curves::summarise(&experiment, &cells);
     let results = samples::results(&experiment, &cells);
-    let correction = samples::correction(&experiment, &results);
+    let correction = samples::correction(&results);
     let verdicts = verdicts::judge(&experiment, &results);
     if !verdicts.is_empty() {
         write("verdicts.csv", &verdicts::to_csv(&verdicts)?)?;
     }
-    let folds = samples::by_fold(&experiment, &cells);
-    let significance = significance::of(&experiment, &curves, folds.as_ref());
-    drop(folds);
+    let correlation = samples::correlation_of_folds(&experiment);
+    let significance = significance::of(&experiment, &curves, &results, correlation);
     let summary = curves::to_csv(&curves)?;
     let statistics =
         if significance.is_empty() { Vec::new() } else { statistics_file::to_csv(&significance)? };

@@ -3,7 +3,7 @@
 //! Methods are ranked on every data set by their mean score; the tests are those of Demšar (2006), García et
 //! al. (2010) and Benavoli et al. (2017). Data sets on which a method has no score are left out, and named.
 
-use crate::columns::find;
+use crate::columns::{directions, find};
 use crate::cross_validation::Folds;
 use crate::curves::CurveSummary;
 use crate::learning_curve::mean_text;
@@ -64,7 +64,7 @@ pub struct Significance {
     pub area: bool,
     /// The data sets that count.
     pub sets: Vec<String>,
-    /// Those left out because a method has no score there.
+    /// Those left out because a method has no score in some cell there.
     pub left_out: Vec<String>,
     /// Friedman's test.
     pub friedman: Friedman,
@@ -84,18 +84,19 @@ pub struct Significance {
     pub next: Vec<Vec<Option<Next>>>,
 }
 
-/// Every metric of which two methods have scores on two data sets.
-/// `folds` are the rows by fold and the correlation of two folds, where it was cross-validated.
+/// Every metric with a better end of which two methods have scores on two data sets. `correlation` is that of
+/// two folds, where it was cross-validated.
 pub(crate) fn of(
     experiment: &Experiment,
     curves: &[CurveSummary],
-    folds: Option<&(Results, f64)>,
+    results: &Results,
+    correlation: Option<f64>,
 ) -> Vec<Significance> {
-    let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
+    let metrics = experiment.columns().iter().zip(directions(experiment));
     metrics
-        .filter_map(|(column, metric)| {
-            let sign = if metric.properties().higher_is_better { 1.0 } else { -1.0 };
-            of_metric(experiment, curves, folds, column, sign)
+        .filter_map(|(column, higher)| {
+            let sign = if higher? { 1.0 } else { -1.0 };
+            of_metric(experiment, curves, correlation.map(|c| (results, c)), column, sign)
         })
         .collect()
 }
@@ -103,7 +104,7 @@ pub(crate) fn of(
 fn of_metric(
     experiment: &Experiment,
     curves: &[CurveSummary],
-    folds: Option<&(Results, f64)>,
+    folds: Option<(&Results, f64)>,
     metric: &str,
     sign: f64,
 ) -> Option<Significance> {
@@ -111,9 +112,14 @@ fn of_metric(
     let area = curves.iter().any(|c| c.metric == metric && c.area.is_some());
     let score = |set: &str, method: &str| -> Option<f64> {
         let curve = of(set, method)?;
+        // Means over other cells than those of the rivals are no pair.
         let whole = curve.points.iter().all(|p| p.failed == 0);
+        let defined = match area {
+            true => curve.points.iter().all(|p| p.undefined == 0),
+            false => curve.points.last()?.undefined == 0,
+        };
         let summary = if area { curve.area.as_ref() } else { curve.points.last()?.score.as_ref() };
-        summary.filter(|_| whole).map(|s| sign * s.mean)
+        summary.filter(|_| whole && defined).map(|s| sign * s.mean)
     };
     let methods: Vec<&str> = experiment.methods.iter().map(|m| m.id.as_str()).collect();
     let (mut sets, mut left_out, mut rows) = (Vec::new(), Vec::new(), Vec::new());
@@ -140,7 +146,7 @@ fn of_metric(
     let next = folds.map_or(Vec::new(), |(results, correlation)| {
         let ordered: Vec<&str> = order.iter().map(|&j| methods[j]).collect();
         let folds = Folds::of(results, metric, area, &ordered, &sets);
-        folds.compared(place, (sign, ROPE), *correlation, experiment.head.seed)
+        folds.compared(place, (sign, ROPE), correlation, experiment.head.seed)
     });
     let compare = |(at, &j): (usize, &usize)| {
         let differences: Vec<f64> = rows.iter().map(|row| row[j] - row[best]).collect();
@@ -455,7 +461,8 @@ pub(crate) mod tests {
                 });
             }
         }
-        of(&experiment, &curves, None).remove(0)
+        let results = crate::samples::results(&experiment, &[]);
+        of(&experiment, &curves, &results, None).remove(0)
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) struct Benefit {
     pub twin: String,
     /// Mean of method less twin, above 0 where supervision helped, whatever the direction of the metric.
     pub mean: f64,
-    /// Pairs of units, and p of the paired t test after Holm's adjustment over all pairs of the metric.
+    /// Pairs of cells, and p of the paired t test after Holm's adjustment over all pairs of the metric.
     pub pairs: usize,
     pub p: Option<f64>,
     pub informativeness: Option<f64>,
@@ -98,6 +98,9 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
         if facts.needs_constraints || facts.needs_unconstrained || facts.needs_ensemble {
             continue;
         }
+        if !facts.ranked {
+            continue;
+        }
         let sign = if facts.higher_is_better { 1.0 } else { -1.0 };
         let mut mine = Vec::new();
         for dataset in &experiment.datasets {
@@ -134,7 +137,9 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
                     twin,
                     mean: differences.iter().sum::<f64>() / differences.len() as f64,
                     pairs: differences.len(),
-                    p: paired_t(&differences, Side::Two, correction).map(|t| t.p),
+                    p: paired_t(&differences, Side::Two, correction)
+                        .filter(|t| !t.degenerate)
+                        .map(|t| t.p),
                     informativeness: of_set(informativeness),
                     coherence: of_set(coherence),
                 });

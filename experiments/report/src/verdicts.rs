@@ -121,8 +121,10 @@ fn verdict(criterion: &Criterion, experiment: &Experiment, results: &Results) ->
                 m if m > 0 && criterion.all_sets => {
                     Err(EvalError::NoData(format!("{m} of {} data sets are not here", named.len())))
                 }
-                _ => formula.judge(&some, None).map(|j| (j.holds, j.numbers.join("; "))),
+                _ if criterion.all_sets => formula.judge_all(&some),
+                _ => formula.judge(&some, None),
             };
+            let judged = judged.map(|j| (j.holds, j.numbers.join("; ")));
             vec![finding("", judged, shows(criterion, &some, None))]
         }
         Ok(formula) => named

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use mustlink_core::registry::suggestion;
 
+use crate::statistics::Unit;
+
 use super::evaluate::{EvalError, Results, Scope, SetResults, Value};
 use super::parse::{ANY, Expression, FACTS, FUNCTIONS, Formula};
 
@@ -25,9 +27,9 @@ impl Formula {
         // A try on invented results finds values of the wrong kind.
         let invented = invented(names);
         let scope = if self.is_about_sets() {
-            Scope { results: &invented, set: None }
+            Scope { results: &invented, set: None, whole: false }
         } else {
-            Scope { results: &invented, set: Some(0) }
+            Scope { results: &invented, set: Some(0), whole: false }
         };
         match (scope.value(&self.root, &mut Vec::new()), condition) {
             (Ok(Value::Truth(_)), true) | (Ok(Value::Number(_) | Value::Sample(_)), false) => {
@@ -113,5 +115,5 @@ fn invented(names: &Names) -> Results {
         curves: curves.clone(),
     };
     let sets = names.datasets.iter().enumerate().map(set).collect();
-    Results { sets, level: 0.95, held_back: Some(0.25) }
+    Results { sets, level: 0.95, unit: Unit::Fold, held_back: Some(0.25) }
 }

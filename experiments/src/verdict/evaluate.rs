@@ -10,9 +10,9 @@ use super::parse::{Expression, Formula, Operator};
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::signed_rank;
 use crate::statistics::several::aligned;
-use crate::statistics::{Summary, log_log_slope, mean_height, one_sided_confidence};
+use crate::statistics::{Summary, Unit, log_log_slope, mean_height, one_sided_confidence};
 
-/// One value per cell (or repeat), by (repeat, fold).
+/// One value per cell, by (repeat, fold).
 pub type Sample = BTreeMap<(usize, usize), f64>;
 /// Curve points in order.
 pub type CurveValues = Vec<(f64, Sample)>;
@@ -39,8 +39,29 @@ pub struct Results {
     pub sets: Vec<SetResults>,
     /// Confidence of intervals.
     pub level: f64,
+    /// What counts as one observation of a mean and its interval.
+    pub unit: Unit,
     /// Test objects per training object; absent when nothing is held back.
     pub held_back: Option<f64>,
+}
+
+impl Results {
+    /// The observations of a sample: the cells themselves, or the means over the folds of each repeat.
+    fn units(&self, sample: &Sample) -> Vec<f64> {
+        if self.unit == Unit::Fold {
+            return sample.values().copied().collect();
+        }
+        let mut by_repeat: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for (&(repeat, _), &value) in sample {
+            by_repeat.entry(repeat).or_default().push(value);
+        }
+        by_repeat.values().map(|v| v.iter().sum::<f64>() / v.len() as f64).collect()
+    }
+
+    fn summary(&self, sample: &Sample) -> Result<Summary, EvalError> {
+        Summary::of(&self.units(sample), self.level)
+            .map_or_else(|| no_data("no cell has a value"), Ok)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -94,8 +115,17 @@ pub struct Judged {
 impl Formula {
     /// Whether the condition holds, on one data set or (without) on all.
     pub fn judge(&self, results: &Results, set: Option<usize>) -> Result<Judged, EvalError> {
+        self.judged(Scope { results, set, whole: false })
+    }
+
+    /// Whether the condition holds on all data sets, each of which must have a value.
+    pub fn judge_all(&self, results: &Results) -> Result<Judged, EvalError> {
+        self.judged(Scope { results, set: None, whole: true })
+    }
+
+    fn judged(&self, scope: Scope<'_>) -> Result<Judged, EvalError> {
         let mut numbers = Vec::new();
-        match (Scope { results, set }).value(&self.root, &mut numbers)? {
+        match scope.value(&self.root, &mut numbers)? {
             Value::Truth(holds) => Ok(Judged { holds, numbers }),
             other => wrong("a claim", "true or false", &other),
         }
@@ -107,10 +137,10 @@ impl Formula {
         results: &Results,
         set: Option<usize>,
     ) -> Result<(f64, Option<(f64, f64)>), EvalError> {
-        match (Scope { results, set }).value(&self.root, &mut Vec::new())? {
+        match (Scope { results, set, whole: false }).value(&self.root, &mut Vec::new())? {
             Value::Number(x) => Ok((x, None)),
             Value::Sample(s) => {
-                let summary = summary(&s, results.level)?;
+                let summary = results.summary(&s)?;
                 Ok((summary.mean, summary.half_width.map(|_| summary.interval())))
             }
             other => wrong("a printed number", "a number", &other),
@@ -128,11 +158,6 @@ pub fn shown(x: f64) -> String {
     }
 }
 
-fn summary(sample: &Sample, level: f64) -> Result<Summary, EvalError> {
-    let values: Vec<f64> = sample.values().copied().collect();
-    Summary::of(&values, level).map_or_else(|| no_data("no cell has a value"), Ok)
-}
-
 fn paired(a: &Sample, b: &Sample, with: impl Fn(f64, f64) -> f64) -> Sample {
     a.iter().filter_map(|(key, x)| Some((*key, with(*x, *b.get(key)?)))).collect()
 }
@@ -142,16 +167,13 @@ fn slope(points: &[(f64, f64)]) -> Valued {
         .map_or_else(|| no_data("a slope needs two points above 0"), |s| Ok(Value::Number(s)))
 }
 
-fn confidence(sample: &Sample, correction: f64) -> f64 {
-    let values: Vec<f64> = sample.values().copied().collect();
-    one_sided_confidence(&values, correction)
-}
-
 /// Where a formula is evaluated: on one data set, or (without) on all together.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub results: &'a Results,
     pub set: Option<usize>,
+    /// Whether a data set without a value is missing, not passed over.
+    pub whole: bool,
 }
 
 impl Scope<'_> {
@@ -236,7 +258,7 @@ impl Scope<'_> {
     fn plain(&self, name: &str, value: Value) -> Result<f64, EvalError> {
         match value {
             Value::Number(x) => Ok(x),
-            Value::Sample(s) => Ok(summary(&s, self.results.level)?.mean),
+            Value::Sample(s) => Ok(self.results.summary(&s)?.mean),
             other => wrong(name, "numbers", &other),
         }
     }
@@ -256,7 +278,7 @@ impl Scope<'_> {
             Value::Curve(curve) => curve
                 .iter()
                 .filter(|(_, sample)| !sample.is_empty())
-                .map(|(p, sample)| Ok((*p, summary(sample, self.results.level)?.mean)))
+                .map(|(p, sample)| Ok((*p, self.results.summary(sample)?.mean)))
                 .collect(),
             other => wrong(name, "a curve", &other),
         }
@@ -352,7 +374,7 @@ impl Scope<'_> {
                 other => return wrong(name, "a number or a curve", &other),
             }),
             ("median" | "sd" | "low" | "high", Value::Sample(sample)) => {
-                let s = summary(&sample, self.results.level)?;
+                let s = self.results.summary(&sample)?;
                 let found = match name {
                     "median" => Some(s.median),
                     "sd" => s.sd,
@@ -362,14 +384,18 @@ impl Scope<'_> {
                 found.map_or_else(|| no_data("one cell has no spread"), |x| Ok(Value::Number(x)))
             }
             ("confidence" | "confidence_resampled", value) => {
-                let correction = match name {
-                    "confidence" => 0.0,
-                    _ => self.results.held_back.unwrap_or(0.0),
+                // The correction is one for cells that share training objects.
+                let of = |s: &Sample| match name {
+                    "confidence" => one_sided_confidence(&self.results.units(s), 0.0),
+                    _ => {
+                        let cells: Vec<f64> = s.values().copied().collect();
+                        one_sided_confidence(&cells, self.results.held_back.unwrap_or(0.0))
+                    }
                 };
                 match value {
-                    Value::Sample(s) => Ok(Value::Number(confidence(&s, correction))),
+                    Value::Sample(s) => Ok(Value::Number(of(&s))),
                     Value::Curve(curve) => {
-                        let levels = curve.iter().map(|(_, s)| confidence(s, correction));
+                        let levels = curve.iter().map(|(_, s)| of(s));
                         Ok(Value::Number(levels.fold(0.0, f64::max)))
                     }
                     other => wrong(name, "a curve or a value per cell", &other),
@@ -395,6 +421,9 @@ impl Scope<'_> {
             let mut inside = Vec::new();
             let value = Scope { set: Some(at), ..*self }.value(inner, &mut inside);
             match (name, value) {
+                (_, Err(EvalError::NoData(what))) if self.whole => {
+                    return no_data(format!("{}: {what}", set.id));
+                }
                 (_, Err(EvalError::NoData(_))) => continue,
                 (_, Err(e)) => return Err(e),
                 ("count_sets", Ok(Value::Truth(t))) => truths += usize::from(t),
@@ -441,6 +470,9 @@ impl Scope<'_> {
             let of = |a| scope.value(a, &mut Vec::new()).and_then(|v| scope.plain(name, v));
             match arguments.iter().map(of).collect::<Result<Vec<f64>, EvalError>>() {
                 Ok(row) => rows.push(row),
+                Err(EvalError::NoData(what)) if self.whole => {
+                    return no_data(format!("{}: {what}", self.results.sets[at].id));
+                }
                 Err(EvalError::NoData(_)) => {}
                 Err(e) => return Err(e),
             }

@@ -211,6 +211,7 @@ def _function(plugin: Plugin) -> str:
     truth = "labels_true" if facts["needs_truth"] else "None"
     call = ", ".join([f'"{plugin.tag}"', f"{{{given}}}", "labels_pred", truth, *handed])
     better = "Larger is better" if facts["higher_is_better"] else "Smaller is better"
+    better = better if facts["ranked"] else "Neither end is better"
     span = f"{facts['min']} to {facts['max']}".replace(".0", "").replace("infinity", "infinity")
     doc = textwrap.indent(_documentation(plugin), "    ", lambda line: bool(line.strip()))
     return (

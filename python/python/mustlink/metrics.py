@@ -159,11 +159,11 @@ def closure_gain(labels_pred: Any, constraints: Constraints) -> float:
     """Pairs that follow from the constraints, those stated included, per constraint stated.
 
     1: nothing follows. A cannot-link that must-links contradict counts as stated; nothing follows from
-    it. Looks at the constraints alone, never at the clusters. Undefined without
+    it. Looks at the constraints alone, never at the clusters. Neither end is better. Undefined without
     constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
     objects.
 
-    Larger is better; 1 to infinity. NaN where it is not defined.
+    Neither end is better; 1 to infinity. NaN where it is not defined.
     """
     return score("closure_gain", {}, labels_pred, None, constraints=constraints)
 
@@ -306,25 +306,25 @@ def homogeneity(labels_true: Any, labels_pred: Any) -> float:
 
 
 def impute_count_cannot(labels_pred: Any, partitions: Any, *, co_presence: bool = False, kappa_cannot: float = 0.0, kappa_must: float = 0.98) -> float:
-    """Number of cannot-links that the ensemble imputes.
+    """Number of cannot-links that the ensemble imputes; neither end is better.
 
     **References**
 
     Equations 2 and 6 and Table 1 of [Greene2007].
 
-    Larger is better; 0 to infinity. NaN where it is not defined.
+    Neither end is better; 0 to infinity. NaN where it is not defined.
     """
     return score("impute_count_cannot", {"co_presence": co_presence, "kappa_cannot": kappa_cannot, "kappa_must": kappa_must}, labels_pred, None, partitions=partitions)
 
 
 def impute_count_must(labels_pred: Any, partitions: Any, *, co_presence: bool = False, kappa_cannot: float = 0.0, kappa_must: float = 0.98) -> float:
-    """Number of must-links that the ensemble imputes.
+    """Number of must-links that the ensemble imputes; neither end is better.
 
     **References**
 
     Equations 2 and 6 and Table 1 of [Greene2007].
 
-    Larger is better; 0 to infinity. NaN where it is not defined.
+    Neither end is better; 0 to infinity. NaN where it is not defined.
     """
     return score("impute_count_must", {"co_presence": co_presence, "kappa_cannot": kappa_cannot, "kappa_must": kappa_must}, labels_pred, None, partitions=partitions)
 
@@ -412,9 +412,9 @@ def jaccard_pairs(labels_true: Any, labels_pred: Any) -> float:
 def k_error(labels_true: Any, labels_pred: Any) -> float:
     """Number of clusters minus number of classes, among the objects of known class.
 
-    0 is best; negative when classes are merged.
+    0 is best; negative when classes are merged. Methods are not ranked by it: neither end is better.
 
-    Smaller is better; -infinity to infinity. NaN where it is not defined.
+    Neither end is better; -infinity to infinity. NaN where it is not defined.
     """
     return score("k_error", {}, labels_pred, labels_true)
 
@@ -424,7 +424,7 @@ def k_found(labels_pred: Any) -> float:
 
     No classes are needed or looked at. Neither end is better.
 
-    Smaller is better; 0 to infinity. NaN where it is not defined.
+    Neither end is better; 0 to infinity. NaN where it is not defined.
     """
     return score("k_found", {}, labels_pred, None)
 
@@ -481,7 +481,7 @@ def must_share(labels_pred: Any, constraints: Constraints) -> float:
     constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
     objects.
 
-    Larger is better; 0 to 1. NaN where it is not defined.
+    Neither end is better; 0 to 1. NaN where it is not defined.
     """
     return score("must_share", {}, labels_pred, None, constraints=constraints)
 
