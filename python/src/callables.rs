@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::data::table;
 use crate::errors::raised;
+use crate::interrupt::detached;
 
 /// What a function says of itself.
 #[derive(Debug, Clone, Deserialize)]
@@ -146,7 +147,7 @@ pub(crate) fn check_laws(py: Python<'_>, role: &str, config: &str) -> PyResult<V
     let of = |e: Error| raised(py, &e);
     let config: Value = serde_json::from_str(config)
         .map_err(|e| of(Error::Usage(format!("is no configuration: {e}"))))?;
-    py.detach(|| match role {
+    detached(py, || match role {
         "base_clusterer" => verdicts::<dyn BaseClusterer>(&config),
         "query_selector" => verdicts::<dyn QuerySelector>(&config),
         "metric" => verdicts::<dyn Metric>(&config),

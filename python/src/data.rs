@@ -12,6 +12,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::interrupt::detached;
 use crate::lent::lent;
 
 /// A matrix as it comes: rows in double or single precision, compressed sparse rows (offsets, columns,
@@ -58,7 +59,7 @@ impl Matrix<'_> {
             Matrix::Double(rows) if kind == DataKind::Dense => match lent(rows) {
                 Some(values) => {
                     let shape = rows.as_array().dim();
-                    py.detach(|| Data::lent(values, shape))
+                    detached(py, || Data::lent(values, shape))
                 }
                 None => self.data(py, kind),
             },
@@ -76,7 +77,7 @@ impl Matrix<'_> {
         match self {
             Matrix::Double(rows) => {
                 let rows = rows.as_array();
-                py.detach(|| match rows.as_slice() {
+                detached(py, || match rows.as_slice() {
                     Some(all) => dense(shaped(rows.dim(), all.to_vec())),
                     None => dense(by_rows(rows, |v| v)),
                 })
@@ -88,17 +89,18 @@ impl Matrix<'_> {
                     return Err(Error::bad_param("words", words.len(), legal));
                 }
                 let list = |words: &Vec<String>| -> Words { words.as_slice().into() };
-                Data::table(rows, words.iter().map(|words| words.as_ref().map(list)).collect())
+                let words = words.iter().map(|words| words.as_ref().map(list)).collect();
+                detached(py, || Data::table(rows, words))
             }
             Matrix::Single(rows) => {
                 let rows = rows.as_array();
-                py.detach(|| dense(by_rows(rows, f64::from)))
+                detached(py, || dense(by_rows(rows, f64::from)))
             }
             Matrix::Sparse(offsets, columns, values, d) => {
                 let (offsets, columns, values) =
                     (offsets.as_array(), columns.as_array(), values.as_array());
                 let columns_of = *d;
-                py.detach(|| {
+                detached(py, || {
                     Data::csr(Csr {
                         indptr: offsets.iter().map(|&at| at as usize).collect(),
                         indices: columns.to_vec(),

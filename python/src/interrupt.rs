@@ -28,10 +28,28 @@ pub(crate) fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>> {
     if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
-    let made = ThreadPoolBuilder::new().num_threads(key.1).build();
-    let pool = Arc::new(made.map_err(|e| Error::Usage(format!("cannot start threads: {e}")))?);
+    let pool = Arc::new(own_pool(threads)?);
     pools.insert(key, pool.clone());
     Ok(pool)
+}
+
+/// A pool that nothing else waits for.
+pub(crate) fn own_pool(threads: Option<usize>) -> Result<ThreadPool> {
+    let made = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    made.map_err(|e| Error::Usage(format!("cannot start threads: {e}")))
+}
+
+/// Does short work without the interpreter's lock, in a pool of this process: the global one of rayon has no
+/// threads after a fork.
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    py.detach(|| match rayon::current_thread_index() {
+        // In the pool that called back.
+        Some(_) => work(),
+        None => match pool(None) {
+            Ok(pool) => pool.install(work),
+            Err(_) => work(),
+        },
+    })
 }
 
 /// Runs `work` in a pool of so many threads, one per core where nothing is said. A signal whose handler
@@ -42,7 +60,12 @@ pub(crate) fn interruptible<T: Send>(
     flag: &AtomicBool,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    let pool = pool(threads).map_err(|e| crate::errors::raised(py, &e))?;
+    // What a function of Python calls waits for no thread of the pool that waits for the function.
+    let pool = match rayon::current_thread_index() {
+        Some(_) => own_pool(threads).map(Arc::new),
+        None => pool(threads),
+    };
+    let pool = pool.map_err(|e| crate::errors::raised(py, &e))?;
     let (send, receive) = sync_channel(1);
     let receive = Mutex::new(receive);
     std::thread::scope(|scope| {

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::data::{Matrix, Pairs, constraints, kind};
 use crate::errors::raised;
+use crate::interrupt::detached;
 
 /// Where the loader looks for a metric.
 #[derive(Deserialize, mustlink::prelude::JsonSchema)]
@@ -88,7 +89,7 @@ pub(crate) fn score<'py>(
     };
     needed(&*metric, &input).map_err(of)?;
     let tag = metric.typetag_name();
-    py.detach(|| guarded(tag, || metric.score(&input))).map_err(of)
+    detached(py, || guarded(tag, || metric.score(&input))).map_err(of)
 }
 
 fn numbers(labels: &PyReadonlyArray1<'_, i64>) -> Vec<u32> {

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use crate::cluster::{Ended, Found, carry_out, known, request};
 use crate::data::{Matrix, Pairs, kind, table};
 use crate::errors::{raised, with_text};
-use crate::interrupt::interruptible;
+use crate::interrupt::{detached, interruptible};
 use crate::job::{Asking, Job, Request};
 use crate::oracle::{Callable, Raised, answered};
 
@@ -156,10 +156,11 @@ impl Session {
         let data = kind(request.kind.as_deref()).and_then(|kind| x.data(py, kind)).map_err(of)?;
         let known = known(data.n(), pairs.as_ref(), None, None).map_err(of)?;
         let flag: Arc<AtomicBool> = Arc::default();
-        let job = py.detach(|| Job::new(&request, data, known, &flag)).map_err(of)?;
+        let job = detached(py, || Job::new(&request, data, known, &flag)).map_err(of)?;
         let (questions, asked) = channel();
         let (answers, replies) = channel();
-        let pool = crate::interrupt::pool(request.threads).map_err(of)?;
+        // Its threads wait for answers: nothing else may wait for them.
+        let pool = crate::interrupt::own_pool(request.threads).map_err(of)?;
         let work = move || {
             let waiting: Asking = Box::new(Waiting { questions, answers: replies });
             let made = match clustering {

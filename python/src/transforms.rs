@@ -119,7 +119,15 @@ impl FittedSteps {
             }
             None => match made.as_array() {
                 Some(rows) => rows.to_pyarray(py).into_any(),
-                None => made.to_dense().into_pyarray(py).into_any(),
+                None => {
+                    let lists = (0..made.d()).map(|s| made.words(s).map(|words| words.to_vec()));
+                    let lists: Vec<Option<Vec<String>>> = lists.collect();
+                    let rows = made.to_dense().into_pyarray(py);
+                    match lists.iter().all(Option::is_none) {
+                        true => rows.into_any(),
+                        false => (rows, lists).into_pyobject(py)?.into_any(),
+                    }
+                }
             },
         })
     }

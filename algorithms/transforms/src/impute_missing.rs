@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mustlink_core::data::Words;
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 
@@ -62,7 +63,7 @@ impl Transform for ImputeMissing {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
         let x = data.to_dense();
-        let (mut fill, mut gaps) = (Vec::with_capacity(data.d()), 0);
+        let (mut fill, mut words, mut gaps) = (Vec::new(), Vec::new(), 0);
         for (s, column) in x.columns().into_iter().enumerate() {
             let present: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
             gaps += data.n() - present.len();
@@ -76,11 +77,12 @@ impl Transform for ImputeMissing {
                 (false, Some(_)) => most_frequent(&present),
                 (false, None) => self.value(present),
             });
+            words.push(data.words(s).map(|list| list[fill[s] as usize].clone()));
         }
         if gaps > 0 {
             ctx.warn(format!("{gaps} missing values of {} were filled in", data.n() * data.d()));
         }
-        Ok(Box::new(Filled { fill }))
+        Ok(Box::new(Filled { fill, words }))
     }
 
     fn properties(&self) -> TransformProperties {
@@ -101,23 +103,51 @@ impl Transform for ImputeMissing {
 
 #[derive(Serialize, Deserialize)]
 struct Filled {
-    /// Per column what a gap becomes.
+    /// Per column what a gap becomes: a number, or the place of a word in the list of the objects of the fit.
     fill: Vec<f64>,
+    /// The word itself: other objects have lists of their own.
+    words: Vec<Option<String>>,
+}
+
+impl Filled {
+    /// The words of a column, and what a gap in it becomes.
+    fn of_column(&self, s: usize, data: &Data, gaps_alone: bool) -> Result<(Option<Words>, f64)> {
+        let misfit = |what: &str| {
+            let message = format!("feature {s} holds {what}, and did not in the fit");
+            Err(Error::Plugin { tag: "impute_missing".into(), message })
+        };
+        let word = match (&self.words[s], data.words(s)) {
+            (None, None) => return Ok((None, self.fill[s])),
+            (None, Some(_)) => return misfit("words"),
+            (Some(_), None) if !gaps_alone => return misfit("numbers"),
+            (Some(word), _) => word,
+        };
+        let mut list: Vec<String> = data.words(s).map(|list| list.to_vec()).unwrap_or_default();
+        let place = list.iter().position(|w| w == word).unwrap_or(list.len());
+        if place == list.len() {
+            list.push(word.clone());
+        }
+        Ok((Some(list.into()), place as f64))
+    }
 }
 
 impl Fitted for Filled {
     fn apply(&self, data: &Data) -> Result<Data> {
-        if data.d() != self.fill.len() {
+        if [data.d(), self.words.len()] != [self.fill.len(); 2] {
             return Err(Error::Plugin {
                 tag: "impute_missing".into(),
                 message: format!("fitted to {} features, applied to {}", self.fill.len(), data.d()),
             });
         }
         let mut x: Array2<f64> = data.to_dense();
-        for (mut column, &fill) in x.columns_mut().into_iter().zip(&self.fill) {
+        let mut words = Vec::with_capacity(data.d());
+        for (s, mut column) in x.columns_mut().into_iter().enumerate() {
+            let gaps_alone = column.iter().all(|v| v.is_nan());
+            let (list, fill) = self.of_column(s, data, gaps_alone)?;
             column.mapv_inplace(|v| if v.is_nan() { fill } else { v });
+            words.push(list);
         }
-        Data::table(x, (0..data.d()).map(|s| data.words(s).cloned()).collect())
+        Data::table(x, words)
     }
 
     fn saved(&self) -> Option<Value> {
@@ -164,6 +194,37 @@ mod tests {
         assert_eq!(data.kind(), DataKind::Table);
         let x = data.to_dense();
         assert_eq!((x[[3, 0]], x[[1, 1]], x[[3, 1]]), (2.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn other_objects_have_words_of_their_own() {
+        let data = |x: Array2<f64>, words: &[&str]| {
+            let list: Vec<String> = words.iter().map(|w| w.to_string()).collect();
+            Data::table(x, vec![(!words.is_empty()).then(|| list.into())]).unwrap()
+        };
+        let fit = data(array![[1.0], [1.0], [0.0], [GAP]], &["a", "b"]);
+        let fitted = ImputeMissing { numbers: Fill::Mean };
+        let fitted = fitted.fit(&Problem::new(fit), &Context::new(1)).unwrap();
+        // The kept one, too.
+        let kept = ImputeMissing::default().restore(&fitted.saved().unwrap()).unwrap();
+        let read = |data: &Data, i: usize| match data.words(0) {
+            Some(words) => words[data.to_dense()[[i, 0]] as usize].clone(),
+            None => String::new(),
+        };
+        for fitted in [fitted, kept] {
+            for (x, words) in [
+                (array![[0.0], [GAP]], &["b", "c"][..]),
+                (array![[0.0], [GAP]], &["c"]),
+                (array![[GAP], [GAP]], &[]),
+            ] {
+                let made = fitted.apply(&data(x.clone(), words)).unwrap();
+                assert_eq!(read(&made, 1), "b", "{words:?}");
+                assert_eq!(read(&made, 0), *words.first().unwrap_or(&"b"));
+            }
+            let numbers = data(array![[3.0], [GAP]], &[]);
+            let message = fitted.apply(&numbers).unwrap_err().to_string();
+            assert!(message.contains("feature 0 holds numbers"), "{message}");
+        }
     }
 
     #[test]

@@ -109,6 +109,8 @@ impl Fitted for Encoded {
                         }
                     }
                 }
+                // Nothing but missing values: no word is there.
+                (Some(_), None) if x.column(s).iter().all(|v| v.is_nan()) => {}
                 _ => return misfit(format!("feature {s} holds words in one of both only")),
             }
         }

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _catalogue, _config, _data, _mustlink
 from .constraints import columns
-from .exceptions import MissingKError
+from .exceptions import DataError, MissingKError
 
 Array = np.ndarray[Any, Any]
 
@@ -119,6 +119,9 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
+        for name, given in [("sample_id", sample_id), ("y_true", more.get("y_true"))]:
+            if given is not None and len(given) != n:
+                raise DataError(f"{name}: must hold one value per row, {n}, got {len(given)}")
         pairs, self.n_constraints_dropped_ = columns(constraints, n, sample_id)
         request = {
             "method": self._method(),
@@ -133,7 +136,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         }
         try:
             found = _mustlink.cluster(
-                json.dumps(request), (x, sample_weight), pairs, _data.partial(y, n), **more
+                _config.text(request), (x, sample_weight), pairs, _data.partial(y, n), **more
             )
         except MissingKError as missing:
             text = str(missing).replace("give --k or the option k", "give n_clusters")

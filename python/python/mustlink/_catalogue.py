@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from . import _mustlink
+from .exceptions import ConfigError
 
 #: Parts of names that stand for several words and are written in capitals.
 ACRONYMS = frozenset(
@@ -91,7 +92,10 @@ def of_role(role: str) -> list[Plugin]:
 
 def find(tag: str) -> Plugin:
     """The plugin with this tag."""
-    return next(p for p in catalogue() if p.tag == tag)
+    for plugin in catalogue():
+        if plugin.tag == tag:
+            return plugin
+    raise ConfigError(f'no plugin {tag!r}; "mustlink list" names all')
 
 
 def annotation(option: Option) -> str:

@@ -79,11 +79,37 @@ def method(config: PluginLike) -> dict[str, Any]:
     return {"clusterer": table} if "type" in table else table
 
 
+def text(request: Mapping[str, Any]) -> str:
+    """A request as the core reads it.
+
+    Raises ConfigError for numbers that are none of those that the core takes, by their names.
+    """
+    for key, name in [("k", "n_clusters"), ("budget", "budget"), ("memory_limit", "memory_limit")]:
+        number = request.get(key)
+        whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+        if number is not None and not (whole and number >= 0):
+            raise ConfigError(f"{name}: must be a whole number >= 0, got {number!r}")
+    _finite(request, "")
+    return json.dumps(request, default=lambda value: value.item())
+
+
+def _finite(value: Any, path: str) -> None:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            _finite(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (list, tuple)):
+        for at, inner in enumerate(value):
+            _finite(inner, f"{path}[{at}]")
+    elif isinstance(value, (float, np.floating)) and not np.isfinite(value):
+        name = path.removeprefix("method.").removeprefix("clusterer.")
+        raise ConfigError(f"{name}: must be a finite number, got {value}")
+
+
 def seed(random_state: Any) -> int:
     """The seed of a run: a whole number as it is, anything else through NumPy."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        if random_state < 0:
-            raise ConfigError(f"random_state: must be >= 0, got {random_state}")
+        if not 0 <= random_state < 2**64:
+            raise ConfigError(f"random_state: must be >= 0 and below 2**64, got {random_state}")
         return int(random_state)
     from sklearn.utils import check_random_state
 

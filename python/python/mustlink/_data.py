@@ -69,9 +69,15 @@ def _absent(value: Any) -> bool:
 
 
 def joined(made: Any) -> Any:
-    """A matrix of the core as NumPy or SciPy have it."""
+    """A matrix of the core as NumPy or SciPy have it; a table with words is an array of objects."""
     if not isinstance(made, tuple):
         return made
+    if len(made) == 2:
+        cells = made[0].astype(object)
+        for at, words in enumerate(made[1]):
+            if words is not None:
+                cells[:, at] = [np.nan if v != v else words[int(v)] for v in made[0][:, at]]
+        return cells
     offsets, columns, values, d = made
     return sp.csr_matrix((values, columns.astype(np.int64), offsets), shape=(len(offsets) - 1, d))
 
@@ -84,6 +90,10 @@ def checked(
     from sklearn.utils.validation import validate_data
 
     table_too = "table" in accepts
+    if table_too and hasattr(X, "dtypes"):
+        # Frames of several kinds have none in common that scikit-learn finds.
+        plain = all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in X.dtypes)
+        X = X if plain else X.astype(object)
     rows = validate_data(
         estimator,
         X,
@@ -107,7 +117,12 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
     """Classes by number, -1 where unknown: -1, NaN, None and missing values of a frame are."""
     if y is None:
         return None
-    values = np.asarray(y)
+    if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in y):
+        # NumPy would make text of all, missing values too, where some are text.
+        values = np.empty(len(y), dtype=object)
+        values[:] = y
+    else:
+        values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.shape != (n,):
@@ -119,13 +134,17 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
         unknown = np.array([_missing(v) for v in values], dtype=bool)
     elif values.dtype.kind in "iu":
         unknown = values == -1
+    elif values.dtype.kind in "mM":
+        unknown = np.isnat(values)
     else:
         unknown = np.zeros(n, dtype=bool)
     out = np.full(n, -1, dtype=np.int64)
     known = values[~unknown]
     if known.dtype.kind == "O" and known.size:
-        kinds = {type(v) for v in known}
-        known = known.astype(str) if len(kinds) > 1 or str in kinds else np.array(known.tolist())
+        numbers = all(isinstance(v, (bool, int, float, np.number, np.bool_)) for v in known)
+        same = numbers or len({type(v) for v in known}) == 1
+        # Of several kinds each is its text, a whole number the same whatever holds it.
+        known = np.array(known.tolist() if same else [_text(v) for v in known])
     found, out[~unknown] = np.unique(known, return_inverse=True)
     if found.dtype.kind == "f" and len(found) > 2 and np.any(found != np.round(found)):
         first = found[found != np.round(found)][0]
@@ -138,6 +157,11 @@ def partial(y: Any, n: int) -> np.ndarray[Any, np.dtype[np.int64]] | None:
     but what scikit-learn hands every estimator to score by: then there are none."""
     known = classes(y, n)
     return known if known is not None and (known < 0).any() else None
+
+
+def _text(value: Any) -> str:
+    whole = isinstance(value, (float, np.floating)) and value == int(value)
+    return str(int(value) if whole else value)
 
 
 def _missing(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "threads": _config.threads(getattr(self, "n_jobs", None)),
         }
         classes = _data.partial(y, n) if reads else None
-        self._steps = _mustlink.fit_steps(json.dumps(request), x, pairs, classes)
+        self._steps = _mustlink.fit_steps(_config.text(request), x, pairs, classes)
         _data.warn(self._steps.warnings)
         return self
 

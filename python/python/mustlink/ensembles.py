@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -65,7 +64,7 @@ def consensus(
         "threads": _config.threads(n_jobs),
     }
     x = None if X is None else _data.matrix(X)
-    found = _mustlink.consensus(json.dumps(request), members, x, columns(constraints, n)[0])
+    found = _mustlink.consensus(_config.text(request), members, x, columns(constraints, n)[0])
     _data.warn(found.warnings)
     labels: Array = found.labels
     return labels
@@ -77,7 +76,7 @@ def _request(
     method: dict[str, Any] = {"generator": _config.plain(generator)}
     if transforms is not None:
         method["transforms"] = _config.plain(transforms)
-    return json.dumps(
+    return _config.text(
         {
             "method": method,
             "k": n_clusters,
@@ -170,7 +169,7 @@ def impute(
     }
     text = _request(generator, transforms, n_clusters, random_state, n_jobs)
     n = _data.rows(x)
-    pairs, _, warnings = _mustlink.impute(text, json.dumps(how), x, columns(constraints, n)[0])
+    pairs, _, warnings = _mustlink.impute(text, _config.text(how), x, columns(constraints, n)[0])
     _data.warn(warnings)
     return Constraints._of(pairs, n, None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -143,7 +142,7 @@ def run_experiment(
     }
     watcher = progress if callable(progress) else _bar if progress else None
     table, page, cells, finished, failed = _mustlink.run_experiment(
-        os.fspath(path), os.fspath(out), json.dumps(request), watcher
+        os.fspath(path), os.fspath(out), _config.text(request), watcher
     )
     return ExperimentResult(
         out, table, Path(page), cells, finished, tuple(FailedCell(*cell) for cell in failed)

@@ -244,7 +244,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             warnings.simplefilter("ignore", MustlinkWarning)
             for at, params in enumerate(tried):
                 for fold, (kept, held) in enumerate(splits):
-                    labels = _labels(_run(clone(self.estimator).set_params(**params), X, kept))
+                    labels = _labels(_run(_with(self.estimator, params), X, kept))
                     scores[at, fold] = constraint_score(held, labels)
         means = scores.mean(axis=1)
         self.n_splits_ = len(splits)
@@ -255,11 +255,11 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             "params": tried,
             "mean_test_score": means,
             "std_test_score": scores.std(axis=1),
-            "rank_test_score": np.argsort(np.argsort(-means, kind="stable"), kind="stable") + 1,
+            "rank_test_score": np.array([1 + int(np.sum(means > mean)) for mean in means]),
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(len(splits))},
         }
         if self.refit:
-            best = clone(self.estimator).set_params(**self.best_params_)
+            best = _with(self.estimator, self.best_params_)
             self.best_estimator_ = _run(best, X, constraints)
             self.labels_ = _labels(self.best_estimator_)
         return self
@@ -268,6 +268,11 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     def predict(self, X: Any) -> Any:
         """The clusters of other rows, by the best estimator."""
         return self.best_estimator_.predict(X)
+
+
+def _with(estimator: Any, params: dict[str, Any]) -> Any:
+    """A new estimator with these parameters, of which none is the caller's own object."""
+    return clone(estimator).set_params(**clone(params, safe=False))
 
 
 def _run(estimator: Any, X: Any, constraints: Constraints) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -106,7 +105,7 @@ def select(
         selector, clusterer, transforms, n_clusters, budget, ledger, random_state, n_jobs
     )
     found = _mustlink.select(
-        json.dumps(request),
+        _config.text(request),
         x,
         columns(constraints, n)[0],
         _data.classes(y_true, n, "y_true"),
@@ -172,9 +171,13 @@ class Session:
         )
         clusters = clusterer is not None or _clusters_itself(request["method"]["selector"])
         pairs = columns(constraints, self.n)[0]
-        self._session = _mustlink.Session(json.dumps(request), x, pairs, clusters)
+        self._session = _mustlink.Session(_config.text(request), x, pairs, clusters)
         self._clusters = clusters
+        self._given = constraints
+        self._told: list[tuple[int, int, int]] = []
         self._found: Any = None
+        self._failed: BaseException | None = None
+        self._open: Question | None = None
 
     def __iter__(self) -> Iterator[Question]:
         """The questions; each needs its answer before the next one comes."""
@@ -183,22 +186,33 @@ class Session:
 
     def question(self) -> Question | None:
         """The open question; the same until it is answered, None when there are no more."""
-        if self._found is not None:
+        if self._found is not None or self._failed is not None:
             return None
         asked = self._session.question()
         if asked is None:
             self.close()
             return None
-        return Question(*asked)
+        self._open = Question(*asked)
+        return self._open
 
     def tell(self, answer: Any) -> None:
         """Answer the open question: True (together), False (apart) or None (unknown)."""
-        self._session.tell(reply(answer))
+        said = reply(answer)
+        self._session.tell(said)
+        if self._open is not None:
+            self._told.append((self._open.i, self._open.j, said))
+        self._open = None
 
     def close(self) -> None:
         """End the questions; what was answered counts."""
+        if self._failed is not None:
+            raise self._failed
         if self._found is None:
-            self._found = self._session.finish()
+            try:
+                self._found = self._session.finish()
+            except BaseException as failed:
+                self._failed = failed
+                raise
             _data.warn(self._found.warnings)
 
     def __enter__(self) -> Session:
@@ -215,8 +229,16 @@ class Session:
 
     @property
     def constraints_(self) -> Constraints:
-        """What was given and answered. Ends the questions."""
-        self.close()
+        """What was given and answered. Ends the questions. Where that fails, as where no clusters hold all of it,
+        it is what was told."""
+        try:
+            self.close()
+        except BaseException:
+            if self._failed is None:
+                raise
+            pairs = [[(i, j) for i, j, said in self._told if said == kind] for kind in (1, -1)]
+            told = Constraints(must_link=pairs[0], cannot_link=pairs[1], n=self.n)
+            return told if self._given is None else self._given.union(told)
         return Constraints._of(self._found.constraints, self.n, None)
 
     @property

@@ -1,0 +1,153 @@
+"""What people hand over and how they call: each once hung, panicked or was read as something else."""
+
+import multiprocessing
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+
+import mustlink
+from mustlink import metrics
+from mustlink.exceptions import ConfigError, DataError, InfeasibleConstraintsError
+from mustlink.model_selection import ConstraintSearchCV
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+
+
+def _within(seconds, work):
+    """What ``work`` gives in a process of its own, which may hang."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply_async(work).get(timeout=seconds)
+
+
+def _beside_sessions():
+    sessions = [mustlink.Session(X, "random_pairs", n_clusters=2, budget=5, n_jobs=1) for _ in range(3)]
+    questions = [next(iter(session)) for session in sessions]
+    return len(questions), mustlink.KMeans(2, n_jobs=1, random_state=0).fit(X).labels_.tolist()
+
+
+def test_open_sessions_hold_no_thread_of_others():
+    alone = mustlink.KMeans(2, n_jobs=1, random_state=0).fit(X).labels_.tolist()
+    assert _within(60, _beside_sessions) == (3, alone)
+
+
+def _within_a_function():
+    @mustlink.clusterer("fits_within")
+    def fits_within(X, n_clusters, constraints, seed):
+        return mustlink.KMeans(n_clusters, n_jobs=1, random_state=seed).fit(X).labels_
+
+    return mustlink.Method("fits_within", 2, n_jobs=1, random_state=0).fit(X).labels_.tolist()
+
+
+def test_a_function_can_fit_with_the_threads_of_its_caller():
+    assert len(set(_within(60, _within_a_function))) == 2
+
+
+def _much():
+    rows = np.random.default_rng(1).normal(size=(20000, 8))
+    labels = mustlink.KMeans(2, n_init=1, random_state=0, n_jobs=1).fit(rows).labels_
+    return metrics.silhouette(rows[:400], labels[:400])
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    here = _much()
+    assert _within(120, _much) == here
+
+
+@pytest.mark.filterwarnings("ignore:.*missing values")
+def test_words_stay_words():
+    def frame(*values):
+        return pd.DataFrame({"a": list(values)})
+
+    seen = frame("a", "b", "c", "a", None, "a")
+    method = mustlink.Method({"transforms": ["impute_missing", "one_hot"], "clusterer": "kmeans"}, 3)
+    method.fit(seen)
+    a, b, c = method.predict(frame("a", "b", "c"))
+    assert len({a, b, c}) == 3
+    assert method.predict(frame("b", None)).tolist() == [b, a]
+    assert method.predict(frame(None, None)).tolist() == [a, a]
+    impute = mustlink.ImputeMissing().fit(seen)
+    assert impute.transform(frame("c", None)).ravel().tolist() == ["c", "a"]
+    encoded = make_pipeline(mustlink.ImputeMissing(), mustlink.OneHot()).fit_transform(seen)
+    assert encoded.shape == (6, 3)
+
+
+@pytest.mark.parametrize("unknown", [np.nan, None, -1, pd.NA])
+def test_unknown_classes_among_words(unknown):
+    known = mustlink.Constraints.from_labels(["a", unknown, "b", unknown])
+    assert (known.n_must_link, known.n_cannot_link) == (0, 1)
+    assert metrics.ari(["a", "a", unknown, unknown], [0, 0, 1, 2]) == 1.0
+
+
+def test_numbers_are_one_class_whatever_holds_them():
+    known = mustlink.Constraints.from_labels(np.array([1, 1.0, "x", None], dtype=object))
+    assert (known.n_must_link, known.n_cannot_link) == (1, 2)
+    times = pd.Series(pd.to_datetime(["2020-01-01", None, "2020-01-01"]))
+    assert mustlink.Constraints.from_labels(times).n_must_link == 1
+
+
+def test_what_is_too_short_is_named():
+    with pytest.raises(DataError, match="sample_id: must hold one value per row, 40, got 1"):
+        mustlink.PCKMeans(2).fit(X, sample_id=["a"])
+    method = mustlink.Method({"selector": "random_pairs", "clusterer": "pck_means"}, 2, budget=3)
+    with pytest.raises(DataError, match="y_true: must hold one value per row, 40, got 2"):
+        method.fit(X, y_true=[0, 1])
+
+
+@pytest.mark.parametrize(
+    "estimator, said",
+    [
+        (lambda: mustlink.KMeans("3"), "n_clusters: must be a whole number >= 0, got '3'"),
+        (lambda: mustlink.KMeans(3.0), "n_clusters: must be a whole number >= 0, got 3.0"),
+        (lambda: mustlink.KMeans(-1), "n_clusters: must be a whole number >= 0, got -1"),
+        (lambda: mustlink.PCKMeans(2, weight=np.nan), "weight: must be a finite number, got nan"),
+        (lambda: mustlink.KMeans(2, random_state=2**64), "random_state: must be >= 0 and below"),
+    ],
+)
+def test_numbers_that_are_none_are_named(estimator, said):
+    with pytest.raises(ConfigError, match=said.replace("*", r"\*")):
+        estimator().fit(X)
+
+
+def test_numbers_of_numpy_are_numbers():
+    partitions = [[0, 0, 1, 1], [0, 0, 0, 1]]
+    assert len(mustlink.consensus(partitions, n_clusters=np.int64(2))) == 4
+    found = mustlink.select(X, "random_pairs", oracle=lambda i, j: True, budget=np.int64(3))
+    assert found.n_must_link == 3
+
+
+@pytest.mark.filterwarnings("ignore:.*missing values")
+def test_frames_of_several_kinds():
+    frame = pd.DataFrame(
+        {
+            "c": pd.Categorical(["u", "v", "u"]),
+            "b": [True, False, True],
+            "i": pd.array([1, None, 3], dtype="Int64"),
+        }
+    )
+    assert mustlink.OneHot().fit_transform(frame[["c", "b"]]).shape == (3, 3)
+    made = mustlink.ImputeMissing().fit_transform(frame)
+    assert made[1].tolist() == ["v", 0.0, 2.0]
+
+
+def test_a_search_leaves_the_steps_of_its_grid_alone():
+    steps = [mustlink.ZScore(), mustlink.MinMax()]
+    pipe = make_pipeline(mustlink.ZScore(), mustlink.PCKMeans(2, random_state=0))
+    given = mustlink.Constraints.from_labels(np.arange(40) % 2)
+    search = ConstraintSearchCV(pipe, {pipe.steps[0][0]: steps}, cv=2)
+    search.fit(X, constraints=given)
+    assert search.best_estimator_[0] not in steps
+    assert not any(hasattr(step, "n_features_in_") for step in steps)
+
+
+def test_answers_outlive_what_they_make_impossible():
+    rows = np.arange(4.0)[:, None]
+    session = mustlink.Session(rows, "random_pairs", clusterer="cop_kmeans", n_clusters=2, budget=6)
+    with pytest.raises(InfeasibleConstraintsError):
+        for _ in session:
+            session.tell(False)
+    assert session.constraints_.n_cannot_link == 6
+    assert session.question() is None
+    with pytest.raises(InfeasibleConstraintsError):
+        session.close()
