@@ -154,6 +154,12 @@ fn assignments_from_the_command_line() {
         missing.to_string(),
         "--set clusterer: expected path=value, for example experiment.seed=7"
     );
+    let torn = document.set("clusterer={type=\"kmeans\" k=3}").unwrap_err();
+    assert_eq!(
+        torn.to_string(),
+        "--set clusterer={type=\"kmeans\" k=3}: not TOML: missing comma between key-value pairs, \
+         expected `,`"
+    );
     let deep = document.set("clusterer.type.x=1").unwrap_err();
     assert_eq!(
         deep.to_string(),

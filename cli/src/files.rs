@@ -53,6 +53,35 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
+    /// The same as it stands on a command line, a space before each option.
+    pub fn shown(&self) -> String {
+        let word = |text: &str| {
+            let plain = |c: char| c.is_alphanumeric() || "._-,/#".contains(c);
+            if text.chars().all(plain) { text.to_string() } else { format!("'{text}'") }
+        };
+        let one = |text: &Option<String>| text.clone();
+        let list = |all: &[String]| (!all.is_empty()).then(|| all.join(","));
+        let sep = self.sep.map(|c| if c == '\t' { "tab".into() } else { c.to_string() });
+        let options = [
+            ("--id", one(&self.id)),
+            ("--class", one(&self.class)),
+            ("--labels", one(&self.labels)),
+            ("--display", one(&self.display)),
+            ("--features", list(&self.features)),
+            ("--ignore", list(&self.ignore)),
+            ("--sep", sep),
+            ("--decimal", self.decimal.map(String::from)),
+            ("--na", list(&self.na)),
+        ];
+        let given = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
+        let mut shown: String =
+            given.map(|(option, v)| format!(" {option} {}", word(&v))).collect();
+        if self.no_header {
+            shown += " --no-header";
+        }
+        shown
+    }
+
     /// How to open a data set.
     pub fn open_options(&self, data_dir: &DataDir) -> OpenOptions {
         OpenOptions {
@@ -93,6 +122,11 @@ pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Resu
         let files = files.filter(|(_, file)| *file != "-");
         files.map(|(option, file)| (format!("{option} {file}"), PathBuf::from(file))).collect()
     };
+    let mut to_standard = outputs.iter().filter(|(_, file)| *file == Some("-"));
+    if let (Some((one, _)), Some((other, _))) = (to_standard.next(), to_standard.next()) {
+        let why = format!("{one} - and {other} -: one of them can go to standard output");
+        return Err(Failure::usage(why));
+    }
     let (outputs, inputs) = (given(outputs), given(inputs));
     for (at, (out, path)) in outputs.iter().enumerate() {
         let refused = |why: String| Err(Failure::usage(format!("{out}: {why}")));
@@ -113,6 +147,44 @@ pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Resu
                 "{} {e}",
                 out.split(' ').next().unwrap_or_default()
             )));
+        }
+    }
+    Ok(())
+}
+
+/// A folder by the option that names it, and the files that are written into it.
+pub(crate) struct Folder<'a> {
+    pub option: &'a str,
+    pub path: Option<&'a Path>,
+    pub files: &'a [&'a str],
+}
+
+/// Refuses folders in which an output would stand in the place of an input or of another output.
+pub(crate) fn check_folders(
+    folders: &[Folder<'_>],
+    outputs: &[Named<'_>],
+    inputs: &[Named<'_>],
+) -> Result<(), Failure> {
+    let known = |files: &[Named<'_>]| -> Vec<(String, PathBuf)> {
+        let files = files.iter().filter_map(|(option, file)| Some((*option, (*file)?)));
+        files.map(|(option, file)| (format!("{option} {file}"), PathBuf::from(file))).collect()
+    };
+    let (mut written, read) = (known(outputs), known(inputs));
+    for Folder { option, path, files } in folders {
+        let Some(folder) = path else { continue };
+        let named = format!("{option} {}", folder.display());
+        for path in files.iter().map(|file| folder.join(file)) {
+            let taken = |(_, other): &&(String, PathBuf)| same(&path, other);
+            if let Some((input, _)) = read.iter().find(taken) {
+                let why =
+                    format!("{named}: would overwrite what is read, {input}; name another folder");
+                return Err(Failure::usage(why));
+            }
+            if let Some((other, _)) = written.iter().find(taken) {
+                let why = format!("{named}: {} is {other}; name another folder", path.display());
+                return Err(Failure::usage(why));
+            }
+            written.push((named.clone(), path));
         }
     }
     Ok(())

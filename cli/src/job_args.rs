@@ -11,8 +11,8 @@ use crate::{complete, term};
 /// What `cluster` and `select` have in common.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct JobArgs {
-    /// Data set: a built-in name, a name in the data directory, a path (.csv, .mtx, also with .gz;
-    /// .npy), or - for a CSV on standard input
+    /// Data set: a built-in name, a name in the data directory, a path (.csv, .tsv, .txt, .mtx,
+    /// also with .gz; .npy), or - for a CSV on standard input
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     pub data: String,
     /// What clusters where nothing is named is one method, not a choice among many.

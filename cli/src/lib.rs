@@ -42,6 +42,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
 use mustlink::kept_children::Keep;
@@ -92,7 +93,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     };
     let line = match line {
         Ok(line) => line,
-        Err(e) => {
+        Err(mut e) => {
+            name_the_data(&mut e);
             // A reader that left early needs no help text.
             let _ = e.print();
             return u8::try_from(e.exit_code()).unwrap_or(2);
@@ -115,6 +117,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             term::tell(&format!("error: a defect of mustlink, please report it: {place}"));
             4
         }
+    }
+}
+
+/// Many programs take a file without an option: where one stands alone, the option is told.
+fn name_the_data(error: &mut clap::Error) {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
+    let named_by_option =
+        error.get(ContextKind::Usage).is_some_and(|usage| usage.to_string().contains("--data"));
+    if error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') && named_by_option {
+        let tip = format!("data are named by an option: --data {word}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
 

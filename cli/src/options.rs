@@ -41,6 +41,11 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
+    /// The same as it stands on a command line, a space before each option.
+    pub fn shown(&self) -> String {
+        self.data_dir.iter().map(|dir| format!(" --data-dir {}", dir.display())).collect()
+    }
+
     pub fn open_options(&self) -> OpenOptions {
         let mut options = OpenOptions::from_env();
         if !self.data_dir.is_empty() {

@@ -57,8 +57,13 @@ pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize
     Err(bad(place, format!("no column \"{name}\"{near}; columns: {columns}")))
 }
 
-/// Names that are there, different, and names rather than values.
-pub(crate) fn check_names(header: &[String], place: &str, settled: &[usize]) -> Result<()> {
+/// Names that are there, different, and names rather than values. `otherwise` is the way out of the last.
+pub(crate) fn check_names(
+    header: &[String],
+    place: &str,
+    settled: &[usize],
+    otherwise: &str,
+) -> Result<()> {
     let line = || format!("{place}, line 1");
     let number = |name: &String| name.parse::<f64>().is_ok();
     // 0, 1, 2 … are what programs call columns without names; other numbers are a row of data that
@@ -72,8 +77,7 @@ pub(crate) fn check_names(header: &[String], place: &str, settled: &[usize]) -> 
     });
     if let Some(at) = at {
         let message = format!(
-            "the first row must name the columns, and column {} is {}; a file without names is read by \
-                 --no-header",
+            "the first row must name the columns, and column {} is {}; {otherwise}",
             at + 1,
             header[at]
         );
@@ -151,7 +155,7 @@ impl Roles {
             .collect();
         let without_name: Vec<usize> =
             if everything { (0..header.len()).collect() } else { settled.clone() };
-        check_names(header, place, &without_name)?;
+        check_names(header, place, &without_name, "a file without names is read by --no-header")?;
         let free = (0..header.len()).filter(|c| !settled.contains(c));
         let (features, ignored) = if chosen.is_empty() {
             (free.collect(), ignored)

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use mustlink_core::constraints::{Group, Strength};
 use mustlink_core::registry::suggestion;
-use mustlink_core::{Constraint, Constraints, Kind, Result};
+use mustlink_core::{Constraint, Constraints, Error, Kind, Result};
 
 use crate::bytes::{self, bad};
 use crate::columns::column;
@@ -89,8 +89,8 @@ pub fn read_constraints(path: &str, dataset: &Dataset, by_id: bool) -> Result<Co
 
 fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
     let (header, place) = (&records.header, records.place.as_str());
-    let (i, j) = (column(header, "i", place)?, column(header, "j", place)?);
-    let kind = column(header, "type", place)?;
+    let needed = |name| column(header, name, place).map_err(with_what_is_expected);
+    let (i, j, kind) = (needed("i")?, needed("j")?, needed("type")?);
     let (weight, strength) = (records.by_name("weight"), records.by_name("strength"));
     let known = ["i", "j", "type", "weight", "strength"];
     if let Some(other) = header.iter().find(|c| !known.contains(&c.as_str())) {
@@ -141,6 +141,13 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraint
     }
     let listed = Constraints::new(dataset.n(), pairs)?;
     Ok(listed.with_groups(dataset.n(), groups.all)?.with_neighbourhoods(alone))
+}
+
+fn with_what_is_expected(error: Error) -> Error {
+    match error {
+        Error::Data { place, message } => bad(place, format!("{message}; expected {EXPECTED}")),
+        other => other,
+    }
 }
 
 fn weight_of(cell: Option<&str>, place: &str) -> Result<f64> {
@@ -306,7 +313,8 @@ mod tests {
         );
         assert_eq!(
             of("i,j,kind\n").unwrap_err().to_string(),
-            "c.csv: no column \"type\"; columns: i, j, kind"
+            "c.csv: no column \"type\"; columns: i, j, kind; expected the header i,j,type,weight and one \
+             row per pair"
         );
         assert_eq!(
             of("i,j,type,wieght\n").unwrap_err().to_string(),

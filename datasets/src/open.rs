@@ -35,9 +35,9 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 ///
 /// 1. `-` is a CSV on the standard input.
 /// 2. `builtin:NAME` is the set of that name built into the program.
-/// 3. What holds a `/`, a `\` or a `.` is a path: a `.csv`, a `.mtx` (with `labels.txt` and
-///    `terms.txt` beside it, where they exist), either of them with `.gz`, a `.npy` of numpy, or a
-///    folder with `matrix.mtx`.
+/// 3. What holds a `/`, a `\` or a `.` is a path: a `.csv`, a `.tsv`, a `.txt` with the like, a `.mtx`
+///    (with `labels.txt` and `terms.txt` beside it, where they exist), any of them with `.gz`, a `.npy`
+///    of numpy, or a folder with `matrix.mtx`.
 /// 4. A name in the manifest of a data directory, the first that has it.
 /// 5. A built-in name.
 ///
@@ -64,18 +64,27 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     built_in(name_or_path, options)?.ok_or_else(|| unknown(name_or_path, options))
 }
 
-/// Whether a CSV can be opened, as far as its header and its first megabytes tell; true of all else.
+/// Whether a CSV file can be opened, as far as its header and its first megabytes tell; true of all else.
 ///
 /// # Errors
 /// As [`open`].
 pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
-    let path = Path::new(name_or_path);
-    let name = path.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
-    if name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv") {
-        table::check(Input::open(path)?, options)
+    if name_or_path != "-" && is_table(name_or_path) {
+        table::check(Input::open(Path::new(name_or_path))?, options)
     } else {
         Ok(())
     }
+}
+
+/// Whether what is so called is read as a CSV, which has columns to choose from.
+pub fn is_table(name_or_path: &str) -> bool {
+    name_or_path == "-" || stem_of_table(name_or_path).is_some()
+}
+
+/// The name of a CSV, or of the like with tabs, without what says so.
+fn stem_of_table(file: &str) -> Option<&str> {
+    let plain = file.strip_suffix(".gz").unwrap_or(file);
+    [".csv", ".tsv", ".txt"].iter().find_map(|ending| plain.strip_suffix(ending))
 }
 
 /// Whether a name is that of a data set; true of paths.
@@ -139,10 +148,10 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
         return folder(path, &name, &|_, _| Ok(()));
     }
     let file = path.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
-    let plain = file.strip_suffix(".gz").unwrap_or(&file);
-    if let Some(stem) = plain.strip_suffix(".csv") {
+    if let Some(stem) = stem_of_table(&file) {
         return csv(path, stem, options);
     }
+    let plain = file.strip_suffix(".gz").unwrap_or(&file);
     if let Some(stem) = plain.strip_suffix(".mtx") {
         if let Some(column) = options.wants_columns() {
             return Err(no_columns(&shown(path), column));
@@ -160,6 +169,6 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
     }
     Err(bad(
         shown(path),
-        "unknown kind of file; accepted are .csv and .mtx, also with .gz; .npy; folders with matrix.mtx",
+        "unknown kind of file; accepted are .csv, .tsv, .txt and .mtx, also with .gz; .npy; folders with matrix.mtx",
     ))
 }

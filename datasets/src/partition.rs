@@ -147,6 +147,16 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
         None => the_label(records, &others)?,
     };
     records.not_empty()?;
+    let name = &header[label];
+    // Programs call a column without a name 0.
+    let is_value =
+        named.is_none() && name != "0" && records.rows.iter().any(|r| r.cells[label] == *name);
+    if is_value {
+        let message = format!(
+            "the first row must name the columns, and \"{name}\" is a label below; write label above it"
+        );
+        return Err(bad(format!("{place}, line 1"), message));
+    }
     let ids = if id < header.len() && id != label {
         Some(ids(records.column(id), place)?.to_vec())
     } else {

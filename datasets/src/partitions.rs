@@ -58,15 +58,17 @@ fn parse(
         Some(name) => Some(column(header, name, place)?),
         None => header.iter().position(|c| c.eq_ignore_ascii_case("id")),
     };
+    let id = id.filter(|c| id_column.is_some() || !ignored.contains(c));
     let class = match class_column {
         Some(name) => Some(column(header, name, place)?),
         None => header.iter().next_back().filter(|&last| last == "class").map(|_| header.len() - 1),
     };
+    let class = class.filter(|c| class_column.is_some() || !ignored.contains(c));
     if id.is_some() && id == class {
         return Err(bad(place, "one column cannot be both the class and the id"));
     }
     let settled: Vec<usize> = ignored.iter().copied().chain(id).chain(class).collect();
-    check_names(header, place, &settled)?;
+    check_names(header, place, &settled, "write a row of names above")?;
     records.not_empty()?;
     let cells = |c: usize| -> Vec<&str> { rows.iter().map(|r| r.cells[c].as_str()).collect() };
     let mut members = Vec::new();
@@ -145,6 +147,16 @@ mod tests {
         let bare = of("one\n3\n\n3\n").unwrap();
         assert_eq!((bare.objects.id(1), bare.objects.k()), ("1".into(), None));
         assert_eq!(bare.ensemble.members()[0].labels, [0, NONE, 0]);
+    }
+
+    #[test]
+    fn what_is_ignored_is_neither_id_nor_class() {
+        let text = "id,one,class\na,1,x\nb,1,y\nc,2,y\n";
+        let records = Records::read(Input::of(text.as_bytes(), "p.csv"), EXPECTED).unwrap();
+        let ignored = ["id", "class"].map(String::from);
+        let read = parse(&records, "p", None, None, &ignored).unwrap();
+        assert!(read.objects.ids.is_none() && read.objects.k().is_none());
+        assert_eq!(read.ensemble.len(), 1);
     }
 
     #[test]

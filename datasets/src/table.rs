@@ -220,8 +220,14 @@ pub(crate) fn read(
     roles.judge(&header, n, Some(&value), &place)?;
     let notes = roles.possible_classes(&header, n, &value);
     let incomplete = incomplete(&all.gaps, &all.words, n, &roles, &header, separator, &place);
-    let classes = roles.class.map(|c| classes_of(&all.classes, &header[c], &place)).transpose()?;
-    let known = roles.known.map(|c| classes_of(&all.known, &header[c], &place)).transpose()?;
+    // What the options call missing is no class either.
+    let own = |cell: &String| cells.missing.iter().any(|m| m == cell);
+    let classes_in = |all: &[String], c: usize| {
+        let all: Vec<&str> = all.iter().map(|cell| if own(cell) { "" } else { cell }).collect();
+        classes_of(&all, &header[c], &place)
+    };
+    let classes = roles.class.map(|c| classes_in(&all.classes, c)).transpose()?;
+    let known = roles.known.map(|c| classes_in(&all.known, c)).transpose()?;
     let named = |cell: &'_ String| -> bool { !cells.is_missing(cell) };
     let apart = all.apart.iter().map(|cell| Some(cell.as_str()).filter(|_| named(cell)));
     let apart: Vec<Group> = Group::of_column(apart);

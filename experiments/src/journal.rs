@@ -2,7 +2,8 @@
 //!
 //! Every finished cell is a file of its own under `cells/`, written aside, flushed to disk and then
 //! renamed: a file under a final name is whole, and its first line says whether it still is as it was
-//! written. Whether a cell is done depends on nothing else. A lock keeps two runs out of one directory; shards of one run may share it.
+//! written. Whether a cell is done depends on nothing else. A lock keeps two runs out of one directory; shards of
+//! one run may share it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -101,6 +102,20 @@ fn lock(path: &Path, sharing: Sharing) -> Result<File> {
     })
 }
 
+/// Refuses a folder in which no run was begun and which holds a file of the name of one that a run writes.
+fn refuse_what_is_no_run(dir: &Path) -> Result<()> {
+    let begun = [stored::FILE, "run.lock"].iter().any(|name| dir.join(name).exists());
+    let ours =
+        ["config.toml", DATA, PLAN, "results.csv", "summary.csv", "statistics.csv", "report.html"];
+    match ours.iter().find(|name| dir.join(name).exists()) {
+        Some(name) if !begun => Err(Error::Usage(format!(
+            "--out {}: holds {name}, which no run has written and this one would overwrite; name another folder",
+            dir.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a file is one that a task of an array had not finished.
 fn is_of_task(name: &str) -> bool {
     name.contains(TASK_PART)
@@ -110,6 +125,7 @@ impl Journal {
     /// Opens or starts the directory of an experiment: takes the lock, checks that it holds no
     /// other experiment, removes what was left half written.
     pub fn open(dir: &Path, experiment: &Experiment, who: Who) -> Result<Journal> {
+        refuse_what_is_no_run(dir)?;
         let cells = dir.join("cells");
         fs::create_dir_all(&cells).map_err(io(&cells))?;
         let sharing = if matches!(who, Who::Alone) { Sharing::Exclusive } else { Sharing::Shared };

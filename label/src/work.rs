@@ -165,6 +165,21 @@ fn import(
             known.add(r.subject, r.reference, kind, Some(r.id));
         }
     }
+    // An answer is taken back where it was given, not by another that says nothing.
+    let answered = |s: &Statement| {
+        let same = |r: &&Recorded| {
+            [(s.i, s.j), (s.j, s.i)].contains(&(r.subject, r.reference)) && is_own(&r.answer)
+        };
+        standing(&answers).filter(same).find_map(|r| r.answer.reply.kind())
+    };
+    let unsure = |s: &Statement| s.reply.kind().is_none().then(|| answered(s)).flatten();
+    if let Some((place, kind)) = imported.iter().find_map(|(at, s)| Some((at, unsure(s)?))) {
+        let message = format!(
+            "unsure of a pair that was answered ({}); take that answer back first: \"mustlink label\", undo",
+            kind.name()
+        );
+        return Err(Error::Data { place: place.clone(), message });
+    }
     let said: Vec<Statement> = imported.iter().map(|(_, statement)| *statement).collect();
     let new = sorting::fresh(&mut known, &said)
         .map_err(|(at, chain)| clash(&imported[at].0, &chain, name))?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use biblatex::Bibliography;
 use mustlink::Error;
 use mustlink::config;
+use mustlink::registry::{Catalogue, suggestion};
 use mustlink_experiments::Experiment;
 use mustlink_report::citation::{REFERENCES, Used, entry, own_entry};
 use serde_json::Value;
@@ -14,11 +15,13 @@ use crate::file_kind::{self, File};
 use crate::method_file::MethodFile;
 use crate::term;
 
-/// Print BibTeX and one sentence for exactly the methods of results, experiments or method files
+/// Print BibTeX and one sentence for exactly the methods of results, experiments, method files or plugins
 #[derive(Debug, clap::Args)]
-#[command(before_help = "Example: mustlink cite mustlink-results/quickstart > methods.bib")]
+#[command(before_help = "Examples:
+  mustlink cite mustlink-results/quickstart > methods.bib
+  mustlink cite pck_means explore_consolidate")]
 pub(crate) struct Args {
-    /// Results directories, experiment files, method files
+    /// Results directories, experiment files, method files, names of plugins
     #[arg(required = true, num_args = 1..)]
     what: Vec<PathBuf>,
     /// BibTeX file with the papers of plugins of your own (may be repeated)
@@ -64,6 +67,17 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
     };
     if path.is_dir() {
         return Ok(of(&Experiment::from_directory(path)?));
+    }
+    let name = path.to_string_lossy();
+    if !path.exists() && !name.contains(['/', '.']) {
+        let catalogue = Catalogue::get()?;
+        return match catalogue.find(&name) {
+            Some(plugin) => Ok(vec![config::resolve_plugin(&plugin.default_config())?]),
+            None => {
+                let near = suggestion(&name, catalogue.all().iter().map(|d| d.tag));
+                Err(data(path, &format!("no file and no plugin is called so{near}")))
+            }
+        };
     }
     Ok(match file_kind::read(path, &[])? {
         File::Experiment(experiment) => of(&experiment),

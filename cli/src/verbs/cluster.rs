@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::candidates;
 use crate::failure::Failure;
-use crate::files::check_outputs;
+use crate::files::{Folder, check_folders, check_outputs};
 use crate::job::{Job, JobArgs};
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
@@ -186,6 +186,18 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         ("--save-model", args.save_model.as_deref()),
     ];
     check_outputs(&outputs, &args.job.inputs())?;
+    let folder = |option, path, files| Folder { option, path, files };
+    let drawn = ["projection.csv", "projection.svg", "candidates.csv", "candidates.svg"];
+    let folders = [
+        folder("--plot", args.plot.as_deref(), &drawn[..]),
+        folder("--profile", args.profile.as_deref(), &["clusters.csv", "features.csv"]),
+        folder(
+            "--out-candidates",
+            args.out_candidates.as_deref(),
+            &["candidates.csv", "labels.csv", "method.toml"],
+        ),
+    ];
+    check_folders(&folders, &outputs, &args.job.inputs())?;
     // A choice among methods that see the data differently has no weights and no rule for new objects.
     let one_method = args.weights.is_some() || args.save_model.is_some();
     let job = Job::open(&JobArgs { one_method, ..args.job.clone() }, false)?;

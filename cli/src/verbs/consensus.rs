@@ -149,6 +149,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     };
     objects.data = data;
     let named = |e: &Error| Failure::named(e, &|i| objects.id(i));
+    if args.constraints.is_some() && args.id.is_none() && objects.ids.is_some() {
+        note(args, "constraints are read by row number; --id id reads them by id");
+    }
     let constraints = match &args.constraints {
         Some(path) => mustlink_datasets::read_constraints(path, &objects, args.id.is_some())
             .map_err(|e| named(&e))?,

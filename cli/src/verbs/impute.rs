@@ -115,8 +115,27 @@ struct Summary {
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
-    let job = Job::open(&args.job, asks(&args.job)?)?;
+    let refused: &[_] = match args.generator {
+        Some(_) => &["--budget", "--ledger", "--clusterer", "--selector", "--oracle"],
+        None => &["--budget", "--ledger"],
+    };
+    if let Some(option) = args.job.given(refused) {
+        return Err(Failure::usage(format!(
+            "{option}: impute makes an ensemble and asks nothing; what makes it is --generator, else the first \
+             generator of the method"
+        )));
+    }
+    // Beside a generator any clusterer will do to read data and constraints by.
+    let own = JobArgs {
+        clusterer: args.job.clusterer.clone().or(args.generator.as_ref().map(|_| "auto".into())),
+        ..args.job.clone()
+    };
+    let job = Job::open(&own, asks(&args.job)?)?;
     let generator = generator(args, &job)?;
+    if !job.problem.constraints.is_empty() && !generator.properties().reads_constraints {
+        let tag = generator.typetag_name();
+        args.job.warn(&format!("{tag} reads no constraints: the given ones change nothing"));
+    }
     let start = Instant::now();
     let work = || -> Result<_> {
         let ensemble = job.ensemble(&*generator)?;

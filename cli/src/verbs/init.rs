@@ -38,15 +38,30 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         let message = format!("--out {} exists already; name a new file", args.out);
         return Err(Failure::usage(message));
     }
+    if args.data == "-" && !args.method {
+        return Err(Failure::usage(
+            "--data -: an experiment names its data, and what comes by standard input has no name",
+        ));
+    }
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
+    let chosen = !args.columns.features.is_empty();
+    if let Some(column) = ids_among_features(&set).filter(|_| !chosen) {
+        return Err(Failure::usage(format!(
+            "{}: column \"{column}\" has another word in every row, as ids have; --id {column} names it, --ignore \
+             {column} leaves it out, --features all takes it as a feature",
+            set.name
+        )));
+    }
     let text = if args.method { method(&set) } else { experiment(args, &set) };
     mustlink_datasets::write_text(&args.out, &text)?;
     if args.out != "-" {
         term::tell(&format!("{}: {}", set.name, set.summary()));
+        let dir = args.data_dir.shown();
         let next = if args.method {
-            format!("mustlink cluster --data {} --method {}", args.data, args.out)
+            let columns = args.columns.shown();
+            format!("mustlink cluster --data {}{columns} --method {}{dir}", args.data, args.out)
         } else {
-            format!("mustlink run {}", args.out)
+            format!("mustlink run {}{dir}", args.out)
         };
         term::tell(&format!("{} written; next: {next}", args.out));
     }
@@ -59,6 +74,13 @@ fn quoted(text: &str) -> String {
 
 fn list(names: &[String]) -> String {
     format!("[{}]", names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", "))
+}
+
+/// A feature of words that are all different, where nobody chose the features.
+fn ids_among_features(set: &Dataset) -> Option<&str> {
+    let all_differ = |s: &usize| set.data.words(*s).is_some_and(|words| words.len() == set.n());
+    let column = (0..set.d()).filter(|_| set.n() > 2 && !set.is_listed()).find(all_differ)?;
+    set.feature_names.get(column).map(String::as_str)
 }
 
 /// The transforms without which no method takes the data.

@@ -142,6 +142,17 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
     };
     if let Some(out) = &args.out {
         let clustered = job.cluster(&seen, Some(&selection))?;
+        if let Some(clash) = job.clash(&selection, &seen.problem.constraints)? {
+            job.context().warn(clash);
+        }
+        let broken = clustered.run.violations.total();
+        if broken > 0 {
+            job.context().warn(format!(
+                "the labels in {out} break {broken} of the {} constraints that the answers make; a method that \
+                 promises them, as cop_kmeans, breaks none that can hold",
+                clustered.constraints.len()
+            ));
+        }
         let labels = job.labels(&clustered.run.clustering.labels);
         mustlink_datasets::write_labels(out, &job.original, &labels)?;
     }

@@ -20,6 +20,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let place = |path: &PathBuf| path.canonicalize().ok();
+    let out = place(&args.out);
+    if let Some(part) = args.parts.iter().find(|part| out.is_some() && place(part) == out) {
+        let why = format!("--out {}: is one of the parts; name a new directory", part.display());
+        return Err(Failure::usage(why));
+    }
     let merged = mustlink_experiments::merge(&args.parts, &args.out)?;
     let report = mustlink_report::report(&args.out)?;
     term::print(&report.table)?;

@@ -63,12 +63,37 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         )));
     }
     let mut open: OpenOptions = args.columns.open_options(&args.data_dir);
-    let is_csv = args.data.trim_end_matches(".gz").ends_with(".csv") || args.data == "-";
-    if open.features.is_empty() && is_csv {
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
+        names
+    };
+    let own = sorted(&open.features) == sorted(&model.features);
+    if own || (open.features.is_empty() && mustlink_datasets::is_table(&args.data)) {
         // In the order of the model, whatever else the file holds.
         open.features = model.features.clone();
     }
     let set = mustlink_datasets::open(&args.data, &open)?;
+    let names = &set.feature_names;
+    if !names.is_empty() && *names != model.features {
+        if sorted(names) == sorted(&model.features) {
+            let message = "has the features of the model in another order; given as a file (--data ./x.csv) they \
+                           are taken by name";
+            return Err(Error::Data { place: set.name.clone(), message: message.into() }.into());
+        }
+        let pairs = model.features.iter().zip(names).filter(|(of, here)| of != here);
+        let mut pairs: Vec<String> =
+            pairs.take(4).map(|(of, here)| format!("{here} for {of}")).collect();
+        if pairs.len() == 4 {
+            pairs[3] = "…".into();
+        }
+        if set.d() == model.features.len() && !args.quiet {
+            term::tell(&format!(
+                "warning: features are taken by their places, not by name: {}",
+                pairs.join(", ")
+            ));
+        }
+    }
     if model.needs_numbers() {
         // The steps are those of the model: none can be added here.
         set.require_numbers().map_err(|e| match e {

@@ -88,6 +88,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     job.finish(&args.job);
     let Some(first) = found.methods.first() else {
+        if job.problem.data.kind() == DataKind::Csr && answers == 0 {
+            return Err(Failure::usage(
+                "the study has no sparse data, and without answers auto has nothing to choose by; --answers 50 says \
+                 how many there will be, and \"Which method should I use?\" in the manual where to start with term \
+                 vectors",
+            ));
+        }
         return Err(Failure::usage(
             "no method of the study does that; \"mustlink list base-clusterers\" shows all there are",
         ));
@@ -108,7 +115,11 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         }
         Format::Text => text(&job, args, answers, &found, &notes),
     };
-    term::print(&shown)?;
+    if args.out.as_deref() == Some("-") {
+        term::tell(&shown);
+    } else {
+        term::print(&shown)?;
+    }
     Ok(0)
 }
 
@@ -180,7 +191,16 @@ fn text(
         out += &format!("{note}\n");
     }
     let how = match &args.out {
-        Some(file) => format!("mustlink cluster --data {} --method {file}", args.job.data),
+        Some(file) => {
+            let mut how =
+                format!("mustlink cluster --data {}{}", args.job.data, args.job.columns.shown());
+            for (option, value) in
+                [("--constraints", &args.job.constraints), ("--apart", &args.job.apart)]
+            {
+                how += &value.as_ref().map(|v| format!(" {option} {v}")).unwrap_or_default();
+            }
+            format!("{how} --method {file}{}", args.job.data_dir.shown())
+        }
         None => "--out method.toml writes the first as a method file".into(),
     };
     out + &how

@@ -158,6 +158,22 @@ fn hard_constraints_for_a_method_that_does_not_promise_them() {
 }
 
 #[test]
+fn a_file_without_an_option() {
+    let bench = Bench::with("d.csv", CSV);
+    let done = bench.run("cluster d.csv");
+    assert_eq!(done.status, 2);
+    let tip = "tip: data are named by an option: --data d.csv";
+    assert!(done.err.contains(tip), "{}", done.err);
+    for other in ["list d.csv e.csv", "cluster --dat d.csv"] {
+        let done = bench.run(other);
+        assert!(done.status == 2 && !done.err.contains("named by an option"), "{}", done.err);
+    }
+    let done = bench.run("cluster --data d.csv --clusterer {type=\"kmeans\",");
+    let torn = "error: --clusterer {type=\"kmeans\",: not TOML: ";
+    assert!(done.status == 2 && done.err.starts_with(torn), "{}", done.err);
+}
+
+#[test]
 fn a_class_column_that_is_not_there() {
     let bench = Bench::with("d.csv", CSV);
     bench.run("cluster --data d.csv --id name --class klass").failed(

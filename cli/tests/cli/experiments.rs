@@ -261,6 +261,14 @@ fn cited_are_exactly_the_methods_of_a_run() {
     assert!(entries.contains("  year = {20"), "{entries}");
     let both = bench.run("cite out m.toml").out;
     assert!(both.contains("Wagstaff2001") && both.contains("Basu2004"), "{both}");
+    // A plugin by its name is a method with its defaults.
+    let named = bench.run("cite cop_kmeans pck_means");
+    assert_eq!((named.status, named.err.as_str()), (0, ""));
+    assert!(named.out.contains("Wagstaff2001") && named.out.contains("Basu2004"), "{}", named.out);
+    bench.run("cite pck_mean").failed(
+        3,
+        "error: pck_mean: no file and no plugin is called so; did you mean \"pck_means\"?\n",
+    );
 }
 
 #[test]

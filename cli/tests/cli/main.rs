@@ -13,6 +13,7 @@ mod memory;
 mod methods;
 mod models;
 mod newcomer;
+mod nothing_lost;
 mod plugin;
 mod reading;
 #[cfg(unix)]

@@ -30,6 +30,10 @@ impl Document {
         let wrapped = format!("x = {text}");
         let value = match toml::from_str::<toml::Table>(&wrapped) {
             Ok(table) => serde_json::to_value(&table["x"]).map_err(|e| fail(e.to_string()))?,
+            // Nobody calls anything so: brackets are meant as TOML.
+            Err(e) if text.trim_start().starts_with(['{', '[']) => {
+                return Err(fail(format!("not TOML: {}", e.message())));
+            }
             Err(_) => Value::String(text.into()),
         };
         self.root_mut().set_at(path.trim(), Node::given(&value, &name)).map_err(fail)

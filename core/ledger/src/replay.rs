@@ -259,6 +259,11 @@ pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Reco
     let bytes = std::fs::read(path).map_err(io(path))?;
     let content = content(&bytes, path)?;
     let Some(header) = content.header else { return Err(bad(path, 0, "is not a ledger")) };
+    if ids.is_none() && header.n != n {
+        let message =
+            format!("is about {} objects (data set {}), not {n}", header.n, header.dataset);
+        return Err(bad(path, 0, message));
+    }
     let mut state = State { n: header.n, ..State::default() };
     for (at, line) in content.lines.into_iter().enumerate() {
         state.take(at + 2, line).map_err(|m| bad(path, at + 2, m))?;

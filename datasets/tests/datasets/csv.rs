@@ -202,9 +202,21 @@ fn other_paths_are_named() {
     let other = folder.file("a.arff", "");
     assert_eq!(
         folder.message(&other, &plain),
-        "a.arff: unknown kind of file; accepted are .csv and .mtx, also with .gz; .npy; folders with \
-         matrix.mtx"
+        "a.arff: unknown kind of file; accepted are .csv, .tsv, .txt and .mtx, also with .gz; .npy; \
+         folders with matrix.mtx"
     );
+}
+
+#[test]
+fn tables_with_tabs() {
+    let folder = Folder::new();
+    for name in ["t.tsv", "t.txt"] {
+        let set = opened(
+            &folder.file(name, "x\ty\tclass\n1,5\t2\ta, b\n1\t4\tc\n"),
+            &OpenOptions { decimal: Some(','), ..OpenOptions::default() },
+        );
+        assert_eq!((set.name.as_str(), set.n(), set.d(), set.k()), ("t", 2, 2, Some(2)));
+    }
 }
 
 #[test]

@@ -1,0 +1,172 @@
+//! What a person gave is neither overwritten nor read as something else without a word.
+
+use crate::support::Bench;
+
+const FLOWERS: &str = "name,length,width,class\na,1.4,0.2,s\nb,1.3,0.2,s\nc,4.7,1.4,v\nd,4.5,1.5,v\n\
+                       e,6.0,2.5,w\nf,5.9,2.1,w\n";
+
+fn flowers() -> Bench {
+    Bench::with("flowers.csv", FLOWERS)
+}
+
+#[test]
+fn a_folder_is_no_place_for_what_others_wrote() {
+    let bench = flowers();
+    let experiment = "# mine\n[experiment]\nname = \"e\"\n[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\n\
+                      clusterer = \"kmeans\"\n";
+    bench.write("config.toml", experiment);
+    bench.run("run config.toml --out . --quiet").failed(
+        2,
+        "error: --out .: holds config.toml, which no run has written and this one would overwrite; name another \
+         folder\n",
+    );
+    assert_eq!(bench.read("config.toml"), experiment);
+    bench.write("features.csv", FLOWERS);
+    bench.run("cluster --data features.csv --id name --k 3 --profile . --quiet").failed(
+        2,
+        "error: --profile .: would overwrite what is read, --data features.csv; name another folder\n",
+    );
+    assert_eq!(bench.read("features.csv"), FLOWERS);
+    bench.write("method.toml", "clusterer = \"auto\"\n");
+    let line = "cluster --data flowers.csv --id name --k 3 --quiet";
+    bench.run(&format!("{line} --method method.toml --out-candidates .")).failed(
+        2,
+        "error: --out-candidates .: would overwrite what is read, --method method.toml; name another folder\n",
+    );
+    bench.run(&format!("{line} --profile . --out clusters.csv")).failed(
+        2,
+        "error: --profile .: ./clusters.csv is --out clusters.csv; name another folder\n",
+    );
+    bench
+        .run(&format!("{line} --out - --save-model -"))
+        .failed(2, "error: --out - and --save-model -: one of them can go to standard output\n");
+}
+
+#[test]
+fn parts_are_not_merged_into_one_of_them() {
+    let bench = Bench::with(
+        "e.toml",
+        "[experiment]\nname = \"e\"\n[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n",
+    );
+    assert_eq!(bench.run("run e.toml --out a --quiet").status, 0);
+    bench
+        .run("merge a --out ./a")
+        .failed(2, "error: --out a: is one of the parts; name a new directory\n");
+}
+
+#[test]
+fn constraints_of_partitions_by_row_or_by_id() {
+    let bench = Bench::with("p.csv", "id,p,q\n1,a,x\n2,a,x\n3,b,y\n4,b,y\n");
+    bench.write("c.csv", "i,j,type\n2,3,must_link\n");
+    let line = "consensus p.csv --k 2 --consensus evidence_accumulation --constraints c.csv";
+    let note = "note: constraints are read by row number; --id id reads them by id\n";
+    let done = bench.run(line);
+    assert!(done.status == 0 && done.err.contains(note), "{}", done.err);
+    assert!(!bench.run(&format!("{line} --id id")).err.contains(note));
+}
+
+#[test]
+fn features_of_a_model_are_named() {
+    let bench = flowers();
+    let line = "cluster --data flowers.csv --id name --k 3 --save-model m.json --quiet";
+    assert_eq!(bench.run(line).status, 0);
+    let swapped: String = FLOWERS
+        .lines()
+        .map(|row| row.split(',').collect::<Vec<_>>())
+        .map(|c| format!("{},{},{},{}\n", c[0], c[2], c[1], c[3]))
+        .collect();
+    bench.write("swapped.csv", swapped);
+    let as_read = bench.run("predict --model m.json --data flowers.csv --id name --quiet").out;
+    for more in ["", " --features width,length", " --features length,width"] {
+        let line = format!("predict --model m.json --data swapped.csv --id name --quiet{more}");
+        assert_eq!(bench.run(&line).out, as_read, "{more}");
+    }
+    bench.write("renamed.csv", FLOWERS.replace("length", "l"));
+    let done = bench.run("predict --model m.json --data renamed.csv --id name --features l,width");
+    let warning = "warning: features are taken by their places, not by name: l for length\n";
+    assert!(done.status == 0 && done.err.contains(warning), "{}", done.err);
+    assert_eq!(done.out, as_read);
+}
+
+#[test]
+fn labels_that_break_answers_say_so() {
+    let bench = flowers();
+    // Three objects in two clusters cannot all be apart.
+    bench.write("apart.csv", "i,j,answer\na,b,different\nb,c,different\na,c,different\n");
+    let line = "label --data flowers.csv --id name --k 2 --selector random_pairs --clusterer pck_means \
+                --ledger l.jsonl --out l.csv --import apart.csv";
+    let done = bench.run(line);
+    let warning = "warning: the labels in l.csv break 1 of the 3 constraints that the answers make";
+    assert!(done.status == 0 && done.err.contains(warning), "{}", done.err);
+    bench.write("unsure.csv", "i,j,answer\nb,a,unsure\n");
+    let done = bench.run(&line.replace("apart.csv", "unsure.csv"));
+    let said = "error: unsure.csv, line 2: unsure of a pair that was answered (cannot_link)";
+    assert!(done.status == 3 && done.err.contains(said), "{}", done.err);
+}
+
+#[test]
+fn a_ledger_of_other_data_is_refused() {
+    let bench = flowers();
+    bench.write("pairs.csv", "i,j,answer\n0,1,same\n");
+    let line = "label --data flowers.csv --ignore name --k 2 --selector random_pairs --ledger l.jsonl --import pairs.csv";
+    assert_eq!(bench.run(line).status, 0);
+    bench
+        .run("ledger merge l.jsonl l.jsonl --data iris --out p.csv")
+        .failed(3, "error: l.jsonl: is about 6 objects (data set flowers), not 150\n");
+}
+
+#[test]
+fn impute_refuses_what_it_would_not_read() {
+    let bench = Bench::new();
+    let line = "impute --data iris --k 3 --generator {type=\"random_init\",members=5}";
+    let refused = |option: &str| {
+        format!(
+            "error: {option}: impute makes an ensemble and asks nothing; what makes it is --generator, else the first \
+             generator of the method\n"
+        )
+    };
+    bench.run(&format!("{line} --clusterer dbscan")).failed(2, &refused("--clusterer"));
+    bench.run(&format!("{line} --budget 10")).failed(2, &refused("--budget"));
+    bench.write("c.csv", "i,j,type\n0,1,must_link\n");
+    let done = bench.run(&format!("{line} --constraints c.csv"));
+    let warning = "warning: random_init reads no constraints: the given ones change nothing\n";
+    assert!(done.status == 0 && done.err == warning, "{}", done.err);
+}
+
+#[test]
+fn what_is_called_missing_is_no_class() {
+    let text = "x,z,kind\n1,1,a\n1,2,unknown\n8,8,b\n8,9,unknown\n9,9,unknown\n2,1,a\n";
+    let bench = Bench::with("k.csv", text);
+    let line = "cluster --data k.csv --labels kind --k 2 --clusterer cop_kmeans --na unknown";
+    let done = bench.run(line);
+    assert!(done.err.contains("3 objects of 2 known classes make 3 constraints"), "{}", done.err);
+    bench.write("labels.csv", "a\nb\nb\na\n");
+    bench.write("found.csv", "label\n0\n1\n1\n0\n");
+    bench.run("score --truth labels.csv --labels found.csv").failed(
+        3,
+        "error: labels.csv, line 1: the first row must name the columns, and \"a\" is a label below; write label above it\n",
+    );
+}
+
+#[test]
+fn the_next_command_is_one_that_works() {
+    let bench = flowers();
+    let init = "init --data flowers.csv --id name --class class --method --out m.toml";
+    let done = bench.run(init);
+    let next = "cluster --data flowers.csv --id name --class class --method m.toml";
+    assert!(done.err.ends_with(&format!("next: mustlink {next}\n")), "{}", done.err);
+    assert_eq!(bench.run(next).status, 0);
+    let done =
+        bench.run("recommend --data flowers.csv --id name --class class --answers 20 --out r.toml");
+    let next = next.replace("m.toml", "r.toml");
+    assert!(done.out.ends_with(&format!("mustlink {next}\n")), "{}", done.out);
+    bench.run("init --data flowers.csv --out e.toml").failed(
+        2,
+        "error: flowers: column \"name\" has another word in every row, as ids have; --id name names it, --ignore name \
+         leaves it out, --features all takes it as a feature\n",
+    );
+    bench.run("init --data - --out e.toml").failed(
+        2,
+        "error: --data -: an experiment names its data, and what comes by standard input has no name\n",
+    );
+}
