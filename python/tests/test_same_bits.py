@@ -119,7 +119,7 @@ def test_generator(tag, files, tmp_path):
     )
     out = tmp_path / "pairs.csv"
     arguments = ["--data", files / "data.csv", "--class", "class", "--generator", tag, "--k", K]
-    arguments += ["--clusterer", "kmeans", "--seed", SEED, "--kappa-must", 0.9, "--kinds", "both"]
+    arguments += ["--seed", SEED, "--kappa-must", 0.9, "--kinds", "both"]
     command("impute", *arguments, "--out", out)
     assert pairs_of(found) == pairs_of(Constraints.from_csv(out, n=N))
     members = generate(X, generator, n_clusters=K, random_state=SEED)

@@ -117,6 +117,7 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
     """Classes by number, -1 where unknown: -1, NaN, None and missing values of a frame are."""
     if y is None:
         return None
+    values: np.ndarray[Any, Any]
     if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in y):
         # NumPy would make text of all, missing values too, where some are text.
         values = np.empty(len(y), dtype=object)
