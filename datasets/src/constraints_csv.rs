@@ -98,6 +98,10 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraint
         let message = format!("unknown column \"{other}\"{near}; accepted: {}", known.join(", "));
         return Err(bad(format!("{place}, line 1"), message));
     }
+    if let Some(twice) = (1..header.len()).find(|&c| header[..c].contains(&header[c])) {
+        let message = format!("two columns are named \"{}\"", header[twice]);
+        return Err(bad(format!("{place}, line 1"), message));
+    }
     let objects = Objects::new(dataset, by_id)?;
     let mut pairs = Vec::with_capacity(records.rows.len());
     let mut alone: Vec<Vec<u32>> = Vec::new();
@@ -320,6 +324,10 @@ mod tests {
             of("i,j,type,wieght\n").unwrap_err().to_string(),
             "c.csv, line 1: unknown column \"wieght\"; did you mean \"weight\"?; accepted: i, j, \
              type, weight, strength"
+        );
+        assert_eq!(
+            of("i,j,type,type\n0,1,must_link,cannot_link\n").unwrap_err().to_string(),
+            "c.csv, line 1: two columns are named \"type\""
         );
         assert_eq!(
             message("0,1,must_link,1\n0,5,must_link,1"),

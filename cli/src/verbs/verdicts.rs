@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long)]
     null: bool,
     /// Keep the verdicts as DIR/verdicts/NAME.csv, and write DIR/README.md with a table of all that are
-    /// kept there
+    /// kept there; the experiment file must stand there as DIR/NAME.toml
     #[arg(long, value_name = "DIR", conflicts_with = "null")]
     save: Option<PathBuf>,
     /// Change a value of the files first: split.repeats=2 (may be repeated)
