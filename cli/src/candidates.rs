@@ -102,6 +102,9 @@ pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, S
     lines
 }
 
+/// What [`write`] writes.
+pub(crate) const FILES: [&str; 3] = ["candidates.csv", "labels.csv", "method.toml"];
+
 /// Writes what was tried into `folder`: `candidates.csv` with scores, `labels.csv` with the clustering of
 /// each that was run to the end, and `method.toml`, which clusters with those that made the result alone.
 ///
@@ -133,7 +136,7 @@ pub(crate) fn write(folder: &Path, tried: &[Tried], k: usize, set: &Dataset) -> 
             t.outcome.clone(),
         ]
     }));
-    put("candidates.csv", &table)?;
+    put(FILES[0], &table)?;
     let finished: Vec<(usize, &Vec<u32>)> = order
         .iter()
         .enumerate()
@@ -146,8 +149,8 @@ pub(crate) fn write(folder: &Path, tried: &[Tried], k: usize, set: &Dataset) -> 
         let labels = finished.iter().map(|(_, labels)| labels[i].to_string());
         std::iter::once(set.id(i)).chain(labels).collect()
     }));
-    put("labels.csv", &table)?;
-    write_text(&path("method.toml"), &method(&order, k))
+    put(FILES[1], &table)?;
+    write_text(&path(FILES[2]), &method(&order, k))
 }
 
 /// A method file with what made the result: one method, or `auto` with these alone.

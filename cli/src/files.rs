@@ -114,14 +114,16 @@ fn separator(text: &str) -> Result<char, String> {
 /// A file by the option that names it.
 pub(crate) type Named<'a> = (&'a str, Option<&'a str>);
 
+/// The files that are given, each as it stands on the command line; standard input and output are none.
+fn given(files: &[Named<'_>]) -> Vec<(String, PathBuf)> {
+    let files = files.iter().filter_map(|(option, file)| Some((*option, (*file)?)));
+    let files = files.filter(|(_, file)| *file != "-");
+    files.map(|(option, file)| (format!("{option} {file}"), PathBuf::from(file))).collect()
+}
+
 /// Refuses outputs that are inputs or each other, or that cannot be written: before the work, not
 /// after it.
 pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Result<(), Failure> {
-    let given = |files: &[Named<'_>]| -> Vec<(String, PathBuf)> {
-        let files = files.iter().filter_map(|(option, file)| Some((*option, (*file)?)));
-        let files = files.filter(|(_, file)| *file != "-");
-        files.map(|(option, file)| (format!("{option} {file}"), PathBuf::from(file))).collect()
-    };
     let mut to_standard = outputs.iter().filter(|(_, file)| *file == Some("-"));
     if let (Some((one, _)), Some((other, _))) = (to_standard.next(), to_standard.next()) {
         let why = format!("{one} - and {other} -: one of them can go to standard output");
@@ -165,11 +167,7 @@ pub(crate) fn check_folders(
     outputs: &[Named<'_>],
     inputs: &[Named<'_>],
 ) -> Result<(), Failure> {
-    let known = |files: &[Named<'_>]| -> Vec<(String, PathBuf)> {
-        let files = files.iter().filter_map(|(option, file)| Some((*option, (*file)?)));
-        files.map(|(option, file)| (format!("{option} {file}"), PathBuf::from(file))).collect()
-    };
-    let (mut written, read) = (known(outputs), known(inputs));
+    let (mut written, read) = (given(outputs), given(inputs));
     for Folder { option, path, files } in folders {
         let Some(folder) = path else { continue };
         let named = format!("{option} {}", folder.display());

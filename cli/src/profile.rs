@@ -126,6 +126,9 @@ struct Line {
     f: Option<f64>,
 }
 
+/// What [`write`] writes.
+pub(crate) const FILES: [&str; 2] = ["clusters.csv", "features.csv"];
+
 /// Writes `clusters.csv` and `features.csv` into `folder`. `seen` are the objects of `set` as the method saw
 /// them.
 ///
@@ -149,8 +152,8 @@ pub(crate) fn write(
     let put = |name: &str, rows: &[Vec<String>]| {
         write_rows(&folder.join(name).display().to_string(), rows)
     };
-    put("clusters.csv", &clusters(set, seen, clustering, crosstab)?)?;
-    put("features.csv", &features(&set.data, &set.feature_names, &clustering.labels, clustering.k))
+    put(FILES[0], &clusters(set, seen, clustering, crosstab)?)?;
+    put(FILES[1], &features(&set.data, &set.feature_names, &clustering.labels, clustering.k))
 }
 
 fn clusters(

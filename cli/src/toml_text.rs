@@ -10,7 +10,7 @@ pub(crate) fn as_toml(value: &Value) -> String {
 }
 
 /// The value within one line, absent options left out. A plugin without options is its name.
-pub(crate) fn inline(value: &Value) -> String {
+fn inline(value: &Value) -> String {
     match value {
         Value::Object(table) => {
             let is_type = |key: &str| key == "type";
@@ -30,15 +30,10 @@ pub(crate) fn inline(value: &Value) -> String {
     }
 }
 
-/// The same with each item of a list in a line of its own.
-pub(crate) fn by_lines(value: &Value) -> String {
-    match value {
-        Value::Array(items) => {
-            let line = |item: &Value| format!("    {},\n", inline(item));
-            format!("[\n{}]", items.iter().map(line).collect::<String>())
-        }
-        one => inline(one),
-    }
+/// A list with each item in a line of its own.
+pub(crate) fn by_lines(items: &[Value]) -> String {
+    let line = |item: &Value| format!("    {},\n", inline(item));
+    format!("[\n{}]", items.iter().map(line).collect::<String>())
 }
 
 /// The text with `type` as the first line of each table, where people look for it.
@@ -75,11 +70,11 @@ mod tests {
             { "x": "\"", "y": 0.5, "z": [] },
         ]);
         assert_eq!(
-            by_lines(&value),
+            by_lines(value.as_array().unwrap()),
             "[\n    { clusterer = \"a\", transforms = [\"b\", { type = \"c\", k = 1 }] },\n    \
              { x = '\"', y = 0.5, z = [] },\n]"
         );
-        assert_eq!(by_lines(&value[0]["clusterer"]), "\"a\"");
+        assert_eq!(inline(&value[0]["clusterer"]), "\"a\"");
     }
 
     #[test]

@@ -123,9 +123,10 @@ impl FittedSteps {
                     let lists = (0..made.d()).map(|s| made.words(s).map(|words| words.to_vec()));
                     let lists: Vec<Option<Vec<String>>> = lists.collect();
                     let rows = made.to_dense().into_pyarray(py);
-                    match lists.iter().all(Option::is_none) {
-                        true => rows.into_any(),
-                        false => (rows, lists).into_pyobject(py)?.into_any(),
+                    if lists.iter().all(Option::is_none) {
+                        rows.into_any()
+                    } else {
+                        (rows, lists).into_pyobject(py)?.into_any()
                     }
                 }
             },

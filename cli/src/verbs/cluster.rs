@@ -190,12 +190,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let drawn = ["projection.csv", "projection.svg", "candidates.csv", "candidates.svg"];
     let folders = [
         folder("--plot", args.plot.as_deref(), &drawn[..]),
-        folder("--profile", args.profile.as_deref(), &["clusters.csv", "features.csv"]),
-        folder(
-            "--out-candidates",
-            args.out_candidates.as_deref(),
-            &["candidates.csv", "labels.csv", "method.toml"],
-        ),
+        folder("--profile", args.profile.as_deref(), &profile::FILES[..]),
+        folder("--out-candidates", args.out_candidates.as_deref(), &candidates::FILES[..]),
     ];
     check_folders(&folders, &outputs, &args.job.inputs())?;
     // A choice among methods that see the data differently has no weights and no rule for new objects.

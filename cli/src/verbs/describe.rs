@@ -191,13 +191,13 @@ fn written_out(d: &Descriptor) -> Vec<WrittenOut> {
     let options = d.schema_value()["properties"].as_object().into_iter().flatten();
     let absent = options.flat_map(|(name, option)| {
         let cases = option["x-absent"].as_object().into_iter().flatten();
-        cases.filter(|(_, value)| value.is_array()).map(move |(on, value)| (name, on, value))
+        cases.filter_map(move |(on, value)| Some((name, on, value.as_array()?)))
     });
     absent
-        .map(|(option, on, value)| WrittenOut {
+        .map(|(option, on, items)| WrittenOut {
             option: option.clone(),
             on: on.clone(),
-            example: format!("{table}\ntype = \"{}\"\n{option} = {}\n", d.tag, by_lines(value)),
+            example: format!("{table}\ntype = \"{}\"\n{option} = {}\n", d.tag, by_lines(items)),
         })
         .collect()
 }
@@ -260,11 +260,11 @@ mod tests {
     #[test]
     fn examples_are_legal() {
         for d in Catalogue::get().unwrap().all() {
-            let d = (d, description(d).unwrap());
-            let written_out = d.1.written_out.iter().map(|w| &w.example);
-            for text in written_out.chain([&d.1.example]) {
+            let described = description(d).unwrap();
+            let written_out = described.written_out.iter().map(|w| &w.example);
+            for text in written_out.chain([&described.example]) {
                 let document = Document::parse("example", text).unwrap();
-                if d.0.role == Role::BaseClusterer {
+                if d.role == Role::BaseClusterer {
                     let built = config::build::<Method>(document.root(), "");
                     assert!(built.is_ok(), "{text}: {built:?}");
                 }

@@ -114,9 +114,10 @@ fn of_metric(
         let curve = of(set, method)?;
         // Means over other cells than those of the rivals are no pair.
         let whole = curve.points.iter().all(|p| p.failed == 0);
-        let defined = match area {
-            true => curve.points.iter().all(|p| p.undefined == 0),
-            false => curve.points.last()?.undefined == 0,
+        let defined = if area {
+            curve.points.iter().all(|p| p.undefined == 0)
+        } else {
+            curve.points.last()?.undefined == 0
         };
         let summary = if area { curve.area.as_ref() } else { curve.points.last()?.score.as_ref() };
         summary.filter(|_| whole && defined).map(|s| sign * s.mean)

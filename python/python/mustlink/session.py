@@ -231,11 +231,14 @@ class Session:
     def constraints_(self) -> Constraints:
         """What was given and answered. Ends the questions. Where that fails, as where no clusters hold all of it,
         it is what was told."""
-        try:
-            self.close()
-        except BaseException:
-            if self._failed is None:
-                raise
+        if self._failed is None:
+            try:
+                self.close()
+            except Exception:
+                # One who interrupts gets the answers when they are asked for again.
+                if self._failed is None:
+                    raise
+        if self._failed is not None:
             pairs = [[(i, j) for i, j, said in self._told if said == kind] for kind in (1, -1)]
             told = Constraints(must_link=pairs[0], cannot_link=pairs[1], n=self.n)
             return told if self._given is None else self._given.union(told)
