@@ -17,6 +17,7 @@ use crate::groups::{pairs_among, share};
 use crate::lists::Lists;
 use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
+use crate::widest_paths::WidestPaths;
 use crate::witness::{Infeasible, Witness};
 
 /// What to do with contradictions.
@@ -439,46 +440,80 @@ impl Closure {
         }
         let given: HashMap<(u32, u32, Kind), Constraint> =
             self.constraints.pairs().iter().map(|c| ((c.i, c.j, c.kind), *c)).collect();
-        let bottleneck = match weight {
-            EntailedWeight::Uniform(_) => None,
-            EntailedWeight::Bottleneck => Some(Bottleneck::new(self)),
-        };
-        let entailed = |i: u32, j: u32, kind: Kind| {
+        let entailed = |i: u32, j: u32, kind: Kind, weight: f64| {
             let (i, j) = (i.min(j), i.max(j));
-            given.get(&(i, j, kind)).copied().unwrap_or_else(|| {
-                let weight = match (&bottleneck, weight) {
-                    (Some(b), _) if kind == Kind::MustLink => b.must(i, j),
-                    (Some(b), _) => b.cannot(i, j),
-                    (None, EntailedWeight::Uniform(w)) => w,
-                    (None, EntailedWeight::Bottleneck) => unreachable!("made above"),
-                };
-                Constraint {
-                    weight,
-                    origin: Origin::Entailed,
-                    ..Constraint::new(i as usize, j as usize, kind)
-                }
+            given.get(&(i, j, kind)).copied().unwrap_or_else(|| Constraint {
+                weight,
+                origin: Origin::Entailed,
+                ..Constraint::new(i as usize, j as usize, kind)
             })
         };
+        let chains = match weight {
+            EntailedWeight::Bottleneck => Some(self.chains()),
+            EntailedWeight::Uniform(_) => None,
+        };
+        let uniform = if let EntailedWeight::Uniform(w) = weight { w } else { 0.0 };
         let mut out = Vec::with_capacity((must + cannot) as usize + self.conflicts.len());
+        let mut apart = Vec::with_capacity(cannot as usize + self.conflicts.len());
         for p in 0..self.components() {
             let set = self.members(p);
+            let others: Vec<u32> =
+                self.apart(p).iter().copied().filter(|&q| q as usize > p).collect();
+            if set.len() == 1 && others.is_empty() {
+                continue;
+            }
             for (at, &i) in set.iter().enumerate() {
-                out.extend(set[at + 1..].iter().map(|&j| entailed(i, j, Kind::MustLink)));
+                let along = chains.as_ref().map(|c| c.along.from(p, at));
+                let together = |&(to, &j): &(usize, &u32)| {
+                    let weight = along.as_ref().map_or(uniform, |along| along[to]);
+                    entailed(i, j, Kind::MustLink, weight)
+                };
+                out.extend(set.iter().enumerate().skip(at + 1).map(|pair| together(&pair)));
+                for &q in &others {
+                    let set = self.members(q as usize);
+                    let weights = chains
+                        .as_ref()
+                        .zip(along.as_ref())
+                        .map(|(chains, along)| chains.across(p, q as usize, along, set.len()));
+                    apart.extend(set.iter().enumerate().map(|(to, &j)| {
+                        let weight = weights.as_ref().map_or(uniform, |weights| weights[to]);
+                        entailed(i, j, Kind::CannotLink, weight)
+                    }));
+                }
             }
         }
         out.sort_by_key(|c| (c.i, c.j));
         let start = out.len();
-        for p in 0..self.components() {
-            for &q in self.apart(p).iter().filter(|&&q| q as usize > p) {
-                for &i in self.members(p) {
-                    let set = self.members(q as usize).iter();
-                    out.extend(set.map(|&j| entailed(i, j, Kind::CannotLink)));
-                }
-            }
-        }
+        out.append(&mut apart);
         out.extend(self.contradictions());
         out[start..].sort_by_key(|c| (c.i, c.j));
         Ok(out)
+    }
+
+    /// The chains that entail pairs.
+    fn chains(&self) -> Chains {
+        let mut place = vec![0; self.n];
+        for p in 0..self.components() {
+            self.members(p).iter().zip(0..).for_each(|(&i, at)| place[i as usize] = at);
+        }
+        let mut links = Vec::new();
+        let mut across: HashMap<(u32, u32), Vec<Across>> = HashMap::new();
+        for c in self.constraints.pairs() {
+            let (p, q) = (self.component[c.i as usize], self.component[c.j as usize]);
+            let (a, b) = (place[c.i as usize], place[c.j as usize]);
+            match c.kind {
+                Kind::MustLink => links.push((c.weight, c.i, c.j)),
+                Kind::CannotLink if p < q => {
+                    across.entry((p, q)).or_default().push((a, b, c.weight));
+                }
+                Kind::CannotLink if q < p => {
+                    across.entry((q, p)).or_default().push((b, a, c.weight));
+                }
+                Kind::CannotLink => {}
+            }
+        }
+        let sets = (0..self.components()).map(|p| self.members(p));
+        Chains { along: WidestPaths::new(self.n, links, sets), across }
     }
 
     /// A shortest must-link chain for each contradiction, in order of the cannot-links.
@@ -615,77 +650,27 @@ fn cliques(
     Ok(cliques)
 }
 
-/// Weights of entailed pairs by the strongest chain: a maximum spanning forest of the must-links,
-/// queried by the merge order (Kruskal), so that b(i, j) is the weight that first joined them.
-struct Bottleneck<'a> {
-    closure: &'a Closure,
-    /// For each object the (neighbour, weight) edges of the forest.
-    forest: HashMap<u32, Vec<(u32, f64)>>,
-    cannot: HashMap<(u32, u32), Vec<Constraint>>,
+/// A cannot-link (a, b, weight) between two components, a in the smaller one, objects as places in these.
+type Across = (u32, u32, f64);
+
+/// What entails pairs.
+struct Chains {
+    along: WidestPaths,
+    /// The cannot-links by the two components.
+    across: HashMap<(u32, u32), Vec<Across>>,
 }
 
-impl<'a> Bottleneck<'a> {
-    fn new(closure: &'a Closure) -> Self {
-        let mut must: Vec<(f64, u32, u32)> = Vec::new();
-        let mut cannot: HashMap<(u32, u32), Vec<Constraint>> = HashMap::new();
-        for c in closure.constraints.pairs() {
-            match c.kind {
-                Kind::MustLink => must.push((c.weight, c.i, c.j)),
-                Kind::CannotLink => {
-                    let (p, q) = (closure.component[c.i as usize], closure.component[c.j as usize]);
-                    if p != q {
-                        cannot.entry((p.min(q), p.max(q))).or_default().push(*c);
-                    }
-                }
-            }
+impl Chains {
+    /// The weights of the cannot-links between an object of component p and all `m` of q > p: the largest over
+    /// the given ones (a, b) of the smallest of its weight and the chains to a and to b. `along`: the chains from
+    /// the object.
+    fn across(&self, p: usize, q: usize, along: &[f64], m: usize) -> Vec<f64> {
+        let mut values = vec![0.0f64; m];
+        for &(a, b, weight) in self.across.get(&(p as u32, q as u32)).into_iter().flatten() {
+            let value = &mut values[b as usize];
+            *value = value.max(weight.min(along[a as usize]));
         }
-        must.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        let mut uf = UnionFind::new(closure.n);
-        let mut forest: HashMap<u32, Vec<(u32, f64)>> = HashMap::new();
-        for (w, i, j) in must {
-            if uf.union(i, j).is_some() {
-                forest.entry(i).or_default().push((j, w));
-                forest.entry(j).or_default().push((i, w));
-            }
-        }
-        Bottleneck { closure, forest, cannot }
-    }
-
-    /// Largest over paths of the smallest weight: the smallest weight on the forest path.
-    fn must(&self, i: u32, j: u32) -> f64 {
-        if i == j {
-            return f64::INFINITY;
-        }
-        let mut best: HashMap<u32, f64> = HashMap::from([(i, f64::INFINITY)]);
-        let mut queue = VecDeque::from([i]);
-        while let Some(x) = queue.pop_front() {
-            let so_far = best[&x];
-            for &(y, w) in self.forest.get(&x).map_or(&[][..], Vec::as_slice) {
-                if let std::collections::hash_map::Entry::Vacant(slot) = best.entry(y) {
-                    slot.insert(so_far.min(w));
-                    if y == j {
-                        return so_far.min(w);
-                    }
-                    queue.push_back(y);
-                }
-            }
-        }
-        0.0
-    }
-
-    fn cannot(&self, i: u32, j: u32) -> f64 {
-        let (p, q) = (self.closure.component[i as usize], self.closure.component[j as usize]);
-        let (i, j) = if p < q { (i, j) } else { (j, i) };
-        let p = p.min(q);
-        self.cannot
-            .get(&(p, self.closure.component[j as usize]))
-            .map_or(&[][..], Vec::as_slice)
-            .iter()
-            .map(|c| {
-                let (a, b) =
-                    if self.closure.component[c.i as usize] == p { (c.i, c.j) } else { (c.j, c.i) };
-                c.weight.min(self.must(i, a)).min(self.must(j, b))
-            })
-            .fold(0.0, f64::max)
+        self.along.spread(q, &mut values);
+        values
     }
 }

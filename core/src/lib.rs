@@ -38,6 +38,7 @@ pub mod run;
 pub mod selection;
 mod shared_ensemble;
 pub mod union_find;
+mod widest_paths;
 pub mod witness;
 
 pub use auto_or::AutoOr;

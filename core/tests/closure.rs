@@ -246,3 +246,27 @@ fn named_neighbourhoods_start_clusters_and_link_nothing() {
     assert_eq!(closure.neighbourhoods(), [vec![1, 2, 3], vec![5]]);
     assert_eq!(closure.relation(2, 3), None);
 }
+
+/// Unequal weights take as long as there are pairs: a search for each would take minutes.
+#[test]
+fn many_constraints_of_unequal_weights_are_closed() {
+    let (n, mut s) = (900, SeedPath::new(2).stream("closure"));
+    let class: Vec<usize> = (0..n).map(|_| s.below(3)).collect();
+    let pairs: Vec<Constraint> = (0..9000)
+        .map(|_| {
+            let (i, j) = (s.below(n), s.below(n - 1));
+            let j = if j < i { j } else { j + 1 };
+            let one = if class[i] == class[j] {
+                Constraint::must(i, j)
+            } else {
+                Constraint::cannot(i, j)
+            };
+            one.weighing(s.unit())
+        })
+        .collect();
+    let constraints = Constraints::new(n, pairs).unwrap();
+    let closure = Closure::new(&constraints, n, OnConflict::Error).unwrap();
+    let all = closure.pairs(EntailedWeight::Bottleneck, 1_000_000).unwrap();
+    assert_eq!(all.len(), n * (n - 1) / 2);
+    assert!(all.iter().all(|c| c.weight > 0.0 && c.weight < 1.0));
+}
