@@ -124,6 +124,8 @@ pub struct Recorded {
     pub retracted: bool,
     /// The first of the answers that were given with it, where nobody was asked for it.
     pub with: Option<QueryId>,
+    /// Where the answer stands: of two answers the later one has the larger number.
+    pub line: usize,
 }
 
 impl Recorded {

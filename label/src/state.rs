@@ -57,7 +57,7 @@ impl State {
 
     /// The last event: an answer, or all those that were given with it.
     pub fn last(&self) -> Vec<QueryId> {
-        let Some(last) = self.view.entries.iter().max_by_key(|e| e.id) else { return Vec::new() };
+        let Some(last) = self.view.entries.last() else { return Vec::new() };
         let first = last.with.unwrap_or(last.id);
         let given = self.view.entries.iter().filter(|e| e.id == first || e.with == Some(first));
         given.map(|e| e.id).collect()
@@ -161,6 +161,7 @@ impl Shared {
             answer: answer.clone(),
             retracted: false,
             with: None,
+            line: usize::MAX,
         };
         state.view.entries.push(entry(&recorded));
     }
@@ -172,7 +173,10 @@ impl Shared {
         state.view.ended = None;
         let own = answers.iter().filter(|r| is_own(&r.answer));
         state.view.counts.answered = own.clone().filter(|r| r.answer.cost > 0.0).count();
-        state.view.entries = own.filter(|r| !r.retracted).map(entry).collect();
+        let mut standing: Vec<&Recorded> = own.filter(|r| !r.retracted).collect();
+        // A question that was open has a smaller number than what was stated before it was answered.
+        standing.sort_by_key(|r| r.line);
+        state.view.entries = standing.into_iter().map(entry).collect();
     }
 
     pub fn ended(&self, why: String) {

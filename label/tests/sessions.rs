@@ -260,6 +260,77 @@ fn what_is_set_aside_is_asked_once_more() {
     });
 }
 
+/// The objects of each class.
+fn by_class(single: &Single, objects: &[u32]) -> Vec<Vec<u32>> {
+    let labels = &single.set.classes.as_ref().unwrap().labels;
+    let of = |class| {
+        let own = |o: &&u32| labels[**o as usize] == Some(class);
+        objects.iter().filter(own).copied().collect()
+    };
+    (0..3).map(of).collect()
+}
+
+/// The sorting may answer the question that is open, and those that come next.
+#[test]
+fn every_selector_goes_on_after_sortings() {
+    let mut looked_at = 0;
+    for tag in Catalogue::get().unwrap().role(Role::QuerySelector).map(|d| d.tag) {
+        let selector: Box<dyn QuerySelector> = registry::build_default(tag).unwrap();
+        if selector.properties().needs_setup {
+            continue;
+        }
+        let single = single(selector);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("l");
+        let mut sorted = 0;
+        let sort = |s: &Session, sorted: &mut usize| {
+            for _ in 0..3 {
+                if standing(s).open.is_none() {
+                    return;
+                }
+                let groups = by_class(&single, &s.around(7));
+                let turn = standing(s).turn;
+                if s.act(turn, Act::Sort { groups }).is_ok() {
+                    s.view(Some(turn), SOON);
+                    *sorted += 1;
+                } else {
+                    answer(&single, s, 1);
+                }
+                answer(&single, s, 1);
+            }
+        };
+        let before = session_of(&single, &path, None, |s| sort(s, &mut sorted));
+        let after = session_of(&single, &path, None, |s| sort(s, &mut sorted));
+        assert!(sorted > 1 && after.asked() >= before.asked(), "{tag}: {sorted} sortings");
+        looked_at += 1;
+    }
+    assert!(looked_at > 8, "only {looked_at} selectors");
+}
+
+#[test]
+fn undo_takes_back_what_was_said_last() {
+    let single = single(registry::build_default("random_pairs").unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    session(&single, &dir.path().join("l"), |s| {
+        answer(&single, s, 1);
+        let open = standing(s).open.unwrap();
+        // Two others are said to be together while this question is open, which is answered then.
+        let other = |o: &u32| ![open.subject, open.reference].contains(o);
+        let groups = by_class(&single, &(0..150).collect::<Vec<u32>>());
+        let pair: Vec<u32> = groups[0].iter().copied().filter(other).take(2).collect();
+        act(s, Act::Sort { groups: vec![pair.clone()] });
+        let stated = standing(s).entries.len();
+        answer(&single, s, 1);
+        let undone = act(s, Act::Undo);
+        assert_eq!(undone.entries.len(), stated);
+        assert!(s.why(pair[0], pair[1]).is_some(), "the older statement stays");
+        assert_eq!(
+            undone.open.map(|q| (q.subject, q.reference)),
+            Some((open.subject, open.reference))
+        );
+    });
+}
+
 #[test]
 fn a_sorting_is_one_event_and_undone_at_once() {
     for tag in ["random_pairs", "explore_consolidate", "cobras"] {
@@ -271,13 +342,7 @@ fn a_sorting_is_one_event_and_undone_at_once() {
             let objects = s.around(6);
             let open = standing(s).open.unwrap();
             assert_eq!(objects[..2], [open.subject, open.reference]);
-            let labels = &single.set.classes.as_ref().unwrap().labels;
-            let groups: Vec<Vec<u32>> = (0..3)
-                .map(|class| {
-                    let own = |&&o: &&u32| labels[o as usize] == Some(class);
-                    objects.iter().filter(own).copied().collect()
-                })
-                .collect();
+            let groups = by_class(&single, &objects);
             let counts = standing(s).counts;
             let sorted = act(s, Act::Sort { groups: groups.clone() });
             assert!(sorted.counts.answered > counts.answered + 2, "{tag}");

@@ -31,11 +31,11 @@ enum What {
     Merge(Merge),
 }
 
-/// Constraints from the ledgers of several people about one data set, with their disagreements
+/// Constraints from the ledgers of one person or several about one data set, with their disagreements
 #[derive(Debug, clap::Args)]
 struct Merge {
     /// The ledgers, one for each person
-    #[arg(required = true, num_args = 2..)]
+    #[arg(required = true, num_args = 1..)]
     ledgers: Vec<PathBuf>,
     /// Data set that the answers are about
     #[arg(long, value_name = "DATA")]

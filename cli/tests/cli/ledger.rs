@@ -86,7 +86,7 @@ fn a_lock_is_taken_over_from_the_dead_alone() {
     bench.run(select).failed(
         3,
         &format!(
-            "error: asked.jsonl: is being written by process {process} 0; wait for it, or end it\n"
+            "error: asked.jsonl: is being written by process {process}; wait for it, or end it\n"
         ),
     );
     assert_eq!(bench.read("asked.jsonl"), before);

@@ -98,7 +98,8 @@ impl Ledger {
         match content.header {
             Some(then) => {
                 if let Some(message) = then.refuses(&ledger.header) {
-                    let hint = "choose another file; the oracle replay can serve these replies";
+                    let hint = "choose another file; \"mustlink ledger merge\" makes constraints of these \
+                                answers, and the oracle replay serves them";
                     return Err(bad(path, 1, format!("{message}; {hint}")));
                 }
                 ledger.lines = 1;
@@ -152,12 +153,10 @@ impl Ledger {
 
     /// Writes down answers that nobody was asked for, given at once for this `purpose`, beside query `with`
     /// where one was asked for: pairs of an object and the one it is compared with. The next run of the
-    /// selection has them from its beginning, and is served them where it asks. Answers to the open question
-    /// are told, not stated.
+    /// selection has them from its beginning, and is served them where it asks.
     ///
     /// # Errors
-    /// `Data` for a pair that has its reply or is being asked; those before it stay. `Data` when they
-    /// cannot be written; then none stays.
+    /// `Data` for a pair that has its reply, and when they cannot be written; then none stays.
     pub fn state(
         &mut self,
         purpose: &str,
@@ -171,9 +170,15 @@ impl Ledger {
             Line::Stated(Stated { asked, answer, with })
         });
         let stated: Vec<Line> = stated.collect();
-        self.append(&stated)?;
+        let before = self.state.clone();
+        for (line, at) in stated.iter().zip(self.lines + 1..) {
+            if let Err(message) = self.state.take(at, line.clone()) {
+                self.state = before;
+                return Err(bad(&self.path, at, message));
+            }
+        }
         self.rewind();
-        Ok(())
+        self.write(&stated)
     }
 
     /// Lines that are one event: the disk is waited for once, after the last of them.
@@ -411,9 +416,9 @@ impl Lock {
             let _ = file.read_to_string(&mut owner);
             let owner = owner.trim();
             if !taken {
-                let who = match owner {
-                    "" => "another process".into(),
-                    owner => format!("process {owner}"),
+                let who = match owner.split_whitespace().next() {
+                    None => "another process".into(),
+                    Some(pid) => format!("process {pid}"),
                 };
                 let message = format!("is being written by {who}; wait for it, or end it");
                 return Err(bad(ledger, 0, message));

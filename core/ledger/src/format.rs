@@ -89,7 +89,10 @@ impl Header {
             return differs("selector", &self.selector, &now.selector);
         }
         match (&self.seed, &now.seed) {
-            (Some(then), Some(now)) if then != now => differs("seed", then, now),
+            // It comes from the seed and from what the data say.
+            (Some(then), Some(now)) if then != now => {
+                differs("hash of seed and values of the data", then, now)
+            }
             _ => None,
         }
     }

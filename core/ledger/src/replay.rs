@@ -18,10 +18,12 @@ pub(super) struct Query {
     pub(super) retracted: bool,
     /// The first of the answers that were stated with it, where nobody asked for it.
     pub(super) with: Option<QueryId>,
+    /// Where its answer stands.
+    pub(super) line: usize,
 }
 
 /// What the lines of a file come to.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct State {
     pub(super) n: usize,
     pub(super) queries: BTreeMap<QueryId, Query>,
@@ -64,9 +66,9 @@ impl State {
         match &line {
             Line::Header(_) => return Err("a second header".into()),
             Line::Asked(asked) => self.asked(asked)?,
-            Line::Told(told) => self.told(told)?,
+            Line::Told(told) => self.told(at, told)?,
             Line::Retracted(retracted) => return self.retracted(retracted.id),
-            Line::Stated(stated) => return self.stated(stated),
+            Line::Stated(stated) => return self.stated(at, stated),
             Line::Closed(closed) => {
                 self.closed = Some(closed.reason.clone());
                 return Ok(());
@@ -109,7 +111,8 @@ impl State {
                     return Err(format!("the pair ({s}, {r}) has its reply already"));
                 }
                 let (asked, answer) = (asked.clone(), None);
-                self.queries.insert(id, Query { asked, answer, retracted: false, with: None });
+                let query = Query { asked, answer, retracted: false, with: None, line: 0 };
+                self.queries.insert(id, query);
             }
         }
         Ok(())
@@ -124,8 +127,9 @@ impl State {
         Ok(())
     }
 
-    /// No part of the replay: served where the selector comes to ask it.
-    fn stated(&mut self, stated: &Stated) -> Result<(), String> {
+    /// No part of the replay: served where the selector comes to ask it. So it takes the place of a question that
+    /// is open about its pair.
+    fn stated(&mut self, line: usize, stated: &Stated) -> Result<(), String> {
         let Stated { asked, answer, with } = stated.clone();
         self.is_pair(&asked)?;
         let (id, pair) = (asked.id.0, (asked.i, asked.j));
@@ -133,17 +137,21 @@ impl State {
         if self.queries.contains_key(&id) {
             return Err(format!("{} was asked before", asked.id));
         }
-        let open = self.open().map(|id| &self.queries[&id].asked);
-        if self.by_pair.contains_key(&pair) || open.is_some_and(|a| (a.i, a.j) == pair) {
-            return Err(format!("the pair ({}, {}) was asked already", pair.0, pair.1));
+        if self.by_pair.contains_key(&pair) {
+            return Err(format!("the pair ({}, {}) was answered already", pair.0, pair.1));
         }
-        let with = Some(with.0);
+        let about = |open: &QueryId| (self.queries[open].asked.i, self.queries[open].asked.j);
+        if let Some(open) = self.open().filter(|open| about(open) == pair) {
+            self.queries.remove(&open);
+            self.tape.pop();
+        }
+        let (answer, with) = (Some(answer), Some(with.0));
         self.by_pair.insert(pair, id);
-        self.queries.insert(id, Query { asked, answer: Some(answer), retracted: false, with });
+        self.queries.insert(id, Query { asked, answer, retracted: false, with, line });
         Ok(())
     }
 
-    fn told(&mut self, told: &Told) -> Result<(), String> {
+    fn told(&mut self, line: usize, told: &Told) -> Result<(), String> {
         is_cost(told.answer.cost)?;
         let query = self.queries.get_mut(&told.id.0).ok_or("it was never asked")?;
         match (&query.answer, told.cached) {
@@ -152,6 +160,7 @@ impl State {
             }
             (None, false) => {
                 query.answer = Some(told.answer.clone());
+                query.line = line;
                 self.by_pair.insert((query.asked.i, query.asked.j), told.id.0);
             }
             (Some(_), _) => return Err(format!("{} was answered before", told.id)),
@@ -193,6 +202,7 @@ impl State {
                 answer: q.answer.clone()?,
                 retracted: q.retracted,
                 with: q.with,
+                line: q.line,
             })
         });
         answered.collect()
@@ -250,11 +260,11 @@ fn is_cost(cost: f64) -> Result<(), String> {
 
 /// The answers of the ledger at `path`, in the order of their queries. The file is not changed.
 ///
-/// Objects that were recorded with ids are looked up by id among `ids`, where given: the rows may
-/// stand in another order now.
+/// Objects that were recorded with ids are looked up by id among `ids`: the rows may stand in another
+/// order now.
 ///
 /// # Errors
-/// `Data` for a file that is no ledger, an id that is unknown, objects beyond `n`.
+/// `Data` for a file that is no ledger, an id that is unknown, ids where none are given, objects beyond `n`.
 pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Recorded>> {
     let bytes = std::fs::read(path).map_err(io(path))?;
     let content = content(&bytes, path)?;
@@ -275,6 +285,13 @@ pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Reco
             .get(id.as_str())
             .copied()
             .ok_or_else(|| bad(path, 0, format!("no object has the id \"{id}\""))),
+        (None, Some(id)) => {
+            let message = format!(
+                "knows objects by ids, as \"{id}\", and these data have none, so that any rows might be meant; \
+                 name the column of ids (--id)"
+            );
+            Err(bad(path, 0, message))
+        }
         _ if (object as usize) < n => Ok(object),
         _ => Err(bad(path, 0, format!("object {object} does not exist, there are {n}"))),
     };
@@ -285,8 +302,8 @@ pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Reco
             (row(query.asked.i, &query.asked.i_id)?, row(query.asked.j, &query.asked.j_id)?);
         let turned = query.asked.subject != query.asked.i;
         let (subject, reference) = if turned { (j, i) } else { (i, j) };
-        let Query { retracted, with, .. } = query;
-        out.push(Recorded { id, subject, reference, answer, retracted, with });
+        let Query { retracted, with, line, .. } = query;
+        out.push(Recorded { id, subject, reference, answer, retracted, with, line });
     }
     Ok(out)
 }

@@ -254,12 +254,14 @@ impl Model {
         }
     }
 
-    /// Whether it may be stated; then it is.
+    /// Whether it may be stated; then it is, in the place of the open question where that is about the pair.
     fn state(&mut self, pair: Pair, reply: Reply) -> bool {
         let turned = (pair.1, pair.0);
-        let open = self.open().is_some_and(|open| open == pair || open == turned);
-        let may = pair.0 != pair.1 && self.live(pair).is_none() && !open;
+        let may = pair.0 != pair.1 && self.live(pair).is_none();
         if may {
+            if self.open().is_some_and(|open| open == pair || open == turned) {
+                self.course.pop();
+            }
             let id = self.new_id();
             self.answers.insert(id, Said { pair, reply, retracted: false });
         }

@@ -65,16 +65,39 @@ fn names_are_those_of_whoever_opens() {
 #[test]
 fn an_error_names_the_line_that_would_have_been_written() {
     let (_folder, path, mut ledger) = ledger();
-    // Behind the header, two statements that stay, and the third, which is no pair.
+    // Behind the header: the third is no pair, and none is taken.
     let three = [(0, 1), (2, 3), (1, 1)].map(statement);
     let made = ledger.state("test", None, &three);
     assert_eq!(said(&path, made), "L, line 4: q000002 asks about the pair (1, 1)");
+    assert_eq!((lines(&path).len(), ledger.answers().len()), (1, 0));
+    ledger.state("test", None, &three[..2]).unwrap();
     let made = ledger.state("test", None, &[statement((1, 0))]);
-    assert_eq!(said(&path, made), "L, line 4: the pair (0, 1) was asked already");
+    assert_eq!(said(&path, made), "L, line 4: the pair (0, 1) was answered already");
     drop(ledger);
     let made = open(&path).state("test", None, &[statement((3, 3))]);
     assert_eq!(said(&path, made), "L, line 4: q000002 asks about the pair (3, 3)");
     assert_eq!(lines(&path).len(), 3);
+}
+
+#[test]
+fn a_statement_takes_the_place_of_the_open_question_about_its_pair() {
+    let (_folder, path, mut ledger) = ledger();
+    ledger.ask(0, 1, "test").unwrap();
+    ledger.tell(0, &must(1.0)).unwrap();
+    ledger.ask(2, 3, "test").unwrap();
+    ledger.state("test", None, &[(0, 2), (3, 2)].map(statement)).unwrap();
+    let check = |ledger: &mut Ledger| {
+        ledger.rewind();
+        let stated: Vec<_> = ledger.answers().iter().map(|r| (r.id, r.with, r.line)).collect();
+        assert_eq!(stated, [(0, None, 3), (2, Some(2), 5), (3, Some(2), 6)]);
+        // Its course ends before that question, which has its answer now.
+        assert_eq!(ledger.ask(0, 1, "test").unwrap(), (0, Some(must(1.0))));
+        assert_eq!(ledger.ask(2, 3, "test").unwrap().0, 3);
+        ledger.report().unwrap();
+    };
+    check(&mut ledger);
+    drop(ledger);
+    check(&mut open(&path));
 }
 
 #[test]
@@ -123,7 +146,7 @@ fn lines_at_once_are_written_and_their_error_is_told() {
     ledger.at_once(|l| l.state("test", None, &[statement((0, 1))])).unwrap();
     assert_eq!(lines(&path).len(), 2);
     let made = ledger.at_once(|l| l.state("test", None, &[statement((0, 1))]));
-    assert_eq!(said(&path, made), "L, line 3: the pair (0, 1) was asked already");
+    assert_eq!(said(&path, made), "L, line 3: the pair (0, 1) was answered already");
     // Those after it wait for the disk as they did before.
     ledger.ask(2, 3, "test").unwrap();
     assert_eq!(lines(&path).len(), 3);

@@ -70,6 +70,13 @@ impl Model {
                     m.cached += usize::from(cached);
                 }
                 Said::Stated(id, s, r, reply, with) => {
+                    // It takes the place of the question that is open about its pair.
+                    let about = |open: &QueryId| m.queries[open].pair;
+                    let same = |open: &QueryId| [(s, r), (r, s)].contains(&about(open));
+                    if let Some(open) = m.open().filter(same) {
+                        m.queries.remove(&open);
+                        m.course.pop();
+                    }
                     let (pair, reply, with) = ((s, r), Some(reply), Some(with));
                     m.queries.insert(id, Query { pair, reply, retracted: false, with });
                 }
@@ -190,18 +197,17 @@ impl Both {
                 let statements: Vec<_> =
                     all.iter().map(|&(s, r, reply)| ((s, r), Answer::of(reply))).collect();
                 let done = self.ledger().state("test", None, &statements);
-                let (with, mut fresh) = (model.next_id(), true);
+                let (with, before, mut fresh) = (model.next_id(), self.lines.len(), true);
                 for (id, &(s, r, reply)) in (with..).zip(all) {
                     let now = Model::of(&self.lines);
-                    let asked = now.open().map(|id| now.queries[&id].pair);
-                    let open = asked == Some((s, r)) || asked == Some((r, s));
-                    fresh &= s != r && now.live(s, r).is_none() && !open;
-                    if !fresh {
-                        break;
-                    }
+                    fresh &= s != r && now.live(s, r).is_none();
                     self.lines.push(Said::Stated(id, s, r, reply, with));
                 }
                 assert_eq!(done.is_ok(), fresh);
+                // All or none.
+                if !fresh {
+                    self.lines.truncate(before);
+                }
                 self.replay();
             }
             Op::Close(why) => {

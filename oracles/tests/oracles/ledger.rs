@@ -228,7 +228,10 @@ fn another_selection_is_refused() {
         ..own.clone()
     });
     assert!(said.contains("its selector is {"), "{said}");
-    assert!(refused(Header { seed: Some("x".into()), ..own.clone() }).contains("its seed is"));
+    assert!(
+        refused(Header { seed: Some("x".into()), ..own.clone() })
+            .contains("its hash of seed and values of the data is")
+    );
     assert!(refused(Header { n: 8, ..own.clone() }).contains("its number of objects is 9"));
     // A reply that was changed by hand leads elsewhere: the first difference is named.
     let changed: Vec<String> =
@@ -492,7 +495,7 @@ fn replay_leaves_out_what_was_taken_back_and_asks_on() {
     go_on(&selector, &mut replies(|_| Reply::DontKnow), Some(3), Some(&mut ledger)).unwrap();
     ledger.retract(1, None).unwrap();
     drop(ledger);
-    let all = answers(&path, N, None).unwrap();
+    let all = answers(&path, N, scene().ids.as_deref()).unwrap();
     let file = Some(path.display().to_string());
     let mut alone = Replay { ledger: file.clone(), missing: None }.open(&scene()).unwrap();
     let truth: Box<dyn Oracle> = Box::new(Truth {});
