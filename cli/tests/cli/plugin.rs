@@ -42,11 +42,19 @@ fn a_broken_law_is_shown_on_a_small_case() {
 #[cfg(unix)]
 #[test]
 fn a_command_that_hangs_is_told_at_once() {
-    let done = Bench::new().run("plugin test --timeout 0.2 --role selector -- sleep 60");
+    let hangs = "read l; echo '{\"v\":1,\"type\":\"hello\",\"name\":\"x\"}'; sleep 60\n";
+    let bench = Bench::with("hangs.sh", hangs);
+    let done = bench.run("plugin test --timeout 0.2 --role selector -- sh hangs.sh");
     assert_eq!(done.status, 4, "{}{}", done.out, done.err);
     let said = "broken  ends_in_time: timeout_seconds: stopped after the time limit of 0.2 s";
     assert!(done.out.contains(said), "{}", done.out);
     assert!(done.err.starts_with("the other laws are not tried"), "{}", done.err);
+    // What does not even greet is tried on no law.
+    bench
+        .run("plugin test --timeout 0.2 -- sleep 60")
+        .failed(2, "error: `sleep 60` gave no reply within the limit of 0.2 s\n");
+    let done = bench.run("plugin test -- sh nowhere.sh");
+    assert!(done.status == 2 && done.err.contains("ended without a reply"), "{}", done.err);
 }
 
 #[test]

@@ -292,6 +292,22 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_too_many_is_no_reply_to_the_next_request() {
+        let reply = r#"echo '{"type":"clustering","labels":[0,1,1]}'"#;
+        let twice =
+            external(&["sh", "-c", &format!("{AGAIN} while read l; do {reply}; {reply}; done")]);
+        let x = ndarray::array![[0.0], [5.0], [6.0]];
+        let problem = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let keep = kept_children::Keep::start();
+        twice.cluster(&problem, &Context::new(1)).unwrap();
+        // The second line needs a moment.
+        std::thread::sleep(Duration::from_millis(500));
+        let next = twice.cluster(&problem, &Context::new(1)).unwrap_err().to_string();
+        drop(keep);
+        assert!(next.contains("answers no request; each has one reply"), "{next}");
+    }
+
+    #[test]
     fn options_and_the_name_are_handed_on() {
         let script = r#"case "$l" in *'"options":{"step":0.5}'*) m=good;; *) m=bad;; esac;
                         echo "{\"type\":\"error\",\"message\":\"$m\"}""#;

@@ -45,22 +45,23 @@ pub struct Subprocess {
 /// Version of the protocol.
 const VERSION: u64 = 1;
 /// Longest line taken, in bytes.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: usize = 1 << 20;
+
 #[plugin("subprocess")]
 impl Oracle for Subprocess {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let Some(program) = self.command.first() else {
             return Err(Error::bad_param("command", "nothing", "a program and its arguments"));
         };
-        let spawned =
-            Child::spawn_limited(&self.command, self.timeout_seconds, scene.ctx.base(), LONGEST);
-        let child = spawned.map_err(|e| match e {
+        let spawned = Child::spawn(&self.command, self.timeout_seconds, scene.ctx.base());
+        let mut child = spawned.map_err(|e| match e {
             ChildError::Start { reason, .. } => {
                 let legal = format!("a program that can be started ({reason})");
                 Error::bad_param("command", program, legal)
             }
             other => other.into_error("subprocess"),
         })?;
+        child.set_longest_line(LONGEST);
         if self.sort.is_some() && scene.data.is_none() {
             return Err(Error::bad_param("sort", "given", "used where the objects are known"));
         }
@@ -144,7 +145,7 @@ impl Conversation {
             }
             Err(other) => return Err(other.into_error("subprocess")),
         };
-        if line.len() as u64 >= LONGEST && line.last() != Some(&b'\n') {
+        if line.len() >= LONGEST && line.last() != Some(&b'\n') {
             return Err(self.bad_line(format!("longer than {LONGEST} bytes")));
         }
         let value: Value = serde_json::from_slice(&line).map_err(|_| {

@@ -7,10 +7,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::{self, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -27,6 +27,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How many of its last lines on standard error are kept for the message.
 const TAIL: usize = 20;
+/// The longest line that is read of a child of which nothing else is said, in bytes.
+const LONGEST_LINE: usize = 1 << 20;
 /// Time limits of more seconds than this count as none.
 const LONGEST_LIMIT: f64 = 1e9;
 
@@ -122,6 +124,7 @@ pub struct Child {
     tail: Arc<Mutex<VecDeque<String>>>,
     stderr_open: Arc<AtomicBool>,
     limit: Option<f64>,
+    longest: Arc<AtomicUsize>,
     asked_at: Instant,
     line: usize,
     text: String,
@@ -145,20 +148,6 @@ impl Child {
         command: &[String],
         timeout_seconds: f64,
         base: &Path,
-    ) -> Result<Self, ChildError> {
-        Child::spawn_limited(command, timeout_seconds, base, u64::MAX)
-    }
-
-    /// As [`Child::spawn`], reading at most `longest_line` bytes of a line at once: more of them
-    /// come as another line.
-    ///
-    /// # Errors
-    /// [`ChildError::Start`].
-    pub fn spawn_limited(
-        command: &[String],
-        timeout_seconds: f64,
-        base: &Path,
-        longest_line: u64,
     ) -> Result<Self, ChildError> {
         let shown = command.join(" ");
         let fail = |reason: String| ChildError::Start { command: shown.clone(), reason };
@@ -186,9 +175,11 @@ impl Child {
         let (read, output) = sync_channel(16);
         let tail: Arc<Mutex<VecDeque<String>>> = Arc::default();
         let stderr_open = Arc::new(AtomicBool::new(true));
+        let longest = Arc::new(AtomicUsize::new(LONGEST_LINE));
         // Detached: a grandchild may hold a stream open for as long as it likes.
         thread::spawn(move || write_lines(stdin, &to_write));
-        thread::spawn(move || read_lines(stdout, longest_line, &read));
+        let most = longest.clone();
+        thread::spawn(move || read_lines(stdout, &most, &read));
         let (kept, open) = (tail.clone(), stderr_open.clone());
         thread::spawn(move || {
             pass_through(stderr, &kept);
@@ -202,6 +193,7 @@ impl Child {
             tail,
             stderr_open,
             limit: limit(timeout_seconds),
+            longest,
             asked_at: Instant::now(),
             line: 0,
             text: String::new(),
@@ -261,13 +253,36 @@ impl Child {
         if text.is_err() {
             return Err(self.protocol("not UTF-8"));
         }
+        let longest = self.longest.load(Ordering::Relaxed);
+        if self.text.len() >= longest {
+            let wrong =
+                format!("longer than {longest} bytes (labels may be the path of an NPY file)");
+            return Err(self.protocol(wrong));
+        }
         let value: Value = serde_json::from_str(&self.text).map_err(|_| {
-            self.protocol("not a JSON object (print notes to standard error, one message per line)")
+            let words = self.text.split(|c: char| !c.is_alphabetic());
+            let no_number = words.into_iter().any(|w| matches!(w, "NaN" | "Infinity"));
+            self.protocol(match no_number && self.text.starts_with('{') {
+                true => "NaN and Infinity are no JSON; leave out what has no value",
+                false => "not a JSON object (print notes to standard error, one message per line)",
+            })
         })?;
         match value.get("type").and_then(Value::as_str) {
             Some(_) => Ok(value),
             None => Err(self.protocol("no \"type\"")),
         }
+    }
+
+    /// What is wrong where a line waits that answers no request.
+    pub fn unasked(&mut self) -> Option<ChildError> {
+        while let Ok(bytes) = self.output.try_recv() {
+            self.line += 1;
+            self.text = String::from_utf8_lossy(&bytes).trim_end().to_string();
+            if !self.text.is_empty() {
+                return Some(self.protocol("answers no request; each has one reply"));
+            }
+        }
+        None
     }
 
     /// How long to wait for output before the next check.
@@ -338,6 +353,12 @@ impl Child {
         self.limit = limit(seconds);
     }
 
+    /// Reads lines of less than so many bytes from now on: [`Child::receive`] refuses longer ones, and
+    /// [`Child::receive_line`] gives them in pieces.
+    pub fn set_longest_line(&mut self, bytes: usize) {
+        self.longest.store(bytes, Ordering::Relaxed);
+    }
+
     /// The exit status, if it ends within `patience`.
     fn wait(&mut self, patience: Duration) -> Option<process::ExitStatus> {
         let end = Instant::now() + patience;
@@ -401,14 +422,25 @@ fn write_lines(mut stdin: ChildStdin, lines: &Receiver<String>) {
 }
 
 /// Waits while the queue is full: a child that floods its output is held up.
-fn read_lines(stdout: ChildStdout, longest: u64, lines: &SyncSender<Vec<u8>>) {
+fn read_lines(stdout: ChildStdout, longest: &AtomicUsize, lines: &SyncSender<Vec<u8>>) {
     let mut reader = BufReader::new(stdout);
+    let mut line = Vec::new();
     loop {
-        let mut line = Vec::new();
-        match (&mut reader).take(longest).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(_) if lines.send(line).is_err() => return,
-            Ok(_) => {}
+        let read = match reader.fill_buf() {
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => return,
+            Ok(read) => read,
+        };
+        let over = read.is_empty();
+        let end = read.iter().position(|&b| b == b'\n').map_or(read.len(), |at| at + 1);
+        // The limit may have changed while this line was waited for.
+        let longest = longest.load(Ordering::Relaxed).max(1);
+        let taken = end.min(longest.saturating_sub(line.len()).max(1));
+        line.extend_from_slice(&read[..taken.min(end)]);
+        reader.consume(taken.min(end));
+        let whole = over && !line.is_empty() || line.ends_with(b"\n") || line.len() >= longest;
+        if whole && lines.send(std::mem::take(&mut line)).is_err() || over {
+            return;
         }
     }
 }
@@ -545,6 +577,25 @@ mod tests {
         assert!(what.starts_with("not a JSON object"));
         assert_eq!(wrong("echo '[1]'").2, "no \"type\"");
         assert_eq!(wrong("printf '\\377\\n'").2, "not UTF-8");
+    }
+
+    #[test]
+    fn lines_have_a_longest_length_and_an_end() {
+        let ctx = Context::new(1);
+        let mut child = sh("echo '{\"type\":\"a\"}'; head -c 3000000 /dev/zero | tr '\\0' 1", 10.0);
+        assert_eq!(child.receive(&ctx).unwrap()["type"], "a");
+        let long = child.receive(&ctx).unwrap_err().to_string();
+        assert!(long.contains("line 2 of its output: longer than 1048576 bytes"), "{long}");
+        // In pieces, the last one up to its end.
+        let mut child = sh("printf 'abcdefg\\nhi'", 10.0);
+        child.set_longest_line(3);
+        let mut pieces = Vec::new();
+        while let Ok(piece) = child.receive_line(&ctx) {
+            pieces.push(String::from_utf8(piece).unwrap());
+        }
+        assert_eq!(pieces.concat(), "abcdefg\nhi");
+        let nan = sh("echo '{\"type\":\"a\",\"objective\":NaN}'", 10.0).receive(&ctx).unwrap_err();
+        assert!(nan.to_string().contains("NaN and Infinity are no JSON"), "{nan}");
     }
 
     #[test]

@@ -62,11 +62,18 @@ pub fn greeted(
 ) -> Result<(Child, bool), ChildError> {
     if let Some(mut kept) = take(command, ctx.base()) {
         kept.set_timeout(timeout_seconds);
-        return Ok((kept, true));
+        // Else its reply before the last would pass for the next one.
+        return kept.unasked().map_or(Ok((kept, true)), Err);
     }
     let mut child = Child::spawn(command, timeout_seconds, ctx.base())?;
+    child.set_longest_line(longest_reply(problem.n()));
     let reply = child.hello(protocol, json!({ "n": problem.n(), "d": problem.d() }), ctx)?;
     Ok((child, reply["again"] == true))
+}
+
+/// Bytes that a reply about n objects may have: labels, or constraints that a few answers made, in text.
+pub fn longest_reply(n: usize) -> usize {
+    (16 << 20) + 64 * n
 }
 
 /// A child of this command that waits for a request.

@@ -180,6 +180,19 @@ fn command(source: &Source, base: &Path) -> Result<Vec<String>> {
     })
 }
 
+/// Whether a program starts and greets as one that speaks this protocol, for which it has so many seconds.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn greets(command: &[String], protocol: &str, seconds: f64) -> Result<()> {
+    let greeted = Child::spawn(command, seconds, Path::new("")).and_then(|mut child| {
+        child.hello(protocol, json!({ "n": 1, "d": 1 }), &Context::new(0))?;
+        child.bye("greeted");
+        Ok(())
+    });
+    greeted.map_err(|e| Error::Usage(e.to_string()))
+}
+
 /// What a program says of itself, for which it has so many seconds; relative paths start at `base`.
 ///
 /// # Errors
