@@ -2,7 +2,8 @@
 //!
 //! These look at the ensemble a method holds (the first generator in its configuration), not at the
 //! labels it arrived at, except `anmi`. Objects outside the scope, and for scores against classes
-//! those of unknown class, are taken out of every member.
+//! those of unknown class, are taken out of every member; labellings that have fewer than two objects in common
+//! are not compared.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::{Average, Contingency};
@@ -59,27 +60,37 @@ fn judged(input: &MetricInput, with_classes: bool) -> Result<Option<Judged>> {
     Ok(Some(Judged { ensemble: Ensemble::new(kept.len(), members.collect())?, classes, labels }))
 }
 
-/// The contingency table of two labellings over the objects that both label.
-fn table(a: &[u32], b: &[u32]) -> Contingency {
+/// The contingency table of two labellings over the objects that both label; `None` where these are fewer than
+/// two of more, of which nothing can be said.
+fn table(a: &[u32], b: &[u32]) -> Option<Contingency> {
     let both = a.iter().copied().zip(b.iter().copied());
-    Contingency::new(both.filter(|&(a, b)| a != NONE && b != NONE))
+    let both = both.filter(|&(a, b)| a != NONE && b != NONE);
+    (a.len() == 1 || both.clone().nth(1).is_some()).then(|| Contingency::new(both))
 }
 
-fn nmi(a: &[u32], b: &[u32]) -> f64 {
-    within(table(a, b).normalised_mutual_information(Average::Geometric), 0.0, 1.0)
+fn nmi(a: &[u32], b: &[u32]) -> Option<f64> {
+    Some(within(table(a, b)?.normalised_mutual_information(Average::Geometric), 0.0, 1.0))
 }
 
-/// NMI of each member with `labels`.
+fn ari(a: &[u32], b: &[u32]) -> Option<f64> {
+    Some(table(a, b)?.adjusted_rand())
+}
+
+/// NMI of each member with `labels`, where it can be compared.
 fn with_members(ensemble: &Ensemble, labels: &[u32]) -> Vec<f64> {
-    ensemble.members().par_iter().map(|m| nmi(&m.labels, labels)).collect()
+    ensemble.members().par_iter().filter_map(|m| nmi(&m.labels, labels)).collect()
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+/// The mean; `None` of nothing.
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Mean over pairs of members: all of them up to 500 members, else 100 000 random ones.
-fn over_pairs(ensemble: &Ensemble, value: impl Fn(&[u32], &[u32]) -> f64 + Sync) -> Option<f64> {
+/// Mean over pairs of members that can be compared: all of them up to 500 members, else 100 000 random ones.
+fn over_pairs(
+    ensemble: &Ensemble,
+    value: impl Fn(&[u32], &[u32]) -> Option<f64> + Sync,
+) -> Option<f64> {
     let tau = ensemble.len();
     let pairs: Vec<(usize, usize)> = if tau <= ALL_PAIRS_UP_TO {
         (0..tau).flat_map(|b| (0..b).map(move |a| (a, b))).collect()
@@ -92,9 +103,9 @@ fn over_pairs(ensemble: &Ensemble, value: impl Fn(&[u32], &[u32]) -> f64 + Sync)
         (0..SAMPLED_PAIRS).map(|_| pair()).collect()
     };
     let members = ensemble.members();
-    let values: Vec<f64> =
-        pairs.into_par_iter().map(|(a, b)| value(&members[a].labels, &members[b].labels)).collect();
-    (!values.is_empty()).then(|| mean(&values))
+    let value = |(a, b): (usize, usize)| value(&members[a].labels, &members[b].labels);
+    let values: Vec<f64> = pairs.into_par_iter().filter_map(value).collect();
+    mean(&values)
 }
 
 /// What all scores of this file say of themselves.
@@ -134,7 +145,7 @@ of_ensembles! {
     /// # References
     /// "Base NMI" in Table 1 of [Greene2007].
     BaseNmi, "base_nmi", ["Greene2007"], true, |f| f,
-        |j| Some(mean(&with_members(&j.ensemble, &j.classes)));
+        |j| mean(&with_members(&j.ensemble, &j.classes));
     /// Standard deviation of the members' NMI (geometric) to the classes, n − 1 in the denominator.
     ///
     /// Undefined for a single member. A large one speaks for a diverse ensemble.
@@ -143,7 +154,7 @@ of_ensembles! {
     MemberSpread, "member_spread", ["DomeniconiAlRazgan2008"], true, |f| f,
         |j| {
             let scores = with_members(&j.ensemble, &j.classes);
-            let centre = mean(&scores);
+            let centre = mean(&scores)?;
             let squares: f64 = scores.iter().map(|s| (s - centre) * (s - centre)).sum();
             (scores.len() > 1).then(|| (squares / (scores.len() - 1) as f64).sqrt())
         };
@@ -161,13 +172,13 @@ of_ensembles! {
     /// [HubertArabie1985].
     DiversityAri, "diversity_ari", ["HubertArabie1985"], false,
         |f| MetricProperties { max: 2.0, ..f },
-        |j| over_pairs(&j.ensemble, |a, b| table(a, b).adjusted_rand()).map(|v| 1.0 - v);
+        |j| over_pairs(&j.ensemble, ari).map(|v| 1.0 - v);
     /// Mean NMI (geometric) of the labels to the members of the ensemble they come from.
     ///
     /// # References
     /// ANMI of [StrehlGhosh2002].
     Anmi, "anmi", ["StrehlGhosh2002"], false, |f| f,
-        |j| Some(mean(&with_members(&j.ensemble, &j.labels)));
+        |j| mean(&with_members(&j.ensemble, &j.labels));
     /// Mean of 4 A (1 − A) over pairs of objects, A their co-association: 0 when all members agree.
     ///
     /// Pairs that no member saw together do not count. Undefined for a single object.
@@ -349,9 +360,21 @@ mod tests {
     }
 
     #[test]
+    fn members_that_share_too_little_are_not_compared() {
+        let member = |labels: &[u32]| Member::from_labels(labels);
+        let members =
+            vec![member(&[0, 0, 1, NONE]), member(&[0, 1, 1, NONE]), member(&[NONE, NONE, 0, 1])];
+        let e = Ensemble::new(4, members).unwrap();
+        assert_eq!(over_pairs(&e, nmi), nmi(&[0, 0, 1], &[0, 1, 1]));
+        assert_eq!(over_pairs(&e, ari), ari(&[0, 0, 1], &[0, 1, 1]));
+        // One that labels no object that counts says nothing of the others.
+        assert_eq!(with_members(&e, &[0, 0, NONE, NONE]).len(), 2);
+    }
+
+    #[test]
     fn members_that_disagree_are_spread() {
         let scores = with_members(&e12(), &CLASSES);
-        let centre = mean(&scores);
+        let centre = mean(&scores).unwrap();
         let slow: f64 = scores.iter().map(|s| (s - centre).powi(2)).sum::<f64>() / 4.0;
         assert!((score(&MemberSpread {}) - slow.sqrt()).abs() < 1e-12);
     }

@@ -71,21 +71,24 @@ impl BaseClusterer for Ensemble {
         let generator = self.generator();
         let consensus = self.consensus();
         let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let members = generator.as_ref().map_or(1, |g| members(&***g));
+        let (members, k) = generator.as_ref().map_or((1, shape.k), |g| size(&***g, &shape));
+        // Members may have more clusters than are wanted.
+        let combined = Shape { k: shape.k.max(k), ..shape };
         let labels_only = consensus.as_ref().is_ok_and(|c| c.needs().labels_only);
         generator.map_or(0, |g| g.memory(&shape, labels_only))
             + consensus.map_or(0, |c| match c.needs().max_n {
                 // Refused for its size by name, with what takes more objects.
                 Some(most) if shape.n > most => 0,
-                _ => c.memory(&shape, members),
+                _ => c.memory(&combined, members),
             })
     }
 }
 
-/// How many members a generator makes, where its options say so.
-fn members(generator: &(dyn EnsembleGenerator + 'static)) -> usize {
-    let config = RoleObject::to_value(generator);
-    let count = config.get("members").and_then(|m| usize::try_from(m.as_u64()?).ok());
-    let values = || config.get("values").and_then(|v| Some(v.as_array()?.len()));
-    count.or_else(values).unwrap_or(100)
+/// How many members a generator makes, and the most clusters of one.
+fn size(generator: &(dyn EnsembleGenerator + 'static), shape: &Shape) -> (usize, usize) {
+    generator.size(shape).unwrap_or_else(|| {
+        let config = RoleObject::to_value(generator);
+        let count = config.get("members").and_then(|m| usize::try_from(m.as_u64()?).ok());
+        (count.unwrap_or(100), shape.k)
+    })
 }

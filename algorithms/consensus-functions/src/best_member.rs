@@ -41,7 +41,7 @@ pub enum Best {
     Agreement,
 }
 
-#[plugin("best_member", cites = ["StrehlGhosh2002"], version = 2)]
+#[plugin("best_member", cites = ["StrehlGhosh2002"], version = 3)]
 impl ConsensusFunction for BestMember {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         ctx.check()?;
@@ -79,7 +79,8 @@ fn best(ensemble: &Ensemble, constraints: &Constraints) -> Result<Clustering> {
     let mut c = Clustering { labels, k, objective: Some(agreement[best]), ..Clustering::default() };
     c.extras.diagnostics.insert("mean_nmi".into(), agreement[best]);
     if !constraints.pairs().is_empty() {
-        c.extras.diagnostics.insert("constraints_met".into(), met[best]);
+        let met = satisfaction::met(&ensemble.members()[best].labels, constraints);
+        c.extras.diagnostics.extend(met.map(|met| ("constraints_met".into(), met)));
     }
     Ok(c)
 }

@@ -45,15 +45,16 @@ pub use links::{Constrain, Part};
 /// # Input and output
 /// Any ensemble; with `association = "memberships"` one whose members all have some. k clusters, or as
 /// many as the threshold or the longest lifetime says; fewer than k where must-links leave no more,
-/// more than those say where cannot-links allow no merge. The diagnostics hold the height of the first
-/// merge not made, and the lifetime of the partition.
+/// more than those say where cannot-links allow no merge: what is left then lives up to distance 1, at which
+/// objects that no member puts together would merge. The diagnostics hold the height of the first merge not
+/// made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters` with `cut = "k"`; `BadParam`, also above `max_n` unless the
 /// linkage is `single` without constraints to obey, which needs no table. `InconsistentConstraints`,
 /// `InfeasibleConstraints`, `UndecidedConstraints` of constraints to obey: `constrain = "weigh"` takes
 /// them as evidence instead.
 /// # Cost and randomness
-/// g rows of labels are different: O(g²τ) time; O(n) memory for `single`, 8 g² bytes otherwise. With
+/// g rows of labels are different: O(g²τ) time; O(n) memory for `single`, 4 g² bytes otherwise. With
 /// memberships in K clusters of all members: O(n²K) time, 8 n K bytes more. Objects with constraints are
 /// rows of their own; each merge of two clusters that a chain of cannot-links connects takes a graph
 /// colouring of that chain's objects. Nothing random.
@@ -119,7 +120,7 @@ const INSTEAD_OF_OBEYING: &str = "constrain = \"weigh\", for which single linkag
     "evidence_accumulation",
     aliases = ["eac"],
     cites = ["FredJain2005", "DavidsonRavi2005"],
-    version = 2
+    version = 3
 )]
 impl ConsensusFunction for EvidenceAccumulation {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
@@ -177,7 +178,9 @@ impl ConsensusFunction for EvidenceAccumulation {
             CutAt::Threshold => {
                 alike + hierarchy.merges.iter().take_while(|m| m.2 > self.t).count()
             }
-            CutAt::Lifetime => longest(&heights, joins.map_or(0, |joins| alike + joins)),
+            CutAt::Lifetime => {
+                longest(&heights, joins.map_or(0, |joins| alike + joins), ends(&heights, n))
+            }
         };
         let labels: Vec<u32> = if merges >= alike {
             let of_leaf = hierarchy.after(merges - alike);
@@ -194,9 +197,10 @@ impl ConsensusFunction for EvidenceAccumulation {
         let mut c = Clustering { labels, k, ..Clustering::default() };
         let next = heights.get(merges).copied();
         let last = if merges > 0 { heights[merges - 1] } else { 0.0 };
-        if let Some(next) = next {
-            c.extras.diagnostics.insert("next_height".into(), next);
-            c.extras.diagnostics.insert("lifetime".into(), next - last);
+        let diagnostics = &mut c.extras.diagnostics;
+        diagnostics.extend(next.map(|next| ("next_height".into(), next)));
+        if let Some(next) = next.or(ends(&heights, n).filter(|_| self.cut != CutAt::K)) {
+            diagnostics.insert("lifetime".into(), next - last);
         }
         Ok(c)
     }
@@ -220,7 +224,8 @@ impl ConsensusFunction for EvidenceAccumulation {
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         let labels = (12 * shape.n * members + 64 * shape.n) as u64;
         let table = match self.linkage {
-            Linkage::Single if shape.constraints == 0 || self.constrain != Constrain::Obey => 0,
+            // What is marked hard is obeyed by weighing too.
+            Linkage::Single if shape.constraints == 0 || self.constrain == Constrain::Ignore => 0,
             _ => 4 * (shape.n * shape.n) as u64,
         };
         let memberships = match self.association {
@@ -229,6 +234,11 @@ impl ConsensusFunction for EvidenceAccumulation {
         };
         labels + table + memberships
     }
+}
+
+/// Where the last partition ends that constraints keep from becoming one cluster.
+fn ends(heights: &[f64], n: usize) -> Option<f64> {
+    (heights.len() + 1 < n).then_some(1.0)
 }
 
 impl EvidenceAccumulation {

@@ -49,7 +49,7 @@ fn row(view: &CanonicalEnsemble, i: usize, out: &mut Vec<(u32, f64)>) {
     }
 }
 
-#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 3)]
+#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 4)]
 impl ConsensusFunction for Hbgf {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf")?;

@@ -94,7 +94,8 @@ impl SelectedMembers {
                     });
                     let best = best.expect("fewer are kept than there are");
                     for t in 0..tau {
-                        away[t] += 1.0 - nmi(&view.labels[t], &view.labels[best]);
+                        let agreement = nmi(&view.labels[t], &view.labels[best]);
+                        away[t] += agreement.map_or(0.0, |v| 1.0 - v);
                     }
                     kept.push(best);
                 }
@@ -106,7 +107,7 @@ impl SelectedMembers {
     }
 }
 
-#[plugin("selected_members", cites = ["FernLin2008"])]
+#[plugin("selected_members", cites = ["FernLin2008"], version = 2)]
 impl ConsensusFunction for SelectedMembers {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let consensus = self.consensus()?;

@@ -30,7 +30,7 @@ pub struct Supra {
     pub functions: Vec<Box<dyn ConsensusFunction>>,
 }
 
-#[plugin("supra", cites = ["StrehlGhosh2002"], version = 2)]
+#[plugin("supra", cites = ["StrehlGhosh2002"], version = 3)]
 impl ConsensusFunction for Supra {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         if self.functions.is_empty() {
@@ -53,8 +53,8 @@ impl ConsensusFunction for Supra {
                     continue;
                 }
             };
-            let agree = |m: &Member| (nmi(&m.labels, &clustering.labels), m.weight);
-            let agreement = ensemble.members().par_iter().map(agree).collect();
+            let agree = |m: &Member| Some((nmi(&m.labels, &clustering.labels)?, m.weight));
+            let agreement = ensemble.members().par_iter().filter_map(agree).collect();
             let agreement = weighted_mean(agreement).unwrap_or(0.0);
             if best.as_ref().is_none_or(|(most, ..)| agreement > *most) {
                 best = Some((agreement, at, clustering));
@@ -110,7 +110,8 @@ mod tests {
             .enumerate()
             .map(|(at, f)| {
                 let c = f.combine(&ensemble, &problem, &ctx.child("functions").index(at)).unwrap();
-                ensemble.members().iter().map(|m| nmi(&m.labels, &c.labels)).sum::<f64>() / 5.0
+                ensemble.members().iter().filter_map(|m| nmi(&m.labels, &c.labels)).sum::<f64>()
+                    / 5.0
             })
             .collect();
         let most = each.iter().copied().fold(0.0, f64::max);

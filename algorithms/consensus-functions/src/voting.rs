@@ -52,7 +52,7 @@ pub enum Reference {
     Labels,
 }
 
-#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003", "Zhang2022"], version = 2)]
+#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003", "Zhang2022"], version = 3)]
 impl ConsensusFunction for Voting {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
@@ -123,7 +123,8 @@ fn medoid(members: &[(&Member, f64)], heard: bool) -> usize {
             let others = members.iter().enumerate().filter(|(s, _)| *s != t);
             let agreement = others.map(|(_, (m, _))| {
                 let (a, b) = shared(&own.labels, &m.labels);
-                m.weight * adjusted_rand(&a, &b)
+                // On fewer than two objects all agree.
+                if a.len() > 1 { m.weight * adjusted_rand(&a, &b) } else { 0.0 }
             });
             let agreement = agreement.sum::<f64>() + (own.weight - least);
             (if heard { weight } else { 0.0 }, agreement)

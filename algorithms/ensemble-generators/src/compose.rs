@@ -129,7 +129,7 @@ fn depth(config: &Value) -> usize {
     own + config.get("generator").map_or(0, depth)
 }
 
-#[plugin("compose", cites = ["StrehlGhosh2002"])]
+#[plugin("compose", cites = ["StrehlGhosh2002"], version = 2)]
 impl EnsembleGenerator for Compose {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let nested = 1 + depth(&RoleObject::to_value(&*self.generator));
@@ -159,9 +159,16 @@ impl EnsembleGenerator for Compose {
         GeneratorProperties { accepts: self.view.view().accepts(facts.accepts), ..facts }
     }
 
+    fn size(&self, shape: &Shape) -> Option<(usize, usize)> {
+        let (members, k) = self.generator.size(shape).unwrap_or((1, shape.k));
+        Some((self.members.saturating_mul(members), k))
+    }
+
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         let inner = self.view.view().memory(shape) + self.generator.memory(shape, false);
-        members_memory(self.members, shape, labels_only) + threads(self.members) * inner
+        let (members, k) = self.size(shape).unwrap_or((self.members, shape.k));
+        let shape = Shape { k, ..*shape };
+        members_memory(members, &shape, labels_only) + threads(self.members) * inner
     }
 }
 
@@ -184,6 +191,8 @@ mod tests {
         let g = Compose { members: 5, view, generator: Box::new(subspaces), ..Compose::default() };
         let e = g.generate(&p, &Context::new(2)).unwrap();
         assert_eq!(e.len(), 10);
+        let sizes = g.size(&p.shape());
+        assert_eq!(sizes, Some((10, p.k.unwrap())));
         let right = |m: &Member| m.labels == mustlink_core::clustering::canonical(&classes);
         assert!(e.members().iter().filter(|m| right(m)).count() >= 5);
         for m in e.members() {

@@ -14,7 +14,7 @@ use crate::parts::view::{View, rows_only};
 /// objects on them.
 /// # Input and output
 /// Dense or sparse rows. `members` partitions. Centres are given over all features, the unseen ones
-/// with weight 0; those of cosine members are not kept.
+/// with weight 0, the weights of the others alike and 1 in all; those of cosine members are not kept.
 /// # Errors
 /// `BadParam` for `members`, `fraction` and `k`; a member that fails is made again, `max_failures`
 /// times in all, then its error is returned.
@@ -32,7 +32,7 @@ pub struct FeatureSubspace {
     pub fraction: f64,
 }
 
-by_recipe!(FeatureSubspace, "feature_subspace", cites = ["StrehlGhosh2002"]);
+by_recipe!(FeatureSubspace, "feature_subspace", cites = ["StrehlGhosh2002"], version = 2);
 
 impl View for FeatureSubspace {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {
@@ -104,7 +104,7 @@ mod tests {
         for m in g.generate(&p, &Context::new(3)).unwrap().members() {
             let (c, w) = (m.extras.centers.as_ref().unwrap(), m.extras.weights.as_ref().unwrap());
             assert_eq!((c.dim(), m.extras.geometry), ((3, 4), Geometry::Weighted));
-            assert_eq!(w.row(0).sum(), 2.0);
+            assert_eq!(w.row(0).sum(), 1.0);
             // Each object lies nearest to the centre of its label, in its features.
             for (i, &l) in m.labels.iter().enumerate() {
                 let Row::Dense(x) = p.data.row(i) else { panic!() };

@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 
 use crate::parts::member_input::MemberInput;
-use crate::parts::members::{in_parallel, most_memory, properties};
+use crate::parts::members::{in_parallel, most_clusters, most_memory, properties};
 
 /// Some members of a heterogeneous ensemble.
 #[options]
@@ -14,8 +14,8 @@ pub struct Part {
     /// How many.
     #[option(default = 10, min = 1, max = 65535)]
     pub count: usize,
-    /// How much each of them counts in a consensus (selectors count all members alike); of weight 0:
-    /// as if it were not there.
+    /// How much each of them counts in a consensus (selectors count all members alike); those of weight 0 are
+    /// not made.
     #[option(default = 1.0, min = 0.0)]
     pub weight: f64,
 }
@@ -58,7 +58,7 @@ impl Heterogeneous {
     }
 }
 
-#[plugin("heterogeneous", cites = ["StrehlGhosh2002"])]
+#[plugin("heterogeneous", cites = ["StrehlGhosh2002"], version = 2)]
 impl EnsembleGenerator for Heterogeneous {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;
@@ -74,6 +74,9 @@ impl EnsembleGenerator for Heterogeneous {
         let seen = MemberInput::whole(problem);
         in_parallel(problem.n(), self.members(), self.max_failures, ctx, |t, ctx| {
             let (clusterer, weight) = of_member[t];
+            if weight == 0.0 {
+                return Ok(Vec::new());
+            }
             let member = seen.member(clusterer, problem, t, ctx)?;
             Ok(vec![Member { weight, ..member }])
         })
@@ -83,6 +86,11 @@ impl EnsembleGenerator for Heterogeneous {
         // What is wrong with the options is reported by `generate`.
         let Ok(parts) = self.clusterers() else { return GeneratorProperties::default() };
         properties(parts.iter().map(|c| &**c))
+    }
+
+    fn size(&self, shape: &Shape) -> Option<(usize, usize)> {
+        let all = self.clusterers().ok()?;
+        Some((self.members(), all.iter().map(|c| most_clusters(&**c, shape)).max()?))
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
@@ -130,6 +138,8 @@ mod tests {
         let nested: Box<dyn EnsembleGenerator> = Box::new(g);
         let around = Compose { members: 2, generator: nested, ..Compose::default() };
         assert_eq!(weights(&around), [0.5, 0.5, 3.0, 0.5, 0.5, 3.0]);
+        let parts = vec![part(2, 0.0), part(1, 3.0)];
+        assert_eq!(weights(&Heterogeneous { parts, ..Heterogeneous::default() }), [3.0]);
         let fails = |weights: [f64; 2]| {
             let parts = weights.map(|w| part(1, w)).to_vec();
             let g = Heterogeneous { parts, ..Heterogeneous::default() };

@@ -35,6 +35,10 @@ impl EnsembleGenerator for RandomInit {
         self.recipe.properties(None)
     }
 
+    fn size(&self, shape: &Shape) -> Option<(usize, usize)> {
+        Some(self.recipe.size(shape))
+    }
+
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         self.recipe.memory(None, shape, labels_only)
     }

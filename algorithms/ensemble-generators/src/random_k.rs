@@ -55,6 +55,10 @@ impl EnsembleGenerator for RandomK {
         self.recipe().properties(None)
     }
 
+    fn size(&self, shape: &Shape) -> Option<(usize, usize)> {
+        Some(self.recipe().size(shape))
+    }
+
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
         self.recipe().memory(None, shape, labels_only)
     }
@@ -81,6 +85,7 @@ mod tests {
         };
         // √45 rounded up is 7, and both bounds are reached.
         assert_eq!(ks(MemberK::Uniform(Uniform::default())), [2, 3, 4, 5, 6, 7]);
+        assert_eq!(RandomK::default().size(&p.shape()), Some((100, 7)));
         assert_eq!(ks(MemberK::List(List { list: vec![3, 9] })), [3, 9]);
         assert_eq!(ks(MemberK::Uniform(Uniform { min: Some(4), max: Some(4) })), [4]);
     }

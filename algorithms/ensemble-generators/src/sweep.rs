@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use serde_json::Value;
 
 use crate::parts::member_input::MemberInput;
-use crate::parts::members::{in_parallel, most_memory, properties};
+use crate::parts::members::{in_parallel, most_clusters, most_memory, properties};
 
 /// One run of a clusterer for each value of one of its options.
 ///
@@ -86,6 +86,11 @@ impl EnsembleGenerator for Sweep {
         // What is wrong with the options is reported by `generate`.
         let Ok(clusterers) = self.clusterers() else { return GeneratorProperties::default() };
         properties(clusterers.iter().map(|c| &**c))
+    }
+
+    fn size(&self, shape: &Shape) -> Option<(usize, usize)> {
+        let all = self.clusterers().ok()?;
+        Some((all.len(), all.iter().map(|c| most_clusters(&**c, shape)).max()?))
     }
 
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {

@@ -29,8 +29,7 @@ impl Partitioner for Spectral {
         let (graph, k) = (task.graph, task.k);
         let embedding = embed(graph, k - 1, ctx)?;
         let mut rows = embedding.vectors;
-        for (v, mut row) in rows.rows_mut().into_iter().enumerate() {
-            let scale = inverse_root_degree(graph, v);
+        for (mut row, scale) in rows.rows_mut().into_iter().zip(inverse_root_degrees(graph)) {
             row.mapv_inplace(|x| x * scale);
         }
         let data = Data::dense(rows)?;
@@ -51,9 +50,17 @@ fn degree_of(graph: &CutGraph, v: usize) -> f64 {
     graph.edges(v).map(|(_, w)| f64::from(w)).sum()
 }
 
-fn inverse_root_degree(graph: &CutGraph, v: usize) -> f64 {
-    let degree = degree_of(graph, v);
-    if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 }
+fn is_isolated(graph: &CutGraph, v: usize) -> bool {
+    degree_of(graph, v) == 0.0
+}
+
+/// One over the root of each degree. A vertex without edges has one to itself, of the mean degree of the
+/// others: so it is a part that nothing leaves, as any other.
+fn inverse_root_degrees(graph: &CutGraph) -> Vec<f64> {
+    let degrees: Vec<f64> = (0..graph.len()).map(|v| degree_of(graph, v)).collect();
+    let with_edges = degrees.iter().filter(|d| **d > 0.0).count();
+    let mean = if with_edges > 0 { degrees.iter().sum::<f64>() / with_edges as f64 } else { 1.0 };
+    degrees.into_iter().map(|d| 1.0 / if d > 0.0 { d } else { mean }.sqrt()).collect()
 }
 
 /// The `count` leading eigenvectors of the normalised graph after the constant one (of eigenvalue 1), by
@@ -64,10 +71,9 @@ fn inverse_root_degree(graph: &CutGraph, v: usize) -> f64 {
 pub fn embed(graph: &CutGraph, count: usize, ctx: &Context) -> Result<Eigen> {
     let n = graph.len();
     let count = count.min(n - 1);
-    let scale: Vec<f64> = (0..n).map(|v| inverse_root_degree(graph, v)).collect();
+    let scale = inverse_root_degrees(graph);
     // The walk's own eigenvector, to eigenvalue 1: roots of the degrees.
-    let mut trivial: Vec<f64> =
-        scale.iter().map(|&s| if s > 0.0 { 1.0 / s } else { 0.0 }).collect();
+    let mut trivial: Vec<f64> = scale.iter().map(|&s| 1.0 / s).collect();
     normalise(&mut trivial);
     if n <= DENSE_UP_TO {
         return dense(graph, &scale, &trivial, count);
@@ -83,6 +89,9 @@ fn dense(graph: &CutGraph, scale: &[f64], trivial: &[f64], count: usize) -> Resu
     for v in 0..n {
         for (u, w) in graph.edges(v) {
             matrix[[v, u]] += scale[v] * f64::from(w) * scale[u];
+        }
+        if is_isolated(graph, v) {
+            matrix[[v, v]] += 1.0;
         }
     }
     leading_dense(&matrix, count)
@@ -102,6 +111,9 @@ fn apply(graph: &CutGraph, scale: &[f64], block: &[Vec<f64>]) -> Vec<Vec<f64>> {
             out.iter_mut().zip(&rows[u * b..(u + 1) * b]).for_each(|(o, r)| *o += w * r);
         }
         out.iter_mut().for_each(|o| *o *= scale[v]);
+        if is_isolated(graph, v) {
+            out.iter_mut().zip(block).for_each(|(o, x)| *o += x[v]);
+        }
     });
     (0..b).into_par_iter().map(|c| (0..n).map(|v| out[v * b + c]).collect()).collect()
 }
@@ -114,9 +126,8 @@ mod tests {
     #[test]
     fn krylov_finds_what_all_eigenvectors_are() {
         let graph = random(120, 0.1, 3);
-        let scale: Vec<f64> = (0..120).map(|v| inverse_root_degree(&graph, v)).collect();
-        let mut trivial: Vec<f64> =
-            scale.iter().map(|&s| if s > 0.0 { 1.0 / s } else { 0.0 }).collect();
+        let scale = inverse_root_degrees(&graph);
+        let mut trivial: Vec<f64> = scale.iter().map(|&s| 1.0 / s).collect();
         normalise(&mut trivial);
         let all = dense(&graph, &scale, &trivial, 5).unwrap();
         let ctx = Context::new(1);
@@ -127,6 +138,25 @@ mod tests {
             let (a, b) = (all.vectors.column(c), some.vectors.column(c));
             assert!((a.dot(&b).abs() - 1.0).abs() < 1e-6, "vector {c}");
         }
+    }
+
+    #[test]
+    fn vertices_without_edges_are_parts_of_their_own() {
+        // Vertices 2 and 3 alone are joined.
+        let graph =
+            CutGraph::new(vec![0, 0, 0, 1, 2, 2], vec![3, 2], vec![7; 2], vec![1; 5]).unwrap();
+        let labels = Spectral.parts(&Task::new(&graph, 4), &Context::new(1)).unwrap();
+        assert_eq!(labels[2], labels[3]);
+        let mut parts = labels.clone();
+        parts.sort_unstable();
+        parts.dedup();
+        assert_eq!(parts.len(), 4, "{labels:?}");
+        // Both ways to the eigenvectors see the same.
+        let scale = inverse_root_degrees(&graph);
+        let mut trivial: Vec<f64> = scale.iter().map(|&s| 1.0 / s).collect();
+        normalise(&mut trivial);
+        let image = apply(&graph, &scale, &[trivial.clone()]);
+        assert!(image[0].iter().zip(&trivial).all(|(a, b)| (a - b).abs() < 1e-12), "{image:?}");
     }
 
     #[test]

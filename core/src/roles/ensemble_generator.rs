@@ -43,6 +43,13 @@ pub trait EnsembleGenerator: super::Plugin {
         GeneratorProperties::default()
     }
 
+    /// How many members it makes, and the most clusters that one of them has; what combines them declares its
+    /// memory by that. Absent: it has an option `members`, else 100, and their number of clusters is that of
+    /// the problem.
+    fn size(&self, _shape: &Shape) -> Option<(usize, usize)> {
+        None
+    }
+
     /// Bytes needed beyond the data, children and the ensemble included. `labels_only`: members keep
     /// no centres and the like, as for [`Context::ensemble_labels`].
     fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {

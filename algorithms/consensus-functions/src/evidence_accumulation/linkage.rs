@@ -337,13 +337,15 @@ fn order_of_level(
 }
 
 /// The number of merges before the longest interval between two, at least `least`; at least two clusters
-/// stay, ties to fewer clusters.
-pub(super) fn longest(heights: &[f64], least: usize) -> usize {
+/// stay, ties to fewer clusters. Where merging stopped before all were one, the last interval is up to `end`.
+pub(super) fn longest(heights: &[f64], least: usize, end: Option<f64>) -> usize {
     let mut best = (f64::NEG_INFINITY, least);
+    let last = heights.len() + usize::from(end.is_some());
     // From two clusters up: all merges but the last, then fewer.
-    for merges in (least..heights.len()).rev() {
+    for merges in (least..last).rev() {
         let before = if merges > 0 { heights[merges - 1] } else { 0.0 };
-        let lifetime = heights[merges] - before;
+        let after = heights.get(merges).copied().or(end).unwrap_or(before);
+        let lifetime = after - before;
         if lifetime > best.0 {
             best = (lifetime, merges);
         }

@@ -55,6 +55,15 @@ fn constraints_by_hand() {
     let c = of(&lifetime, &under(3, &pairs));
     assert_eq!(c.labels[0], c.labels[11]);
     assert_ne!(c.labels[5], c.labels[6]);
+    // Two members that say the same: a cannot-link that they meet changes nothing.
+    let same = vec![Member::from_labels(&[0, 0, 0, 1, 1, 1]); 2];
+    let ensemble = Ensemble::new(6, same).unwrap();
+    for pairs in [&[][..], &[Constraint::cannot(0, 3)]] {
+        let problem = blank(6, 2).with_constraints(Constraints::new(6, pairs.to_vec()).unwrap());
+        let c = lifetime.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        assert_eq!(c.labels, [0, 0, 0, 1, 1, 1]);
+        assert_eq!(c.extras.diagnostics["lifetime"], 1.0);
+    }
 }
 
 #[test]

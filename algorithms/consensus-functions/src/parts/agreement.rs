@@ -9,13 +9,14 @@ pub(crate) fn shared(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
     a.iter().zip(b).filter(|(x, y)| **x != NONE && **y != NONE).map(|(x, y)| (*x, *y)).unzip()
 }
 
-/// Normalised mutual information of two members on the objects both saw.
-pub(crate) fn nmi(a: &[u32], b: &[u32]) -> f64 {
+/// Normalised mutual information of two members on the objects both saw; `None` where these are fewer than
+/// two, of which nothing can be said.
+pub(crate) fn nmi(a: &[u32], b: &[u32]) -> Option<f64> {
     if a.contains(&NONE) || b.contains(&NONE) {
         let (a, b) = shared(a, b);
-        return nmi_geometric(&a, &b);
+        return (a.len() > 1).then(|| nmi_geometric(&a, &b));
     }
-    nmi_geometric(a, b)
+    Some(nmi_geometric(a, b))
 }
 
 /// The mean of `values`, each as often as its weight says; `None` of nothing. Sorted first, so that
@@ -27,20 +28,22 @@ pub(crate) fn weighted_mean(mut values: Vec<(f64, f64)>) -> Option<f64> {
     (total > 0.0).then(|| sum / total)
 }
 
-/// For every member the mean normalised mutual information with the others, each of these counting
-/// as much as it weighs; 1 for a single member.
+/// For every member the mean normalised mutual information with the others that saw two objects which it
+/// saw, each of these counting as much as it weighs; 0 without such, 1 for all where no two can be compared.
 pub fn mean_nmi(ensemble: &Ensemble) -> Vec<f64> {
     let members = ensemble.members();
     let tau = members.len();
     let pairs: Vec<(usize, usize)> = (0..tau).flat_map(|s| (0..s).map(move |t| (s, t))).collect();
-    let values: Vec<f64> =
+    let values: Vec<Option<f64>> =
         pairs.par_iter().map(|&(s, t)| nmi(&members[s].labels, &members[t].labels)).collect();
     let mut all = vec![Vec::with_capacity(tau); tau];
     for (&(s, t), v) in pairs.iter().zip(values) {
+        let Some(v) = v else { continue };
         all[s].push((v, members[t].weight));
         all[t].push((v, members[s].weight));
     }
-    all.into_iter().map(|values| weighted_mean(values).unwrap_or(1.0)).collect()
+    let alone = if all.iter().all(Vec::is_empty) { 1.0 } else { 0.0 };
+    all.into_iter().map(|values| weighted_mean(values).unwrap_or(alone)).collect()
 }
 
 #[cfg(test)]
@@ -54,7 +57,7 @@ mod tests {
         let (ensemble, _) = e12();
         let anmi = mean_nmi(&ensemble);
         assert!((anmi.iter().sum::<f64>() / 5.0 - 0.655795).abs() < 1e-6);
-        let to_classes = ensemble.members().iter().map(|m| nmi(&m.labels, &E12_CLASSES));
+        let to_classes = ensemble.members().iter().filter_map(|m| nmi(&m.labels, &E12_CLASSES));
         assert!((to_classes.sum::<f64>() / 5.0 - 0.774125).abs() < 1e-6);
         let members = ensemble.members();
         let mut ari = Vec::new();
@@ -65,5 +68,16 @@ mod tests {
             }
         }
         assert!((ari.iter().sum::<f64>() / 10.0 - 0.478804).abs() < 1e-6);
+    }
+
+    #[test]
+    fn members_that_share_too_little_are_not_compared() {
+        let member = |labels: &[u32]| Member::from_labels(labels);
+        let members =
+            vec![member(&[0, 0, 1, NONE]), member(&[0, 1, 1, NONE]), member(&[NONE, NONE, 0, 1])];
+        let ensemble = Ensemble::new(4, members).unwrap();
+        let found = mean_nmi(&ensemble);
+        assert_eq!(found[0], nmi_geometric(&[0, 0, 1], &[0, 1, 1]));
+        assert_eq!((found[1], found[2]), (found[0], 0.0));
     }
 }

@@ -100,8 +100,9 @@ fn in_whole_space(extras: Extras, space: &Space, d: usize) -> Extras {
     match (&extras.centers, extras.geometry) {
         // The other features do not count: weight 0.
         (Some(centers), Geometry::SquaredEuclidean | Geometry::Weighted) => {
-            let ones = Array2::ones(centers.dim());
-            let weights = extras.weights.as_ref().unwrap_or(&ones);
+            // Alike, and 1 in all, as weights that are learned.
+            let alike = Array2::from_elem(centers.dim(), 1.0 / centers.ncols() as f64);
+            let weights = extras.weights.as_ref().unwrap_or(&alike);
             Extras {
                 centers: Some(spread(centers)),
                 weights: Some(spread(weights)),
@@ -266,6 +267,13 @@ pub(crate) fn most_memory(
 ) -> u64 {
     let of = |c: &dyn BaseClusterer| runs_memory(members, c, shape, labels_only);
     clusterers.iter().map(|c| of(&**c)).max().unwrap_or(0)
+}
+
+/// The number of clusters that a clusterer names, else that of the problem.
+pub(crate) fn most_clusters(clusterer: &(dyn BaseClusterer + 'static), shape: &Shape) -> usize {
+    let config = RoleObject::to_value(clusterer);
+    let own = config.get("k").and_then(|k| usize::try_from(k.as_u64()?).ok());
+    own.unwrap_or(shape.k)
 }
 
 /// How many of so many members are made at once.

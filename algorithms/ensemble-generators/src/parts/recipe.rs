@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 
 use crate::parts::member_input::MemberInput;
 use crate::parts::member_k::MemberK;
-use crate::parts::members::{in_parallel, runs_memory, threads};
+use crate::parts::members::{in_parallel, most_clusters, runs_memory, threads};
 use crate::parts::view::View;
 
 /// Many members by one clusterer: what generators of such have in common.
@@ -34,6 +34,10 @@ macro_rules! by_recipe {
 
             fn properties(&self) -> GeneratorProperties {
                 self.recipe.properties(Some(self))
+            }
+
+            fn size(&self, shape: &Shape) -> Option<(usize, usize)> {
+                Some(self.recipe.size(shape))
             }
 
             fn memory(&self, shape: &Shape, labels_only: bool) -> u64 {
@@ -85,11 +89,20 @@ impl Recipe {
         }
     }
 
+    /// Members, and the most clusters of one.
+    pub(crate) fn size(&self, shape: &Shape) -> (usize, usize) {
+        let k = match (&self.k, self.clusterer()) {
+            (Some(k), _) => k.most(shape.n),
+            (None, Ok(clusterer)) => most_clusters(&**clusterer, shape),
+            (None, Err(_)) => shape.k,
+        };
+        (self.members, k)
+    }
+
     /// Bytes: the ensemble, and one view and one run of the clusterer for each thread.
     pub(crate) fn memory(&self, view: Option<&dyn View>, shape: &Shape, labels_only: bool) -> u64 {
         let views = view.map_or(0, |view| threads(self.members) * View::memory(view, shape));
-        let k = self.k.as_ref().map_or(shape.k, |k| k.most(shape.n));
-        let shape = Shape { k, ..*shape };
+        let shape = Shape { k: self.size(shape).1, ..*shape };
         let made = self.clusterer();
         views + made.map_or(0, |c| runs_memory(self.members, &**c, &shape, labels_only))
     }
