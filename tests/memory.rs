@@ -153,3 +153,24 @@ fn declared_memory_covers_what_is_held() {
     assert!(table.wrong.is_empty(), "{}", table.wrong.join("\n"));
     assert!(!covers(0, table.largest), "what is not declared at all is found");
 }
+
+/// A number of clusters counts as much where it is an option as where the problem has it.
+#[test]
+fn an_own_number_of_clusters_is_declared() {
+    let shape = |k| Shape { n: 20_000, d: 10, k, entries: 200_000, constraints: 500 };
+    let (mut looked_at, mut wrong) = (0, Vec::new());
+    for d in Catalogue::get().unwrap().role(Role::BaseClusterer) {
+        let plugin: Box<dyn BaseClusterer> = build_default(d.tag).unwrap();
+        let mut config = plugin.to_value();
+        if !d.schema_value()["properties"]["k"].is_object() || plugin.properties().needs_setup {
+            continue;
+        }
+        config["k"] = 60.into();
+        let own = <dyn BaseClusterer as RoleObject>::from_value(config).unwrap();
+        if own.memory(&shape(1)) != plugin.memory(&shape(60)) {
+            wrong.push(d.tag);
+        }
+        looked_at += 1;
+    }
+    assert!(looked_at > 12 && wrong.is_empty(), "{wrong:?} of {looked_at} with an option k");
+}

@@ -56,9 +56,9 @@ use trial::{Trial, race};
 /// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with
 /// `hold_out = "objects"` also `ClosureTooLarge`.
 /// # Cost and randomness
-/// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
-/// O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the
-/// sample.
+/// Up to folds + 1 runs of each candidate on at most `sample` objects, or on all that have a constraint where these
+/// are more, fewer with `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the
+/// candidates are, in the folds and in the sample.
 /// # References
 /// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
 /// folds of constraints; [FredJain2005] for the consensus. Differs: the best are combined, not one chosen;
@@ -106,7 +106,8 @@ pub struct Auto {
     /// Power of the score in the weight of a candidate.
     #[option(default = 8.0, min = 0.0, max = 1000.0)]
     pub sharpness: f64,
-    /// Share of the constraints that the consensus may break to be made again obeying all of them.
+    /// Share of the constraints that the consensus may break to be made again obeying all of them. One that is
+    /// named by `consensus` is not made again.
     #[option(default = 0.03, min = 0.0, max = 1.0)]
     pub trust: f64,
     /// Objects that candidates are tried on, where there are more.
@@ -184,14 +185,18 @@ impl BaseClusterer for Auto {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: false,
             reads_constraints: true,
-            hard_if_marked: true,
+            hard_if_marked: self.consensus.as_ref().is_none_or(|c| {
+                let promises = c.needs().promises();
+                promises.hard_if_marked || promises.hard_must && promises.hard_cannot
+            }),
             soft_weights: true,
             ..Properties::default()
         }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let sampled = self.sampled(shape);
+        // Where more objects have a constraint, candidates that would need too much are left out.
+        let sampled = self.sampled(shape, self.sample);
         let of = |c: &Candidate| {
             let steps = cost_of_steps(&c.transforms, &sampled);
             steps.memory.max(c.clusterer().map_or(0, |c| c.memory(&steps.result)))
@@ -203,27 +208,36 @@ impl BaseClusterer for Auto {
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
-        let sampled = self.sampled(shape);
+        let sampled = self.sampled(shape, self.sample.max(2 * shape.constraints));
         let candidates = self.candidates_of(shape).ok()?;
-        let of = |c: &Candidate| {
-            let steps = cost_of_steps(&c.transforms, &sampled);
+        let of = |c: &Candidate, k: usize| {
+            let steps = cost_of_steps(&c.transforms, &Shape { k, ..sampled });
             // Twenty sweeps from each of ten starts where nobody says, and those of folds.
-            let sweeps = 320.0 * steps.result.sweep(shape.k);
+            let sweeps = 320.0 * steps.result.sweep(k);
             let one =
                 c.clusterer().ok()?.operations(&steps.result).unwrap_or(sweeps) + steps.operations;
             // Most that read constraints go no further than two folds.
             Some(one * if c.reads_constraints() { 3.0 } else { 1.0 })
         };
-        let all: f64 = candidates.iter().filter_map(of).sum();
+        // All numbers of clusters are tried where nobody says one.
+        let ks = if self.says_k(shape) { sampled.k..=sampled.k } else { self.k_min..=sampled.k };
+        let all: f64 = ks.flat_map(|k| candidates.iter().filter_map(move |c| of(c, k))).sum();
         Some(all + (shape.entries * self.sample) as f64 * f64::from(u8::from(shape.n > sampled.n)))
     }
 }
 
 impl Auto {
-    /// What a candidate is tried on.
-    fn sampled(&self, shape: &Shape) -> Shape {
-        let n = shape.n.min(self.sample);
-        Shape { n, entries: shape.entries * n / shape.n.max(1), ..*shape }
+    /// What a candidate is tried on, of a sample of so many objects.
+    fn sampled(&self, shape: &Shape, sample: usize) -> Shape {
+        let n = shape.n.min(sample);
+        let k =
+            if self.says_k(shape) { self.k.unwrap_or(shape.k) } else { self.k_max.min(shape.n) };
+        Shape { n, k, entries: shape.entries * n / shape.n.max(1), ..*shape }
+    }
+
+    /// Whether the number of clusters is known: a problem that has none says 1.
+    fn says_k(&self, shape: &Shape) -> bool {
+        self.k.is_some() || shape.k > 1
     }
 
     /// What is tried on data of this shape: sparse where not all of its entries are stored.

@@ -141,6 +141,7 @@ impl BaseClusterer for ConstrainedEm {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let (n, d, k) = (shape.n as u64, shape.d as u64, shape.k as u64);
         let start = self.start();
         let start = start.map_or(0, |s| s.memory(shape));

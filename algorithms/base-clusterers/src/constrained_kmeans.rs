@@ -48,6 +48,7 @@ impl BaseClusterer for ConstrainedKMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.options.k.unwrap_or(shape.k), ..*shape };
         self.options.memory(shape)
     }
 }

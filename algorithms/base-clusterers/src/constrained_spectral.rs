@@ -178,6 +178,7 @@ impl BaseClusterer for ConstrainedSpectral {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let n = shape.n as u64;
         let copy =
             if self.distortion == Distortion::Cosine { 12 * shape.entries as u64 } else { 0 };

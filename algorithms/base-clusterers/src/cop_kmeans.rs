@@ -167,10 +167,11 @@ impl BaseClusterer for CopKMeans {
     fn memory(&self, shape: &Shape) -> u64 {
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         let constrained = (2 * shape.constraints).min(shape.n);
-        let mut attempt = 32 * shape.n + 8 * constrained * shape.k + 24 * shape.k * shape.d;
+        let k = self.k.unwrap_or(shape.k);
+        let mut attempt = 32 * shape.n + 8 * constrained * k + 24 * k * shape.d;
         if self.search == Search::Complete {
             // Distances of whole components; neighbours by colour, for at most 2 · constraints.
-            attempt += 8 * constrained * shape.k + 80 * constrained + 32 * shape.constraints;
+            attempt += 8 * constrained * k + 80 * constrained + 32 * shape.constraints;
         }
         (copy
             + 60 * shape.n

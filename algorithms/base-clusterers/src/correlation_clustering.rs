@@ -70,7 +70,8 @@ impl BaseClusterer for CorrelationClustering {
         }
         let (labels, k) = compact(&labels);
         let broken = problem.constraints.pairs().iter().filter(|c| c.is_violated(&labels));
-        let objective = broken.map(|c| c.weight).sum();
+        // The sum of none would be −0.
+        let objective = broken.fold(0.0, |sum, c| sum + c.weight);
         Ok(Clustering { labels, k, objective: Some(objective), ..Clustering::default() })
     }
 

@@ -211,14 +211,14 @@ impl BaseClusterer for Cosc {
         let k = self.k.unwrap_or(shape.k).max(1);
         let (starts, runs) = if k == 2 { (10, 1) } else { (2, self.outer_runs) };
         let descents = (self.starts.unwrap_or(starts) * runs) as f64;
-        let edges = (shape.n * self.knn.min(shape.n)) as f64 * 0.75;
+        let edges = self.edges(shape) as f64 * 0.75;
         // A search tries about ten.
         let gammas = if self.gamma.fixed().is_some() { 0.1 } else { 1.0 };
         Some(gammas * descents * (k as f64).log2() * ITERATIONS * PER_EDGE * edges)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let edges = shape.n * self.knn.min(shape.n);
+        let edges = self.edges(shape);
         let starts = self.starts.unwrap_or(10);
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         (copy + 160 * edges + 200 * shape.n + 100 * shape.constraints + starts * 32 * edges) as u64
@@ -226,6 +226,12 @@ impl BaseClusterer for Cosc {
 }
 
 impl Cosc {
+    /// Edges of the graph at most: of affinities all are there.
+    fn edges(&self, shape: &Shape) -> usize {
+        let pairwise = shape.d == shape.n && shape.entries == shape.n * shape.n;
+        if pairwise { shape.entries / 2 } else { shape.n * self.knn.min(shape.n) }
+    }
+
     fn graph(&self, data: &Data, ctx: &Context) -> Result<Graph> {
         let neighbours = match data.kind() {
             DataKind::Affinity => return Graph::from_affinity(data),

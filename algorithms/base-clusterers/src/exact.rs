@@ -100,9 +100,11 @@ impl BaseClusterer for Exact {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let Shape { n, d, k, constraints, .. } = *shape;
         heuristic().map_or(0, |s| s.memory(shape))
-            + (24 * n * d + 16 * n * k + 64 * n + 96 * constraints + 24 * k * d) as u64
+            // A frame of the search for each object at most.
+            + (32 * n * d + 32 * n * k + 160 * n + 96 * constraints + 24 * k * d) as u64
     }
 }
 
@@ -198,7 +200,7 @@ impl Search {
                 used: 0,
             };
             let mut best = (upper, labels);
-            if !self.place(first, first, 0.0, &mut state, &mut best, ctx)? {
+            if !self.place(first, &mut state, &mut best, ctx)? {
                 // What is known of the part is worth as much for the whole.
                 let labels = if first == 0 { best.1 } else { given.to_vec() };
                 return Ok((labels, false));
@@ -249,30 +251,57 @@ impl Search {
         }
     }
 
-    /// Places `at` and all after it in every way that may be better than the best; `false` where the limit
+    /// Places `first` and all after it in every way that may be better than the best; `false` where the limit
     /// ends this.
     fn place(
         &mut self,
         first: usize,
-        at: usize,
-        cost: f64,
         state: &mut State,
         best: &mut (f64, Vec<u32>),
         ctx: &Context,
     ) -> Result<bool> {
-        if at == self.order.len() {
-            if cost < best.0 {
-                *best = (cost, state.labels[first..].to_vec());
+        let mut frames: Vec<Frame> = Vec::new();
+        let mut next = Some((first, 0.0));
+        loop {
+            if let Some((at, cost)) = next.take() {
+                if at < self.order.len() {
+                    self.nodes += 1;
+                    if self.nodes > self.limit {
+                        return Ok(false);
+                    }
+                    if self.nodes.is_multiple_of(1024) {
+                        ctx.check()?;
+                    }
+                    let ways = self.ways(at, state);
+                    frames.push(Frame { at, cost, ways: ways.into_iter(), before: None });
+                } else if cost < best.0 {
+                    *best = (cost, state.labels[first..].to_vec());
+                }
             }
-            return Ok(true);
+            let Some(frame) = frames.last_mut() else { return Ok(true) };
+            if let Some((h, weight, centre, used)) = frame.before.take() {
+                self.bar(frame.at, h, -1, state);
+                (state.weights[h], state.centres[h], state.used) = (weight, centre, used);
+            }
+            // Less by rounding alone is not less.
+            let bound = |rise: f64| frame.cost + rise + self.rest[frame.at + 1];
+            let way = frame.ways.next().filter(|&(rise, _)| bound(rise) < best.0 - 1e-12 * best.0);
+            let Some((rise, h)) = way else {
+                frames.pop();
+                continue;
+            };
+            let at = frame.at;
+            frame.before = Some((h, state.weights[h], state.centres[h].clone(), state.used));
+            state.used = state.used.max(h + 1);
+            state.labels[at] = h as u32;
+            self.join(at, &mut state.weights[h], &mut state.centres[h]);
+            self.bar(at, h, 1, state);
+            next = Some((at + 1, frame.cost + rise));
         }
-        self.nodes += 1;
-        if self.nodes > self.limit {
-            return Ok(false);
-        }
-        if self.nodes.is_multiple_of(1024) {
-            ctx.check()?;
-        }
+    }
+
+    /// The clusters that a place may go to, each with what that costs, cheapest first.
+    fn ways(&self, at: usize, state: &State) -> Vec<(f64, usize)> {
         // A cluster without objects stands for all of them.
         let open = (state.used + 1).min(self.k);
         let mut ways: Vec<(f64, usize)> = (0..open)
@@ -280,33 +309,27 @@ impl Search {
             .map(|h| (self.rise(at, state.weights[h], &state.centres[h]), h))
             .collect();
         ways.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        for (rise, h) in ways {
-            // Less by rounding alone is not less.
-            let bound = cost + rise + self.rest[at + 1];
-            if bound >= best.0 - 1e-12 * best.0 {
-                break;
-            }
-            let (weight, centre) = (state.weights[h], state.centres[h].clone());
-            let used = state.used;
-            state.used = used.max(h + 1);
-            state.labels[at] = h as u32;
-            self.join(at, &mut state.weights[h], &mut state.centres[h]);
-            let bar = |state: &mut State, search: &Search, by: i32| {
-                for &q in &search.apart[at] {
-                    let count = &mut state.barred[q as usize * search.k + h];
-                    *count = count.wrapping_add_signed(by);
-                }
-            };
-            bar(state, self, 1);
-            let whole = self.place(first, at + 1, cost + rise, state, best, ctx)?;
-            bar(state, self, -1);
-            (state.weights[h], state.centres[h], state.used) = (weight, centre, used);
-            if !whole {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        ways
     }
+
+    /// Counts for all that must not be with a place that it is in cluster `h`, or no more.
+    fn bar(&self, at: usize, h: usize, by: i32, state: &mut State) {
+        for &q in &self.apart[at] {
+            let count = &mut state.barred[q as usize * self.k + h];
+            *count = count.wrapping_add_signed(by);
+        }
+    }
+}
+
+/// A place on the way to a clustering of all.
+struct Frame {
+    at: usize,
+    /// Cost of those before it.
+    cost: f64,
+    /// The clusters that were not tried yet, each with what it costs.
+    ways: std::vec::IntoIter<(f64, usize)>,
+    /// Where it was put, and the weight and centre of that cluster and the number of clusters in use before.
+    before: Option<(usize, f64, Vec<f64>, usize)>,
 }
 
 /// An order in which every end is spread over the data: each is the farthest from those after it.

@@ -109,6 +109,7 @@ impl BaseClusterer for GpkMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let base = self.clusterer();
         let propagator = self.propagator();
         base.map_or(0, |b| b.memory(shape)) + propagator.map_or(0, |p| p.memory(shape))

@@ -105,11 +105,13 @@ impl BaseClusterer for HmrfKMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let constrained = (2 * shape.constraints).min(shape.n);
         (8 * shape.entries
             + 64 * shape.n
             + 8 * constrained * shape.k
-            + 40 * constrained * constrained
+            // The closure is refused where it has more pairs.
+            + 40 * (constrained * constrained).min(MAX_CLOSURE_PAIRS as usize)
             + 48 * shape.k * shape.d) as u64
     }
 }

@@ -150,6 +150,7 @@ impl BaseClusterer for MpckMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let constrained = (2 * shape.constraints).min(shape.n);
         let metrics = if self.is_multi() { shape.k } else { 1 };
         let scatter = if self.is_full() { 4 * shape.d * shape.d } else { 4 * shape.d };

@@ -89,6 +89,7 @@ impl BaseClusterer for PckMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         let constrained = (2 * shape.constraints).min(shape.n);
         (copy

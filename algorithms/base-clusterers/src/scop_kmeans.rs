@@ -115,7 +115,8 @@ impl BaseClusterer for ScopKMeans {
     fn memory(&self, shape: &Shape) -> u64 {
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         let constrained = (2 * shape.constraints).min(shape.n);
-        let attempt = 28 * shape.n + 16 * constrained * shape.k + 24 * shape.k * shape.d;
+        let k = self.k.unwrap_or(shape.k);
+        let attempt = 28 * shape.n + 16 * constrained * k + 24 * k * shape.d;
         (copy
             + 60 * shape.n
             + 200 * shape.constraints

@@ -101,7 +101,9 @@ impl ConstraintPropagator for E2cp {
             Output::Affinity => 8 * n * n,
             Output::Pairs => 96 * (n * n / 2).min(self.max_pairs),
         };
-        16 * n * ends + 32 * n * self.knn as u64 + made
+        // The graph of affinities has all of them.
+        let graph = (32 * n * self.knn as u64).max(16 * shape.entries as u64);
+        16 * n * ends + graph + made
     }
 }
 
@@ -123,7 +125,8 @@ impl E2cp {
             return (0..n)
                 .map(|i| {
                     let edges = (0..n).filter(|&j| j != i).map(|j| (j as u32, data.pair(i, j)));
-                    let edges: Vec<_> = edges.filter(|e| e.1 != 0.0).collect();
+                    let mut edges: Vec<_> = edges.filter(|e| e.1 != 0.0).collect();
+                    edges.shrink_to_fit();
                     match edges.iter().find(|e| !(0.0..=1.0).contains(&e.1)) {
                         None => Ok(edges),
                         Some((_, bad)) => Err(Error::bad_param("affinity", bad, "in [0, 1]")),

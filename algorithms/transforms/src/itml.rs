@@ -163,6 +163,10 @@ impl Itml {
         }
         // A differs from the identity only inside the span of the differences.
         let basis = basis(&differences);
+        if basis.is_empty() {
+            ctx.warn("all constraints are of equal objects: the metric is the prior");
+            return Ok(None);
+        }
         let inside = self.root(&differences.dot(&basis.t()), &mut bounds, ctx)?;
         let change = inside - Array2::<f64>::eye(basis.nrows());
         Ok(Some(basis.t().dot(&change).dot(&basis) + Array2::<f64>::eye(data.d())))

@@ -165,7 +165,9 @@ impl<C: PairwiseCosts> PenaltyTerm for PairwiseTerm<'_, C> {
     fn rise(&mut self, i: usize, to: u32, labels: &[u32]) -> f64 {
         self.cost.fill(0.0);
         self.pairwise.add(i, labels, &mut self.cost);
-        (self.cost[to as usize] - self.cost[labels[i] as usize]) / self.scale
+        let change = self.cost[to as usize] - self.cost[labels[i] as usize];
+        // Where distances count for nothing any change is infinite, and none is none.
+        if change == 0.0 { 0.0 } else { change / self.scale }
     }
 
     fn moved(&mut self, i: usize, from: u32, to: u32) {

@@ -263,7 +263,8 @@ impl<'a> MustLinkUnits<'a> {
             }
             let own = labels[unit[0] as usize] as usize;
             let rise: f64 = unit.iter().map(|&i| penalty.rise(i as usize, h as u32, labels)).sum();
-            if rise > total - alone {
+            // Infinities of both signs are no reason to move.
+            if rise.is_nan() || rise > total - alone {
                 continue;
             }
             for &i in &unit {

@@ -428,13 +428,17 @@ pub fn clustering(
     }
 }
 
+/// What an object of weight 0 weighs where clusters are compared: nothing beside any other, and something beside
+/// nothing, so that it goes to the nearest cluster where it has a choice.
+const WEIGHTLESS: f64 = 1e-150;
+
 /// `scale` times the distortion of each of `objects` to each centre, row by row, in parallel.
 pub fn distances(points: &Points, centres: &Array2<f64>, objects: &[u32], scale: f64) -> Vec<f64> {
     let k = centres.nrows();
     let norms = row_norms(centres);
     let mut out = vec![0.0; objects.len() * k];
     out.par_chunks_mut(k).zip(objects).for_each(|(to, &i)| {
-        let scale = scale * points.weight(i as usize);
+        let scale = scale * points.weight(i as usize).max(WEIGHTLESS);
         for (h, d) in to.iter_mut().enumerate() {
             *d = scale * points.distance(i as usize, row(centres, h), norms[h]);
         }
