@@ -13,7 +13,8 @@ use crate::parts::pair_pool::{Limits, most_disputed};
 /// candidates that count in its result, each by its weight, are a committee: the score of a pair is
 /// p (1 − p), p the weight of those that put it together. The `batch` pairs of largest score are
 /// asked, ties in random order, no object more than `per_object` times in a batch; then the run
-/// clusters anew. Where one candidate stands alone, pairs are random. Every pair of eligible objects is
+/// clusters anew, earlier where no pairs are left that may be asked. Where one candidate stands alone, pairs are
+/// random. Every pair of eligible objects is
 /// scored where there are at most 2000 of these, else `pool` random ones.
 /// # Input and output
 /// What the clusterer takes. A clusterer that does not tell what it tried is a committee of one.
@@ -43,7 +44,8 @@ pub struct CandidateDisagreement {
 
 #[plugin(
     "candidate_disagreement",
-    cites = ["Seung1992", "VanCraenendonckBlockeel2017"]
+    cites = ["Seung1992", "VanCraenendonckBlockeel2017"],
+    version = 2
 )]
 impl QuerySelector for CandidateDisagreement {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
@@ -53,6 +55,7 @@ impl QuerySelector for CandidateDisagreement {
             ctx: ctx.clone(),
             list: PairList::empty(problem, self.skip_entailed, "disputed"),
             answers: Vec::new(),
+            batch: self.first,
             left: self.first,
             requests: 0,
         };
@@ -82,7 +85,9 @@ struct Run {
     list: PairList,
     /// What was answered and does not contradict what was known.
     answers: Vec<Constraint>,
-    /// Questions until the next clustering.
+    /// Questions between the last clustering and the next.
+    batch: usize,
+    /// Of these, what is left.
     left: usize,
     requests: RequestId,
 }
@@ -91,16 +96,25 @@ impl Run {
     /// Puts the pairs in the order of `score`.
     fn rank(&mut self, score: impl Fn(u32, u32) -> f64 + Sync) -> Result<()> {
         let ctx = self.ctx.child("pairs").index(self.requests as usize);
-        self.list.put(most_disputed(&self.problem, &self.options.limits, false, score, &ctx)?);
+        let (problem, limits) = (&self.problem, &self.options.limits);
+        self.list.put(most_disputed(problem, limits, &score, |_, _| true, &ctx)?);
+        if self.list.is_over() {
+            // Pairs that need no question took the places of others.
+            let list = &mut self.list;
+            let pairs = most_disputed(problem, limits, &score, |i, j| list.needs(i, j), &ctx)?;
+            self.list.put(pairs);
+        }
         Ok(())
     }
 }
 
 impl Inquiry for Run {
     fn step(&mut self) -> Result<Step> {
-        if self.left > 0 {
+        // A list that ends within a batch ends the batch; one without a single question ends it all.
+        if self.left > 0 && (!self.list.is_over() || self.left == self.batch) {
             return self.list.step();
         }
+        self.left = 0;
         let answers = Constraints::new(self.problem.n(), self.answers.iter().copied())?;
         let constraints = self.problem.constraints.union(&answers, self.problem.n())?;
         Ok(Step::NeedClustering { request: self.requests, constraints })
@@ -121,7 +135,8 @@ impl Inquiry for Run {
         }
         labels_all(clustering, &self.problem)?;
         self.requests += 1;
-        self.left = self.options.batch;
+        self.batch = self.options.batch;
+        self.left = self.batch;
         let n = self.problem.n();
         let committee: Vec<(f64, &[u32])> = clustering
             .extras
@@ -199,5 +214,33 @@ mod tests {
             asked.push((subject, reference));
             inquiry.tell(id, Reply::DontKnow).unwrap();
         }
+    }
+
+    /// Six objects have 15 pairs; at most three questions about one are nine in a batch.
+    #[test]
+    fn all_pairs_are_asked_before_it_ends() {
+        let problem = Problem::new(Data::dense(Array2::zeros((6, 1))).unwrap()).with_k(2);
+        let selector = CandidateDisagreement { first: 500, ..Default::default() };
+        let mut inquiry = selector.start(&problem, &Context::new(3)).unwrap();
+        let mut clustering = Clustering::from_labels(vec![0, 0, 0, 1, 1, 1]);
+        clustering.extras.tried =
+            vec![tried(1.0, &[0, 0, 0, 1, 1, 1]), tried(1.0, &[0, 1, 0, 1, 0, 1])];
+        let (mut asked, mut clusterings) = (std::collections::HashSet::new(), 0);
+        loop {
+            match inquiry.step().unwrap() {
+                Step::Ask { id, subject, reference, .. } => {
+                    assert_eq!(id, asked.len() as QueryId);
+                    assert!(asked.insert((subject, reference)));
+                    inquiry.tell(id, Reply::DontKnow).unwrap();
+                }
+                Step::NeedClustering { request, .. } => {
+                    clusterings += 1;
+                    inquiry.provide(request, &clustering).unwrap();
+                }
+                Step::Done(done) => break assert_eq!(done, Done::Exhausted),
+            }
+        }
+        assert_eq!(asked.len(), 15);
+        assert!(clusterings >= 2, "{clusterings}");
     }
 }

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 
 use crate::parts::pair_list::{PairList, along};
-use crate::parts::pair_pool::{Pool, most_disputed};
+use crate::parts::pair_pool::{Pool, most_disputed, not_given};
 
 /// Pairs on which the members of an ensemble are most divided, by entropy.
 ///
@@ -42,7 +42,8 @@ impl QuerySelector for PairEntropy {
             let term = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
             term(a) + term(1.0 - a)
         };
-        let pairs = most_disputed(problem, &self.pool.limits, self.skip_entailed, score, ctx)?;
+        let open = not_given(problem, self.skip_entailed);
+        let pairs = most_disputed(problem, &self.pool.limits, score, open, ctx)?;
         Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
     }
 

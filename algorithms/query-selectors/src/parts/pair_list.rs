@@ -73,6 +73,17 @@ impl PairList {
         self.advance();
     }
 
+    /// Whether no pair is left to ask about.
+    pub fn is_over(&self) -> bool {
+        self.open.is_none()
+    }
+
+    /// Whether a pair would be asked about: it was not yet, nor is it passed over.
+    pub fn needs(&mut self, i: u32, j: u32) -> bool {
+        let passed = self.skip_entailed && self.knowledge.relation(i, j).is_some();
+        !passed && !self.knowledge.was_asked(i, j)
+    }
+
     /// Takes the reply to query `id`, and says what it says of which pair; `None` where it contradicts what
     /// was known, or says nothing.
     ///

@@ -65,16 +65,15 @@ impl Pool {
 }
 
 /// The pairs of eligible objects by decreasing `score`, ties in random order, no object in more than
-/// `per_object` of them. Pairs that the constraints of `problem` settle do not count, nor are they there, where
-/// they are to be passed over.
+/// `per_object` of them. Pairs that are not `open` do not count, nor are they there.
 ///
 /// # Errors
 /// `BadParam` for a pool or a limit of 0.
 pub fn most_disputed(
     problem: &Problem,
     limits: &Limits,
-    skip_entailed: bool,
     score: impl Fn(u32, u32) -> f64 + Sync,
+    mut open: impl FnMut(u32, u32) -> bool,
     ctx: &Context,
 ) -> Result<Vec<(u32, u32)>> {
     let eligible = problem.eligible_objects();
@@ -103,22 +102,24 @@ pub fn most_disputed(
         pairs.into_par_iter().map(|(i, j)| (score(i, j), (i, j))).collect();
     // The sort is stable: ties stay shuffled.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let given = skip_entailed && !problem.constraints.is_empty();
-    let mut known = given.then(|| Knowledge::new(problem.n(), &problem.constraints));
     let mut asked: HashMap<u32, usize> = HashMap::new();
     let mut out = Vec::new();
     for (_, (i, j)) in scored {
-        if known.as_mut().is_some_and(|known| known.relation(i, j).is_some()) {
-            continue;
-        }
-        let often = |asked: &HashMap<u32, usize>, x| asked.get(&x).copied().unwrap_or(0);
-        if often(&asked, i) < limits.per_object && often(&asked, j) < limits.per_object {
+        let often = |x| asked.get(&x).copied().unwrap_or(0);
+        if often(i).max(often(j)) < limits.per_object && open(i, j) {
             *asked.entry(i).or_default() += 1;
             *asked.entry(j).or_default() += 1;
             out.push((i, j));
         }
     }
     Ok(out)
+}
+
+/// Which pairs the constraints of `problem` do not settle; all, where such are not to be passed over.
+pub fn not_given(problem: &Problem, skip_entailed: bool) -> impl FnMut(u32, u32) -> bool {
+    let given = skip_entailed && !problem.constraints.is_empty();
+    let mut known = given.then(|| Knowledge::new(problem.n(), &problem.constraints));
+    move |i, j| known.as_mut().is_none_or(|known| known.relation(i, j).is_none())
 }
 
 #[cfg(test)]
@@ -130,8 +131,9 @@ mod tests {
         let n = ALL_PAIRS_UP_TO + 1;
         let data = Data::dense(ndarray::Array2::zeros((n, 1))).unwrap();
         let limits = Limits { pool: usize::MAX, per_object: n };
-        let pairs = most_disputed(&Problem::new(data), &limits, true, |_, _| 1.0, &Context::new(1))
-            .unwrap();
+        let (problem, ctx) = (Problem::new(data), Context::new(1));
+        let pairs =
+            most_disputed(&problem, &limits, |_, _| 1.0, not_given(&problem, true), &ctx).unwrap();
         assert_eq!(pairs.len(), n * (n - 1) / 2);
     }
 }
