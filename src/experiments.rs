@@ -103,7 +103,7 @@ pub use mustlink_report::{Report, report};
 /// # fn main() -> Result<()> {
 /// // Three groups on a line.
 /// let x = Array2::from_shape_fn((60, 1), |(i, _)| 10.0 * (i % 3) as f64 + 0.05 * i as f64);
-/// let tries = Tries { to: 6, ..Tries::default() };
+/// let tries = Tries { to: Some(6), ..Tries::default() };
 /// let problem = Problem::new(Data::dense(x)?);
 /// let Selected { silhouette, stability, .. } = select_k(&KMeans::default(), &problem, &tries, &Context::new(1))?;
 /// assert_eq!((silhouette, stability), (Some(3), Some(3)));

@@ -154,11 +154,36 @@ pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Resu
     Ok(())
 }
 
+/// Refuses an `--out` that is there: what is written is a beginning that somebody may have gone on with.
+pub(crate) fn check_new(out: &str) -> Result<(), Failure> {
+    if out != "-" && Path::new(out).exists() {
+        return Err(Failure::usage(format!("--out {out} exists already; name a new file")));
+    }
+    Ok(())
+}
+
 /// A folder by the option that names it, and the files that are written into it.
 pub(crate) struct Folder<'a> {
     pub option: &'a str,
     pub path: Option<&'a Path>,
     pub files: &'a [&'a str],
+}
+
+/// The checks of a verb that writes `out`, and figures of an ensemble named after `prefix` into the folder `plot`.
+pub(crate) fn check_outputs_and_plot(
+    out: Option<&str>,
+    plot: Option<&Path>,
+    prefix: &str,
+    inputs: &[Named<'_>],
+) -> Result<(), Failure> {
+    let outputs = [("--out", out)];
+    check_outputs(&outputs, inputs)?;
+    let drawn: Vec<String> = ["co-association", "counts", "members"]
+        .iter()
+        .flat_map(|name| ["csv", "svg"].map(|kind| format!("{prefix}-{name}.{kind}")))
+        .collect();
+    let files: Vec<&str> = drawn.iter().map(String::as_str).collect();
+    check_folders(&[Folder { option: "--plot", path: plot, files: &files }], &outputs, inputs)
 }
 
 /// Refuses folders in which an output would stand in the place of an input or of another output.

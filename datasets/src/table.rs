@@ -441,9 +441,11 @@ fn grouped_by_points(cell: &str) -> bool {
     first && grouped && marked && digits(fraction)
 }
 
-/// Whether a class cell stands for an unknown class.
+/// Whether a class cell stands for an unknown class. In small letters "none" is a class: none of the others.
 pub(crate) fn unknown(cell: &str) -> bool {
-    matches!(cell, "" | "?" | "-1" | "-1.0") || cell.eq_ignore_ascii_case("na") || cell == "NaN"
+    let missing = ["na", "n/a", "nan", "-nan", "+nan", "null"];
+    matches!(cell, "" | "?" | "-1" | "-1.0" | "None")
+        || missing.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
 /// The classes of a column.

@@ -16,8 +16,8 @@ use serde::Serialize;
 pub struct Tries {
     /// Smallest number of clusters, ≥ 2.
     pub from: usize,
-    /// Largest.
-    pub to: usize,
+    /// Largest; absent: 8 more, or as many as a subsample has objects.
+    pub to: Option<usize>,
     /// Subsamples for stability and consensus, and reference data sets of the gap, ≥ 2.
     pub draws: usize,
     /// Share of the objects in a subsample.
@@ -28,7 +28,7 @@ pub struct Tries {
 
 impl Default for Tries {
     fn default() -> Self {
-        Tries { from: 2, to: 10, draws: 20, share: 0.8, objects: 3000 }
+        Tries { from: 2, to: None, draws: 20, share: 0.8, objects: 3000 }
     }
 }
 
@@ -95,17 +95,17 @@ pub fn select_k(
     let sample = Problem::new(problem.data.subset(&rows));
     let n = sample.n();
     let drawn = (tries.share * n as f64).round() as usize;
+    let to = tries.to.unwrap_or(tries.from.saturating_add(8).min(drawn));
     let limits = [
-        ("from", tries.from, 2, tries.to),
-        ("to", tries.to, tries.from, drawn),
+        ("from", tries.from, 2, to),
+        ("to", to, tries.from, drawn),
         ("draws", tries.draws, 2, 10_000),
     ];
     for (name, value, low, high) in limits {
         if !(low..=high).contains(&value) {
-            let legal = match name {
-                "to" => format!("from {low} to {high}, the objects of a subsample"),
-                _ => format!("from {low} to {high}"),
-            };
+            let drawn = name == "to" || name == "from" && tries.to.is_none();
+            let whose = if drawn { ", the objects of a subsample" } else { "" };
+            let legal = format!("from {low} to {high}{whose}");
             return Err(Error::BadParam { name: name.into(), value: value.to_string(), legal });
         }
     }
@@ -162,7 +162,7 @@ pub fn select_k(
             ambiguous: ambiguous(n, &subsamples, &parts),
         })
     };
-    let ks: Vec<usize> = std::iter::once(1).chain(tries.from..=tries.to).collect();
+    let ks: Vec<usize> = std::iter::once(1).chain(tries.from..=to).collect();
     let found = ks.into_par_iter().map(judge).collect::<Result<Vec<Criteria>>>()?;
     Ok(choose(n, found))
 }
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn groups_far_apart_are_counted_by_all() {
-        let tries = Tries { to: 7, ..Tries::default() };
+        let tries = Tries { to: Some(7), ..Tries::default() };
         let found = select_k(&*kmeans(), &groups(4, 30), &tries, &Context::new(1)).unwrap();
         let said = (found.silhouette, found.gap, found.stability, found.consensus);
         assert_eq!(said, (Some(4), Some(4), Some(4), Some(4)), "{found:?}");
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn the_same_on_any_number_of_threads_and_samples_of_many() {
-        let tries = Tries { to: 4, objects: 60, draws: 6, ..Tries::default() };
+        let tries = Tries { to: Some(4), objects: 60, draws: 6, ..Tries::default() };
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| select_k(&*kmeans(), &groups(3, 50), &tries, &Context::new(2)).unwrap())
@@ -362,15 +362,18 @@ mod tests {
 
     #[test]
     fn ranges_are_judged() {
-        let with = |from, to| {
+        let with = |from, to: Option<usize>| {
             let tries = Tries { from, to, ..Tries::default() };
             select_k(&*kmeans(), &groups(2, 5), &tries, &Context::new(1)).map(|s| s.objects)
         };
-        assert_eq!(with(2, 8), Ok(10));
-        assert!(with(1, 4).unwrap_err().to_string().starts_with("from: "));
-        assert!(with(5, 4).is_err());
-        let many = with(2, 9).unwrap_err().to_string();
-        assert!(many.contains("from 2 to 8, the objects of a subsample"), "{many}");
+        assert_eq!(with(2, Some(8)), Ok(10));
+        assert_eq!(with(2, None), Ok(10));
+        assert!(with(1, Some(4)).unwrap_err().to_string().starts_with("from: "));
+        assert!(with(5, Some(4)).is_err());
+        for (from, to) in [(2, Some(9)), (9, None)] {
+            let many = with(from, to).unwrap_err().to_string();
+            assert!(many.contains("from 2 to 8, the objects of a subsample"), "{many}");
+        }
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
     let grid = Grid::new(&experiment, &options.source)?;
     let all = grid.distinct(&(0..grid.cells.len()).collect::<Vec<_>>());
     let left = Left::of(&experiment, &grid, &all, dir, Keep::Current)?;
+    if let Some(damaged) = left.standing.damaged.first() {
+        let place = dir.display().to_string();
+        return Err(Error::Data { place, message: format!("damaged: {damaged}") });
+    }
     let finished: Vec<usize> = all.into_iter().filter(|c| !left.todo.contains_key(c)).collect();
     let mut out = Verified {
         finished: finished.len(),

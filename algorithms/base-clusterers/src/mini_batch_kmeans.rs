@@ -289,7 +289,8 @@ mod tests {
         mustlink_core::run::cluster(plugin, problem, &Context::new(3)).unwrap().clustering
     }
 
-    fn npy(name: &str, x: &Array2<f64>) -> PathBuf {
+    /// Rows in a file that is removed with the handle.
+    fn npy(x: &Array2<f64>) -> tempfile::NamedTempFile {
         let (n, d) = x.dim();
         let text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, {d}), }}");
         let header = format!("{text:<117}\n");
@@ -297,9 +298,9 @@ mod tests {
         bytes.extend((header.len() as u16).to_le_bytes());
         bytes.extend(header.as_bytes());
         x.iter().for_each(|v| bytes.extend(v.to_le_bytes()));
-        let path = std::env::temp_dir().join(format!("{name}-{}.npy", std::process::id()));
-        std::fs::write(&path, bytes).unwrap();
-        path
+        let file = tempfile::Builder::new().suffix(".npy").tempfile().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        file
     }
 
     #[test]
@@ -335,7 +336,8 @@ mod tests {
     #[test]
     fn a_file_gives_what_the_same_rows_give_in_memory() {
         let (x, _) = fixtures::groups(500, 4, 1.0, 2);
-        let path = npy("mini-batch", &x);
+        let file = npy(&x);
+        let path = file.path().to_path_buf();
         let inside = problem(x.clone(), 3);
         let outside = problem(Array2::zeros((1500, 1)), 3);
         for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {

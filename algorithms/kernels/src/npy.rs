@@ -304,12 +304,11 @@ fn bad(path: &Path, message: impl ToString) -> Error {
 mod tests {
     use super::*;
 
-    fn written(name: &str, bytes: &[u8]) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("npy-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join(name);
-        std::fs::write(&path, bytes).unwrap();
-        path
+    /// A file that is removed with the handle.
+    fn written(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        file
     }
 
     fn file(header: &str, values: &[u8]) -> Vec<u8> {
@@ -329,29 +328,34 @@ mod tests {
 
     #[test]
     fn rows_are_read_where_they_stand() {
-        let path = written("a.npy", &file(MATRIX, &f8(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])));
-        let mut npy = NpyRows::open(&path).unwrap();
+        let source = written(&file(MATRIX, &f8(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])));
+        let mut npy = NpyRows::open(source.path()).unwrap();
         assert_eq!((npy.n(), npy.d()), (3, 2));
         assert_eq!(npy.rows(&[1, 2]).unwrap(), ndarray::array![[2.0, 3.0], [4.0, 5.0]]);
         let some = npy.rows(&[2, 0, 1, 1]).unwrap();
         assert_eq!(some, ndarray::array![[4.0, 5.0], [0.0, 1.0], [2.0, 3.0], [2.0, 3.0]]);
         let single: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|v| v.to_le_bytes()).collect();
         let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
-        let path = written("b.npy", &file(header, &single));
-        assert_eq!(NpyRows::open(&path).unwrap().rows(&[0]).unwrap(), ndarray::array![[1.5, -2.0]]);
+        let source = written(&file(header, &single));
+        assert_eq!(
+            NpyRows::open(source.path()).unwrap().rows(&[0]).unwrap(),
+            ndarray::array![[1.5, -2.0]]
+        );
     }
 
     /// A matrix of 16 columns, whose values count up.
-    fn counting(name: &str, rows: usize) -> NpyRows {
+    fn counting(rows: usize) -> (tempfile::NamedTempFile, NpyRows) {
         let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 16), }}");
         let values: Vec<f64> = (0..16 * rows).map(|v| v as f64).collect();
-        NpyRows::open(&written(name, &file(&header, &f8(&values)))).unwrap()
+        let file = written(&file(&header, &f8(&values)));
+        let npy = NpyRows::open(file.path()).unwrap();
+        (file, npy)
     }
 
     #[test]
     fn more_rows_than_are_held_at_a_time() {
         let n = 2 * RESIDENT / 128;
-        let mut npy = counting("j.npy", n);
+        let (_file, mut npy) = counting(n);
         let apart: Vec<usize> = (0..n).step_by(7).chain([n - 1, 0]).collect();
         for rows in [(0..n).collect(), apart] {
             let found = npy.rows(&rows).unwrap();
@@ -360,7 +364,6 @@ mod tests {
                 assert!(row.iter().enumerate().all(|(f, &v)| v == (16 * i + f) as f64), "{i}");
             }
         }
-        std::fs::remove_file(&npy.path).ok();
     }
 
     #[test]
@@ -372,7 +375,7 @@ mod tests {
             line.split_whitespace().next()?.parse().ok()
         };
         let n = 4 * RESIDENT / 128;
-        let mut npy = counting("k.npy", n);
+        let (_file, mut npy) = counting(n);
         let all: Vec<usize> = (0..n).collect();
         let before = held();
         npy.rows(&all).unwrap();
@@ -380,14 +383,13 @@ mod tests {
         if let (Some(before), Some(after)) = (before, held()) {
             assert!(after < before + 2 * RESIDENT / 1024, "{before} {after}");
         }
-        std::fs::remove_file(&npy.path).ok();
     }
 
     // Elsewhere a file that is mapped cannot be cut off.
     #[cfg(unix)]
     #[test]
     fn a_file_that_changes_its_length_is_an_error() {
-        let mut npy = counting("l.npy", 100);
+        let (_file, mut npy) = counting(100);
         let whole = npy.bytes(0..100).end;
         let file = std::fs::OpenOptions::new().write(true).open(&npy.path).unwrap();
         for length in [whole - 1, whole + 8, 0] {
@@ -402,35 +404,32 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let message = |name: &str, bytes: &[u8]| {
-            let path = written(name, bytes);
-            let error = NpyRows::open(&path).unwrap_err().to_string();
-            error.replace(&path.display().to_string(), "x.npy")
+        let message = |bytes: &[u8]| {
+            let source = written(bytes);
+            let error = NpyRows::open(source.path()).unwrap_err().to_string();
+            error.replace(&source.path().display().to_string(), "x.npy")
         };
-        assert_eq!(message("c.npy", b"PK"), "x.npy: is not an NPY file");
+        assert_eq!(message(b"PK"), "x.npy: is not an NPY file");
         let header = MATRIX.replace("<f8", "<i8");
-        assert_eq!(
-            message("d.npy", &file(&header, &[])),
-            "x.npy: values must be '<f8' or '<f4', got '<i8'"
-        );
+        assert_eq!(message(&file(&header, &[])), "x.npy: values must be '<f8' or '<f4', got '<i8'");
         let header = MATRIX.replace("False", "True");
         assert_eq!(
-            message("e.npy", &file(&header, &[])),
+            message(&file(&header, &[])),
             "x.npy: must be in C order: save numpy.ascontiguousarray(x)"
         );
         let header = MATRIX.replace("(3, 2)", "(3,)");
         assert_eq!(
-            message("f.npy", &file(&header, &[])),
+            message(&file(&header, &[])),
             "x.npy: must hold a matrix of two axes, got shape (3,)"
         );
         assert_eq!(
-            message("g.npy", &file(MATRIX, &f8(&[0.0; 5]))),
+            message(&file(MATRIX, &f8(&[0.0; 5]))),
             "x.npy: 110 bytes do not hold 3 × 2 values; is it cut off?"
         );
         let header = MATRIX.replace("(3, 2)", "(99999999999999999, 9999999999999)");
-        assert!(NpyRows::open(&written("h.npy", &file(&header, &[]))).is_err());
-        let path = written("i.npy", &file(MATRIX, &f8(&[0.0, 1.0, 2.0, f64::NAN, 4.0, 5.0])));
-        let error = NpyRows::open(&path).unwrap().rows(&[1, 2]).unwrap_err();
+        assert!(NpyRows::open(written(&file(&header, &[])).path()).is_err());
+        let source = written(&file(MATRIX, &f8(&[0.0, 1.0, 2.0, f64::NAN, 4.0, 5.0])));
+        let error = NpyRows::open(source.path()).unwrap().rows(&[1, 2]).unwrap_err();
         assert_eq!(*error.root(), Error::NonFinite { row: 1, col: 1 });
     }
 }

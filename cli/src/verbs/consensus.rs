@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::file_kind;
-use crate::files::check_outputs;
+use crate::files::check_outputs_and_plot;
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, agreement};
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         ("--constraints", args.constraints.as_deref()),
         ("--data", args.data.as_deref()),
     ];
-    check_outputs(&[("--out", args.out.as_deref())], &inputs)?;
+    check_outputs_and_plot(args.out.as_deref(), args.plot.as_deref(), "consensus", &inputs)?;
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
         args.id.as_deref(),

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::file_kind;
-use crate::files::check_outputs;
+use crate::files::check_outputs_and_plot;
 use crate::job::{Job, JobArgs};
 use crate::options::{Format, PlotFormats, bytes, in_pool};
 use crate::progress::duration;
@@ -114,7 +114,12 @@ struct Summary {
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
-    check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
+    check_outputs_and_plot(
+        args.out.as_deref(),
+        args.plot.as_deref(),
+        "impute",
+        &args.job.inputs(),
+    )?;
     let refused: &[_] = match args.generator {
         Some(_) => &["--budget", "--ledger", "--clusterer", "--selector", "--oracle"],
         None => &["--budget", "--ledger"],

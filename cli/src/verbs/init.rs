@@ -5,7 +5,7 @@ use mustlink::DataKind;
 use mustlink_datasets::Dataset;
 
 use crate::failure::Failure;
-use crate::files::{ColumnArgs, check_outputs};
+use crate::files::{ColumnArgs, check_new, check_outputs};
 use crate::options::DataDir;
 use crate::{complete, term};
 
@@ -34,10 +34,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     check_outputs(&[("--out", Some(&args.out))], &[("--data", Some(&args.data))])?;
-    if args.out != "-" && std::path::Path::new(&args.out).exists() {
-        let message = format!("--out {} exists already; name a new file", args.out);
-        return Err(Failure::usage(message));
-    }
+    check_new(&args.out)?;
     if args.data == "-" && !args.method {
         return Err(Failure::usage(
             "--data -: an experiment names its data, and what comes by standard input has no name",

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::files::check_outputs;
+use crate::files::{check_new, check_outputs};
 use crate::job::{Job, JobArgs};
 use crate::options::{Format, count};
 use crate::progress::duration;
@@ -58,6 +58,7 @@ struct Summary<'a> {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
+    args.out.as_deref().map_or(Ok(()), check_new)?;
     let refused =
         ["--method", "--clusterer", "--selector", "--oracle", "--budget", "--ledger", "--set"];
     if let Some(option) = args.job.given(&refused) {

@@ -31,9 +31,10 @@ pub(crate) struct Args {
     /// Smallest number tried
     #[arg(long, value_name = "K", default_value_t = 2)]
     from: usize,
-    /// Largest number tried
-    #[arg(long, value_name = "K", default_value_t = 10)]
-    to: usize,
+    /// Largest number tried (default: 8 more than --from, or as many as a subsample has
+    /// objects)
+    #[arg(long, value_name = "K")]
+    to: Option<usize>,
     /// Subsamples, and data sets without clusters to compare with
     #[arg(long, value_name = "N", default_value_t = 20)]
     draws: usize,

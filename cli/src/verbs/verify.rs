@@ -10,7 +10,7 @@ use crate::progress::Cells;
 use crate::{interrupt, term};
 
 /// Make some finished cells of a results directory again and compare them bit for bit, times aside; ends
-/// with 1 when one differs
+/// with 1 when one differs or none could be compared
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink verify mustlink-results/quickstart
          mustlink verify results --share 1")]
@@ -64,6 +64,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     if verified.stopped {
         term::tell(&format!("interrupted after {} cells", verified.tried));
         return Ok(130);
+    }
+    if verified.tried == 0 {
+        term::print("nothing is verified: no finished cell is of this build")?;
+        return Ok(1);
     }
     term::print(&match verified.differing.len() {
         0 => format!(

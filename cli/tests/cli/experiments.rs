@@ -52,6 +52,16 @@ fn from_the_plan_to_the_report() {
     assert_eq!(bench.read("mustlink-results/small_one/results.csv"), rows);
     let one = bench.run("verify mustlink-results/small_one --quiet").out;
     assert!(one.starts_with("1 of 8 finished cells"), "{one}");
+    // A cell that somebody changed is no finished one.
+    let cells = bench.path("mustlink-results/small_one/cells");
+    let mut files: Vec<_> = std::fs::read_dir(cells).unwrap().map(|f| f.unwrap().path()).collect();
+    files.sort();
+    let written = std::fs::read_to_string(&files[0]).unwrap();
+    std::fs::write(&files[0], written.replacen("\"iterations\":", "\"iterations\":1", 1)).unwrap();
+    let damaged = bench.run("verify mustlink-results/small_one --quiet");
+    let said = "its checksum does not fit: something in it was changed";
+    assert!(damaged.status == 3 && damaged.err.contains(said), "{}{}", damaged.out, damaged.err);
+    std::fs::write(&files[0], written).unwrap();
     assert!(bench.run("plan e.toml").out.contains("8 finished"));
     let shown = bench.run("config show e.toml").out;
     assert!(shown.contains("max_iterations = 300"), "{shown}");

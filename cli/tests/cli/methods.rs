@@ -491,6 +491,11 @@ fn numbers_of_clusters_are_compared() {
         "{}",
         done.err
     );
+    // Of few objects the range ends where a subsample does.
+    bench.write("few.csv", "x\n0\n1\n10\n11\n20\n");
+    let done = bench.run("select-k --data few.csv --out few-table.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(bench.read("few-table.csv").lines().count(), 1 + 4);
     let done = bench.run("select-k --data f.csv --to 70");
     assert!(
         done.status != 0 && done.err.contains("from 2 to 64, the objects of a subsample"),

@@ -37,6 +37,17 @@ fn a_folder_is_no_place_for_what_others_wrote() {
         2,
         "error: --profile .: ./clusters.csv is --out clusters.csv; name another folder\n",
     );
+    let partitions = "id,p,q\n1,a,x\n2,a,x\n3,b,y\n4,b,y\n";
+    bench.write("consensus-members.csv", partitions);
+    bench.run("consensus consensus-members.csv --k 2 --plot .").failed(
+        2,
+        "error: --plot .: would overwrite what is read, the partitions consensus-members.csv; name another folder\n",
+    );
+    assert_eq!(bench.read("consensus-members.csv"), partitions);
+    bench.run("impute --data flowers.csv --id name --k 3 --plot . --out impute-counts.csv").failed(
+        2,
+        "error: --plot .: ./impute-counts.csv is --out impute-counts.csv; name another folder\n",
+    );
     bench
         .run(&format!("{line} --out - --save-model -"))
         .failed(2, "error: --out - and --save-model -: one of them can go to standard output\n");
@@ -113,6 +124,32 @@ fn a_ledger_of_other_data_is_refused() {
     bench
         .run("ledger merge l.jsonl l.jsonl --data iris --out p.csv")
         .failed(3, "error: l.jsonl: is about 6 objects (data set flowers), not 150\n");
+    // By ids rows may stand in any order; without them they are those of other objects.
+    bench.write("by-id.csv", "i,j,answer\na,b,same\n");
+    let line = "label --data flowers.csv --id name --k 2 --selector random_pairs --ledger m.jsonl --import by-id.csv";
+    assert_eq!(bench.run(line).status, 0);
+    let (head, rows) = FLOWERS.split_once('\n').unwrap();
+    let turned: String =
+        [head].into_iter().chain(rows.lines().rev()).map(|l| format!("{l}\n")).collect();
+    bench.write("turned.csv", turned);
+    assert_eq!(bench.run("ledger merge m.jsonl --data turned.csv --id name --out p.csv").status, 0);
+    assert_eq!(bench.read("p.csv"), "i,j,type,weight\nb,a,must_link,1\n");
+    bench.run("ledger merge m.jsonl --data turned.csv --ignore name --out p.csv").failed(
+        3,
+        "error: m.jsonl: knows objects by ids, as \"a\", and these data have none, so that any rows might be meant; name \
+         the column of ids (--id)\n",
+    );
+}
+
+#[test]
+fn unlabelled_objects_are_no_class() {
+    for word in ["None", "nan", "NaN", "N/A", "null", "NA", "?"] {
+        let text = format!("x,z,kind\n1,1,a\n1,2,{word}\n8,8,b\n8,9,{word}\n9,9,b\n2,1,a\n");
+        let bench = Bench::with("k.csv", text);
+        let done = bench.run("cluster --data k.csv --labels kind --k 2 --clusterer cop_kmeans");
+        let said = "4 objects of 2 known classes make 6 constraints";
+        assert!(done.err.contains(said), "{word}: {}", done.err);
+    }
 }
 
 #[test]
@@ -158,6 +195,9 @@ fn the_next_command_is_one_that_works() {
     assert_eq!(bench.run(next).status, 0);
     let done =
         bench.run("recommend --data flowers.csv --id name --class class --answers 20 --out r.toml");
+    bench
+        .run("recommend --data iris --answers 20 --out r.toml --quiet")
+        .failed(2, "error: --out r.toml exists already; name a new file\n");
     let next = next.replace("m.toml", "r.toml");
     assert!(done.out.ends_with(&format!("mustlink {next}\n")), "{}", done.out);
     bench.run("init --data flowers.csv --out e.toml").failed(

@@ -240,6 +240,10 @@ fn verify_finds_what_came_from_outside() {
     );
     bench.write("plugins/first_apart.sh", SCRIPT);
     let stale = bench.run("verify out --quiet");
+    assert_eq!(
+        (stale.status, stale.out.as_str()),
+        (1, "nothing is verified: no finished cell is of this build\n")
+    );
     assert!(
         stale.err.contains("2 cells were made by another build (changed: plugins/first_apart.sh)"),
         "{}",
