@@ -82,9 +82,9 @@ class Auto(Clusterer):
 
     **Cost and randomness**
 
-    Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
-    O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the
-    sample.
+    Up to folds + 1 runs of each candidate on at most `sample` objects, or on all that have a constraint where these
+    are more, fewer with `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the
+    candidates are, in the folds and in the sample.
 
     **References**
 
@@ -121,6 +121,7 @@ class Auto(Clusterer):
         them were left out for time.
     trust : a number in 0..=1; default 0.03
         Share of the constraints that the consensus may break to be made again obeying all of them.
+        One that is named by `consensus` is not made again.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
