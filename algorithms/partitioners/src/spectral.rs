@@ -51,7 +51,7 @@ fn degree_of(graph: &CutGraph, v: usize) -> f64 {
 }
 
 fn is_isolated(graph: &CutGraph, v: usize) -> bool {
-    degree_of(graph, v) == 0.0
+    graph.edges(v).next().is_none()
 }
 
 /// One over the root of each degree. A vertex without edges has one to itself, of the mean degree of the

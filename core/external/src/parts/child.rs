@@ -260,11 +260,12 @@ impl Child {
             return Err(self.protocol(wrong));
         }
         let value: Value = serde_json::from_str(&self.text).map_err(|_| {
-            let words = self.text.split(|c: char| !c.is_alphabetic());
-            let no_number = words.into_iter().any(|w| matches!(w, "NaN" | "Infinity"));
-            self.protocol(match no_number && self.text.starts_with('{') {
-                true => "NaN and Infinity are no JSON; leave out what has no value",
-                false => "not a JSON object (print notes to standard error, one message per line)",
+            let mut words = self.text.split(|c: char| !c.is_alphabetic());
+            let no_number = words.any(|w| matches!(w, "NaN" | "Infinity"));
+            self.protocol(if no_number && self.text.starts_with('{') {
+                "NaN and Infinity are no JSON; leave out what has no value"
+            } else {
+                "not a JSON object (print notes to standard error, one message per line)"
             })
         })?;
         match value.get("type").and_then(Value::as_str) {
@@ -436,8 +437,8 @@ fn read_lines(stdout: ChildStdout, longest: &AtomicUsize, lines: &SyncSender<Vec
         // The limit may have changed while this line was waited for.
         let longest = longest.load(Ordering::Relaxed).max(1);
         let taken = end.min(longest.saturating_sub(line.len()).max(1));
-        line.extend_from_slice(&read[..taken.min(end)]);
-        reader.consume(taken.min(end));
+        line.extend_from_slice(&read[..taken]);
+        reader.consume(taken);
         let whole = over && !line.is_empty() || line.ends_with(b"\n") || line.len() >= longest;
         if whole && lines.send(std::mem::take(&mut line)).is_err() || over {
             return;

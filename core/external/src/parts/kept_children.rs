@@ -62,6 +62,7 @@ pub fn greeted(
 ) -> Result<(Child, bool), ChildError> {
     if let Some(mut kept) = take(command, ctx.base()) {
         kept.set_timeout(timeout_seconds);
+        kept.set_longest_line(longest_reply(problem.n()));
         // Else its reply before the last would pass for the next one.
         return kept.unasked().map_or(Ok((kept, true)), Err);
     }
@@ -72,7 +73,7 @@ pub fn greeted(
 }
 
 /// Bytes that a reply about n objects may have: labels, or constraints that a few answers made, in text.
-pub fn longest_reply(n: usize) -> usize {
+fn longest_reply(n: usize) -> usize {
     (16 << 20) + 64 * n
 }
 
