@@ -448,11 +448,11 @@ impl Closure {
                 ..Constraint::new(i as usize, j as usize, kind)
             })
         };
-        let chains = match weight {
-            EntailedWeight::Bottleneck => Some(self.chains()),
-            EntailedWeight::Uniform(_) => None,
+        let chains = self.chains();
+        let told = |bottleneck: f64| match weight {
+            EntailedWeight::Bottleneck => bottleneck,
+            EntailedWeight::Uniform(weight) => weight,
         };
-        let uniform = if let EntailedWeight::Uniform(w) = weight { w } else { 0.0 };
         let mut out = Vec::with_capacity((must + cannot) as usize + self.conflicts.len());
         let mut apart = Vec::with_capacity(cannot as usize + self.conflicts.len());
         for p in 0..self.components() {
@@ -463,22 +463,14 @@ impl Closure {
                 continue;
             }
             for (at, &i) in set.iter().enumerate() {
-                let along = chains.as_ref().map(|c| c.along.from(p, at));
-                let together = |&(to, &j): &(usize, &u32)| {
-                    let weight = along.as_ref().map_or(uniform, |along| along[to]);
-                    entailed(i, j, Kind::MustLink, weight)
-                };
-                out.extend(set.iter().enumerate().skip(at + 1).map(|pair| together(&pair)));
+                let along = chains.along.from(p, at);
+                let pairs = set.iter().zip(&along).skip(at + 1);
+                out.extend(pairs.map(|(&j, &w)| entailed(i, j, Kind::MustLink, told(w))));
                 for &q in &others {
                     let set = self.members(q as usize);
-                    let weights = chains
-                        .as_ref()
-                        .zip(along.as_ref())
-                        .map(|(chains, along)| chains.across(p, q as usize, along, set.len()));
-                    apart.extend(set.iter().enumerate().map(|(to, &j)| {
-                        let weight = weights.as_ref().map_or(uniform, |weights| weights[to]);
-                        entailed(i, j, Kind::CannotLink, weight)
-                    }));
+                    let weights = chains.across(p, q as usize, &along, set.len());
+                    let pairs = set.iter().zip(weights);
+                    apart.extend(pairs.map(|(&j, w)| entailed(i, j, Kind::CannotLink, told(w))));
                 }
             }
         }
