@@ -1,6 +1,9 @@
 //! Which k centres explain objects and constraints best under a distance that is learned with them?
 
+mod farthest;
+mod field;
 mod measure;
+mod pairs;
 
 use std::sync::Arc;
 
@@ -8,7 +11,7 @@ use crate::pck_means::sweeps;
 use mustlink_core::closure::{EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
-use mustlink_kernels::constrained::icm::{PairwiseCosts, cheapest, visit};
+use mustlink_kernels::constrained::icm::{cheapest, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{
     PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, SoftRules, clustering,
 };
@@ -17,7 +20,10 @@ use mustlink_kernels::distance::rows_by_label::by_label;
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use farthest::Farthest;
+use field::{Field, Partners};
 use measure::products;
+use pairs::Pairs;
 
 pub use measure::Measure;
 
@@ -132,27 +138,11 @@ const HALVINGS: usize = 20;
 /// Smallest weight of a feature before rescaling.
 const LEAST: f64 = 1e-6;
 
-/// What does not change from start to start.
-struct Field {
-    measure: Measure,
-    rate: f64,
-    x: Array2<f64>,
-    /// The features in the log-determinant: those that are not constant; none where it does not count.
-    varying: Vec<usize>,
-    links: Arc<ConstraintGroups>,
-    /// Centres of I-divergence are not below this: a feature absent from a cluster stays possible.
-    least: Vec<f64>,
-    /// Given or entailed cannot-links, whose largest distance is φ_max.
-    apart: Vec<(u32, u32)>,
-}
-
-/// The pairs under the current weights.
-struct Pairs<'a> {
-    field: &'a Field,
-    /// What each pair costs when broken.
-    costs: Vec<f64>,
-    /// Positions in the list of pairs, by object.
-    of: Vec<Vec<u32>>,
+/// What stays while the weights are learned.
+struct Labelled<'a> {
+    labels: &'a [u32],
+    centres: &'a Array2<f64>,
+    broken: Vec<&'a Constraint>,
 }
 
 impl Field {
@@ -171,17 +161,15 @@ impl Field {
         let must = method.weight;
         let cannot = method.weight_cannot.unwrap_or(must);
         let links = Arc::new(ConstraintGroups::new(&listed, must, cannot, Entail::Off, 0)?);
-        let kinds = links.explicit().iter();
-        let apart = kinds.filter(|c| c.kind == Kind::CannotLink).map(|c| (c.i, c.j)).collect();
+        let partners = Partners::new(n, links.explicit());
+        let listed = links.explicit().iter();
+        let apart = listed.filter(|c| c.kind == Kind::CannotLink).map(|c| (c.i, c.j)).collect();
         let least = (0..d).map(|s| 1e-9 * x.column(s).sum() / n as f64).collect();
         let counts = method.measure == Measure::Mahalanobis && method.log_determinant;
         let varies = |&s: &usize| x.column(s).iter().any(|v| *v != x[[0, s]]);
         let varying = (0..d).filter(|_| counts).filter(varies).collect();
-        Ok(Field { measure: method.measure, rate: method.rate, x, varying, links, least, apart })
-    }
-
-    fn row(&self, i: u32) -> &[f64] {
-        row(&self.x, i as usize)
+        let (measure, rate) = (method.measure, method.rate);
+        Ok(Field { measure, rate, x, varying, links, partners, least, apart })
     }
 
     /// HMRF-KMeans from one start, the listing of [BasuBilenkoMooney2004].
@@ -195,19 +183,23 @@ impl Field {
         let (mut centres, mut labels) = start;
         let (k, d) = centres.dim();
         let mut a = vec![1.0; d];
+        let mut farthest = Farthest::new(self);
         let mut history: Vec<IterStat> = Vec::new();
         let mut status = Status::MaxIter;
         for round in 0..options.max_iterations {
             ctx.check()?;
             // E: labels, those in constraints one by one.
-            let mut pairs = Pairs::new(self, &a);
+            let mut pairs = Pairs::new(self, &a, farthest.under(&a).1);
             let (mut moved, own) = self.assign(&centres, &a, &mut labels);
             moved += visit(&mut pairs, &own, k, &mut labels, options.order, round, ctx);
             // M (A): centres.
             self.move_centres(&mut centres, &a, &labels);
             // M (B): a step of the distortion measure along its gradient.
-            let (mut objective, violations) = self.objective(&centres, &a, &labels);
-            if let Some((better, value)) = self.step(&centres, &a, &labels, objective) {
+            let broken: Vec<&Constraint> = self.broken(&labels).collect();
+            let violations = broken.len();
+            let now = Labelled { labels: &labels, centres: &centres, broken };
+            let mut objective = self.objective(&now, &a, &mut farthest);
+            if let Some((better, value)) = self.step(&now, &a, objective, &mut farthest) {
                 (a, objective) = (better, value);
             }
             let before = history.last().map(|s| s.objective);
@@ -231,10 +223,12 @@ impl Field {
     fn assign(&self, centres: &Array2<f64>, a: &[f64], labels: &mut [u32]) -> (usize, Vec<f64>) {
         let k = centres.nrows();
         let constrained = self.links.constrained();
-        let costs: Vec<f64> = (0..labels.len() * k)
-            .into_par_iter()
-            .map(|at| self.measure.distance(a, row(&self.x, at / k), row(centres, at % k)))
-            .collect();
+        let mut costs = vec![0.0; labels.len() * k];
+        costs.par_chunks_mut(k).enumerate().for_each(|(i, to)| {
+            for (h, to) in to.iter_mut().enumerate() {
+                *to = self.measure.distance(a, row(&self.x, i), row(centres, h));
+            }
+        });
         let (mut moved, mut own) = (0, Vec::new());
         for (i, label) in labels.iter_mut().enumerate() {
             let cost = &costs[i * k..(i + 1) * k];
@@ -286,36 +280,28 @@ impl Field {
         }
     }
 
-    /// The farthest cannot-linked pair and its distance.
-    fn farthest(&self, a: &[f64]) -> (Option<(u32, u32)>, f64) {
-        let each = self
-            .apart
-            .iter()
-            .map(|&(i, j)| ((i, j), self.measure.pair(a, self.row(i), self.row(j))));
-        each.fold(
-            (None, 0.0),
-            |best, (pair, far)| if far > best.1 { (Some(pair), far) } else { best },
-        )
+    fn broken(&self, labels: &[u32]) -> impl Iterator<Item = &Constraint> {
+        self.links.explicit().iter().filter(|c| c.is_violated(labels))
     }
 
-    /// J, and the number of broken pairs.
-    fn objective(&self, centres: &Array2<f64>, a: &[f64], labels: &[u32]) -> (f64, usize) {
-        let spread = reduce::sum(labels.len(), |i| {
-            self.measure.distance(a, row(&self.x, i), row(centres, labels[i] as usize))
+    /// J.
+    fn objective(&self, now: &Labelled, a: &[f64], farthest: &mut Farthest) -> f64 {
+        let spread = reduce::sum(now.labels.len(), |i| {
+            let centre = row(now.centres, now.labels[i] as usize);
+            self.measure.distance(a, row(&self.x, i), centre)
         });
         let (must, cannot) = self.links.factors();
-        let largest = self.farthest(a).1;
-        let (mut cost, mut broken) = (0.0, 0);
-        for c in self.links.explicit().iter().filter(|c| c.is_violated(labels)) {
+        let largest = farthest.under(a).1;
+        let mut cost = 0.0;
+        for c in &now.broken {
             let far = self.measure.pair(a, self.row(c.i), self.row(c.j));
-            broken += 1;
             cost += c.weight
                 * match c.kind {
                     Kind::MustLink => must * far,
                     Kind::CannotLink => cannot * (largest - far),
                 };
         }
-        ((spread + cost) * self.to_determinant_one(a), broken)
+        (spread + cost) * self.to_determinant_one(a)
     }
 
     /// What a metric and all its distances are multiplied by to have determinant 1. With the scale c of the
@@ -328,16 +314,16 @@ impl Field {
     /// Weights that lower the objective from `now`, by one gradient step, and its new value.
     fn step(
         &self,
-        centres: &Array2<f64>,
+        at: &Labelled,
         a: &[f64],
-        labels: &[u32],
         now: f64,
+        farthest: &mut Farthest,
     ) -> Option<(Vec<f64>, f64)> {
-        let d = a.len();
+        let (d, labels) = (a.len(), at.labels);
         let of_block = |rows: std::ops::Range<usize>| {
             let mut g = vec![0.0; d];
             for i in rows {
-                let centre = row(centres, labels[i] as usize);
+                let centre = row(at.centres, labels[i] as usize);
                 self.measure.gradient(a, row(&self.x, i), centre, 1.0, &mut g);
             }
             g
@@ -348,14 +334,14 @@ impl Field {
         };
         let mut g = reduce::reduce(labels.len(), of_block, add)?;
         let (must, cannot) = self.links.factors();
-        let farthest = self.farthest(a).0;
-        for c in self.links.explicit().iter().filter(|c| c.is_violated(labels)) {
+        let widest = farthest.under(a).0;
+        for c in &at.broken {
             let scale = match c.kind {
                 Kind::MustLink => must * c.weight,
                 Kind::CannotLink => -cannot * c.weight,
             };
             self.measure.pair_gradient(a, self.row(c.i), self.row(c.j), scale, &mut g);
-            if let (Kind::CannotLink, Some((i, j))) = (c.kind, farthest) {
+            if let (Kind::CannotLink, Some((i, j))) = (c.kind, widest) {
                 self.measure.pair_gradient(a, self.row(i), self.row(j), -scale, &mut g);
             }
         }
@@ -377,7 +363,7 @@ impl Field {
                 a.iter().zip(&g).map(|(a, g)| (a - rate * g).max(LEAST)).collect();
             let total: f64 = next.iter().sum();
             next.iter_mut().for_each(|v| *v *= d as f64 / total);
-            let value = self.objective(centres, &next, labels).0;
+            let value = self.objective(at, &next, farthest);
             if value < now {
                 return Some((next, value));
             }
@@ -387,58 +373,11 @@ impl Field {
     }
 }
 
-impl<'a> Pairs<'a> {
-    fn new(field: &'a Field, a: &[f64]) -> Self {
-        let (must, cannot) = field.links.factors();
-        let largest = field.farthest(a).1;
-        let explicit = field.links.explicit();
-        let cost = |c: &Constraint| {
-            let far = field.measure.pair(a, field.row(c.i), field.row(c.j));
-            match c.kind {
-                Kind::MustLink => must * c.weight * far,
-                Kind::CannotLink => cannot * c.weight * (largest - far),
-            }
-        };
-        let costs = explicit.par_iter().map(cost).collect();
-        let mut of = vec![Vec::new(); field.x.nrows()];
-        for (at, c) in explicit.iter().enumerate() {
-            of[c.i as usize].push(at as u32);
-            of[c.j as usize].push(at as u32);
-        }
-        Pairs { field, costs, of }
-    }
-}
-
-impl PairwiseCosts for Pairs<'_> {
-    fn links(&self) -> &ConstraintGroups {
-        &self.field.links
-    }
-
-    fn add(&mut self, i: usize, labels: &[u32], cost: &mut [f64]) {
-        for &at in &self.of[i] {
-            let c = &self.field.links.explicit()[at as usize];
-            let l = labels[(if c.i as usize == i { c.j } else { c.i }) as usize];
-            if l == NONE {
-                continue;
-            }
-            let price = self.costs[at as usize];
-            match c.kind {
-                Kind::CannotLink => cost[l as usize] += price,
-                Kind::MustLink => {
-                    cost.iter_mut().for_each(|c| *c += price);
-                    cost[l as usize] -= price;
-                }
-            }
-        }
-    }
-
-    fn moved(&mut self, _: usize, _: u32, _: u32) {}
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
+    use mustlink_core::constraints::Group;
     use mustlink_kernels::kmeans::lloyd::Empty;
     use mustlink_laws::fixtures;
     use ndarray::array;
@@ -501,6 +440,38 @@ mod tests {
     }
 
     proptest! {
+        /// As by looking at all, while weights walk by small steps and by large ones.
+        #[test]
+        fn the_first_of_the_farthest(
+            seed in 0u64..500,
+            steps in prop::collection::vec(prop::collection::vec(0.1f64..3.0, 4), 1..6),
+            cosine: bool,
+        ) {
+            let (p, _) = fixtures::dense(seed);
+            let all = Group::new("all", (0..45).collect());
+            let p = p.with_constraints(Constraints::default().with_groups(45, [all]).unwrap());
+            let measure = if cosine { Measure::Cosine } else { Measure::Mahalanobis };
+            let method = HmrfKMeans { measure, ..HmrfKMeans::default() };
+            let soft = PenalisedKMeans::new(method.soft(), &p, sweeps).unwrap();
+            let field = Field::new(&method, &p, &soft).unwrap();
+            prop_assert!(field.apart.len() > farthest::KEPT);
+            let mut farthest = Farthest::new(&field);
+            let mut a = vec![1.0; 4];
+            for step in steps {
+                for exponent in [0.01, 1.0] {
+                    a.iter_mut().zip(&step).for_each(|(a, step)| *a *= step.powf(exponent));
+                    let mut best = (None, 0.0);
+                    for &(i, j) in &field.apart {
+                        let far = measure.pair(&a, field.row(i), field.row(j));
+                        if far > best.1 {
+                            best = (Some((i, j)), far);
+                        }
+                    }
+                    prop_assert_eq!(farthest.under(&a), best);
+                }
+            }
+        }
+
         #[test]
         fn objective_falls(seed in 0u64..500, pairs in 0usize..50, wrong in 0usize..4, which in 0usize..3) {
             let (p, classes) = fixtures::dense(seed);

@@ -19,10 +19,9 @@ pub enum Measure {
 impl Measure {
     /// D_A(x, µ).
     pub(super) fn distance(self, a: &[f64], x: &[f64], m: &[f64]) -> f64 {
-        let each = a.iter().zip(x.iter().zip(m));
         match self {
-            Measure::Mahalanobis => each.map(|(a, (x, m))| a * (x - m) * (x - m)).sum(),
-            Measure::IDivergence => each.map(|(a, (x, m))| a * divergence(*x, *m)).sum(),
+            Measure::Mahalanobis => sum(a, x, m, square),
+            Measure::IDivergence => sum(a, x, m, |a, x, m| a * divergence(x, m)),
             Measure::Cosine => {
                 let (dot, xx, mm) = products(a, x, m);
                 if xx * mm > 0.0 { 1.0 - dot / (xx * mm).sqrt() } else { 1.0 }
@@ -33,27 +32,28 @@ impl Measure {
     /// φ_A(x, y), symmetric: for divergences from both to the point between.
     pub(super) fn pair(self, a: &[f64], x: &[f64], y: &[f64]) -> f64 {
         match self {
-            Measure::IDivergence => {
-                let each = a.iter().zip(x.iter().zip(y));
-                each.map(|(a, (x, y))| a * between(*x, *y)).sum()
-            }
+            Measure::IDivergence => sum(a, x, y, |a, x, y| a * between(x, y)),
             _ => self.distance(a, x, y),
         }
     }
 
+    /// Whether φ_A of a pair is a sum of weights, each times something that is not negative.
+    pub(super) fn is_linear(self) -> bool {
+        self != Measure::Cosine
+    }
+
     /// Adds `scale` times the gradient of D_A(x, µ) by A.
     pub(super) fn gradient(self, a: &[f64], x: &[f64], m: &[f64], scale: f64, to: &mut [f64]) {
-        let each = to.iter_mut().zip(x.iter().zip(m));
         match self {
-            Measure::Mahalanobis => each.for_each(|(g, (x, m))| *g += scale * (x - m) * (x - m)),
-            Measure::IDivergence => each.for_each(|(g, (x, m))| *g += scale * divergence(*x, *m)),
+            Measure::Mahalanobis => add(scale, x, m, to, square),
+            Measure::IDivergence => add(scale, x, m, to, |scale, x, m| scale * divergence(x, m)),
             Measure::Cosine => {
                 let (dot, xx, mm) = products(a, x, m);
                 if xx * mm > 0.0 {
                     let length = (xx * mm).sqrt();
-                    each.for_each(|(g, (x, m))| {
+                    add(-scale, x, m, to, |scale, x, m| {
                         let turn = x * m - 0.5 * dot * (x * x / xx + m * m / mm);
-                        *g -= scale * turn / length;
+                        scale * turn / length
                     });
                 }
             }
@@ -63,12 +63,34 @@ impl Measure {
     /// Adds `scale` times the gradient of φ_A(x, y) by A.
     pub(super) fn pair_gradient(self, a: &[f64], x: &[f64], y: &[f64], scale: f64, to: &mut [f64]) {
         match self {
-            Measure::IDivergence => {
-                let each = to.iter_mut().zip(x.iter().zip(y));
-                each.for_each(|(g, (x, y))| *g += scale * between(*x, *y));
-            }
+            Measure::IDivergence => add(scale, x, y, to, |scale, x, y| scale * between(x, y)),
             _ => self.gradient(a, x, y, scale, to),
         }
+    }
+}
+
+#[inline(always)]
+fn square(a: f64, x: f64, m: f64) -> f64 {
+    a * (x - m) * (x - m)
+}
+
+/// Σ of(a, x, m). By places: iterators over three slices are calls where a crate is compiled in parts.
+#[inline(always)]
+fn sum(a: &[f64], x: &[f64], m: &[f64], of: impl Fn(f64, f64, f64) -> f64) -> f64 {
+    let (x, m) = (&x[..a.len()], &m[..a.len()]);
+    let mut total = 0.0;
+    for s in 0..a.len() {
+        total += of(a[s], x[s], m[s]);
+    }
+    total
+}
+
+/// Adds of(scale, x, m).
+#[inline(always)]
+fn add(scale: f64, x: &[f64], m: &[f64], to: &mut [f64], of: impl Fn(f64, f64, f64) -> f64) {
+    let (x, m) = (&x[..to.len()], &m[..to.len()]);
+    for s in 0..to.len() {
+        to[s] += of(scale, x[s], m[s]);
     }
 }
 
@@ -85,8 +107,12 @@ fn between(x: f64, y: f64) -> f64 {
 
 /// Σ a x m, Σ a x², Σ a m².
 pub(super) fn products(a: &[f64], x: &[f64], m: &[f64]) -> (f64, f64, f64) {
-    let each = a.iter().zip(x.iter().zip(m));
-    each.fold((0.0, 0.0, 0.0), |(p, q, r), (a, (x, m))| {
-        (p + a * x * m, q + a * x * x, r + a * m * m)
-    })
+    let (x, m) = (&x[..a.len()], &m[..a.len()]);
+    let (mut dot, mut xx, mut mm) = (0.0, 0.0, 0.0);
+    for s in 0..a.len() {
+        dot += a[s] * x[s] * m[s];
+        xx += a[s] * x[s] * x[s];
+        mm += a[s] * m[s] * m[s];
+    }
+    (dot, xx, mm)
 }
