@@ -140,7 +140,7 @@ impl BaseClusterer for MpckMeans {
             accepts,
             needs_k: self.k.is_none(),
             reads_constraints: true,
-            reads_groups: self.rules.entail == Entail::Full
+            reads_groups: matches!(self.rules.entail, Entail::Full | Entail::Off)
                 && self.max_pair() != MaxPair::FarthestCl,
             soft_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),

@@ -79,7 +79,7 @@ impl BaseClusterer for PckMeans {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             reads_constraints: true,
-            reads_groups: self.rules.entail == Entail::Full,
+            reads_groups: matches!(self.rules.entail, Entail::Full | Entail::Off),
             soft_weights: true,
             object_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mustlink_core::constraints::Group;
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
 use mustlink_kernels::constrained::icm::{Order, PairwiseTerm, visit_groups};
@@ -17,6 +18,7 @@ use ndarray::Array2;
 
 use crate::parts::attempts::Attempts;
 use crate::parts::complete_search::CompleteSearch;
+use crate::parts::matched_groups::MatchedGroups;
 
 /// Nodes after which the search for a placement of hard components ends undecided.
 const NODE_LIMIT: u64 = 1_000_000;
@@ -28,7 +30,8 @@ const NODE_LIMIT: u64 = 1_000_000;
 /// the strength of a constraint, its weight. Constrained objects choose one by one, given the labels
 /// as they are. Constraints marked hard are never broken: what they join moves as one, into
 /// clusters that hold nothing it must be apart from; where no attempt finds such clusters one by one, a
-/// complete search places them first. The objective never rises after the first sweep.
+/// complete search places them first. A group marked hard of which nothing else is said is placed as a whole, at
+/// the smallest total distance. The objective never rises after the first sweep.
 /// # Input and output
 /// n × d, dense or sparse, constraints of weight at most 1, not extended. One label per object in
 /// `0..k`, k centres.
@@ -72,7 +75,8 @@ impl BaseClusterer for ScopKMeans {
         let points = Points::new(&problem.data, self.distortion)?;
         let split = Split::new(problem, k)?;
         let closure = problem.closure(OnConflict::Keep)?;
-        let units = MustLinkUnits::new(&split.hard);
+        let units = MustLinkUnits::beside_lone_groups(&split.hard);
+        let matched = MatchedGroups::new(&split.hard);
         let scales = self.scales(&points, &split);
         let links = Arc::new(ConstraintGroups::new(
             &split.soft,
@@ -85,10 +89,11 @@ impl BaseClusterer for ScopKMeans {
             let ctx = ctx.index(r);
             let centres = self.attempts.centres(self.init, &points, k, &closure, problem, &ctx)?;
             let idle = links.objects().is_empty() || self.omega == 0.0;
-            if units.is_empty() && idle && scales.distortion > 0.0 {
+            let free = units.is_empty() && matched.is_empty() && idle;
+            if free && scales.distortion > 0.0 {
                 return self.lloyd(&points, centres, &scales, stop, &ctx);
             }
-            self.run(&points, &units, search, &links, &scales, centres, stop, &ctx)
+            self.run(&points, (&units, &matched), search, &links, &scales, centres, stop, &ctx)
         };
         match best_attempt(self.attempts.restarts, |r| attempt(r, None)) {
             // Placed one by one, hard components block each other; placed together, they need not.
@@ -105,6 +110,7 @@ impl BaseClusterer for ScopKMeans {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             reads_constraints: true,
+            reads_groups: true,
             soft_weights: true,
             hard_if_marked: true,
             gives_centers: true,
@@ -137,27 +143,61 @@ struct Split {
 
 impl Split {
     fn new(problem: &Problem, k: usize) -> Result<Self> {
-        let n = problem.n();
-        let pairs = problem.constraints.pairs();
-        if let Some(c) = pairs.iter().find(|c| c.weight > 1.0) {
+        let (n, given) = (problem.n(), &problem.constraints);
+        // A group is as strong as any of its pairs.
+        let grouped = given.groups().iter().filter_map(|group| group.pairs().next());
+        if let Some(c) = given.listed().iter().copied().chain(grouped).find(|c| c.weight > 1.0) {
             let value = format!("weight {} of ({}, {})", c.weight, c.i, c.j);
             return Err(Error::bad_param("constraints", value, "of strength at most 1"));
         }
-        let is_hard = |c: &&Constraint| c.strength == Some(Strength::Hard);
-        let (hard, soft): (Vec<&Constraint>, Vec<&Constraint>) = pairs.iter().partition(is_hard);
-        let hard = Constraints::new(n, hard.into_iter().copied())?;
-        let hard = Closure::new(&hard, n, OnConflict::Error)?;
+        let marked = Some(Strength::Hard);
+        let (hard, soft): (Vec<Constraint>, Vec<Constraint>) =
+            given.listed().iter().partition(|c| c.strength == marked);
+        let (hard_groups, soft_groups): (Vec<Group>, Vec<Group>) =
+            given.groups().iter().cloned().partition(|group| group.strength == marked);
+        let square = |weight: f64| weight * weight;
+        let of_group = |group: &Group| group.pair_count() as f64 * square(group.weight);
+        let largest = given.listed().iter().map(|c| square(c.weight)).sum::<f64>()
+            + given.groups().iter().map(of_group).sum::<f64>();
+        let all = Constraints::new(n, hard)?.with_groups(n, hard_groups)?;
+        let hard = Closure::new(&all, n, OnConflict::Error)?;
         hard.require_feasible(k)?;
+
+        // Groups of which hard constraints join objects break some of their pairs everywhere.
+        let together = |group: &Group| {
+            let parts = group.members.iter().map(|&i| hard.component(i as usize));
+            let mut parts: Vec<usize> = parts.collect();
+            parts.sort_unstable();
+            parts.windows(2).any(|two| two[0] == two[1])
+        };
+        let (torn, whole): (Vec<Group>, Vec<Group>) = soft_groups.into_iter().partition(together);
+        let torn = Constraints::default().with_groups(n, torn)?;
+        torn.check_group_pairs("scop_kmeans, in groups of which hard must-links join objects,")?;
+        let soft: Vec<&Constraint> = soft.iter().chain(torn.pairs()).collect();
         let joined =
             |c: &Constraint| hard.relation(c.i as usize, c.j as usize) == Some(Kind::MustLink);
-        let square = |c: &Constraint| c.weight * c.weight;
         let inside = soft.iter().filter(|c| joined(c) && c.kind == Kind::CannotLink);
-        let always = inside.map(|c| square(c)).sum();
-        let free = soft.iter().filter(|c| !joined(c)).map(|c| c.weighing(square(c)));
-        let soft = Closure::new(&Constraints::new(n, free)?, n, OnConflict::Keep)?;
-        let largest = pairs.iter().map(square).sum();
+        let always = inside.map(|c| square(c.weight)).sum();
+        let free = soft.iter().filter(|c| !joined(c)).map(|c| c.weighing(square(c.weight)));
+        let whole = whole.into_iter().map(|g| Group { weight: square(g.weight), ..g });
+        let soft = Constraints::new(n, free)?.with_groups(n, whole)?;
+        let soft = Closure::new(&soft, n, OnConflict::Keep)?;
+        let hard = if all.groups().is_empty() { hard } else { beside(&all, &soft, n)? };
         Ok(Split { hard, soft, always, largest })
     }
+}
+
+/// The closure of hard constraints in which a group is held whole only where no object of it has a price: such
+/// groups are matched to clusters by distance alone, the others placed object by object.
+fn beside(hard: &Constraints, soft: &Closure, n: usize) -> Result<Closure> {
+    let mut priced = vec![false; n];
+    soft.constraints().objects().into_iter().for_each(|i| priced[i] = true);
+    let pays = |group: &&Group| group.members.iter().any(|&i| priced[i as usize]);
+    let (paying, whole): (Vec<&Group>, Vec<&Group>) = hard.groups().iter().partition(pays);
+    // k clusters hold them: they are small.
+    let pairs = paying.into_iter().flat_map(Group::pairs).chain(hard.listed().iter().copied());
+    let hard = Constraints::new(n, pairs)?.with_groups(n, whole.into_iter().cloned())?;
+    Closure::new(&hard, n, OnConflict::Error)
 }
 
 /// What one unit of each part counts in the objective.
@@ -203,7 +243,7 @@ impl ScopKMeans {
     fn run(
         &self,
         points: &Points,
-        units: &MustLinkUnits,
+        (units, matched): (&MustLinkUnits, &MatchedGroups),
         search: Option<&CompleteSearch>,
         links: &Arc<ConstraintGroups>,
         scales: &Scales,
@@ -222,6 +262,8 @@ impl ScopKMeans {
         let (groups, unit_of): (Vec<&[u32]>, Vec<Option<usize>>) = groups.into_iter().unzip();
         let mut busy = vec![false; n];
         groups.iter().for_each(|g| g.iter().for_each(|&i| busy[i as usize] = true));
+        matched.objects().for_each(|i| busy[i as usize] = true);
+        let visited: Vec<u32> = groups.iter().flat_map(|g| g.iter().copied()).collect();
         let mut labels = vec![NONE; n];
         if let Some(search) = search {
             search.place_all(points, &centres, &mut labels, ctx)?;
@@ -234,13 +276,9 @@ impl ScopKMeans {
             ctx.check()?;
             let mut moved = assign(points, &centres, &mut labels, Some(&busy));
             moved += std::mem::take(&mut placed);
-            let own: Vec<f64> = groups
-                .iter()
-                .flat_map(|g| {
-                    let each = distances(points, &centres, g, scales.distortion);
-                    (0..k).map(move |h| each.iter().skip(h).step_by(k).sum::<f64>())
-                })
-                .collect();
+            moved += matched.place(points, &centres, &mut labels)?;
+            let each = distances(points, &centres, &visited, scales.distortion);
+            let own = sums(&each, &groups, k);
             let forbid = |at: usize, labels: &[u32], cost: &mut [f64]| {
                 if let Some(u) = unit_of[at] {
                     units.forbid(u, labels, cost);
@@ -279,6 +317,18 @@ impl ScopKMeans {
         }
         Ok(clustering(labels, centres, history, status, points.distortion()))
     }
+}
+
+/// For each group and cluster the sum over its objects, whose k values stand row by row in `each`.
+fn sums(each: &[f64], groups: &[&[u32]], k: usize) -> Vec<f64> {
+    let mut own = vec![0.0; groups.len() * k];
+    let mut rows = each.chunks(k);
+    for (to, group) in own.chunks_mut(k).zip(groups) {
+        for row in rows.by_ref().take(group.len()) {
+            to.iter_mut().zip(row).for_each(|(to, d)| *to += d);
+        }
+    }
+    own
 }
 
 #[cfg(test)]
@@ -338,6 +388,22 @@ mod tests {
         assert!(matches!(error, Error::InfeasibleConstraints { .. }));
     }
 
+    /// Shares of distortion and of violations, pair by pair.
+    fn slow_objective(p: &Problem, c: &Clustering, omega: f64) -> f64 {
+        let x = p.data.to_dense();
+        let mean = x.mean_axis(ndarray::Axis(0)).unwrap();
+        let total = (&x - &mean).mapv(|v| v * v).sum();
+        let centres = c.extras.centers.as_ref().unwrap();
+        let spread: f64 = (0..p.n())
+            .map(|i| (&x.row(i) - &centres.row(c.labels[i] as usize)).mapv(|v| v * v).sum())
+            .sum();
+        let square = |c: &Constraint| c.weight * c.weight;
+        let pairs = p.constraints.pairs();
+        let all: f64 = pairs.iter().map(square).sum();
+        let broken: f64 = pairs.iter().filter(|p| p.is_violated(&c.labels)).map(square).sum();
+        (1.0 - omega) * spread / total + if all > 0.0 { omega * broken / all } else { 0.0 }
+    }
+
     /// Constraints of several strengths, `count` of which are hard and true.
     fn random_problem(seed: u64, pairs: usize, count: usize) -> Problem {
         let (p, classes) = fixtures::dense(seed);
@@ -360,6 +426,29 @@ mod tests {
 
     proptest! {
         #[test]
+        fn groups_hold_where_marked_and_cost_what_their_pairs_cost(seed in 0u64..500, pairs in 0usize..20, count in 0usize..6, weight in 0.1f64..1.0) {
+            let (p, classes) = fixtures::dense(seed);
+            let given = (*random_problem(seed, pairs, count).constraints).clone();
+            let first = |class: u32| classes.iter().position(|&c| c == class).unwrap() as u32;
+            let every = |step: usize| (0..45).step_by(step).collect::<Vec<u32>>();
+            let group = |members: Vec<u32>| Group { weight, ..Group::new("photo", members) };
+            let marked = |g: Group| Group { strength: Some(Strength::Hard), ..g };
+            let some = [marked(group(vec![first(0), first(1), first(2)])), group(every(9)), group(every(7))];
+            let grouped = given.with_groups(45, some).unwrap();
+            let listed = grouped.in_pairs("this test").unwrap();
+            let attempts = Attempts { tolerance: 0.0, ..Attempts::default() };
+            let method = ScopKMeans { attempts, ..ScopKMeans::default() };
+            let Ok(c) = method.cluster(&p.clone().with_constraints(grouped), &Context::new(seed)) else { return Ok(()) };
+            for w in c.history.windows(2) {
+                prop_assert!(w[1].objective <= w[0].objective + 1e-12, "{:?}", c.history);
+            }
+            let slow = slow_objective(&p.with_constraints(listed.clone()), &c, 0.5);
+            prop_assert!((slow - c.objective.unwrap()).abs() < 1e-9, "{} {:?}", slow, c.objective);
+            let mut hard = listed.pairs().iter().filter(|c| c.strength == Some(Strength::Hard));
+            prop_assert!(!hard.any(|m| m.is_violated(&c.labels)));
+        }
+
+        #[test]
         fn objective_falls_and_is_what_it_says(seed in 0u64..500, pairs in 0usize..50, count in 0usize..12, omega in 0.0f64..1.0) {
             let p = random_problem(seed, pairs, count);
             let attempts = Attempts { tolerance: 0.0, ..Attempts::default() };
@@ -368,15 +457,7 @@ mod tests {
             for w in c.history.windows(2) {
                 prop_assert!(w[1].objective <= w[0].objective + 1e-12, "{:?}", c.history);
             }
-            let x = p.data.to_dense();
-            let mean = x.mean_axis(ndarray::Axis(0)).unwrap();
-            let total = (&x - &mean).mapv(|v| v * v).sum();
-            let centres = c.extras.centers.as_ref().unwrap();
-            let spread: f64 = (0..45).map(|i| (&x.row(i) - &centres.row(c.labels[i] as usize)).mapv(|v| v * v).sum()).sum();
-            let square = |c: &Constraint| c.weight * c.weight;
-            let all: f64 = p.constraints.pairs().iter().map(square).sum();
-            let broken: f64 = p.constraints.pairs().iter().filter(|p| p.is_violated(&c.labels)).map(square).sum();
-            let slow = (1.0 - omega) * spread / total + if all > 0.0 { omega * broken / all } else { 0.0 };
+            let slow = slow_objective(&p, &c, omega);
             prop_assert!((slow - c.objective.unwrap()).abs() < 1e-9, "{} {:?}", slow, c.objective);
         }
 

@@ -30,14 +30,22 @@ fn labels() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(prop_oneof![4 => 0..K as u32, 1 => Just(NONE)], N)
 }
 
-/// The costs of the groups as they are, and of all their pairs written out.
-fn both(links: Vec<Constraint>, groups: Vec<Vec<u32>>) -> [Arc<ConstraintGroups>; 2] {
-    let named = groups.into_iter().map(|members| Group::new("together", members));
+/// The costs of the groups as they are, and of all their pairs written out; the first weighs `weight`.
+fn both(
+    links: Vec<Constraint>,
+    groups: Vec<Vec<u32>>,
+    weight: f64,
+    entail: Entail,
+) -> [Arc<ConstraintGroups>; 2] {
+    let named = groups.into_iter().enumerate().map(|(at, members)| {
+        let weight = if at == 0 { weight } else { 1.0 };
+        Group { weight, ..Group::new("together", members) }
+    });
     let whole = Constraints::new(N, links).unwrap().with_groups(N, named).unwrap();
     let pairs = whole.in_pairs("this test").unwrap();
     [whole, pairs].map(|constraints| {
         let closure = Closure::new(&constraints, N, OnConflict::Keep).unwrap();
-        Arc::new(ConstraintGroups::new(&closure, 2.0, 3.0, Entail::Full, K).unwrap())
+        Arc::new(ConstraintGroups::new(&closure, 2.0, 3.0, entail, K).unwrap())
     })
 }
 
@@ -56,7 +64,7 @@ fn are_near(a: &[f64], b: &[f64]) -> bool {
 #[test]
 fn groups_are_held_whole() {
     let members: Vec<u32> = (0..10).collect();
-    let [whole, pairs] = both(vec![Constraint::must(0, 12)], vec![members]);
+    let [whole, pairs] = both(vec![Constraint::must(0, 12)], vec![members], 1.0, Entail::Full);
     assert_eq!(whole.objects(), pairs.objects());
     // Where pairs are asked one by one, there is a limit that names itself.
     let many = Constraints::new(10_000, []).unwrap();
@@ -64,7 +72,9 @@ fn groups_are_held_whole() {
     let many = many.with_groups(10_000, [group]).unwrap();
     let closure = Closure::new(&many, 10_000, OnConflict::Keep).unwrap();
     ConstraintGroups::new(&closure, 1.0, 1.0, Entail::Full, K).unwrap();
-    let refused = ConstraintGroups::new(&closure, 1.0, 1.0, Entail::Off, K).err().unwrap();
+    ConstraintGroups::new(&closure, 1.0, 1.0, Entail::Off, K).unwrap();
+    let by_size = Entail::NeighbourhoodsOnly;
+    let refused = ConstraintGroups::new(&closure, 1.0, 1.0, by_size, K).err().unwrap();
     assert!(refused.to_string().contains("weighs pairs one by one"), "{refused}");
 }
 
@@ -73,8 +83,11 @@ proptest! {
     fn groups_cost_what_their_pairs_cost(
         links in must_links(), groups in groups(), first in labels(), then in labels(),
         x in prop::collection::vec(-5.0..5.0f64, N * 2), multi in any::<bool>(),
+        // Weights of which every sum is exact.
+        weight in prop_oneof![Just(1.0), Just(0.25)],
+        entail in prop_oneof![Just(Entail::Full), Just(Entail::Off)],
     ) {
-        let [whole, pairs] = both(links, groups);
+        let [whole, pairs] = both(links, groups, weight, entail);
         let counted = |links: &Arc<ConstraintGroups>| {
             let mut costs_of = Penalties::new(links, K, &first);
             for i in 0..N {

@@ -3059,7 +3059,8 @@ class SCOPKMeans(Clusterer):
     the strength of a constraint, its weight. Constrained objects choose one by one, given the labels
     as they are. Constraints marked hard are never broken: what they join moves as one, into
     clusters that hold nothing it must be apart from; where no attempt finds such clusters one by one, a
-    complete search places them first. The objective never rises after the first sweep.
+    complete search places them first. A group marked hard of which nothing else is said is placed as a whole, at
+    the smallest total distance. The objective never rises after the first sweep.
 
     **Input and output**
 

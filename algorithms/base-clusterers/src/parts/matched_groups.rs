@@ -41,7 +41,8 @@ impl MatchedGroups {
         self.groups.iter().flatten().copied()
     }
 
-    /// Puts the objects of each group into clusters, one a cluster, at the smallest total distance.
+    /// Puts the objects of each group into clusters, one a cluster, at the smallest total distance; gives the
+    /// number of those that moved.
     ///
     /// # Errors
     /// `NumericalFailure` for distances that are not finite.
@@ -50,7 +51,7 @@ impl MatchedGroups {
         points: &Points,
         centres: &Array2<f64>,
         labels: &mut [u32],
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let k = centres.nrows();
         let matched: Vec<Vec<Option<usize>>> = self
             .groups
@@ -61,12 +62,14 @@ impl MatchedGroups {
                 maximise(&gains, group.len(), k)
             })
             .collect::<Result<_>>()?;
+        let mut moved = 0;
         for (group, clusters) in self.groups.iter().zip(matched) {
-            // No more members than clusters: every object has one.
             for (&i, cluster) in group.iter().zip(clusters) {
-                labels[i as usize] = cluster.map_or(labels[i as usize], |h| h as u32);
+                let cluster = cluster.expect("no more members than clusters") as u32;
+                moved += usize::from(labels[i as usize] != cluster);
+                labels[i as usize] = cluster;
             }
         }
-        Ok(())
+        Ok(moved)
     }
 }

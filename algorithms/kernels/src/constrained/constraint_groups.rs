@@ -1,8 +1,8 @@
 //! Which objects concern each other, by constraints that are given or follow?
 //!
 //! Where the constraints of a kind have one weight, must-link components and which of them are apart
-//! are enough; those of a group that must all be apart are held as one set. Other weights, and
-//! contradicting cannot-links, use lists of partners.
+//! are enough; those of a group that must all be apart are held as one set, and so are the objects of a group
+//! where nothing follows from anything. Other weights, and contradicting cannot-links, use lists of partners.
 //!
 //! Source: [Basu2004] §3 (transitive must-links, entailed cannot-links).
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use mustlink_core::Result;
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::clustering::NONE;
-use mustlink_core::constraints::{Constraint, Constraints, Kind};
+use mustlink_core::constraints::{Constraint, Constraints, Group, Kind};
 use mustlink_core::lists::Lists;
 
 /// How far constraints are extended before they cost anything.
@@ -77,7 +77,7 @@ fn explicit_pairs(
     let same = |c: &Constraint| closure.component(c.i as usize) == closure.component(c.j as usize);
     let given = closure.constraints();
     Ok(match (entail, implicit) {
-        (Entail::Off, _) => given.pairs().to_vec(),
+        (Entail::Off, _) => given.listed().to_vec(),
         (Entail::Full, (_, true)) => closure.contradictions().collect(),
         (_, (true, true)) => {
             let pairs = given.pairs().iter().filter(|c| c.kind == Kind::CannotLink);
@@ -102,6 +102,8 @@ pub struct ConstraintGroups {
     pub(crate) apart: Vec<Vec<u32>>,
     /// Sets of components of which every two are apart.
     pub(crate) cliques: Vec<Vec<u32>>,
+    /// What multiplies the pairs of each clique, as their weight does for pairs of the list.
+    pub(crate) clique_weights: Vec<f64>,
     /// The cliques of each component.
     pub(crate) cliques_of: Lists,
     /// Partners of each object by explicit pairs.
@@ -148,12 +150,13 @@ impl ConstraintGroups {
         }
         let must = constant(closure, Kind::MustLink);
         let cannot = constant(closure, Kind::CannotLink);
-        let implicit_must = must.is_some() && entail != Entail::Off;
+        let off = entail == Entail::Off;
+        let implicit_must = must.is_some() && !off;
         // Entailed weights of cannot-links depend on those of must-links too.
-        let implicit_cannot = must.is_some() && cannot.is_some() && entail != Entail::Off;
-        // Groups stay whole where all follows from components, whatever their size.
+        let implicit_cannot = must.is_some() && cannot.is_some() && !off;
+        // Groups stay whole where all follows from components, whatever their size, and where nothing follows.
         let whole = implicit_cannot && entail == Entail::Full;
-        if !whole {
+        if !whole && !off {
             closure.constraints().check_group_pairs("a method that weighs pairs one by one")?;
         }
         let mut explicit = explicit_pairs(closure, entail, k, (implicit_must, implicit_cannot))?;
@@ -161,7 +164,7 @@ impl ConstraintGroups {
         explicit.sort_by_key(|c| (c.i, c.j, c.kind));
         // Equal weights become a count times the weight; unequal ones a sum of multipliers.
         let must_factor = must;
-        let cannot_factor = cannot.filter(|_| implicit_cannot || entail == Entail::Off);
+        let cannot_factor = cannot.filter(|_| implicit_cannot || off);
         for c in &mut explicit {
             let factor = if c.kind == Kind::MustLink { must_factor } else { cannot_factor };
             if factor.is_some() {
@@ -172,6 +175,21 @@ impl ConstraintGroups {
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut apart: Vec<Vec<u32>> = Vec::new();
         let mut place = vec![NONE; closure.components()];
+        let groups = if off { closure.constraints().groups() } else { &[] };
+        let mut cliques: Vec<Vec<u32>> = Vec::with_capacity(groups.len());
+        for group in groups {
+            // Each object by itself: must-links join nothing here.
+            let alone = |&i: &u32| {
+                let own = &mut component[i as usize];
+                if *own == NONE {
+                    *own = apart.len() as u32;
+                    apart.push(Vec::new());
+                    members.push(vec![i]);
+                }
+                *own
+            };
+            cliques.push(group.members.iter().map(alone).collect());
+        }
         for p in 0..closure.components() {
             let has_edges = implicit_cannot && closure.is_apart(p);
             if (implicit_must && closure.members(p).len() >= 2) || has_edges {
@@ -182,7 +200,6 @@ impl ConstraintGroups {
             }
         }
         let placed = |set: &[u32]| -> Vec<u32> { set.iter().map(|&q| place[q as usize]).collect() };
-        let mut cliques: Vec<Vec<u32>> = Vec::new();
         for p in (0..closure.components()).filter(|&p| place[p] != NONE && implicit_cannot) {
             apart[place[p] as usize] = if whole {
                 placed(&closure.countable_edges()[p])
@@ -196,6 +213,9 @@ impl ConstraintGroups {
         if whole {
             cliques.extend(closure.countable_cliques().iter().map(|clique| placed(clique)));
         }
+        let of_group = |g: &Group| if cannot_factor.is_some() { 1.0 } else { g.weight };
+        let mut clique_weights: Vec<f64> = groups.iter().map(of_group).collect();
+        clique_weights.resize(cliques.len(), 1.0);
         let held = if cliques.is_empty() { 0 } else { apart.len() };
         let cliques_of = Lists::sets_of(held, cliques.iter().map(Vec::as_slice));
         let mut partners: HashMap<u32, Vec<(u32, f64, Kind)>> = HashMap::new();
@@ -212,6 +232,7 @@ impl ConstraintGroups {
             members,
             apart,
             cliques,
+            clique_weights,
             cliques_of,
             partners,
             explicit,

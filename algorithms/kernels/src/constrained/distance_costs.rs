@@ -37,10 +37,15 @@ struct Cell {
 }
 
 impl Cell {
-    fn add(&mut self, sign: f64, other: &Cell) {
-        self.count += sign * other.count;
-        self.sum.iter_mut().zip(&other.sum).for_each(|(s, v)| *s += sign * v);
-        self.norms.iter_mut().zip(&other.norms).for_each(|(s, v)| *s += sign * v);
+    fn add(&mut self, times: f64, other: &Cell) {
+        self.count += times * other.count;
+        self.sum.iter_mut().zip(&other.sum).for_each(|(s, v)| *s += times * v);
+        self.norms.iter_mut().zip(&other.norms).for_each(|(s, v)| *s += times * v);
+    }
+
+    fn scale(&mut self, by: f64) {
+        self.count *= by;
+        self.sum.iter_mut().chain(&mut self.norms).for_each(|v| *v *= by);
     }
 }
 
@@ -225,13 +230,14 @@ impl MetricPenalties {
             cannot[cell.label as usize] += apart(cell);
         }
         for &clique in self.links.cliques_of.of(p) {
+            let weight = self.links.clique_weights[clique as usize];
             for cell in &self.cliques[clique as usize] {
                 let own = of_label(cells, cell.label);
                 let others = cell.count - own.map_or(0.0, |own| own.count);
                 if others > 0.0 {
                     let m = self.of(cell.label);
                     let spread = self.spread_without(cell, own, at, m);
-                    cannot[cell.label as usize] += self.reach[m] * others - spread;
+                    cannot[cell.label as usize] += weight * (self.reach[m] * others - spread);
                 }
             }
         }
@@ -280,12 +286,12 @@ impl MetricPenalties {
                 let all: f64 = cells.iter().map(|c| c.count).sum();
                 number += 0.5 * cells.iter().map(|c| c.count * (all - c.count)).sum::<f64>();
             }
-            for (cell, near) in self.met(p) {
+            for (cell, near, pairs) in self.met(p) {
                 let m = self.of(cell.label);
                 // Every separated pair is met from both ends.
-                let pairs = 0.5 * cell.count * near.count;
-                number += pairs;
-                out[m].add_square(links.cannot * pairs, &self.spans[m]);
+                number += 0.5 * pairs;
+                let weighed = 0.5 * cell.count * near.count;
+                out[m].add_square(links.cannot * weighed, &self.spans[m]);
                 out[m].add_product(links.cannot, &cell.sum, &near.sum);
                 for &i in links.members[p].iter().filter(|&&i| labels[i as usize] == cell.label) {
                     out[m].add_square(-links.cannot * near.count, position(i));
@@ -331,9 +337,10 @@ impl MetricPenalties {
         }
     }
 
-    /// The cells of component `p` with, in the same cluster, all objects it must be apart from.
-    fn met(&self, p: usize) -> Vec<(&Cell, Cell)> {
-        let mut met: Vec<(&Cell, Cell)> = Vec::new();
+    /// The cells of component `p` with, in the same cluster, all objects it must be apart from, those of a clique
+    /// times its weight, and the number of pairs between both.
+    fn met(&self, p: usize) -> Vec<(&Cell, Cell, f64)> {
+        let mut met: Vec<(&Cell, Cell, f64)> = Vec::new();
         for cell in &self.cells[p] {
             let near: Vec<&Cell> = match &self.near[p] {
                 Some(near) => of_label(near, cell.label).into_iter().collect(),
@@ -347,13 +354,18 @@ impl MetricPenalties {
                     .expect("a clique counts its components")
                     .clone();
                 rest.add(-1.0, cell);
-                rest
+                (rest, self.links.clique_weights[clique as usize])
             });
-            let rest = around.filter(|rest| rest.count > 0.0);
-            let mut near = near.into_iter().cloned().chain(rest);
-            let Some(mut sum) = near.next() else { continue };
-            near.for_each(|more| sum.add(1.0, &more));
-            met.push((cell, sum));
+            let rest = around.filter(|(rest, _)| rest.count > 0.0);
+            let mut near = near.into_iter().map(|near| (near.clone(), 1.0)).chain(rest);
+            let Some((mut sum, weight)) = near.next() else { continue };
+            let mut count = sum.count;
+            sum.scale(weight);
+            near.for_each(|(more, weight)| {
+                count += more.count;
+                sum.add(weight, &more);
+            });
+            met.push((cell, sum, cell.count * count));
         }
         met
     }

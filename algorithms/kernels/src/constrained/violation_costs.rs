@@ -69,17 +69,18 @@ impl Penalties {
             cannot_pairs +=
                 count.iter().zip(apart).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum::<u64>();
         }
-        for (c, clique) in self.links.cliques.iter().enumerate() {
-            let all = &self.clique_count[c * k..(c + 1) * k];
-            let square = |&c: &u32| u64::from(c) * u64::from(c);
-            let own = |&p: &u32| self.count[p as usize * k..][..k].iter().map(square).sum::<u64>();
-            cannot_pairs +=
-                all.iter().map(square).sum::<u64>() - clique.iter().map(own).sum::<u64>();
-        }
         // Every separated pair of components was met from both ends.
         cannot_pairs /= 2;
         let (mut must, mut cannot) = (must_pairs as f64, cannot_pairs as f64);
         let mut number = must_pairs + cannot_pairs;
+        for (c, clique) in self.links.cliques.iter().enumerate() {
+            let all = &self.clique_count[c * k..(c + 1) * k];
+            let square = |&c: &u32| u64::from(c) * u64::from(c);
+            let own = |&p: &u32| self.count[p as usize * k..][..k].iter().map(square).sum::<u64>();
+            let twice = all.iter().map(square).sum::<u64>() - clique.iter().map(own).sum::<u64>();
+            cannot += self.links.clique_weights[c] * (twice / 2) as f64;
+            number += twice / 2;
+        }
         for c in self.links.explicit.iter().filter(|c| {
             labels[c.i as usize] != NONE && labels[c.j as usize] != NONE && c.is_violated(labels)
         }) {
@@ -150,11 +151,12 @@ impl PairwiseCosts for Penalties {
                 for (h, c) in cannot.iter_mut().enumerate() {
                     *c += f64::from(self.apart_count[p * k + h]);
                 }
-                for &set in self.links.cliques_of.of(p) {
-                    let all = &self.clique_count[set as usize * k..];
-                    for (h, c) in cannot.iter_mut().enumerate() {
-                        *c += f64::from(all[h] - self.count[p * k + h]);
-                    }
+            }
+            for &set in self.links.cliques_of.of(p) {
+                let all = &self.clique_count[set as usize * k..];
+                let weight = self.links.clique_weights[set as usize];
+                for (h, c) in cannot.iter_mut().enumerate() {
+                    *c += weight * f64::from(all[h] - self.count[p * k + h]);
                 }
             }
         }
