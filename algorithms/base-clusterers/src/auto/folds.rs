@@ -47,23 +47,32 @@ pub fn folds(
     stream.shuffle(&mut objects);
     let fold_of: BTreeMap<u32, usize> =
         objects.iter().enumerate().map(|(at, &o)| (o, at % count)).collect();
+    let is_must = |p: usize| usize::from(pairs[p].kind == Kind::MustLink);
     let mut held = vec![vec![false; pairs.len()]; count];
     // An object that is held back has no pair left that something could follow from.
     let by_object =
         |&p: &usize| [pairs[p].i, pairs[p].j].into_iter().filter_map(|o| fold_of.get(&o));
     (0..pairs.len()).for_each(|p| by_object(&p).for_each(|&f| held[f][p] = true));
+    // Pairs of each kind that each fold holds back.
+    let mut loads: Vec<[usize; 2]> = held
+        .iter()
+        .map(|held| {
+            let mut of_kind = [0; 2];
+            (0..pairs.len()).filter(|&p| held[p]).for_each(|p| of_kind[is_must(p)] += 1);
+            of_kind
+        })
+        .collect();
     for unit in units {
         let unit: Vec<usize> = unit.into_iter().filter(|p| by_object(p).next().is_none()).collect();
         // Each kind is spread evenly: must-links are often few.
-        let must = unit.iter().filter(|&&p| pairs[p].kind == Kind::MustLink).count();
-        let kind = if 2 * must >= unit.len() { Kind::MustLink } else { Kind::CannotLink };
-        let load = |f: &usize| {
-            let of = |p: &usize| held[*f][*p];
-            let own = (0..pairs.len()).filter(|p| of(p) && pairs[*p].kind == kind).count();
-            (own, (0..pairs.len()).filter(of).count())
-        };
+        let must = unit.iter().filter(|&&p| is_must(p) == 1).count();
+        let kind = usize::from(2 * must >= unit.len());
+        let load = |&f: &usize| (loads[f][kind], loads[f][0] + loads[f][1]);
         let fold = (0..count).min_by_key(load).unwrap_or(0);
-        unit.iter().for_each(|&p| held[fold][p] = true);
+        for p in unit {
+            held[fold][p] = true;
+            loads[fold][is_must(p)] += 1;
+        }
     }
     let mut made = Vec::new();
     for held in held {
