@@ -645,7 +645,7 @@ class ConstrainedSpectral(Clusterer):
     beta : "loose", "printed" or a number; default 'loose'
         How much the constraints must be satisfied (β'): a number below the largest eigenvalue of
         Q̄, or a rule.
-    dense_limit : an integer in 0..=1000000000; default 4000
+    dense_limit : an integer in 0..=1000000000; default 1000
         Objects up to which the matrices are decomposed whole.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
         How far objects are apart, for the neighbour graph.
@@ -689,7 +689,7 @@ class ConstrainedSpectral(Clusterer):
         n_clusters: int | None = None,
         *,
         beta: Literal["loose", "printed"] | float = 'loose',
-        dense_limit: int = 4000,
+        dense_limit: int = 1000,
         distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
         hard_as_soft: float | None = None,
         knn: int = 10,

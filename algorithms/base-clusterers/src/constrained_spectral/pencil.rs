@@ -228,7 +228,7 @@ pub(super) fn smooth(
     let (_, parts) = graph.components();
     if parts > PARTS {
         return Err(failure(format!(
-            "the graph falls into {parts} parts; at most {PARTS} above dense_limit"
+            "the graph falls into {parts} parts; at most {PARTS} above dense_limit, which can be raised"
         )));
     }
     let null = laplacian(graph, degrees, parts, stream, ctx)?.vectors;
