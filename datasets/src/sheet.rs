@@ -32,8 +32,9 @@ pub(crate) struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    /// Reads the header. Without a `separator` that of `, ; tab |` is taken which cuts header and first
-    /// rows into equally many cells, the most of them. `expected` says what the file should hold.
+    /// Reads the header. Without a `separator` that is taken which a line `sep=;` before the header names, as
+    /// spreadsheets write it, else that of `, ; tab |` which cuts header and first rows into equally many cells,
+    /// the most of them. `expected` says what the file should hold.
     ///
     /// # Errors
     /// `Data` for an empty file, text that is not UTF-8, and what reading gives.
@@ -68,6 +69,10 @@ impl<'a> Sheet<'a> {
         if sheet.rest.starts_with(b"\xff\xfe") || sheet.rest.starts_with(b"\xfe\xff") {
             return Err(bad(sheet.input.place(), "is UTF-16 text; save it as UTF-8"));
         }
+        let named = said_by_a_line(&sheet.rest);
+        if let Some((_, length)) = named {
+            sheet.skip(length);
+        }
         let blank = sheet.rest.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
         if blank == sheet.rest.len() {
             let what = if blank > 0 { "has only blank lines" } else { "is empty" };
@@ -75,8 +80,10 @@ impl<'a> Sheet<'a> {
             return Err(bad(sheet.input.place(), message));
         }
         sheet.skip(blank);
-        if !given {
-            sheet.separator = sniffed(&sheet.rest);
+        match named {
+            _ if given => {}
+            Some((separator, _)) => sheet.separator = separator,
+            None => sheet.separator = sniffed(&sheet.rest),
         }
         let end = record_ends(&sheet.rest, &[sheet.separator]).next().unwrap_or(sheet.rest.len());
         let mut first = sheet.rest[..end].to_vec();
@@ -292,6 +299,18 @@ fn last_record_end(bytes: &[u8], separator: u8) -> Option<usize> {
     record_ends(bytes, &[separator]).last()
 }
 
+/// The separator that a line `sep=;` before the header names, and the length of that line.
+fn said_by_a_line(bytes: &[u8]) -> Option<(u8, usize)> {
+    let word = bytes.get(..4)?;
+    let &separator = bytes.get(4).filter(|b| b.is_ascii() && !matches!(b, b'"' | b'\n' | b'\r'))?;
+    let end = match &bytes[5..] {
+        [b'\r', b'\n', ..] => 7,
+        [b'\n' | b'\r', ..] => 6,
+        _ => return None,
+    };
+    word.eq_ignore_ascii_case(b"sep=").then_some((separator, end))
+}
+
 /// The separator that fits header and first rows.
 fn sniffed(bytes: &[u8]) -> u8 {
     let ends: Vec<usize> = record_ends(bytes, &SEPARATORS).take(6).collect();
@@ -420,6 +439,16 @@ mod tests {
         assert_eq!(cells("\"a, of b\";c\n1;2\n"), [["1", "2"]]);
         assert_eq!(cells("a\n1\n"), [["1"]]);
         assert_eq!(rows("a;b\n1;2\n", Some(',')).unwrap().0, ["a;b"]);
+        // A line of spreadsheets names it; what is asked for counts more.
+        for text in
+            ["sep=;\na,b;c\n1;2\n", "\u{feff}SEP=;\r\na,b;c\r\n1;2\r\n", "sep=;\ra,b;c\r1;2\r"]
+        {
+            assert_eq!(rows(text, None).unwrap().0, ["a,b", "c"], "{text:?}");
+            assert_eq!(cells(text), [["1", "2"]], "{text:?}");
+        }
+        assert_eq!(rows("sep=;\na,b;c\n1,2\n", Some(',')).unwrap().0, ["a", "b;c"]);
+        let nothing = rows("sep=;\n", None).unwrap_err().to_string();
+        assert_eq!(nothing, "s.csv: the file is empty; expected rows");
         let refused = rows("a\n", Some('ä')).unwrap_err().to_string();
         assert_eq!(refused, "s.csv: the separator must be one character of ASCII, got 'ä'");
     }
@@ -447,6 +476,7 @@ mod tests {
             rows(text, None).unwrap().1.into_iter().map(|(line, _)| line).collect()
         };
         assert_eq!(lines("\n\na,b\n1,2\n\n\n3,4\n"), [4, 7]);
+        assert_eq!(lines("sep=;\na;b\n1;2\n"), [3]);
         assert_eq!(lines("a,b\n\"1\n\n\",2\n\n3,4\n"), [2, 6]);
     }
 
