@@ -28,8 +28,8 @@ use crate::parts::linkage::{Linkage, linkage};
 /// The hierarchy: `single` and `density` as `hdbscan`, `optics` O(n²·d) time and O(n) memory, the others O(n²·d)
 /// time and 8·n² bytes. Constraints: O(depth of the hierarchy) each. Nothing is random.
 /// # References
-/// [CampelloFosc2013] §3–4; linkages: [LanceWilliams1967], [Mullner2011]; `density`: [Campello2013]; `optics`:
-/// [Ankerst1999]. Differs: `optics` starts at the first object and knows no largest radius.
+/// [CampelloFosc2013] §2–3, Eqs. 1 and 3; linkages: [LanceWilliams1967], [Mullner2011]; `density`:
+/// [Campello2013]; `optics`: [Ankerst1999]. Differs: `optics` starts at the first object and knows no largest radius.
 #[options]
 pub struct Fosc {
     /// Where the hierarchy comes from.

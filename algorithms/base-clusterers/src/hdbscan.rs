@@ -25,7 +25,7 @@ use crate::parts::extraction::Extraction;
 /// In up to 16 features a k-d tree and Borůvka's method, about n·log²n; else O(n²·d) time. O(n) memory, in more
 /// features O(n · `min_samples`). Constraints: O(depth of the hierarchy) each. Nothing is random.
 /// # References
-/// [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §4; `epsilon`: [MalzerBaum2020]; tree:
+/// [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree:
 /// [March2010]. What parts at one distance parts at once, as in the paper; packages that cut such edges one
 /// after the other give an object between two clusters to either of them, and let a cluster end where one splits
 /// off that lives no time, which makes more and smaller ones where `min_cluster_size` is not above `min_samples`.

@@ -1406,8 +1406,8 @@ class FOSC(Clusterer):
 
     **References**
 
-    [CampelloFosc2013] §3–4; linkages: [LanceWilliams1967], [Mullner2011]; `density`: [Campello2013]; `optics`:
-    [Ankerst1999]. Differs: `optics` starts at the first object and knows no largest radius.
+    [CampelloFosc2013] §2–3, Eqs. 1 and 3; linkages: [LanceWilliams1967], [Mullner2011]; `density`:
+    [Campello2013]; `optics`: [Ankerst1999]. Differs: `optics` starts at the first object and knows no largest radius.
 
     Parameters
     ----------
@@ -1697,7 +1697,7 @@ class HDBSCAN(Clusterer):
 
     **References**
 
-    [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §4; `epsilon`: [MalzerBaum2020]; tree:
+    [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree:
     [March2010]. What parts at one distance parts at once, as in the paper; packages that cut such edges one
     after the other give an object between two clusters to either of them, and let a cluster end where one splits
     off that lives no time, which makes more and smaller ones where `min_cluster_size` is not above `min_samples`.
