@@ -388,7 +388,8 @@ mod tests {
         let shape = |n| Shape { n, d: 2, k: 2, entries: 2 * n, constraints: 60 };
         let csp = ConstrainedSpectral::default();
         assert!(csp.memory(&shape(40_000)) < 11 * csp.memory(&shape(4001)));
-        assert!(csp.memory(&shape(4000)) > 64 * 4000 * 4000);
+        let whole = csp.dense_limit;
+        assert!(csp.memory(&shape(whole)) > 64 * (whole * whole) as u64);
     }
 
     #[test]
