@@ -302,7 +302,8 @@ fn last_record_end(bytes: &[u8], separator: u8) -> Option<usize> {
 /// The separator that a line `sep=;` before the header names, and the length of that line.
 fn said_by_a_line(bytes: &[u8]) -> Option<(u8, usize)> {
     let word = bytes.get(..4)?;
-    let &separator = bytes.get(4).filter(|b| b.is_ascii() && !matches!(b, b'"' | b'\n' | b'\r'))?;
+    let &separator =
+        bytes.get(4).filter(|&&b| (b.is_ascii_punctuation() && b != b'"') || b == b'\t')?;
     let end = match &bytes[5..] {
         [b'\r', b'\n', ..] => 7,
         [b'\n' | b'\r', ..] => 6,

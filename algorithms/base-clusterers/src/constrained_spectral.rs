@@ -170,11 +170,14 @@ impl BaseClusterer for ConstrainedSpectral {
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
-        // Two decompositions and their products; or a hundred steps of the block, its basis made orthogonal in each.
+        // Two decompositions and their products; or a hundred steps of the block, its basis made orthogonal in each,
+        // with two decompositions among the objects in constraints.
         let n = shape.n as f64;
         let block = CANDIDATES.max(4 * self.k.unwrap_or(shape.k)) as f64;
-        let dense = 12.0 * n.powi(3);
-        Some(if shape.n <= self.dense_limit { dense } else { 100.0 * n * block * block })
+        let dense = |n: f64| 12.0 * n.powi(3);
+        let joined = n.min(2.0 * shape.constraints as f64);
+        let whole = shape.n <= self.dense_limit;
+        Some(if whole { dense(n) } else { 100.0 * n * block * block + dense(joined) })
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

@@ -21,9 +21,9 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use farthest::Farthest;
-use field::{Field, Partners};
+use field::Field;
 use measure::products;
-use pairs::Pairs;
+use pairs::Partners;
 
 pub use measure::Measure;
 
@@ -189,13 +189,14 @@ impl Field {
         for round in 0..options.max_iterations {
             ctx.check()?;
             // E: labels, those in constraints one by one.
-            let mut pairs = Pairs::new(self, &a, farthest.under(&a).1);
+            let mut pairs = self.prices(&a, farthest.under(&a).1);
             let (mut moved, own) = self.assign(&centres, &a, &mut labels);
             moved += visit(&mut pairs, &own, k, &mut labels, options.order, round, ctx);
             // M (A): centres.
             self.move_centres(&mut centres, &a, &labels);
             // M (B): a step of the distortion measure along its gradient.
-            let broken: Vec<&Constraint> = self.broken(&labels).collect();
+            let given = self.links.explicit().iter();
+            let broken: Vec<&Constraint> = given.filter(|c| c.is_violated(&labels)).collect();
             let violations = broken.len();
             let now = Labelled { labels: &labels, centres: &centres, broken };
             let mut objective = self.objective(&now, &a, &mut farthest);
@@ -280,10 +281,6 @@ impl Field {
         }
     }
 
-    fn broken(&self, labels: &[u32]) -> impl Iterator<Item = &Constraint> {
-        self.links.explicit().iter().filter(|c| c.is_violated(labels))
-    }
-
     /// J.
     fn objective(&self, now: &Labelled, a: &[f64], farthest: &mut Farthest) -> f64 {
         let spread = reduce::sum(now.labels.len(), |i| {
@@ -319,11 +316,11 @@ impl Field {
         now: f64,
         farthest: &mut Farthest,
     ) -> Option<(Vec<f64>, f64)> {
-        let (d, labels) = (a.len(), at.labels);
+        let d = a.len();
         let of_block = |rows: std::ops::Range<usize>| {
             let mut g = vec![0.0; d];
             for i in rows {
-                let centre = row(at.centres, labels[i] as usize);
+                let centre = row(at.centres, at.labels[i] as usize);
                 self.measure.gradient(a, row(&self.x, i), centre, 1.0, &mut g);
             }
             g
@@ -332,7 +329,7 @@ impl Field {
             a.iter_mut().zip(b).for_each(|(x, y)| *x += y);
             a
         };
-        let mut g = reduce::reduce(labels.len(), of_block, add)?;
+        let mut g = reduce::reduce(at.labels.len(), of_block, add)?;
         let (must, cannot) = self.links.factors();
         let widest = farthest.under(a).0;
         for c in &at.broken {

@@ -38,7 +38,7 @@ const NODE_LIMIT: u64 = 1_000_000;
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for weights above 1; `InconsistentConstraints` and
 /// `InfeasibleConstraints` for those marked hard, `UndecidedConstraints` where the search for them
-/// finds no end.
+/// finds no end; `TooManyGroupPairs` for groups of which hard must-links join objects.
 /// # Cost and randomness
 /// O(sweeps · (n·k·d + constraints + constrained objects · k)); random: first centres and order.
 /// # References

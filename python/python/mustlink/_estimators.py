@@ -3071,7 +3071,7 @@ class SCOPKMeans(Clusterer):
 
     `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for weights above 1; `InconsistentConstraints` and
     `InfeasibleConstraints` for those marked hard, `UndecidedConstraints` where the search for them
-    finds no end.
+    finds no end; `TooManyGroupPairs` for groups of which hard must-links join objects.
 
     **Cost and randomness**
 

@@ -47,31 +47,32 @@ pub fn folds(
     stream.shuffle(&mut objects);
     let fold_of: BTreeMap<u32, usize> =
         objects.iter().enumerate().map(|(at, &o)| (o, at % count)).collect();
-    let is_must = |p: usize| usize::from(pairs[p].kind == Kind::MustLink);
     let mut held = vec![vec![false; pairs.len()]; count];
     // An object that is held back has no pair left that something could follow from.
     let by_object =
         |&p: &usize| [pairs[p].i, pairs[p].j].into_iter().filter_map(|o| fold_of.get(&o));
     (0..pairs.len()).for_each(|p| by_object(&p).for_each(|&f| held[f][p] = true));
-    // Pairs of each kind that each fold holds back.
-    let mut loads: Vec<[usize; 2]> = held
-        .iter()
-        .map(|held| {
-            let mut of_kind = [0; 2];
-            (0..pairs.len()).filter(|&p| held[p]).for_each(|p| of_kind[is_must(p)] += 1);
-            of_kind
-        })
-        .collect();
+    // How many pairs of each kind a fold holds back.
+    let count_kinds = |held: &Vec<bool>| {
+        let mut kinds = [0; 2];
+        pairs
+            .iter()
+            .zip(held)
+            .filter(|(_, held)| **held)
+            .for_each(|(c, _)| kinds[c.kind as usize] += 1);
+        kinds
+    };
+    let mut loads: Vec<[usize; 2]> = held.iter().map(count_kinds).collect();
     for unit in units {
         let unit: Vec<usize> = unit.into_iter().filter(|p| by_object(p).next().is_none()).collect();
         // Each kind is spread evenly: must-links are often few.
-        let must = unit.iter().filter(|&&p| is_must(p) == 1).count();
-        let kind = usize::from(2 * must >= unit.len());
-        let load = |&f: &usize| (loads[f][kind], loads[f][0] + loads[f][1]);
+        let must = unit.iter().filter(|&&p| pairs[p].kind == Kind::MustLink).count();
+        let kind = if 2 * must >= unit.len() { Kind::MustLink } else { Kind::CannotLink };
+        let load = |&f: &usize| (loads[f][kind as usize], loads[f].iter().sum::<usize>());
         let fold = (0..count).min_by_key(load).unwrap_or(0);
         for p in unit {
             held[fold][p] = true;
-            loads[fold][is_must(p)] += 1;
+            loads[fold][pairs[p].kind as usize] += 1;
         }
     }
     let mut made = Vec::new();

@@ -6,9 +6,9 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::ConstraintGroups;
 use mustlink_kernels::distance::points::row;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use super::measure::Measure;
+use super::pairs::{Pairs, Partner, Partners};
 
 /// The problem, as all starts see it.
 pub(super) struct Field {
@@ -29,35 +29,19 @@ impl Field {
     pub(super) fn row(&self, i: u32) -> &[f64] {
         row(&self.x, i as usize)
     }
-}
 
-/// The pairs of each object, one object after the other: a visit reads them in one go.
-pub(super) struct Partners {
-    pub(super) starts: Vec<usize>,
-    pub(super) all: Vec<Partner>,
-}
-
-/// One object's side of a pair.
-pub(super) struct Partner {
-    pub(super) object: u32,
-    pub(super) other: u32,
-    pub(super) kind: Kind,
-    pub(super) weight: f64,
-}
-
-impl Partners {
-    pub(super) fn new(n: usize, pairs: &[Constraint]) -> Self {
-        let partner = |object, other, c: &Constraint| {
-            let &Constraint { kind, weight, .. } = c;
-            Partner { object, other, kind, weight }
+    /// What the pairs cost under the weights `a`, `largest` being φ_max.
+    pub(super) fn prices(&self, a: &[f64], largest: f64) -> Pairs<'_> {
+        let (must, cannot) = self.links.factors();
+        let price = |partner: &Partner| {
+            let &Partner { object, other, weight, .. } = partner;
+            let (first, second) = (object.min(other), object.max(other));
+            let far = self.measure.pair(a, self.row(first), self.row(second));
+            match partner.kind {
+                Kind::MustLink => must * weight * far,
+                Kind::CannotLink => cannot * weight * (largest - far),
+            }
         };
-        let both = |c: &Constraint| [partner(c.i, c.j, c), partner(c.j, c.i, c)];
-        let mut all: Vec<Partner> = pairs.iter().flat_map(both).collect();
-        // Stable: the order of the pairs stays.
-        all.par_sort_by_key(|partner| partner.object);
-        let mut starts = vec![0; n + 1];
-        all.iter().for_each(|partner| starts[partner.object as usize + 1] += 1);
-        (0..n).for_each(|i| starts[i + 1] += starts[i]);
-        Partners { starts, all }
+        Pairs::new(&self.links, &self.partners, price)
     }
 }

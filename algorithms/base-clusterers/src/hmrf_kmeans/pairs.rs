@@ -5,40 +5,64 @@ use mustlink_kernels::constrained::constraint_groups::ConstraintGroups;
 use mustlink_kernels::constrained::icm::PairwiseCosts;
 use rayon::prelude::*;
 
-use super::field::{Field, Partner, Partners};
+/// The pairs of each object, one object after the other: a visit reads them in one go.
+pub(super) struct Partners {
+    starts: Vec<usize>,
+    all: Vec<Partner>,
+}
+
+/// One object's side of a pair.
+pub(super) struct Partner {
+    pub(super) object: u32,
+    pub(super) other: u32,
+    pub(super) kind: Kind,
+    pub(super) weight: f64,
+}
+
+impl Partners {
+    pub(super) fn new(n: usize, pairs: &[Constraint]) -> Self {
+        let partner = |object, other, c: &Constraint| {
+            let &Constraint { kind, weight, .. } = c;
+            Partner { object, other, kind, weight }
+        };
+        let both = |c: &Constraint| [partner(c.i, c.j, c), partner(c.j, c.i, c)];
+        let mut all: Vec<Partner> = pairs.iter().flat_map(both).collect();
+        // Stable: the order of the pairs stays.
+        all.par_sort_by_key(|partner| partner.object);
+        let mut starts = vec![0; n + 1];
+        all.iter().for_each(|partner| starts[partner.object as usize + 1] += 1);
+        (0..n).for_each(|i| starts[i + 1] += starts[i]);
+        Partners { starts, all }
+    }
+}
 
 /// The pairs under the current weights.
 pub(super) struct Pairs<'a> {
-    field: &'a Field,
+    links: &'a ConstraintGroups,
+    partners: &'a Partners,
     /// What each of the partners costs when its constraint is broken.
-    costs: Vec<f64>,
+    prices: Vec<f64>,
 }
 
 impl<'a> Pairs<'a> {
-    pub(super) fn new(field: &'a Field, a: &[f64], largest: f64) -> Self {
-        let (must, cannot) = field.links.factors();
-        let cost = |partner: &Partner| {
-            let &Partner { object, other, weight, .. } = partner;
-            let (first, second) = (object.min(other), object.max(other));
-            let far = field.measure.pair(a, field.row(first), field.row(second));
-            match partner.kind {
-                Kind::MustLink => must * weight * far,
-                Kind::CannotLink => cannot * weight * (largest - far),
-            }
-        };
-        Pairs { field, costs: field.partners.all.par_iter().map(cost).collect() }
+    pub(super) fn new(
+        links: &'a ConstraintGroups,
+        partners: &'a Partners,
+        price: impl Fn(&Partner) -> f64 + Sync + Send,
+    ) -> Self {
+        Pairs { links, partners, prices: partners.all.par_iter().map(price).collect() }
     }
 }
 
 impl PairwiseCosts for Pairs<'_> {
     fn links(&self) -> &ConstraintGroups {
-        &self.field.links
+        self.links
     }
 
     fn add(&mut self, i: usize, labels: &[u32], cost: &mut [f64]) {
-        let Partners { starts, all } = &self.field.partners;
+        let Partners { starts, all } = self.partners;
         let own = starts[i]..starts[i + 1];
-        for (partner, &price) in all[own.clone()].iter().zip(&self.costs[own]) {
+        for (partner, &price) in all[own.clone()].iter().zip(&self.prices[own]) {
             let l = labels[partner.other as usize];
             if l == NONE {
                 continue;
