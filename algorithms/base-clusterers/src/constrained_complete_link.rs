@@ -46,7 +46,7 @@ pub enum OnInfeasible {
 /// cannot-linked ones farther apart than all others. Then always the two clusters merge whose
 /// farthest members are nearest (ties: smallest members); so cannot-links reach clusters by
 /// linkage. Where that ends before k clusters are reached, it begins anew and leaves out merges after
-/// which k clusters could no longer keep the cannot-links.
+/// which k clusters could no longer keep the cannot-links, or of which a search does not find out in time.
 /// # Input and output
 /// n × d dense or sparse, or distances. One label per object, clusters in order of their smallest
 /// members; with fewer must-link components than k, some stay empty. The history holds the height

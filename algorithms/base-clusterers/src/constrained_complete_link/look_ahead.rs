@@ -11,13 +11,16 @@ use crate::parts::linkage::Merge;
 const NODE_LIMIT: u64 = 1_000_000;
 /// Nodes for the question whether two clusters may merge.
 const NODES_PER_MERGE: u64 = 10_000;
+/// Searches that may end undecided before there are no more.
+const UNDECIDED: usize = 100;
 
 /// Complete linkage down to k clusters: always the two nearest merge (ties: smallest names) among those
 /// after whose merge k clusters can still keep apart what must be. Distances above `top` are those of
 /// clusters that must be apart, `object` is one of each.
 ///
-/// Clusters to merge into are known at all times, so that there always is a next merge; where the search
-/// for others ends undecided, two clusters do not merge. Where greedy complete linkage reaches k clusters,
+/// Clusters to merge into are known at all times, so that there always is a next merge. Others are found by
+/// exchanges, else by a search; where that ends undecided, two clusters do not merge, and after a hundred such
+/// there is no further search. Where greedy complete linkage reaches k clusters,
 /// its merges are these.
 ///
 /// # Errors
@@ -48,13 +51,21 @@ pub fn complete_link_ahead(
     let mut nearest: Vec<(f64, usize)> =
         active.iter().map(|&p| nearest_after(&distances, &active, p)).collect();
     let mut merges = Vec::new();
+    let mut searches = UNDECIDED;
     while active.len() > k {
         ctx.check()?;
         let least = |m: usize, &p: &usize| if nearest[p].0 < nearest[m].0 { p } else { m };
         let a = active.iter().fold(active[0], least);
         let (height, b) = nearest[a];
-        if goal[a] != goal[b] {
-            let Some(found) = if_merged(&apart, &active, (a, b), k, ctx)? else {
+        if goal[a] != goal[b] && !exchange(&apart, &mut goal, (a, b), k) {
+            let search = match searches {
+                0 => Colouring::Undecided,
+                _ => if_merged(&apart, &active, (a, b), k, ctx)?,
+            };
+            if search == Colouring::Undecided {
+                searches = searches.saturating_sub(1);
+            }
+            let Colouring::Found(found) = search else {
                 // Nor may what they become part of.
                 for (p, q) in [(a, b), (b, a)] {
                     distances[[p, q]] = f64::INFINITY;
@@ -107,6 +118,45 @@ fn edges<I: Iterator<Item = usize>>(active: &[usize], apart: impl Fn(usize) -> I
     active.iter().map(|&a| apart(a).map(|b| place[b]).collect()).collect()
 }
 
+/// Gives `a` and `b` one goal by exchanging two goals among the clusters that are apart from one another in a
+/// chain (Kempe's), whose others stay apart; false, and nothing changes, where no such exchange does.
+fn exchange(apart: &[Vec<usize>], goal: &mut [u32], (a, b): (usize, usize), k: usize) -> bool {
+    let before = [goal[a], goal[b]];
+    if move_chain(apart, goal, b, before[0], a) {
+        return true;
+    }
+    for third in (0..k as u32).filter(|h| !before.contains(h)) {
+        let kept = goal.to_vec();
+        if move_chain(apart, goal, a, third, b) && move_chain(apart, goal, b, third, a) {
+            return true;
+        }
+        goal.copy_from_slice(&kept);
+    }
+    false
+}
+
+/// Exchanges the goal of `from` and `to` in the chain that begins there, unless `fixed` is in it.
+fn move_chain(apart: &[Vec<usize>], goal: &mut [u32], from: usize, to: u32, fixed: usize) -> bool {
+    let goals = [goal[from], to];
+    let mut chain = vec![from];
+    let mut met = vec![false; goal.len()];
+    met[from] = true;
+    let mut at = 0;
+    while let Some(&p) = chain.get(at) {
+        for &q in apart[p].iter().filter(|&&q| goals.contains(&goal[q])) {
+            if q == fixed {
+                return false;
+            }
+            if !std::mem::replace(&mut met[q], true) {
+                chain.push(q);
+            }
+        }
+        at += 1;
+    }
+    chain.into_iter().for_each(|p| goal[p] = if goal[p] == to { goals[0] } else { to });
+    true
+}
+
 /// A goal of each cluster that is the same for `a` and `b`, if the search finds one.
 fn if_merged(
     apart: &[Vec<usize>],
@@ -114,7 +164,7 @@ fn if_merged(
     (a, b): (usize, usize),
     k: usize,
     ctx: &Context,
-) -> Result<Option<Vec<u32>>> {
+) -> Result<Colouring> {
     let left: Vec<usize> = active.iter().copied().filter(|&p| p != b).collect();
     // As if they had merged.
     let of = |p: usize| {
@@ -127,9 +177,10 @@ fn if_merged(
         others.into_iter()
     };
     let edges = edges(&left, of);
-    let Colouring::Found(goal) = decide(&edges, k, &|_, _| 0.0, NODES_PER_MERGE, ctx)? else {
-        return Ok(None);
+    let goal = match decide(&edges, k, &|_, _| 0.0, NODES_PER_MERGE, ctx)? {
+        Colouring::Found(goal) => goal,
+        other => return Ok(other),
     };
     let place = |p: usize| left.binary_search(&if p == b { a } else { p }).expect("it is left");
-    Ok(Some(active.iter().map(|&p| goal[place(p)]).collect()))
+    Ok(Colouring::Found(active.iter().map(|&p| goal[place(p)]).collect()))
 }
