@@ -1,8 +1,10 @@
 //! Which Gaussian components explain the objects best, given which objects share one and which don't?
 
+mod all_apart;
 mod belief_propagation;
 mod cannot_link_mrf;
 mod gaussians;
+mod node_sets;
 mod two_labels;
 
 use std::sync::Arc;
@@ -44,8 +46,10 @@ pub enum Mixing {
 /// # Method
 /// Chunklets, the must-link components and all other single objects, take one label each; those
 /// joined by a cannot-link take different ones. The E step gives the exact probabilities of these
-/// labels, component by component of the cannot-link graph, or belief propagation's where more than two
-/// clusters are sought and a component is too entangled. The M step is that of a Gaussian mixture.
+/// labels, component by component of the cannot-link graph: by elimination, or where that is dearer by sums over
+/// the sets of labels that chunklets all apart from one another take (as groups are), or over the sets of chunklets
+/// that may share a label. Where more than two clusters are sought and a component is too entangled for all of
+/// these, they are those of belief propagation. The M step is that of a Gaussian mixture.
 /// # Input and output
 /// n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links;
 /// memberships, means, and inverse covariances. Every constraint holds. The objective is the mean
@@ -57,7 +61,7 @@ pub enum Mixing {
 /// singular covariance with `reg_covar = 0`, or density 0 everywhere.
 /// # Cost and randomness
 /// O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet
-/// with cannot-links, 4 million for a component. Random only in the start.
+/// with cannot-links, 4 million for a component; k·2^k for a group. Random only in the start.
 /// # References
 /// [Shental2003]. Differs: a floor under the variances in place of a ridge, so that the likelihood
 /// cannot fall.
@@ -77,8 +81,7 @@ pub struct ConstrainedEm {
     pub assumption: Assumption,
     /// How mixing weights are found under cannot-links.
     pub mixing: Mixing,
-    /// Cannot-linked chunklets a chunklet may have to be considered with at once, for exact
-    /// probabilities.
+    /// Cannot-linked chunklets a chunklet may have to be considered with at once in elimination.
     #[option(default = 6)]
     pub max_width: usize,
     /// What gives the first labels.

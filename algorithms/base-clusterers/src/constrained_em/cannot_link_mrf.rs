@@ -2,8 +2,9 @@
 //!
 //! A Markov field: Pr(y) ∝ Π exp θ(node, y) Π [y ≠ y′] over edges. Connected parts are independent. A
 //! part whose elimination needs only small tables is solved exactly, by elimination along a junction
-//! tree, and so is any part under two labels, which leave it two labellings; any other part is solved by
-//! loopy belief propagation, and is counted as approximate.
+//! tree. So is any part under two labels, which leave it two labellings, one whose nodes are all apart, by
+//! the sets of labels they take, and one of few nodes that may share labels, by the sets of those that do.
+//! Any other part is solved by loopy belief propagation, and is counted as approximate.
 //!
 //! Source: [Shental2003] §3.
 
@@ -14,11 +15,15 @@ use rayon::prelude::*;
 
 use mustlink_core::{Context, reduce};
 
+use super::all_apart::AllApart;
 use super::belief_propagation::{Belief, Loopy, NoLabels, log_sum_exp};
+use super::node_sets::NodeSets;
 use super::two_labels::TwoLabels;
 
 /// Entries all tables of one part may have together; above, it is approximated.
 pub const MAX_ENTRIES: usize = 1 << 22;
+/// Steps through the sets of nodes of one part; above, it is approximated.
+const MAX_STEPS: usize = 1 << 20;
 
 /// A field over nodes with k labels each.
 #[derive(Debug, Clone)]
@@ -43,6 +48,8 @@ pub struct Inference {
 enum Part {
     Exact(Vec<Clique>),
     TwoLabels(TwoLabels),
+    AllApart(AllApart),
+    NodeSets(NodeSets),
     Loopy(Loopy),
 }
 
@@ -54,6 +61,26 @@ struct Clique {
     later: Vec<usize>,
     /// Which of them must differ from the node.
     differs: Vec<bool>,
+}
+
+impl Part {
+    /// The nodes of a part, with the neighbours of each as positions among them.
+    fn new(k: usize, nodes: Vec<u32>, near: Vec<Vec<usize>>, max_width: usize) -> Self {
+        let tables = eliminate(&nodes, &near, k, max_width);
+        // Sums over sets where tables are too large, or not small.
+        let most = tables.as_ref().map_or(MAX_STEPS, |(_, entries)| MAX_STEPS.min(entries / 4));
+        if let Some(all) = AllApart::new(k, &nodes, &near, most) {
+            return Part::AllApart(all);
+        }
+        if let Some(two) = TwoLabels::new(k, &nodes, &near).filter(|_| tables.is_none()) {
+            return Part::TwoLabels(two);
+        }
+        match (NodeSets::new(k, &nodes, &near, most), tables) {
+            (Some(sets), _) => Part::NodeSets(sets),
+            (None, Some((cliques, _))) => Part::Exact(cliques),
+            (None, None) => Part::Loopy(Loopy { nodes, near }),
+        }
+    }
 }
 
 impl CannotLinkMrf {
@@ -93,13 +120,7 @@ impl CannotLinkMrf {
                 .iter()
                 .map(|&p| apart(p as usize).iter().map(|&q| place[q as usize]).collect())
                 .collect();
-            parts.push(match eliminate(&members, &near, k, max_width) {
-                Some(cliques) => Part::Exact(cliques),
-                None => match TwoLabels::new(k, &members, &near) {
-                    Some(two) => Part::TwoLabels(two),
-                    None => Part::Loopy(Loopy { nodes: members, near }),
-                },
-            });
+            parts.push(Part::new(k, members, near, max_width));
         }
         CannotLinkMrf { k, nodes, free, parts }
     }
@@ -118,7 +139,7 @@ impl CannotLinkMrf {
     /// Number of nodes in parts that are approximated.
     pub fn approximate(&self) -> usize {
         let of = |part: &Part| match part {
-            Part::Exact(_) | Part::TwoLabels(_) => 0,
+            Part::Exact(_) | Part::TwoLabels(_) | Part::AllApart(_) | Part::NodeSets(_) => 0,
             Part::Loopy(l) => l.nodes.len(),
         };
         self.parts.iter().map(of).sum()
@@ -144,6 +165,8 @@ impl CannotLinkMrf {
             .map(|part| match part {
                 Part::Exact(cliques) => marginals_exact(cliques, k, theta),
                 Part::TwoLabels(two) => Ok(two.marginals(theta)),
+                Part::AllApart(all) => all.marginals(k, theta),
+                Part::NodeSets(sets) => sets.marginals(k, theta),
                 Part::Loopy(l) => l.propagate(k, theta, ctx),
             })
             .collect::<Result<_, NoLabels>>()?;
@@ -157,7 +180,7 @@ impl CannotLinkMrf {
     }
 
     /// The likeliest admissible labels under finite `theta`: jointly in exact parts; in others nodes
-    /// choose in order of their confidence. Ties go to the lowest label.
+    /// choose in order of their confidence. Ties go to the lowest label, where not all nodes are apart.
     ///
     /// # Errors
     /// The nodes of the first part that has no admissible labels, or that the search for them came to no
@@ -171,6 +194,8 @@ impl CannotLinkMrf {
             .map(|part| match part {
                 Part::Exact(cliques) => best_exact(cliques, self.k, theta),
                 Part::TwoLabels(two) => Ok(two.best(theta)),
+                Part::AllApart(all) => all.best(self.k, theta),
+                Part::NodeSets(sets) => sets.best(self.k, theta),
                 Part::Loopy(l) => l.choose(self.k, &l.propagate(self.k, theta, ctx)?.1, ctx),
             })
             .collect::<Result<_, NoLabels>>()?;
@@ -194,14 +219,14 @@ fn largest(values: impl Iterator<Item = f64>) -> usize {
     best.0
 }
 
-/// Cliques in order of elimination, fewest neighbours first (ties: lowest node); nothing when one is
-/// too wide.
+/// Cliques in order of elimination, fewest neighbours first (ties: lowest node), and the entries of their
+/// tables; nothing when one is too wide.
 fn eliminate(
     members: &[u32],
     near: &[Vec<usize>],
     k: usize,
     max_width: usize,
-) -> Option<Vec<Clique>> {
+) -> Option<(Vec<Clique>, usize)> {
     let mut left: Vec<BTreeSet<usize>> = near.iter().map(|n| n.iter().copied().collect()).collect();
     let mut queue: BTreeSet<(usize, usize)> =
         left.iter().enumerate().map(|(p, n)| (n.len(), p)).collect();
@@ -228,7 +253,7 @@ fn eliminate(
         let (later, differs) = later.into_iter().unzip();
         Clique { node: members[p], later, differs }
     });
-    Some(cliques.collect())
+    Some((cliques.collect(), entries))
 }
 
 /// Calls `visit(index, labels)` for every labelling of `count` variables, the first fastest.
@@ -374,166 +399,4 @@ fn best_exact(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use mustlink_core::Error;
-    use mustlink_core::random::SeedPath;
-    use proptest::prelude::*;
-
-    fn field(nodes: usize, k: usize, max_width: usize, edges: &[(u32, u32)]) -> CannotLinkMrf {
-        let near = neighbours(nodes, edges);
-        CannotLinkMrf::new(nodes, k, max_width, |p| near[p].as_slice())
-    }
-
-    fn neighbours(nodes: usize, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
-        let mut near = vec![BTreeSet::new(); nodes];
-        for &(p, q) in edges.iter().filter(|(p, q)| p != q) {
-            near[p as usize].insert(q);
-            near[q as usize].insert(p);
-        }
-        near.into_iter().map(|n| n.into_iter().collect()).collect()
-    }
-
-    fn potentials(nodes: usize, k: usize, seed: u64) -> Array2<f64> {
-        let mut s = SeedPath::new(seed).stream("theta");
-        Array2::from_shape_fn((nodes, k), |_| 1.5 * s.normal())
-    }
-
-    /// All labellings, one by one: log-partition, marginals, the best.
-    fn slowly(near: &[Vec<u32>], theta: &Array2<f64>) -> (f64, Array2<f64>, f64) {
-        let (nodes, k) = theta.dim();
-        let (mut total, mut best) = (0.0, f64::NEG_INFINITY);
-        let mut marginals = Array2::zeros((nodes, k));
-        labellings(k, nodes, |_, labels| {
-            let broken = |p: usize| near[p].iter().any(|&q| labels[q as usize] == labels[p]);
-            if (0..nodes).any(broken) {
-                return;
-            }
-            let value: f64 = (0..nodes).map(|p| theta[[p, labels[p]]]).sum();
-            total += value.exp();
-            best = f64::max(best, value);
-            (0..nodes).for_each(|p| marginals[[p, labels[p]]] += value.exp());
-        });
-        (f64::ln(total), marginals / total, best)
-    }
-
-    #[test]
-    fn by_hand() {
-        // Two nodes apart, two labels, θ = (ln 3, 0) for both: only (0, 1) and (1, 0), weight 3 each.
-        let theta = Array2::from_shape_fn((2, 2), |(_, h)| if h == 0 { 3f64.ln() } else { 0.0 });
-        let f = field(2, 2, 6, &[(0, 1)]);
-        let out = f.infer(&theta, &Context::new(1)).unwrap();
-        assert!((out.log_partition - 6f64.ln()).abs() < 1e-12);
-        assert!(out.marginals.iter().all(|v| (v - 0.5).abs() < 1e-12));
-        let free = f.without_edges().infer(&theta, &Context::new(1)).unwrap();
-        assert!((free.log_partition - 16f64.ln()).abs() < 1e-12);
-        assert!((free.marginals[[1, 0]] - 0.75).abs() < 1e-12);
-    }
-
-    #[test]
-    fn what_cannot_be_is_named() {
-        let triangle = [(1, 2), (2, 4), (1, 4)];
-        let theta = potentials(5, 2, 1);
-        let named = NoLabels::Impossible(vec![1, 2, 4]);
-        assert_eq!(field(5, 2, 6, &triangle).infer(&theta, &Context::new(1)).unwrap_err(), named);
-        assert_eq!(field(5, 2, 6, &triangle).best(&theta, &Context::new(1)).unwrap_err(), named);
-        assert_eq!(field(5, 2, 0, &triangle).best(&theta, &Context::new(1)).unwrap_err(), named);
-    }
-
-    #[test]
-    fn far_apart_potentials_do_not_overflow() {
-        let mut theta = potentials(4, 3, 1);
-        theta.mapv_inplace(|v| 1e5 * v);
-        for width in [0, 6] {
-            let f = field(4, 3, width, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
-            let out = f.infer(&theta, &Context::new(1)).unwrap();
-            assert!(out.log_partition.is_finite());
-            assert!(out.marginals.iter().all(|v| v.is_finite()));
-        }
-    }
-
-    #[test]
-    fn a_dead_end_of_greed_is_left() {
-        // A crown: i on one side must be apart from all on the other but its partner, and pairs are sure of
-        // a label each, more than there are.
-        let (m, k) = (8, 3);
-        let others = |i: u32| (0..m).filter(move |&j| j != i).map(move |j| (i, m + j));
-        let crown: Vec<(u32, u32)> = (0..m).flat_map(others).collect();
-        let mut theta = Array2::zeros((2 * m as usize, k));
-        (0..m as usize).for_each(|i| {
-            theta[[i, i % k]] = 9.0 - i as f64;
-            theta[[m as usize + i, i % k]] = 9.0 - i as f64;
-        });
-        let labels = field(2 * m as usize, k, 0, &crown).best(&theta, &Context::new(1)).unwrap();
-        assert!(crown.iter().all(|&(p, q)| labels[p as usize] != labels[q as usize]));
-    }
-
-    #[test]
-    fn belief_propagation_hears_cancelling() {
-        let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)];
-        let f = field(4, 3, 0, &edges);
-        let ctx = Context::builder(SeedPath::new(1)).cancel_after(5).build();
-        let ended = f.infer(&potentials(4, 3, 1), &ctx).unwrap_err();
-        assert_eq!(ended, NoLabels::Ended(Error::Cancelled));
-    }
-
-    proptest! {
-        /// Elimination equals enumeration.
-        #[test]
-        fn exact(
-            seed in 0u64..10_000,
-            k in 2usize..4,
-            edges in proptest::collection::vec((0u32..7, 0u32..7), 0..9),
-        ) {
-            let theta = potentials(7, k, seed);
-            let f = field(7, k, 6, &edges);
-            let (z, marginals, best) = slowly(&neighbours(7, &edges), &theta);
-            prop_assert_eq!(f.approximate(), 0);
-            match f.infer(&theta, &Context::new(1)) {
-                Err(_) => prop_assert!(!z.is_finite()),
-                Ok(out) => {
-                    prop_assert!((out.log_partition - z).abs() < 1e-9);
-                    prop_assert!((out.marginals - marginals).iter().all(|v| v.abs() < 1e-9));
-                    let labels = f.best(&theta, &Context::new(1)).unwrap();
-                    let value: f64 = (0..7).map(|p| theta[[p, labels[p] as usize]]).sum();
-                    prop_assert!((value - best).abs() < 1e-9, "{value} {best}");
-                    let near = neighbours(7, &edges);
-                    for p in 0..7 {
-                        prop_assert!(near[p].iter().all(|&q| labels[q as usize] != labels[p]));
-                    }
-                }
-            }
-        }
-
-        /// On trees belief propagation is exact.
-        #[test]
-        fn trees(seed in 0u64..10_000, k in 2usize..4, up in proptest::collection::vec(0u32..100, 6)) {
-            let edges: Vec<(u32, u32)> =
-                up.iter().enumerate().map(|(p, u)| (p as u32 + 1, u % (p as u32 + 1))).collect();
-            let theta = potentials(7, k, seed);
-            let (z, marginals, _) = slowly(&neighbours(7, &edges), &theta);
-            let loopy = field(7, k, 0, &edges);
-            prop_assert_eq!(loopy.approximate(), if k == 2 { 0 } else { 7 });
-            let out = loopy.infer(&theta, &Context::new(1)).unwrap();
-            prop_assert!((out.log_partition - z).abs() < 1e-7, "{} {z}", out.log_partition);
-            prop_assert!((out.marginals - marginals).iter().all(|v| v.abs() < 1e-7));
-        }
-
-        /// Greedy choice breaks no edge.
-        #[test]
-        fn greed_is_admissible(
-            seed in 0u64..10_000,
-            edges in proptest::collection::vec((0u32..9, 0u32..9), 0..14),
-        ) {
-            let theta = potentials(9, 3, seed);
-            let near = neighbours(9, &edges);
-            let feasible = field(9, 3, 8, &edges).best(&theta, &Context::new(1)).is_ok();
-            match field(9, 3, 0, &edges).best(&theta, &Context::new(1)) {
-                Err(_) => prop_assert!(!feasible),
-                Ok(labels) => for p in 0..9 {
-                    prop_assert!(near[p].iter().all(|&q| labels[q as usize] != labels[p]));
-                },
-            }
-        }
-    }
-}
+mod tests;

@@ -14,16 +14,33 @@ use mustlink_core::{Error, Result};
 /// `BadParam` when the table has another size; `NumericalFailure` when an entry, or the difference
 /// of two, is not finite.
 pub fn maximise(values: &[f64], rows: usize, cols: usize) -> Result<Vec<Option<usize>>> {
-    if values.len() != rows * cols {
-        return Err(wrong_size(values.len(), rows, cols));
-    }
-    let (low, high) = values
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
-    if values.iter().any(|v| v.is_nan()) || (!values.is_empty() && !(high - low).is_finite()) {
-        return Err(Error::NumericalFailure { place: "linear assignment".into() });
-    }
+    check(values, rows, cols)?;
     Ok(solve(|r, c| values[r * cols + c], rows, cols))
+}
+
+/// The assignment of largest total value of rows to as many columns or more, with its potentials:
+/// value(r, c) + rows\[r\] + columns\[c\] ≤ 0, and = 0 where c is the column of r; columns ≤ 0, and = 0 for one
+/// that is no row's.
+#[derive(Debug, Clone)]
+pub struct Potentials {
+    /// The column of each row.
+    pub column_of: Vec<usize>,
+    /// Of the rows.
+    pub rows: Vec<f64>,
+    /// Of the columns.
+    pub columns: Vec<f64>,
+}
+
+/// As [`maximise`], with the potentials that prove it.
+///
+/// # Errors
+/// Those of [`maximise`]; `BadParam` also when there are more rows than columns.
+pub fn maximise_with_potentials(values: &[f64], rows: usize, cols: usize) -> Result<Potentials> {
+    check(values, rows, cols)?;
+    if rows > cols {
+        return Err(Error::bad_param("rows", rows, format!("at most {cols}, the columns")));
+    }
+    Ok(augment(|r, c| values[r * cols + c], rows, cols))
 }
 
 /// The same for counts; exact, because counts below 2⁵³ are.
@@ -37,6 +54,19 @@ pub fn maximise_counts(values: &[u64], rows: usize, cols: usize) -> Result<Vec<O
     Ok(solve(|r, c| values[r * cols + c] as f64, rows, cols))
 }
 
+fn check(values: &[f64], rows: usize, cols: usize) -> Result<()> {
+    if values.len() != rows * cols {
+        return Err(wrong_size(values.len(), rows, cols));
+    }
+    let (low, high) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
+    if values.iter().any(|v| v.is_nan()) || (!values.is_empty() && !(high - low).is_finite()) {
+        return Err(Error::NumericalFailure { place: "linear assignment".into() });
+    }
+    Ok(())
+}
+
 fn wrong_size(entries: usize, rows: usize, cols: usize) -> Error {
     Error::bad_param("values", format!("{entries} entries"), format!("a {rows} x {cols} table"))
 }
@@ -44,16 +74,17 @@ fn wrong_size(entries: usize, rows: usize, cols: usize) -> Error {
 fn solve(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Vec<Option<usize>> {
     if rows > cols {
         let mut row_to_col = vec![None; rows];
-        for (col, row) in augment(|c, r| value(r, c), cols, rows).into_iter().enumerate() {
+        for (col, row) in augment(|c, r| value(r, c), cols, rows).column_of.into_iter().enumerate()
+        {
             row_to_col[row] = Some(col);
         }
         return row_to_col;
     }
-    augment(value, rows, cols).into_iter().map(Some).collect()
+    augment(value, rows, cols).column_of.into_iter().map(Some).collect()
 }
 
 /// The column of each row; rows <= cols.
-fn augment(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Vec<usize> {
+fn augment(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Potentials {
     // One virtual column `cols` starts every path. The cost is −value; potentials keep all
     // reduced costs >= 0, so that each path can be found as Dijkstra does.
     let mut row_potential = vec![0.0; rows];
@@ -99,11 +130,12 @@ fn augment(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Vec
             at = before;
         }
     }
-    let mut col_of = vec![0; rows];
+    let mut column_of = vec![0; rows];
     for col in (0..cols).filter(|&c| row_of[c] != usize::MAX) {
-        col_of[row_of[col]] = col;
+        column_of[row_of[col]] = col;
     }
-    col_of
+    col_potential.truncate(cols);
+    Potentials { column_of, rows: row_potential, columns: col_potential }
 }
 
 #[cfg(test)]
@@ -161,6 +193,8 @@ mod tests {
         let message = maximise(&[0.0], 1, 2).unwrap_err().to_string();
         assert_eq!(message, "values: must be a 1 x 2 table, got 1 entries");
         assert!(maximise_counts(&[0], 1, 2).is_err());
+        let message = maximise_with_potentials(&[0.0; 2], 2, 1).unwrap_err().to_string();
+        assert_eq!(message, "rows: must be at most 1, the columns, got 2");
     }
 
     proptest! {
@@ -180,6 +214,28 @@ mod tests {
             columns.dedup();
             prop_assert_eq!(columns.len(), rows.min(cols), "a column was given twice");
             prop_assert_eq!(total(&values, cols, &found), brute(&values, rows, cols, 0, 0));
+        }
+
+        #[test]
+        fn potentials_prove_the_assignment(
+            rows in 0usize..7,
+            more in 0usize..4,
+            values in prop::collection::vec(-20.0..20.0, 70),
+        ) {
+            let cols = rows + more;
+            let values = &values[..rows * cols];
+            let found = maximise_with_potentials(values, rows, cols).unwrap();
+            let alone: Vec<Option<usize>> = found.column_of.iter().copied().map(Some).collect();
+            prop_assert_eq!(&alone, &maximise(values, rows, cols).unwrap());
+            for (r, c) in (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))) {
+                let reduced = values[r * cols + c] + found.rows[r] + found.columns[c];
+                prop_assert!(reduced < 1e-9, "{reduced}");
+                prop_assert!(found.column_of[r] != c || reduced > -1e-9, "{reduced}");
+            }
+            for c in 0..cols {
+                prop_assert!(found.columns[c] <= 0.0);
+                prop_assert!(found.column_of.contains(&c) || found.columns[c] == 0.0);
+            }
         }
 
         #[test]
