@@ -2,6 +2,7 @@
 
 mod choice;
 mod clock;
+mod consensus;
 mod folds;
 mod portfolio;
 mod sample;
@@ -17,10 +18,10 @@ use mustlink_core::closure::Feasibility;
 use mustlink_core::clustering::Tried;
 use mustlink_core::prelude::*;
 use mustlink_core::roles::cost_of_steps;
-use serde_json::json;
 
 use choice::{Score, best, best_k, weights};
 use clock::Clock;
+use consensus::{MOST_DIFFERENT, consensus};
 use folds::{folds, folds_of_objects};
 pub use portfolio::{Candidate, portfolio};
 use sample::Sample;
@@ -41,9 +42,10 @@ use trial::{Trial, race};
 /// weakest.
 ///
 /// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its
-/// partition and those of the other candidates. With more than `sample` objects candidates cluster all objects
-/// that have a constraint and random others; each further object joins the nearest centre or, where a candidate
-/// does not go by centres, the nearest object.
+/// partition and those of the other candidates. Of more than `sample` objects candidates cluster as many: those
+/// that have a constraint first, and of these whole chains of constraints where not all fit. Each further object
+/// joins the nearest centre or, where a candidate does not go by centres, the nearest object. The consensus knows
+/// all constraints.
 ///
 /// The portfolio: k-means, mixtures and linkage under several scalings, and their constrained relatives under
 /// these and under learned metrics; for term vectors those that go by angles. `mustlink describe auto` and the
@@ -56,9 +58,8 @@ use trial::{Trial, race};
 /// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with
 /// `hold_out = "objects"` also `ClosureTooLarge`.
 /// # Cost and randomness
-/// Up to folds + 1 runs of each candidate on at most `sample` objects, or on all that have a constraint where these
-/// are more, fewer with `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the
-/// candidates are, in the folds and in the sample.
+/// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
+/// O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the sample.
 /// # References
 /// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
 /// folds of constraints; [FredJain2005] for the consensus. Differs: the best are combined, not one chosen;
@@ -133,9 +134,6 @@ pub enum HoldOut {
     Objects,
 }
 
-/// Rows of labels that a consensus tells apart, at most, in data larger than the sample.
-const MOST_DIFFERENT: usize = 4096;
-
 #[plugin(
     "auto",
     cites = ["VanCraenendonckBlockeel2017", "Pourrajabi2014", "FredJain2005"]
@@ -195,8 +193,7 @@ impl BaseClusterer for Auto {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        // Where more objects have a constraint, candidates that would need too much are left out.
-        let sampled = self.sampled(shape, self.sample);
+        let sampled = self.sampled(shape);
         let of = |c: &Candidate| {
             let steps = cost_of_steps(&c.transforms, &sampled);
             steps.memory.max(c.clusterer().map_or(0, |c| c.memory(&steps.result)))
@@ -208,7 +205,7 @@ impl BaseClusterer for Auto {
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
-        let sampled = self.sampled(shape, self.sample.max(2 * shape.constraints));
+        let sampled = self.sampled(shape);
         let candidates = self.candidates_of(shape).ok()?;
         let of = |c: &Candidate, k: usize| {
             let steps = cost_of_steps(&c.transforms, &Shape { k, ..sampled });
@@ -227,9 +224,9 @@ impl BaseClusterer for Auto {
 }
 
 impl Auto {
-    /// What a candidate is tried on, of a sample of so many objects.
-    fn sampled(&self, shape: &Shape, sample: usize) -> Shape {
-        let n = shape.n.min(sample);
+    /// What a candidate is tried on.
+    fn sampled(&self, shape: &Shape) -> Shape {
+        let n = shape.n.min(self.sample);
         let k =
             if self.says_k(shape) { self.k.unwrap_or(shape.k) } else { self.k_max.min(shape.n) };
         Shape { n, k, entries: shape.entries * n / shape.n.max(1), ..*shape }
@@ -403,40 +400,11 @@ impl Auto {
         all: &Problem,
         ctx: &Context,
     ) -> Result<Clustering> {
-        let hard = problem.constraints.any_hard();
         let ensemble = Ensemble::new(problem.n(), members)?;
         let ctx = ctx.child("consensus");
-        if let Some(own) = &self.consensus {
-            return own.combine(&ensemble, &problem.clone().with_k(k), &ctx);
-        }
-        let combine = |constrain: &str, problem: &Problem| {
-            let consensus = <dyn ConsensusFunction as RoleObject>::from_value(json!({
-                "type": "evidence_accumulation", "constrain": constrain, "max_n": problem.n(),
-            }))
-            .map_err(|message| Error::Plugin { tag: "evidence_accumulation".into(), message })?;
-            consensus.combine(&ensemble, &problem.clone().with_k(k), &ctx)
-        };
-        let weighed = match ensemble.members() {
-            [one] if !hard => {
-                let labels = one.labels.clone();
-                Clustering { k: one.k.max(k), labels, ..Clustering::default() }
-            }
-            _ => combine("weigh", problem)?,
-        };
-        let broken = all.constraints.violations(&weighed.labels).total() as f64;
-        if all.constraints.pairs().is_empty() || broken > self.trust * all.constraints.len() as f64
-        {
-            return Ok(weighed);
-        }
-        // Those marked hard are among these, with their marks.
-        let both = all.constraints.union(&problem.constraints, problem.n())?;
-        let obeying = Closure::new(&both, problem.n(), OnConflict::DropWeakest)?;
-        let told = problem.clone().with_constraints(obeying.constraints().clone());
-        match combine("obey", &told) {
-            Ok(obeyed) => Ok(obeyed),
-            Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => Err(e),
-            // No k clusters hold all of them.
-            Err(_) => Ok(weighed),
+        match &self.consensus {
+            Some(own) => own.combine(&ensemble, &problem.clone().with_k(k), &ctx),
+            None => consensus(&ensemble, k, problem, &all.constraints, self.trust, &ctx),
         }
     }
 }

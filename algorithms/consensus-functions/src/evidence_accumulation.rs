@@ -4,7 +4,6 @@ mod leaves;
 mod linkage;
 mod links;
 mod memberships;
-mod parting;
 #[cfg(test)]
 mod under_constraints;
 
@@ -12,6 +11,7 @@ use mustlink_core::clustering::compact;
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::must_link_units::MustLinkUnits;
+use mustlink_kernels::constrained::parting::part;
 use mustlink_kernels::ensemble::co_association::Normalise;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
@@ -22,7 +22,6 @@ use leaves::Leaves;
 use linkage::{Bound, longest, unlike, with_table, without_table};
 use links::{Admission, Links};
 use memberships::Memberships;
-use parting::part;
 
 pub use linkage::Linkage;
 pub use links::{Constrain, Part};
@@ -191,7 +190,7 @@ impl ConsensusFunction for EvidenceAccumulation {
         let (mut labels, mut k) = compact(&labels);
         if let Some(closure) = links.obeyed.as_ref().filter(|_| self.parts_afterwards()) {
             // A cluster may become empty, or one that must-links left none for be needed.
-            part(&mut labels, &leaves, closure, view.k, self.node_limit, ctx)?;
+            part(&mut labels, closure, view.k, self.node_limit, leaves.unlike(), ctx)?;
             (labels, k) = compact(&labels);
         }
         let mut c = Clustering { labels, k, ..Clustering::default() };

@@ -61,9 +61,10 @@ class Auto(Clusterer):
     weakest.
 
     Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its
-    partition and those of the other candidates. With more than `sample` objects candidates cluster all objects
-    that have a constraint and random others; each further object joins the nearest centre or, where a candidate
-    does not go by centres, the nearest object.
+    partition and those of the other candidates. Of more than `sample` objects candidates cluster as many: those
+    that have a constraint first, and of these whole chains of constraints where not all fit. Each further object
+    joins the nearest centre or, where a candidate does not go by centres, the nearest object. The consensus knows
+    all constraints.
 
     The portfolio: k-means, mixtures and linkage under several scalings, and their constrained relatives under
     these and under learned metrics; for term vectors those that go by angles. `mustlink describe auto` and the
@@ -82,9 +83,8 @@ class Auto(Clusterer):
 
     **Cost and randomness**
 
-    Up to folds + 1 runs of each candidate on at most `sample` objects, or on all that have a constraint where these
-    are more, fewer with `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the
-    candidates are, in the folds and in the sample.
+    Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
+    O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the sample.
 
     **References**
 
@@ -299,7 +299,7 @@ class ConstrainedCompleteLink(Clusterer):
     cannot-linked ones farther apart than all others. Then always the two clusters merge whose
     farthest members are nearest (ties: smallest members); so cannot-links reach clusters by
     linkage. Where that ends before k clusters are reached, it begins anew and leaves out merges after
-    which k clusters could no longer keep the cannot-links.
+    which k clusters could no longer keep the cannot-links, or of which a search does not find out in time.
 
     **Input and output**
 
@@ -394,8 +394,10 @@ class ConstrainedEM(Clusterer):
 
     Chunklets, the must-link components and all other single objects, take one label each; those
     joined by a cannot-link take different ones. The E step gives the exact probabilities of these
-    labels, component by component of the cannot-link graph, or belief propagation's where more than two
-    clusters are sought and a component is too entangled. The M step is that of a Gaussian mixture.
+    labels, component by component of the cannot-link graph: by elimination, or where that is dearer by sums over
+    the sets of labels that chunklets all apart from one another take (as groups are), or over the sets of chunklets
+    that may share a label. Where more than two clusters are sought and a component is too entangled for all of
+    these, they are those of belief propagation. The M step is that of a Gaussian mixture.
 
     **Input and output**
 
@@ -413,7 +415,7 @@ class ConstrainedEM(Clusterer):
     **Cost and randomness**
 
     O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet
-    with cannot-links, 4 million for a component. Random only in the start.
+    with cannot-links, 4 million for a component; k·2^k for a group. Random only in the start.
 
     **References**
 
@@ -431,8 +433,7 @@ class ConstrainedEM(Clusterer):
     max_iter : an integer in 1..=1000000000; default 200
         Iterations of one start.
     max_width : an integer in 0..=1000000000; default 6
-        Cannot-linked chunklets a chunklet may have to be considered with at once, for exact
-        probabilities.
+        Cannot-linked chunklets a chunklet may have to be considered with at once in elimination.
     mixing : "ignore_partition" or "gradient"; default 'ignore_partition'
         How mixing weights are found under cannot-links.
     reg_covar : a number >= 0; default 1e-06

@@ -1,5 +1,8 @@
 //! Which objects are candidates tried on, and where do the others belong?
 
+use std::collections::VecDeque;
+use std::mem::replace;
+
 use mustlink_core::prelude::*;
 use mustlink_core::run;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
@@ -15,23 +18,13 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// All objects of `problem` where there are at most `most`; else those with a constraint, filled up
-    /// with random others.
+    /// All objects of `problem` where there are at most `most`; else as many, those with a constraint first.
     pub fn new(problem: &Problem, most: usize, stream: &mut Stream) -> Self {
         let n = problem.n();
         if n <= most {
             return Sample { problem: problem.clone(), rows: None };
         }
-        let mut taken = vec![false; n];
-        for c in problem.constraints.pairs() {
-            (taken[c.i as usize], taken[c.j as usize]) = (true, true);
-        }
-        problem
-            .constraints
-            .neighbourhoods()
-            .iter()
-            .flatten()
-            .for_each(|&i| taken[i as usize] = true);
+        let mut taken = linked(&problem.constraints, n, most, stream);
         let others: Vec<usize> = (0..n).filter(|&i| !taken[i]).collect();
         let missing = most.saturating_sub(n - others.len()).min(others.len());
         stream.sample(others.len(), missing).into_iter().for_each(|at| taken[others[at]] = true);
@@ -85,6 +78,46 @@ impl Sample {
     }
 }
 
+/// Which objects have a constraint, where these are at most `most`; else as many of them, in the order in which
+/// constraints lead from one to the next, so that few constraints lead out of them.
+fn linked(constraints: &Constraints, n: usize, most: usize, stream: &mut Stream) -> Vec<bool> {
+    let sets = constraints.neighbourhoods();
+    let mut around: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for c in constraints.pairs() {
+        around[c.i as usize].push(c.j);
+        around[c.j as usize].push(c.i);
+    }
+    for pair in sets.iter().flat_map(|set| set.windows(2)) {
+        around[pair[0] as usize].push(pair[1]);
+        around[pair[1] as usize].push(pair[0]);
+    }
+    let mut taken = vec![false; n];
+    sets.iter().flatten().for_each(|&i| taken[i as usize] = true);
+    let has = |i: &usize| taken[*i] || !around[*i].is_empty();
+    let mut roots: Vec<usize> = (0..n).filter(has).collect();
+    taken.fill(false);
+    if roots.len() <= most {
+        roots.into_iter().for_each(|i| taken[i] = true);
+        return taken;
+    }
+    stream.shuffle(&mut roots);
+    let mut left = most;
+    let mut queue = VecDeque::new();
+    for root in roots {
+        queue.push_back(root as u32);
+        while let Some(i) = queue.pop_front() {
+            if left == 0 {
+                return taken;
+            }
+            if !replace(&mut taken[i as usize], true) {
+                left -= 1;
+                queue.extend(&around[i as usize]);
+            }
+        }
+    }
+    taken
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +134,19 @@ mod tests {
         assert!([3, 77, 78, 499].iter().all(|i| rows.contains(i)));
         assert!(rows.windows(2).all(|w| w[0] < w[1]));
         assert!(Sample::new(&problem, 500, &mut SeedPath::new(1).stream("sample")).is_all());
+    }
+
+    #[test]
+    fn of_more_constrained_than_fit_whole_chains_are_taken() {
+        let data = Data::dense(Array2::from_shape_fn((500, 1), |(i, _)| i as f64)).unwrap();
+        // Groups of ten: 45 pairs each.
+        let group =
+            |g: usize| (10 * g..10 * g + 10).flat_map(move |i| (10 * g..i).map(move |j| (i, j)));
+        let pairs = (0..40).flat_map(group).map(|(i, j)| Constraint::cannot(i, j));
+        let problem = Problem::new(data).with_constraints(Constraints::new(500, pairs).unwrap());
+        let sample = Sample::new(&problem, 50, &mut SeedPath::new(1).stream("sample"));
+        assert_eq!((sample.problem.n(), sample.problem.constraints.len()), (50, 5 * 45));
+        let sample = Sample::new(&problem, 450, &mut SeedPath::new(1).stream("sample"));
+        assert_eq!((sample.problem.n(), sample.problem.constraints.len()), (450, 40 * 45));
     }
 }

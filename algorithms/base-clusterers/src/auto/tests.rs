@@ -7,6 +7,7 @@ use mustlink_kernels::agreement::contingency::adjusted_rand;
 use mustlink_linfa_clusterers as _;
 use mustlink_transforms as _;
 use ndarray::Array2;
+use serde_json::json;
 
 /// Groups of `size` objects along the first feature; the second has nothing to do with them and is larger.
 fn stripes(groups: usize, size: usize) -> (Data, Vec<u32>) {

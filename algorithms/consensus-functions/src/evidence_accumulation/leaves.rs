@@ -143,6 +143,21 @@ impl<'a> Leaves<'a> {
         self.rows(a..a + 1).swap_remove(0)
     }
 
+    /// How little an object has in common, on average, with the objects of each cluster of some labels.
+    pub(super) fn unlike(&self) -> impl Fn(usize, &[u32], &[f64]) -> Vec<f64> {
+        |i, labels, sizes| {
+            // Similarities to leaves are those to all of their objects.
+            let row = self.row(self.of[i] as usize);
+            let mut sums = vec![0.0; sizes.len()];
+            for (&l, &leaf) in labels.iter().zip(&self.of) {
+                sums[l as usize] += row[leaf as usize] / self.scale;
+            }
+            // No object is like an empty cluster.
+            let mean = |h: usize| if sizes[h] > 0.0 { sums[h] / sizes[h] } else { 0.0 };
+            (0..sizes.len()).map(|h| 1.0 - mean(h)).collect()
+        }
+    }
+
     /// Weight of the members that put leaf `a` and each other together.
     fn together(&self, a: usize) -> Vec<f64> {
         self.weigh(a, |own, other| other == own)

@@ -7,5 +7,6 @@ pub mod icm;
 pub mod mahalanobis;
 pub mod must_link_units;
 pub mod neighbourhood_seeding;
+pub mod parting;
 pub mod penalised_kmeans;
 pub mod violation_costs;

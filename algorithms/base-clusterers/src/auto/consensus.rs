@@ -1,0 +1,161 @@
+//! What do the best candidates say together, under the constraints?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::constrained::parting::part;
+use serde_json::json;
+
+/// Objects that a consensus tells apart, at most, in data larger than the sample: its table grows with their
+/// square.
+pub const MOST_DIFFERENT: usize = 4096;
+/// Nodes of a search for clusters that hold what must be apart.
+const NODE_LIMIT: u64 = 1_000_000;
+
+/// The consensus of `members` in k clusters by evidence accumulation: constraints are evidence; where at most the
+/// share `trust` of what is `told` is broken then, all are obeyed. What `problem` marks hard holds.
+///
+/// # Errors
+/// `InconsistentConstraints`, `InfeasibleConstraints`, `UndecidedConstraints` of those marked hard; cancellation.
+pub fn consensus(
+    ensemble: &Ensemble,
+    k: usize,
+    problem: &Problem,
+    told: &Constraints,
+    trust: f64,
+    ctx: &Context,
+) -> Result<Clustering> {
+    let problem = &problem.clone().with_k(k);
+    let hard = problem.constraints.any_hard();
+    let alone = match ensemble.members() {
+        [one] => Some(Clustering {
+            k: one.k.max(k),
+            labels: one.labels.clone(),
+            ..Clustering::default()
+        }),
+        _ => None,
+    };
+    // Objects with a constraint are rows of their own in the table.
+    let many = constrained(told, problem.n()) > MOST_DIFFERENT;
+    let weighed = match alone {
+        Some(one) if !hard || many => one,
+        _ if many => combine(ensemble, "ignore", problem, ctx)?,
+        _ => combine(ensemble, "weigh", problem, ctx)?,
+    };
+    let obey = |labels: &[u32], constraints: &Constraints| {
+        let closure = Closure::new(constraints, problem.n(), OnConflict::DropWeakest)?;
+        if many {
+            return parted(ensemble, labels, k, &closure, ctx);
+        }
+        let told = problem.clone().with_constraints(closure.constraints().clone());
+        combine(ensemble, "obey", &told, ctx)
+    };
+    let broken = told.violations(&weighed.labels).total() as f64;
+    if !told.pairs().is_empty() && broken <= trust * told.len() as f64 {
+        // Those marked hard are among these, with their marks.
+        match obey(&weighed.labels, &told.union(&problem.constraints, problem.n())?) {
+            Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => return Err(e),
+            // No k clusters hold all of them.
+            Err(_) => {}
+            obeyed => return obeyed,
+        }
+    }
+    if many && hard {
+        let marked = problem.constraints.pairs().iter().copied();
+        let marked = marked.filter(|c| c.strength == Some(Strength::Hard));
+        return obey(&weighed.labels, &Constraints::new(problem.n(), marked)?);
+    }
+    Ok(weighed)
+}
+
+/// Number of objects with a constraint.
+fn constrained(constraints: &Constraints, n: usize) -> usize {
+    let mut has = vec![false; n];
+    for c in constraints.pairs() {
+        (has[c.i as usize], has[c.j as usize]) = (true, true);
+    }
+    has.into_iter().filter(|has| *has).count()
+}
+
+/// Evidence accumulation of the ensemble.
+fn combine(
+    ensemble: &Ensemble,
+    constrain: &str,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Clustering> {
+    let consensus = <dyn ConsensusFunction as RoleObject>::from_value(json!({
+        "type": "evidence_accumulation", "constrain": constrain, "max_n": problem.n(),
+    }))
+    .map_err(|message| Error::Plugin { tag: "evidence_accumulation".into(), message })?;
+    consensus.combine(ensemble, problem, ctx)
+}
+
+/// `labels`, of which those objects change that `closure` asks to, by what members say they have in common with
+/// the objects of other clusters.
+fn parted(
+    ensemble: &Ensemble,
+    labels: &[u32],
+    k: usize,
+    closure: &Closure,
+    ctx: &Context,
+) -> Result<Clustering> {
+    // For each member how many objects of each of its clusters lie in each cluster of the labels.
+    let shared = |m: &Member| {
+        let mut counts = vec![0.0; m.labels.iter().max().map_or(0, |&l| l as usize + 1) * k];
+        m.labels
+            .iter()
+            .zip(labels)
+            .for_each(|(&own, &l)| counts[own as usize * k + l as usize] += 1.0);
+        counts
+    };
+    let members = ensemble.members();
+    let shared: Vec<Vec<f64>> = members.iter().map(shared).collect();
+    let all: f64 = members.iter().map(|m| m.weight).sum();
+    let unlike = |i: usize, _: &[u32], sizes: &[f64]| {
+        let mut together = vec![0.0; k];
+        for (m, shared) in members.iter().zip(&shared) {
+            let row = &shared[m.labels[i] as usize * k..][..k];
+            together.iter_mut().zip(row).for_each(|(sum, count)| *sum += m.weight * count);
+        }
+        let share = |h: usize| if sizes[h] > 0.0 { together[h] / (all * sizes[h]) } else { 0.0 };
+        (0..k).map(|h| 1.0 - share(h)).collect()
+    };
+    let mut labels = labels.to_vec();
+    part(&mut labels, closure, k, NODE_LIMIT, unlike, ctx)?;
+    Ok(Clustering { k, labels, ..Clustering::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    /// More objects with a constraint than a table holds: groups of two in two clusters, some objects of which
+    /// the members put wrongly.
+    #[test]
+    fn many_constraints_hold() {
+        let n = 6000;
+        let class = |i: usize| (i % 2) as u32;
+        let wrong = |i: usize, by: usize| i.is_multiple_of(by);
+        let member = |by: usize| {
+            let label = |i| if wrong(i, by) { 1 - class(i) } else { class(i) };
+            Member::from_labels(&(0..n).map(label).collect::<Vec<u32>>())
+        };
+        let ensemble = Ensemble::new(n, vec![member(100), member(150), member(300)]).unwrap();
+        let data = Data::dense(Array2::zeros((n, 1))).unwrap();
+        let pairs = (0..n).step_by(2).map(|i| Constraint::cannot(i, i + 1));
+        let told = Constraints::new(n, pairs.clone()).unwrap();
+        let hard = pairs.map(|c| Constraint { strength: Some(Strength::Hard), ..c });
+        let hard = Constraints::new(n, hard).unwrap();
+        for (given, trust) in [(&told, 0.03), (&hard, 0.0)] {
+            let problem = Problem::new(data.clone()).with_constraints(given.clone());
+            let made = consensus(&ensemble, 2, &problem, &told, trust, &Context::new(1)).unwrap();
+            assert_eq!(told.violations(&made.labels).total(), 0);
+            let right = (0..n).filter(|&i| made.labels[i] == made.labels[0] ^ class(i)).count();
+            // Of twenty objects all members are wrong: they go with their partners, one way or the other.
+            assert!(right <= 40 || right >= n - 40, "{right}");
+        }
+        let problem = Problem::new(data).with_constraints(told.clone());
+        let made = consensus(&ensemble, 2, &problem, &told, 0.0, &Context::new(1)).unwrap();
+        assert!(told.violations(&made.labels).total() > 0);
+    }
+}
