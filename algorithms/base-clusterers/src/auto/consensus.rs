@@ -25,20 +25,19 @@ pub fn consensus(
 ) -> Result<Clustering> {
     let problem = &problem.clone().with_k(k);
     let hard = problem.constraints.any_hard();
-    let alone = match ensemble.members() {
-        [one] => Some(Clustering {
-            k: one.k.max(k),
-            labels: one.labels.clone(),
-            ..Clustering::default()
-        }),
-        _ => None,
-    };
     // Objects with a constraint are rows of their own in the table.
     let many = constrained(told, problem.n()) > MOST_DIFFERENT;
-    let weighed = match alone {
-        Some(one) if !hard || many => one,
-        _ if many => combine(ensemble, "ignore", problem, ctx)?,
-        _ => combine(ensemble, "weigh", problem, ctx)?,
+    let stands = |one: &Member| match many {
+        // Only what is in one of the k clusters can change to another.
+        true => one.labels.iter().all(|&l| (l as usize) < k),
+        false => !hard,
+    };
+    let weighed = match ensemble.members() {
+        [one] if stands(one) => {
+            let labels = one.labels.clone();
+            Clustering { k: one.k.max(k), labels, ..Clustering::default() }
+        }
+        _ => combine(ensemble, if many { "ignore" } else { "weigh" }, problem, ctx)?,
     };
     let obey = |labels: &[u32], constraints: &Constraints| {
         let closure = Closure::new(constraints, problem.n(), OnConflict::DropWeakest)?;
@@ -100,20 +99,20 @@ fn parted(
 ) -> Result<Clustering> {
     // For each member how many objects of each of its clusters lie in each cluster of the labels.
     let shared = |m: &Member| {
-        let mut counts = vec![0.0; m.labels.iter().max().map_or(0, |&l| l as usize + 1) * k];
-        m.labels
-            .iter()
-            .zip(labels)
-            .for_each(|(&own, &l)| counts[own as usize * k + l as usize] += 1.0);
+        let given = || m.labels.iter().zip(labels).filter(|(own, _)| **own != NONE);
+        let own = given().map(|(&own, _)| own as usize + 1).max().unwrap_or(0);
+        let mut counts = vec![vec![0.0; k]; own];
+        given().for_each(|(&own, &l)| counts[own as usize][l as usize] += 1.0);
         counts
     };
     let members = ensemble.members();
-    let shared: Vec<Vec<f64>> = members.iter().map(shared).collect();
+    let shared: Vec<Vec<Vec<f64>>> = members.iter().map(shared).collect();
     let all: f64 = members.iter().map(|m| m.weight).sum();
     let unlike = |i: usize, _: &[u32], sizes: &[f64]| {
         let mut together = vec![0.0; k];
         for (m, shared) in members.iter().zip(&shared) {
-            let row = &shared[m.labels[i] as usize * k..][..k];
+            // Nothing where the member left the object out.
+            let row = shared.get(m.labels[i] as usize).into_iter().flatten();
             together.iter_mut().zip(row).for_each(|(sum, count)| *sum += m.weight * count);
         }
         let share = |h: usize| if sizes[h] > 0.0 { together[h] / (all * sizes[h]) } else { 0.0 };
@@ -128,6 +127,25 @@ fn parted(
 mod tests {
     use super::*;
     use ndarray::Array2;
+
+    /// A member that leaves objects out or has more clusters, alone and with another.
+    #[test]
+    fn what_members_leave_out_is_placed() {
+        let n = 6000;
+        let labels: Vec<u32> = (0..n as u32).map(|i| if i < 3 { NONE } else { i % 3 }).collect();
+        let pairs = (0..n).step_by(3).map(|i| Constraint::cannot(i, i + 1));
+        let told = Constraints::new(n, pairs).unwrap();
+        let data = Data::dense(Array2::zeros((n, 1))).unwrap();
+        let problem = Problem::new(data).with_constraints(told.clone());
+        let noisy = Member::from_labels(&labels);
+        let other = Member::from_labels(&(0..n as u32).map(|i| i % 2).collect::<Vec<_>>());
+        for members in [vec![noisy.clone()], vec![noisy, other]] {
+            let ensemble = Ensemble::new(n, members).unwrap();
+            let made = consensus(&ensemble, 2, &problem, &told, 1.0, &Context::new(1)).unwrap();
+            assert_eq!(told.violations(&made.labels).total(), 0);
+            assert!(made.labels.iter().all(|&l| l < 2));
+        }
+    }
 
     /// More objects with a constraint than a table holds: groups of two in two clusters, some objects of which
     /// the members put wrongly.
