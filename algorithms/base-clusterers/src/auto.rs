@@ -52,7 +52,8 @@ use trial::{Trial, race};
 /// manual write it out, to be taken into a file and changed.
 /// # Input and output
 /// n × d, dense or sparse. k clusters; without k anywhere as many in `k_min..=k_max` as the candidates
-/// that cannot be told from the best speak for. What was tried, with scores, comes with the result.
+/// that cannot be told from the best speak for, those that find k themselves for what they found. What was
+/// tried, with scores, comes with the result.
 /// # Errors
 /// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, and where none gives
 /// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with
@@ -153,8 +154,10 @@ impl BaseClusterer for Auto {
         let sample = Sample::new(&all, self.sample, &mut ctx.stream("sample"));
         let seen = &sample.problem;
         let count = seen.constraints.len();
+        let first = *ks.start();
         let mut trials: Vec<Trial> = ks
             .flat_map(|k| (0..candidates.len()).map(move |c| (k, c)))
+            .filter(|&(k, c)| k == first || !candidates[c].finds_k())
             .map(|(k, c)| Trial::new((&candidates[c], &names[c]), c, k, count))
             .collect();
         leave_out_what_cannot_hold(&mut trials, &all)?;
@@ -168,6 +171,9 @@ impl BaseClusterer for Auto {
             HoldOut::Objects => folds_of_objects(seen.constraints.pairs(), self.folds, &mut stream),
         };
         race(&mut trials, seen, &folds, self.ties, &clock, ctx)?;
+        if known.is_none() {
+            trials.iter_mut().for_each(Trial::take_found_k);
+        }
         let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
         if late > 0 {
             ctx.warn(format!(

@@ -73,7 +73,8 @@ class Auto(Clusterer):
     **Input and output**
 
     n × d, dense or sparse. k clusters; without k anywhere as many in `k_min..=k_max` as the candidates
-    that cannot be told from the best speak for. What was tried, with scores, comes with the result.
+    that cannot be told from the best speak for, those that find k themselves for what they found. What was
+    tried, with scores, comes with the result.
 
     **Errors**
 

@@ -27,6 +27,11 @@ impl Candidate {
         clusterer || self.transforms.iter().any(|t| t.properties().reads_constraints)
     }
 
+    /// Whether it says itself how many clusters there are.
+    pub fn finds_k(&self) -> bool {
+        self.clusterer.as_ref().is_some_and(|c| !c.properties().needs_k)
+    }
+
     fn new(transforms: &[Value], clusterer: Value) -> std::result::Result<Self, String> {
         let transforms: std::result::Result<Vec<_>, String> = transforms
             .iter()

@@ -267,3 +267,24 @@ fn the_portfolio_is_written_out() {
         assert_eq!(serde_json::to_value(candidates).unwrap(), own);
     }
 }
+
+#[test]
+fn a_candidate_that_finds_k_is_tried_once() {
+    let (data, classes) = stripes(4, 25);
+    // The feature that has to do with them.
+    let x = data.to_dense();
+    let one = Data::dense(Array2::from_shape_fn((100, 1), |(i, _)| x[[i, 0]])).unwrap();
+    let problem = Problem::new(one).with_constraints(pairs(&classes, 60));
+    let of = |clusterer: &str| json!({ "clusterer": { "type": clusterer } });
+    let candidates = json!([of("hdbscan"), of("kmeans")]);
+    let auto: Auto = serde_json::from_value(json!({ "candidates": candidates })).unwrap();
+    let found = run::cluster(&auto, &problem, &Context::new(1)).unwrap().clustering;
+    let tried = |name: &str| {
+        let of = found.extras.tried.iter().filter(|t| t.name == name);
+        of.map(|t| t.k).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(tried("hdbscan").len(), 1);
+    assert!(tried("hdbscan").iter().all(|&k| k >= 4), "noise is in clusters of its own");
+    assert_eq!(tried("kmeans").into_iter().collect::<Vec<_>>(), [2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!((found.k, same(&found.labels, &classes)), (4, 1.0));
+}

@@ -60,6 +60,13 @@ impl<'a> Trial<'a> {
         self.late && self.labels.is_none() && self.failed.is_none()
     }
 
+    /// Takes the number of clusters that the candidate found, where it finds one.
+    pub fn take_found_k(&mut self) {
+        if let Some(labels) = self.labels.as_ref().filter(|_| self.candidate.finds_k()) {
+            self.k = labels.iter().max().map_or(1, |&l| l as usize + 1);
+        }
+    }
+
     /// How well it meets pairs that it was not told.
     pub fn score(&self, pairs: &[Constraint]) -> Option<Score> {
         let met: Vec<Option<f64>> =
