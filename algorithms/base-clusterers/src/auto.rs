@@ -45,7 +45,7 @@ use trial::{Trial, race};
 /// partition and those of the other candidates. Of more than `sample` objects candidates cluster as many: those
 /// that have a constraint first, and of these whole chains of constraints where not all fit. Each further object
 /// joins the nearest centre or, where a candidate does not go by centres, the nearest object. The consensus knows
-/// all constraints.
+/// all constraints; where over 4096 objects have one, it is made without them, and objects then move to obey.
 ///
 /// The portfolio: k-means, mixtures and linkage under several scalings, and their constrained relatives under
 /// these and under learned metrics; for term vectors those that go by angles. `mustlink describe auto` and the

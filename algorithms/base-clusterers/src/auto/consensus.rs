@@ -4,14 +4,16 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::parting::part;
 use serde_json::json;
 
-/// Objects that a consensus tells apart, at most, in data larger than the sample: its table grows with their
-/// square.
+/// Objects with a constraint, or rows of labels beyond the sample, that a consensus tells apart at most: its table
+/// grows with their square.
 pub const MOST_DIFFERENT: usize = 4096;
 /// Nodes of a search for clusters that hold what must be apart.
 const NODE_LIMIT: u64 = 1_000_000;
 
 /// The consensus of `members` in k clusters by evidence accumulation: constraints are evidence; where at most the
-/// share `trust` of what is `told` is broken then, all are obeyed. What `problem` marks hard holds.
+/// share `trust` of what is `told` is broken then, all are obeyed. What `problem` marks hard holds. Where too many
+/// objects have a constraint for its table, members are combined without constraints, and objects then change
+/// clusters to obey.
 ///
 /// # Errors
 /// `InconsistentConstraints`, `InfeasibleConstraints`, `UndecidedConstraints` of those marked hard; cancellation.
@@ -26,7 +28,7 @@ pub fn consensus(
     let problem = &problem.clone().with_k(k);
     let hard = problem.constraints.any_hard();
     // Objects with a constraint are rows of their own in the table.
-    let many = constrained(told, problem.n()) > MOST_DIFFERENT;
+    let many = told.objects().len() > MOST_DIFFERENT;
     let stands = |one: &Member| match many {
         // Only what is in one of the k clusters can change to another.
         true => one.labels.iter().all(|&l| (l as usize) < k),
@@ -63,15 +65,6 @@ pub fn consensus(
         return obey(&weighed.labels, &Constraints::new(problem.n(), marked)?);
     }
     Ok(weighed)
-}
-
-/// Number of objects with a constraint.
-fn constrained(constraints: &Constraints, n: usize) -> usize {
-    let mut has = vec![false; n];
-    for c in constraints.pairs() {
-        (has[c.i as usize], has[c.j as usize]) = (true, true);
-    }
-    has.into_iter().filter(|has| *has).count()
 }
 
 /// Evidence accumulation of the ensemble.

@@ -26,7 +26,7 @@ impl Sample {
         }
         let mut taken = linked(&problem.constraints, n, most, stream);
         let others: Vec<usize> = (0..n).filter(|&i| !taken[i]).collect();
-        let missing = most.saturating_sub(n - others.len()).min(others.len());
+        let missing = most - (n - others.len());
         stream.sample(others.len(), missing).into_iter().for_each(|at| taken[others[at]] = true);
         let rows: Vec<usize> = (0..n).filter(|&i| taken[i]).collect();
         Sample { problem: problem.subset(&rows), rows: Some(rows) }
@@ -91,11 +91,11 @@ fn linked(constraints: &Constraints, n: usize, most: usize, stream: &mut Stream)
         around[pair[0] as usize].push(pair[1]);
         around[pair[1] as usize].push(pair[0]);
     }
+    let mut roots = constraints.objects();
+    roots.extend(sets.iter().flatten().map(|&i| i as usize));
+    roots.sort_unstable();
+    roots.dedup();
     let mut taken = vec![false; n];
-    sets.iter().flatten().for_each(|&i| taken[i as usize] = true);
-    let has = |i: &usize| taken[*i] || !around[*i].is_empty();
-    let mut roots: Vec<usize> = (0..n).filter(has).collect();
-    taken.fill(false);
     if roots.len() <= most {
         roots.into_iter().for_each(|i| taken[i] = true);
         return taken;

@@ -15,12 +15,12 @@ pub(super) struct AllApart {
 }
 
 impl AllApart {
-    /// The part of these nodes; nothing where two of them are not neighbours, or where the sets of labels are
-    /// more than `most`.
+    /// The part of these nodes; nothing where two of them are not neighbours, or where going through the sets of
+    /// labels takes more than `most` steps.
     pub(super) fn new(k: usize, nodes: &[u32], near: &[Vec<usize>], most: usize) -> Option<Self> {
         let all = near.iter().all(|near| near.len() + 1 == nodes.len());
         let sets = u32::try_from(k).ok().and_then(|k| 1usize.checked_shl(k))?;
-        let fits = sets.checked_mul(k).is_some_and(|transitions| transitions <= most);
+        let fits = sets.checked_mul(k).is_some_and(|steps| steps <= most);
         (all && fits).then(|| AllApart { nodes: nodes.to_vec() })
     }
 

@@ -20,9 +20,9 @@ use super::belief_propagation::{Belief, Loopy, NoLabels, log_sum_exp};
 use super::node_sets::NodeSets;
 use super::two_labels::TwoLabels;
 
-/// Entries all tables of one part may have together; above, it is approximated.
+/// Entries all tables of one part may have together; above, it is not eliminated.
 pub const MAX_ENTRIES: usize = 1 << 22;
-/// Steps through the sets of nodes of one part; above, it is approximated.
+/// Steps through the sets of labels or nodes of one part; above, sums are not over these.
 const MAX_STEPS: usize = 1 << 20;
 
 /// A field over nodes with k labels each.
@@ -46,7 +46,7 @@ pub struct Inference {
 
 #[derive(Debug, Clone)]
 enum Part {
-    Exact(Vec<Clique>),
+    Tables(Vec<Clique>),
     TwoLabels(TwoLabels),
     AllApart(AllApart),
     NodeSets(NodeSets),
@@ -77,15 +77,15 @@ impl Part {
         }
         match (NodeSets::new(k, &nodes, &near, most), tables) {
             (Some(sets), _) => Part::NodeSets(sets),
-            (None, Some((cliques, _))) => Part::Exact(cliques),
+            (None, Some((cliques, _))) => Part::Tables(cliques),
             (None, None) => Part::Loopy(Loopy { nodes, near }),
         }
     }
 }
 
 impl CannotLinkMrf {
-    /// A field with these neighbours of every node (symmetric, ascending). Parts are exact while
-    /// no node is eliminated with more than `max_width` neighbours.
+    /// A field with these neighbours of every node (symmetric, ascending). Parts are
+    /// eliminated while no node has more than `max_width` neighbours then.
     pub fn new<'a>(
         nodes: usize,
         k: usize,
@@ -139,7 +139,7 @@ impl CannotLinkMrf {
     /// Number of nodes in parts that are approximated.
     pub fn approximate(&self) -> usize {
         let of = |part: &Part| match part {
-            Part::Exact(_) | Part::TwoLabels(_) | Part::AllApart(_) | Part::NodeSets(_) => 0,
+            Part::Tables(_) | Part::TwoLabels(_) | Part::AllApart(_) | Part::NodeSets(_) => 0,
             Part::Loopy(l) => l.nodes.len(),
         };
         self.parts.iter().map(of).sum()
@@ -163,7 +163,7 @@ impl CannotLinkMrf {
             .parts
             .par_iter()
             .map(|part| match part {
-                Part::Exact(cliques) => marginals_exact(cliques, k, theta),
+                Part::Tables(cliques) => marginals_by_tables(cliques, k, theta),
                 Part::TwoLabels(two) => Ok(two.marginals(theta)),
                 Part::AllApart(all) => all.marginals(k, theta),
                 Part::NodeSets(sets) => sets.marginals(k, theta),
@@ -192,7 +192,7 @@ impl CannotLinkMrf {
             .parts
             .par_iter()
             .map(|part| match part {
-                Part::Exact(cliques) => best_exact(cliques, self.k, theta),
+                Part::Tables(cliques) => best_by_tables(cliques, self.k, theta),
                 Part::TwoLabels(two) => Ok(two.best(theta)),
                 Part::AllApart(all) => all.best(self.k, theta),
                 Part::NodeSets(sets) => sets.best(self.k, theta),
@@ -334,7 +334,7 @@ fn blocked(cliques: &[Clique]) -> NoLabels {
 }
 
 /// Log-partition of a part and the marginals of its nodes.
-fn marginals_exact(
+fn marginals_by_tables(
     cliques: &[Clique],
     k: usize,
     theta: &Array2<f64>,
@@ -379,7 +379,7 @@ fn marginals_exact(
 }
 
 /// The likeliest admissible labels of a part.
-fn best_exact(
+fn best_by_tables(
     cliques: &[Clique],
     k: usize,
     theta: &Array2<f64>,
