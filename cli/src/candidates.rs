@@ -73,13 +73,13 @@ pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, S
     };
     let ks: BTreeSet<usize> = tried.iter().map(|t| t.k).collect();
     let names: BTreeSet<&str> = tried.iter().map(|t| &*t.name).collect();
-    let each = match (ks.first(), ks.last()) {
+    let range = match (ks.first(), ks.last()) {
         (Some(first), Some(last)) if first != last => {
-            format!(", each for {first} to {last} clusters")
+            format!(", for {first} to {last} clusters")
         }
         _ => String::new(),
     };
-    let mut lines = vec![("tried", format!("{} methods{each}{failed}{late}; {what}", names.len()))];
+    let mut lines = vec![("tried", format!("{} methods{range}{failed}{late}; {what}", names.len()))];
     let combined: Vec<&&Tried> = order.iter().filter(|t| t.weight > 0.0).collect();
     let most = 6;
     for (at, t) in combined.iter().take(most).enumerate() {
