@@ -79,7 +79,8 @@ pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, S
         }
         _ => String::new(),
     };
-    let mut lines = vec![("tried", format!("{} methods{range}{failed}{late}; {what}", names.len()))];
+    let mut lines =
+        vec![("tried", format!("{} methods{range}{failed}{late}; {what}", names.len()))];
     let combined: Vec<&&Tried> = order.iter().filter(|t| t.weight > 0.0).collect();
     let most = 6;
     for (at, t) in combined.iter().take(most).enumerate() {
