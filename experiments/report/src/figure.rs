@@ -1,11 +1,12 @@
 //! A finished figure: its files, and its place on the page.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use maud::{Markup, PreEscaped, html};
 use mustlink_core::Result;
-use mustlink_experiments::{Experiment, Format};
+use mustlink_experiments::{Experiment, Format, io};
 use rayon::prelude::*;
 
 use crate::render::save_figure;
@@ -95,6 +96,40 @@ pub(crate) fn save(dir: &Path, figures: &mut [&mut Figure], formats: &[Format]) 
     figures.par_iter().try_for_each(|figure| {
         save_figure(&folder, &figure.name, &figure.svg, &figure.numbers, formats)
     })
+}
+
+/// Removes the figures that the page before has and the new one has not.
+///
+/// # Errors
+/// `Data` when one cannot be removed.
+pub(crate) fn remove_others(dir: &Path, before: &Path, page: &str) -> Result<()> {
+    let before = std::fs::read_to_string(before).unwrap_or_default();
+    let (old, new) = (files(&before), files(page));
+    for file in old.difference(&new) {
+        let path = dir.join("figures").join(file);
+        if let Some(name) = file.strip_suffix(".svg") {
+            remove(&path.with_file_name(format!("{name}.csv")))?;
+        }
+        remove(&path)?;
+    }
+    Ok(())
+}
+
+/// The files of the figures that a page links to.
+fn files(page: &str) -> BTreeSet<&str> {
+    let links = page.split("href=\"figures/").skip(1);
+    links.filter_map(|rest| Some(rest.split_once('"')?.0)).collect()
+}
+
+/// Removes a file, if there is one.
+///
+/// # Errors
+/// `Data` when it cannot be removed.
+pub(crate) fn remove(file: &Path) -> Result<()> {
+    match std::fs::remove_file(file) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(io(file)(e)),
+        _ => Ok(()),
+    }
 }
 
 /// Bytes as a link that needs no file.

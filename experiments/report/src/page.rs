@@ -345,7 +345,7 @@ fn failures(contents: &Contents) -> Option<Section> {
         ("message, and the command that repeats the cell", true),
     ];
     let body = html! {
-        p { code { "mustlink retry " (dir) } " runs all of them again." }
+        p { code { "mustlink retry " (dir) } " runs all of them again; --data-dir as for the run." }
         "\n"
         (plain_table("Failed cells", &heads, &rows))
         @if failed.len() > LISTED {
@@ -356,7 +356,7 @@ fn failures(contents: &Contents) -> Option<Section> {
 }
 
 /// A word of a command, quoted where it has to be.
-fn shell_word(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./+=:,@".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_string()

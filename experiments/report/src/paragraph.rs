@@ -223,8 +223,8 @@ pub(crate) fn paragraph(
         "Intervals are {} % t intervals over {unit}. A best mean is marked where a paired t test against \
          the next best rejects at 5 % after Holm's adjustment over all other methods{}. ",
         100.0 * experiment.stats.level,
-        match (&experiment.split, experiment.stats.unit) {
-            (Split::All { .. }, _) | (Split::Kfold { .. }, Unit::Repeat) => "",
+        match &experiment.split {
+            Split::All { .. } => "",
             _ => ", with the variance corrected for overlapping training sets [NadeauBengio2003]",
         }
     );

@@ -15,6 +15,7 @@ use mustlink_experiments::write_whole;
 use crate::citation::{self, Used};
 use crate::columns::Made;
 use crate::curves::CurveSummary;
+use crate::figure::remove;
 #[cfg(feature = "parquet")]
 use crate::parquet_file;
 use crate::sheet::Sheet;
@@ -60,6 +61,10 @@ pub struct Report {
 pub fn report(dir: &Path) -> Result<Report> {
     let finished = finished(dir)?;
     let write = |name: &str, content: &[u8]| write_whole(&dir.join(name), ".part", content);
+    // What is left of an earlier report would speak of methods and claims that are in the file no more.
+    let write_if = |any: bool, name: &str, content: &[u8]| {
+        if any { write(name, content) } else { remove(&dir.join(name)) }
+    };
     finished.write_csv(dir)?;
     #[cfg(feature = "parquet")]
     parquet_file::write(dir, &finished)?;
@@ -68,9 +73,7 @@ pub fn report(dir: &Path) -> Result<Report> {
     let results = samples::results(&experiment, &cells);
     let correction = samples::correction(&results);
     let verdicts = verdicts::judge(&experiment, &results);
-    if !verdicts.is_empty() {
-        write("verdicts.csv", &verdicts::to_csv(&verdicts)?)?;
-    }
+    write_if(!verdicts.is_empty(), "verdicts.csv", &verdicts::to_csv(&verdicts)?)?;
     let correlation = samples::correlation_of_folds(&experiment);
     let significance = significance::of(&experiment, &curves, &results, correlation);
     let summary = curves::to_csv(&curves)?;
@@ -79,13 +82,10 @@ pub fn report(dir: &Path) -> Result<Report> {
     // Before what it compares with is overwritten.
     let moved = moved::since_last(dir, &summary, &statistics)?;
     write("summary.csv", &summary)?;
-    if !significance.is_empty() {
-        write("statistics.csv", &statistics)?;
-    }
+    write_if(!significance.is_empty(), "statistics.csv", &statistics)?;
     let supervision = supervision::compare(&experiment, &results, correction);
-    if !supervision.benefits.is_empty() {
-        write("supervision.csv", &supervision.to_csv())?;
-    }
+    let compared = !supervision.benefits.is_empty();
+    write_if(compared, "supervision.csv", &supervision.to_csv())?;
     let made = Made { curves: &curves, results: &results, correction };
     let scores = tables::scores(&experiment, &made);
     let across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
@@ -148,6 +148,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         page: dir.join("report.html"),
         curves,
     };
+    figure::remove_others(dir, &report.page, &page)?;
     write_whole(&report.page, ".part", page.as_bytes())?;
     Ok(report)
 }

@@ -5,7 +5,7 @@
 
 use crate::columns::{directions, find};
 use crate::cross_validation::Folds;
-use crate::curves::CurveSummary;
+use crate::curves::{CurveSummary, PointSummary};
 use crate::learning_curve::mean_text;
 use crate::sheet::{Cell, Line, Sheet};
 use crate::statistics::bayes::{self, Probabilities};
@@ -110,10 +110,15 @@ fn of_metric(
 ) -> Option<Significance> {
     let of = |set: &str, method: &str| find(curves, set, method, metric);
     let area = curves.iter().any(|c| c.metric == metric && c.area.is_some());
-    let score = |set: &str, method: &str| -> Option<f64> {
+    let cells = |set: &str| {
+        let of_set = curves.iter().filter(|c| c.dataset == set && c.metric == metric);
+        of_set.flat_map(|c| &c.points).map(|p| p.scored + p.undefined).max()
+    };
+    let score = |set: &str, method: &str, cells: Option<usize>| -> Option<f64> {
         let curve = of(set, method)?;
         // Means over other cells than those of the rivals are no pair.
-        let whole = curve.points.iter().all(|p| p.failed == 0);
+        let has_all = |p: &PointSummary| Some(p.scored + p.undefined) == cells && p.failed == 0;
+        let whole = curve.points.iter().all(has_all);
         let defined = if area {
             curve.points.iter().all(|p| p.undefined == 0)
         } else {
@@ -125,7 +130,8 @@ fn of_metric(
     let methods: Vec<&str> = experiment.methods.iter().map(|m| m.id.as_str()).collect();
     let (mut sets, mut left_out, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for set in &experiment.datasets {
-        let row: Option<Vec<f64>> = methods.iter().map(|m| score(&set.id, m)).collect();
+        let cells = cells(&set.id);
+        let row: Option<Vec<f64>> = methods.iter().map(|m| score(&set.id, m, cells)).collect();
         match row {
             Some(row) => {
                 sets.push(set.id.clone());

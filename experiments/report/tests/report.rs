@@ -246,6 +246,45 @@ fn what_moved_is_said_and_stays_said() {
 }
 
 #[test]
+fn nothing_is_left_of_what_was_taken_out() {
+    let claim =
+        "\n[[criterion]]\nid = \"c\"\nstatement = \"s\"\ncheck = \"last(ari('plain')) > 0\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    page_of(&format!("{STUDY}{claim}"), dir.path());
+    let has = |file: &str| dir.path().join(file).exists();
+    let of_several = ["verdicts.csv", "statistics.csv", "supervision.csv", "figures/ranks-ari.svg"];
+    assert!(of_several.iter().all(|f| has(f)));
+    std::fs::write(dir.path().join("figures/mine.svg"), "mine").unwrap();
+    let alone = STUDY.split("[[method]]\nid = \"asked\"").next().unwrap();
+    page_of(alone, dir.path());
+    assert!(of_several.iter().all(|f| !has(f)));
+    assert!(
+        !has("figures/ranks-ari.csv") && has("figures/iris-ari.svg") && has("figures/mine.svg")
+    );
+}
+
+#[test]
+fn a_set_of_which_cells_are_missing_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    page_of(STUDY, dir.path());
+    let sets = || {
+        let statistics = std::fs::read_to_string(dir.path().join("statistics.csv")).unwrap();
+        let mut reader = csv::Reader::from_reader(statistics.as_bytes());
+        let at = reader.headers().unwrap().iter().position(|h| h == "data_sets").unwrap();
+        reader.records().next().unwrap().unwrap()[at].parse::<usize>().unwrap()
+    };
+    let before = sets();
+    let cells = std::fs::read_dir(dir.path().join("cells")).unwrap().map(|f| f.unwrap().path());
+    let of_digits = |f: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(f).unwrap();
+        text.contains("\"digits\"") && text.contains("\"asked\"")
+    };
+    std::fs::remove_file(cells.into_iter().find(of_digits).unwrap()).unwrap();
+    report(dir.path()).unwrap();
+    assert_eq!(sets(), before - 1);
+}
+
+#[test]
 fn pictures_come_with_the_feature() {
     let dir = tempfile::tempdir().unwrap();
     let text = STUDY.replace("baseline = \"plain\"", "formats = [\"png\", \"pdf\"]");

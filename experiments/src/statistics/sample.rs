@@ -46,9 +46,11 @@ impl Summary {
         if n == 0 {
             return None;
         }
-        let mean = values.iter().sum::<f64>() / n as f64;
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
+        // Rounding would make a spread of equal values, and a tiny one is certainty to a t test.
+        let equal = sorted[0] == sorted[n - 1];
+        let mean = if equal { sorted[0] } else { values.iter().sum::<f64>() / n as f64 };
         let median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
         let sd = (n > 1).then(|| {
             let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
@@ -85,6 +87,13 @@ pub fn mean_height(points: &[(f64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_values_have_no_spread() {
+        // The sum of ten of these, divided by ten, is another number.
+        let s = Summary::of(&[0.7591987071071522; 10], 0.95).unwrap();
+        assert_eq!((s.mean, s.sd, s.half_width), (s.min, Some(0.0), Some(0.0)));
+    }
 
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() < 1e-10, "{a} is not {b}");
