@@ -46,6 +46,7 @@ struct Shared {
 /// assert_eq!(draw(&ctx), draw(&Context::new(7)));
 ///
 /// ctx.child("clusterer").warn("two objects are equal");
+/// ctx.child("candidate").for_trial().child("clusterer").warn("what nobody chose");
 /// assert_eq!(ctx.warnings(), ["clusterer: two objects are equal"]);
 /// ```
 #[derive(Clone)]
@@ -55,6 +56,7 @@ pub struct Context {
     place: String,
     base: Arc<Path>,
     labels_only: bool,
+    tried: bool,
 }
 
 impl Context {
@@ -107,6 +109,9 @@ impl Context {
 
     /// Notes something legal but worth knowing. Shown once per place and text, sorted.
     pub fn warn(&self, text: impl Into<String>) {
+        if self.tried {
+            return;
+        }
         let mut warnings = self.shared.warnings.lock().expect("no panic while holding it");
         warnings.push((self.place.clone(), text.into()));
     }
@@ -178,6 +183,12 @@ impl Context {
     /// This context for an ensemble requested for its labels alone.
     pub(crate) fn for_labels(&self) -> Self {
         Context { labels_only: true, ..self.clone() }
+    }
+
+    /// This context for one of several that are tried: nobody chose it, so its warnings are none of
+    /// the run's.
+    pub fn for_trial(&self) -> Self {
+        Context { tried: true, ..self.clone() }
     }
 
     /// The ensembles of the run.
@@ -263,6 +274,7 @@ impl ContextBuilder {
             place: String::new(),
             base: self.base.into(),
             labels_only: false,
+            tried: false,
         }
     }
 }

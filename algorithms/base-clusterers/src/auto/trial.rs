@@ -219,7 +219,7 @@ fn run_round(
 /// Where candidate `at` draws its numbers: the same ones whichever pairs are held back, so that only these
 /// make a difference.
 pub fn place(ctx: &Context, at: usize) -> Context {
-    ctx.child("candidates").index(at)
+    ctx.child("candidates").index(at).for_trial()
 }
 
 /// The labels that a candidate gives.
@@ -228,7 +228,6 @@ pub fn place(ctx: &Context, at: usize) -> Context {
 /// Those of its plugins.
 pub fn fit(candidate: &Candidate, problem: &Problem, ctx: &Context) -> Result<Vec<u32>> {
     let clusterer = candidate.clusterer()?;
-    // What a part of a candidate warns of is not advice to whoever asked for the best of all.
     let seen = run::transform(&candidate.transforms, problem, ctx)?;
     let made = run::cluster(&**clusterer, &seen.problem, &ctx.child("clusterer"))?;
     Ok(made.clustering.labels)
