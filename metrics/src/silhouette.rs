@@ -1,5 +1,7 @@
 //! Is each object closer to its own cluster than to the next one?
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use mustlink_core::prelude::*;
@@ -30,8 +32,9 @@ pub enum Distance {
 /// another cluster. An object alone in its cluster counts 0. Undefined for fewer than two clusters
 /// and where all are singletons. Dense or sparse data, or distances, which are taken as they are.
 /// # Cost and randomness
-/// O(N² d) for up to `max_n` objects. Of more, a sample of that many is scored among itself, each
-/// cluster with its share; random in the sample alone, which `seed` fixes.
+/// O(N² d) for up to `max_n` objects. Of more, a sample of that many is scored among itself: each
+/// cluster with its share, two objects at least where it has them, and counted by its size; of more
+/// clusters than have room for two, as many as do. Random in the sample alone, which `seed` fixes.
 /// # References
 /// [Rousseeuw1987].
 #[options]
@@ -151,7 +154,8 @@ impl Silhouette {
         Ok(Some(rows.into_iter().zip(values).collect()))
     }
 
-    /// At most `max_n` of the rows, of each cluster as many as its share, ascending.
+    /// At most `max_n` of the rows, ascending: of each cluster as many as its share, and two at least, since
+    /// one alone would count as a cluster of one.
     fn sample(&self, rows: Vec<usize>, labels: &[u32]) -> Vec<usize> {
         let n = rows.len();
         if n <= self.max_n {
@@ -165,17 +169,50 @@ impl Silhouette {
         };
         let mut shares: Vec<(usize, u64)> = groups.members.iter().map(share).collect();
         let mut order: Vec<usize> = (0..shares.len()).collect();
-        order.sort_by_key(|&h| (std::cmp::Reverse(shares[h].1), h));
+        order.sort_by_key(|&h| (Reverse(shares[h].1), h));
         let left = self.max_n - shares.iter().map(|s| s.0).sum::<usize>();
         order[..left].iter().for_each(|&h| shares[h].0 += 1);
+        let mut shares: Vec<usize> = shares.into_iter().map(|s| s.0).collect();
         let place = SeedPath::new(self.seed).child("silhouette");
+        two_of_each(&mut shares, &groups.members, self.max_n, &mut place.stream("clusters"));
         let mut out = Vec::with_capacity(self.max_n);
-        for (h, (members, (wanted, _))) in groups.members.iter().zip(shares).enumerate() {
+        for (h, (members, wanted)) in groups.members.iter().zip(shares).enumerate() {
             let drawn = place.index(h).stream("sample").sample(members.len(), wanted);
             out.extend(drawn.into_iter().map(|at| rows[members[at] as usize]));
         }
         out.sort_unstable();
         out
+    }
+}
+
+/// Changes shares of `max_n` objects so that every cluster has two, or its only one; where there is no room
+/// for that, as many clusters as there is, drawn at random.
+fn two_of_each(shares: &mut [usize], members: &[Vec<u32>], max_n: usize, stream: &mut Stream) {
+    let least = |h: usize| members[h].len().min(2);
+    let all: usize = (0..shares.len()).map(least).sum();
+    if all > max_n {
+        shares.fill(0);
+        let mut room = max_n;
+        for h in stream.sample(shares.len(), shares.len()) {
+            if least(h) <= room {
+                shares[h] = least(h);
+                room -= least(h);
+            }
+        }
+        return;
+    }
+    let mut owed = 0;
+    for (h, share) in shares.iter_mut().enumerate() {
+        owed += least(h).saturating_sub(*share);
+        *share = (*share).max(least(h));
+    }
+    // From the largest, ties from the first.
+    let mut largest: BinaryHeap<(usize, Reverse<usize>)> =
+        shares.iter().enumerate().map(|(h, &share)| (share, Reverse(h))).collect();
+    for _ in 0..owed {
+        let Some((share, Reverse(h))) = largest.pop() else { return };
+        shares[h] = share - 1;
+        largest.push((share - 1, Reverse(h)));
     }
 }
 
@@ -204,10 +241,18 @@ fn value(groups: &Groups, i: usize, distances: &[f64]) -> f64 {
 #[plugin("silhouette", cites = ["Rousseeuw1987"])]
 impl Metric for Silhouette {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        Ok(self.values(input)?.and_then(|values| {
-            let mean = reduce::sum(values.len(), |i| values[i].1) / values.len() as f64;
-            finite(within(mean, -1.0, 1.0))
-        }))
+        let Some(values) = self.values(input)? else { return Ok(None) };
+        // Each cluster counts by its size, however many of it were drawn.
+        let mut sizes: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        rows(input).iter().for_each(|&i| sizes.entry(input.labels[i]).or_default().0 += 1.0);
+        values.iter().for_each(|v| sizes.entry(input.labels[v.0]).or_default().1 += 1.0);
+        let weight = |i: usize| {
+            let (of, drawn) = sizes[&input.labels[values[i].0]];
+            of / drawn
+        };
+        let sum = reduce::sum(values.len(), |i| weight(i) * values[i].1);
+        let mean = sum / reduce::sum(values.len(), weight);
+        Ok(finite(within(mean, -1.0, 1.0)))
     }
 
     fn properties(&self) -> MetricProperties {

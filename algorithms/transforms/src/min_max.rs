@@ -65,6 +65,11 @@ pub(crate) fn ranges(data: &Data) -> Vec<(f64, f64)> {
     .unwrap_or_default()
 }
 
+/// Whether a feature of this range is constant: its values differ by less than what rounding leaves of a sum.
+pub(crate) fn is_constant(low: f64, high: f64) -> bool {
+    high - low <= 4.0 * f64::EPSILON * low.abs().max(high.abs())
+}
+
 /// Rewrites dense data feature by feature: `f(feature, value)`.
 pub(crate) fn by_feature(
     plugin: &str,
@@ -93,7 +98,7 @@ impl Fitted for Scale {
     fn apply(&self, data: &Data) -> Result<Data> {
         by_feature("min_max", data, self.ranges.len(), |feature, x| {
             let (low, high) = self.ranges[feature];
-            if high > low { (x - low) / (high - low) } else { 0.0 }
+            if is_constant(low, high) { 0.0 } else { (x - low) / (high - low) }
         })
     }
 
@@ -112,6 +117,12 @@ mod tests {
         let problem = Problem::new(Data::dense(x)?);
         let fitted = MinMax {}.fit(&problem, &Context::new(1))?;
         Ok(fitted.apply(&problem.data)?.to_dense())
+    }
+
+    #[test]
+    fn a_feature_that_differs_by_rounding_is_constant() {
+        let x = array![[0.3, 1.0], [0.30000000000000004, 2.0]];
+        assert_eq!(scaled(x).unwrap(), array![[0.0, 0.0], [0.0, 1.0]]);
     }
 
     #[test]

@@ -23,8 +23,9 @@ pub enum NoCl {
 /// Maximises g(A), the sum of the distances of cannot-linked objects, under f(A) ≤ 1, the sum of the
 /// squared distances of must-linked ones, over positive semi-definite A. Full: steps along the
 /// gradient of g orthogonal to that of f, each followed by alternating projections on both sets;
-/// g never falls, but the steps can end several per cent below the optimum, where a distance comes
-/// near 0. Diagonal: Newton's method on f(A) − log g(A) with A ≥ 0. Objects become A^(1/2)·x.
+/// g never falls, but the steps can end below the optimum, where a distance comes near 0, and well
+/// below it with few pairs. Diagonal: Newton's method on f(A) − log g(A) with A ≥ 0. Objects become
+/// A^(1/2)·x.
 /// # Input and output
 /// n × d dense, both times. Weights of constraints are not read, contradictions do no harm. Without
 /// any constraint the data stays as it is. Pairs of equal objects count nothing.
@@ -213,7 +214,9 @@ impl Mmc {
     /// The diagonal of A.
     fn newton(&self, within: &Array1<f64>, spread: &Spread, ctx: &Context) -> Result<Array1<f64>> {
         let d = within.len();
-        let mut a = Array1::from_elem(d, 1.0 / within.sum());
+        // Every feature has its share in f, whatever its unit.
+        let even = 1.0 / within.sum();
+        let mut a = within.mapv(|w| if w > 0.0 { 1.0 / (d as f64 * w) } else { even });
         let mut now = spread.logarithm(&a)?;
         for _ in 0..self.max_iterations {
             ctx.check()?;
@@ -245,7 +248,8 @@ impl Mmc {
             }
             let Some((next, then, fall)) = better else { break };
             (a, now) = (next, then);
-            if fall <= self.tolerance {
+            // A step cut short falls little and says nothing about what is left.
+            if step == 1.0 && fall <= self.tolerance {
                 break;
             }
         }

@@ -85,6 +85,12 @@ impl Encoded {
     }
 }
 
+/// The words that are numbers, with their places.
+fn values_of(words: &[String]) -> Vec<(f64, usize)> {
+    let numbers = words.iter().zip(0..).map(|(word, at)| Some((word.trim().parse().ok()?, at)));
+    numbers.flatten().collect()
+}
+
 impl Fitted for Encoded {
     fn apply(&self, data: &Data) -> Result<Data> {
         let d = self.words.len();
@@ -109,9 +115,24 @@ impl Fitted for Encoded {
                         }
                     }
                 }
-                // Nothing but missing values: no word is there.
-                (Some(_), None) if x.column(s).iter().all(|v| v.is_nan()) => {}
-                _ => return misfit(format!("feature {s} holds words in one of both only")),
+                // New rows whose words all look like numbers were read as numbers: words are known by their
+                // values then, where no two have one.
+                (Some(list), None) => {
+                    let known = values_of(list);
+                    let same = |i: usize, j: usize| known[i].0 == known[j].0;
+                    let unclear = (1..known.len()).any(|i| (0..i).any(|j| same(i, j)));
+                    for (i, v) in x.column(s).iter().enumerate().filter(|(_, v)| !v.is_nan()) {
+                        if known.is_empty() || unclear {
+                            return misfit(format!("feature {s} holds words in one of both only"));
+                        }
+                        if let Some((_, at)) = known.iter().find(|(value, _)| value == v) {
+                            out[[i, starts[s] + at]] = 1.0;
+                        }
+                    }
+                }
+                (None, Some(_)) => {
+                    return misfit(format!("feature {s} holds words in one of both only"));
+                }
             }
         }
         Data::table(out, vec![None; columns])
@@ -172,6 +193,23 @@ mod tests {
         let other = Data::table(array![[1.0, 0.0, 2.0]], vec![None, Some(green), None]).unwrap();
         let made = fitted.unwrap().apply(&other).unwrap();
         assert_eq!(made.to_dense(), array![[1.0, 0.0, 0.0, 2.0]]);
+    }
+
+    #[test]
+    fn words_that_are_numbers_are_known_again() {
+        let made = |words: &[&str], new: f64| {
+            let of = |words: &[&str]| -> Words { words.iter().map(|w| w.to_string()).collect() };
+            let x = Array2::from_shape_fn((words.len(), 1), |(i, _)| i as f64);
+            let data = Data::table(x, vec![Some(of(words))]).unwrap();
+            let fitted =
+                OneHot { max_words: 9 }.fit(&Problem::new(data), &Context::new(1)).unwrap();
+            let new = Data::table(array![[new]], vec![None]).unwrap();
+            fitted.apply(&new).map(|made| made.to_dense().row(0).to_vec())
+        };
+        assert_eq!(made(&["1", "2", "A"], 2.0).unwrap(), [0.0, 1.0, 0.0]);
+        assert_eq!(made(&["1", "2", "A"], 3.0).unwrap(), [0.0, 0.0, 0.0]);
+        // Which of two is meant, or whether this is the column at all, nobody knows.
+        assert!(made(&["1", "01", "A"], 1.0).is_err() && made(&["A", "B"], 1.0).is_err());
     }
 
     #[test]

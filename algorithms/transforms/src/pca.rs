@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis, Slice};
 
-use crate::parts::linear_map::{covariance, eigen, fix_signs, mean, rank, too_large};
+use crate::parts::linear_map::{certain_rank, covariance, eigen, fix_signs, mean, too_large};
 use crate::parts::projection::{Projection, dense_rows};
 
 /// How many principal components: a count, or a share of the variance to explain.
@@ -66,7 +66,7 @@ impl Transform for Pca {
         let wide = data.n() < data.d();
         let (mean, variances, vectors) =
             if wide { inner_products(data)? } else { spread("pca", data)? };
-        let rank = rank(&variances);
+        let rank = certain_rank(&variances);
         if rank == 0 {
             let message = "the objects do not differ, so there is no direction to keep".into();
             return Err(Error::Data { place: "pca".into(), message });

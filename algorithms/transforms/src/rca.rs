@@ -39,7 +39,8 @@ pub struct Rca {
     /// Number of features to keep, at most the rank of the total spread; absent keeps all d.
     #[option(min = 1)]
     pub dim: Option<usize>,
-    /// What is added to the diagonal of Ĉ, relative to its mean diagonal entry.
+    /// What is added to the diagonal of Ĉ, relative to its mean entry or, for a feature on a far smaller scale,
+    /// to 10⁴ times its own.
     #[option(default = 1e-8, min = 0.0)]
     pub ridge: f64,
     /// Principal components of all objects to go over to first; absent keeps the features.
@@ -79,7 +80,10 @@ impl Transform for Rca {
         };
         let within = reduced(within, basis.as_ref());
         let p = within.nrows();
-        let ridge = self.ridge * within.diag().sum() / p as f64;
+        // Beside a feature in much larger units the mean alone would be all that is left of another.
+        let even = self.ridge * within.diag().sum() / p as f64;
+        let ridge =
+            within.diag().mapv(|v| if v > 0.0 { even.min(self.ridge * 1e4 * v) } else { even });
         if within.diag().iter().all(|&v| v == 0.0) {
             if self.ridge == 0.0 {
                 return Err(singular());
@@ -87,7 +91,7 @@ impl Transform for Rca {
             ctx.warn("must-linked objects do not differ: the data stays as it is");
             return Ok(Box::new(LinearMap::identity("rca")));
         }
-        let whiten = inverse_root(&(within + Array2::<f64>::eye(p) * ridge))?;
+        let whiten = inverse_root(&(within + Array2::from_diag(&ridge)))?;
         let t = match self.dim {
             Some(dim) if dim > p => {
                 return Err(Error::bad_param("dim", dim, format!("in 1..={p} (after pca_first)")));
@@ -350,6 +354,14 @@ mod tests {
             .iter()
             .flat_map(|c: &Vec<usize>| c.windows(2).map(|w| (w[0], w[1])).collect::<Vec<_>>());
         (x, links.collect(), chunklets.clone())
+    }
+
+    #[test]
+    fn the_ridge_knows_no_units() {
+        let (mut x, links, chunklets) = draw(1);
+        x.column_mut(0).mapv_inplace(|v| 1e6 * v);
+        let off = within(&mapped(&Rca::default(), &x, &links).unwrap(), &chunklets);
+        assert!((&off - &Array2::<f64>::eye(3)).iter().all(|v| v.abs() < 1e-3), "{off}");
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::min_max::{by_feature, ranges};
+use crate::min_max::{by_feature, is_constant, ranges};
 
 /// Which standard deviation divides.
 #[options]
@@ -70,7 +70,7 @@ impl Transform for ZScore {
         for (s, (low, high)) in ranges(data).into_iter().enumerate() {
             // Asked of the values, not of the deviation: rounding of the mean can leave a constant
             // feature a deviation just above 0.
-            if low == high {
+            if is_constant(low, high) {
                 features.push(None);
                 continue;
             }
@@ -121,6 +121,12 @@ mod tests {
         let problem = Problem::new(Data::dense(x)?);
         let fitted = ZScore { deviation }.fit(&problem, &Context::new(1))?;
         Ok(fitted.apply(&problem.data)?.to_dense())
+    }
+
+    #[test]
+    fn a_feature_that_differs_by_rounding_is_constant() {
+        let y = scaled(array![[0.3, 1.0], [0.30000000000000004, 2.0]], Deviation::Population);
+        assert_eq!(y.unwrap(), array![[0.0, -1.0], [0.0, 1.0]]);
     }
 
     #[test]

@@ -10,8 +10,10 @@ use mustlink_kernels::distance::points::{Distortion, Points, inner_product, squa
 
 use crate::parts::agreement::{check_scope, in_scope};
 
-/// A squared length below this share of the squared lengths it came from is rounding: it is 0.
-const ROUNDING: f64 = 1e-24;
+/// A squared length below this share of the squared lengths it came from is rounding: it is 0. A mean is
+/// good to some fifteen units of the last digit, whose square this is; times in microseconds, which
+/// are far from 0 and differ by parts of 10⁻¹³, are still told apart.
+const ROUNDING: f64 = 1e-29;
 
 /// A squared length, 0 where it is only the rounding of the squared lengths it came from.
 fn beyond_rounding(squared: f64, of: f64) -> f64 {
@@ -102,10 +104,11 @@ impl Clusters {
             return Ok(None);
         }
         let groups = Groups::new(rows.iter().map(|&i| input.labels[i]));
+        // Each object counts once, whatever a method makes of its weight.
         let points = if rows.len() == data.n() {
-            Points::new(data, distortion)?
+            Points::new(&data.unweighted(), distortion)?
         } else {
-            Points::new(&data.subset(&rows), distortion)?
+            Points::new(&data.subset(&rows).unweighted(), distortion)?
         };
         Ok(Some(Clusters { points, groups }))
     }

@@ -386,8 +386,9 @@ class MMC(Transformer):
     Maximises g(A), the sum of the distances of cannot-linked objects, under f(A) ≤ 1, the sum of the
     squared distances of must-linked ones, over positive semi-definite A. Full: steps along the
     gradient of g orthogonal to that of f, each followed by alternating projections on both sets;
-    g never falls, but the steps can end several per cent below the optimum, where a distance comes
-    near 0. Diagonal: Newton's method on f(A) − log g(A) with A ≥ 0. Objects become A^(1/2)·x.
+    g never falls, but the steps can end below the optimum, where a distance comes near 0, and well
+    below it with few pairs. Diagonal: Newton's method on f(A) − log g(A) with A ≥ 0. Objects become
+    A^(1/2)·x.
 
     **Input and output**
 
@@ -590,7 +591,8 @@ class RCA(Transformer):
     pca_first : an integer in 1..=1000000000 or a number in (0, 1]; optional
         Principal components of all objects to go over to first; absent keeps the features.
     ridge : a number >= 0; default 1e-08
-        What is added to the diagonal of Ĉ, relative to its mean diagonal entry.
+        What is added to the diagonal of Ĉ, relative to its mean entry or, for a feature on a far
+        smaller scale, to 10⁴ times its own.
     total : "chunklets" or "all"; default 'chunklets'
         Which objects give the total spread, where `dim` is given.
     random_state : int, RandomState or None; default 0

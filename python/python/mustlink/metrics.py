@@ -634,8 +634,9 @@ def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosi
 
     **Cost and randomness**
 
-    O(N² d) for up to `max_n` objects. Of more, a sample of that many is scored among itself, each
-    cluster with its share; random in the sample alone, which `seed` fixes.
+    O(N² d) for up to `max_n` objects. Of more, a sample of that many is scored among itself: each
+    cluster with its share, two objects at least where it has them, and counted by its size; of more
+    clusters than have room for two, as many as do. Random in the sample alone, which `seed` fixes.
 
     **References**
 

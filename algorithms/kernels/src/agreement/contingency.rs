@@ -14,7 +14,7 @@ use mustlink_core::clustering::compact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agreement::linear_assignment::maximise_counts;
+use crate::agreement::linear_assignment::largest_total;
 
 /// How two entropies are averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -357,9 +357,7 @@ fn matched(cells: &[Cell]) -> u64 {
     for (at, cell) in cells.iter().enumerate() {
         table[classes[at] as usize * columns + clusters[at] as usize] = cell.count;
     }
-    let chosen = maximise_counts(&table, rows, columns).expect("a table of this size");
-    let pairs = chosen.iter().enumerate();
-    pairs.filter_map(|(row, column)| column.map(|column| table[row * columns + column])).sum()
+    largest_total(&table, rows, columns).expect("a table of this size")
 }
 
 /// ln(above / below), with all digits when the two are close.
@@ -390,6 +388,7 @@ pub fn nmi_geometric(a: &[u32], b: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreement::linear_assignment::maximise_counts;
     use mustlink_laws::strategies::labelings;
     use proptest::prelude::*;
 

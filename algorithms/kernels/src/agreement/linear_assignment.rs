@@ -15,7 +15,7 @@ use mustlink_core::{Error, Result};
 /// of two, is not finite.
 pub fn maximise(values: &[f64], rows: usize, cols: usize) -> Result<Vec<Option<usize>>> {
     check(values, rows, cols)?;
-    Ok(solve(|r, c| values[r * cols + c], rows, cols))
+    Ok(solve(|r, c| values[r * cols + c], rows, cols, Ties::First))
 }
 
 /// The assignment of largest total value of rows to as many columns or more, with its potentials:
@@ -40,7 +40,7 @@ pub fn maximise_with_potentials(values: &[f64], rows: usize, cols: usize) -> Res
     if rows > cols {
         return Err(Error::bad_param("rows", rows, format!("at most {cols}, the columns")));
     }
-    Ok(augment(|r, c| values[r * cols + c], rows, cols))
+    Ok(augment(|r, c| values[r * cols + c], rows, cols, Ties::First))
 }
 
 /// The same for counts; exact, because counts below 2⁵³ are.
@@ -51,7 +51,30 @@ pub fn maximise_counts(values: &[u64], rows: usize, cols: usize) -> Result<Vec<O
     if values.len() != rows * cols {
         return Err(wrong_size(values.len(), rows, cols));
     }
-    Ok(solve(|r, c| values[r * cols + c] as f64, rows, cols))
+    Ok(solve(|r, c| values[r * cols + c] as f64, rows, cols, Ties::First))
+}
+
+/// The largest total of counts, without the assignment that has it: of many that may have, one is found
+/// much sooner where most counts are equal, as those of many clusters beside many classes are.
+///
+/// # Errors
+/// `BadParam` when the table has another size.
+pub fn largest_total(values: &[u64], rows: usize, cols: usize) -> Result<u64> {
+    if values.len() != rows * cols {
+        return Err(wrong_size(values.len(), rows, cols));
+    }
+    let chosen = solve(|r, c| values[r * cols + c] as f64, rows, cols, Ties::Free);
+    let pairs = chosen.iter().enumerate();
+    Ok(pairs.filter_map(|(r, col)| col.map(|col| values[r * cols + col])).sum())
+}
+
+/// Which of the columns that cost the same a path takes.
+#[derive(Clone, Copy, PartialEq)]
+enum Ties {
+    /// The first, so that equal tables give equal answers.
+    First,
+    /// One that is no row's, which ends the path.
+    Free,
 }
 
 fn check(values: &[f64], rows: usize, cols: usize) -> Result<()> {
@@ -71,20 +94,28 @@ fn wrong_size(entries: usize, rows: usize, cols: usize) -> Error {
     Error::bad_param("values", format!("{entries} entries"), format!("a {rows} x {cols} table"))
 }
 
-fn solve(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Vec<Option<usize>> {
+fn solve(
+    value: impl Fn(usize, usize) -> f64,
+    rows: usize,
+    cols: usize,
+    ties: Ties,
+) -> Vec<Option<usize>> {
     if rows > cols {
         let mut row_to_col = vec![None; rows];
-        for (col, row) in augment(|c, r| value(r, c), cols, rows).column_of.into_iter().enumerate()
-        {
-            row_to_col[row] = Some(col);
-        }
+        let row_of = augment(|c, r| value(r, c), cols, rows, ties).column_of;
+        row_of.into_iter().enumerate().for_each(|(col, row)| row_to_col[row] = Some(col));
         return row_to_col;
     }
-    augment(value, rows, cols).column_of.into_iter().map(Some).collect()
+    augment(value, rows, cols, ties).column_of.into_iter().map(Some).collect()
 }
 
 /// The column of each row; rows <= cols.
-fn augment(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Potentials {
+fn augment(
+    value: impl Fn(usize, usize) -> f64,
+    rows: usize,
+    cols: usize,
+    ties: Ties,
+) -> Potentials {
     // One virtual column `cols` starts every path. The cost is −value; potentials keep all
     // reduced costs >= 0, so that each path can be found as Dijkstra does.
     let mut row_potential = vec![0.0; rows];
@@ -101,7 +132,7 @@ fn augment(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Pot
         while row_of[at] != usize::MAX {
             visited[at] = true;
             let row = row_of[at];
-            let mut next = None;
+            let mut next: Option<usize> = None;
             let mut step = f64::INFINITY;
             for col in (0..cols).filter(|&c| !visited[c]) {
                 let reduced = -value(row, col) - row_potential[row] - col_potential[col];
@@ -109,7 +140,12 @@ fn augment(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Pot
                     slack[col] = reduced;
                     previous[col] = at;
                 }
-                if slack[col] < step || next.is_none() {
+                let is_free = |col: usize| row_of[col] == usize::MAX;
+                let ends = ties == Ties::Free
+                    && slack[col] == step
+                    && is_free(col)
+                    && next.is_some_and(|n| !is_free(n));
+                if slack[col] < step || next.is_none() || ends {
                     step = slack[col];
                     next = Some(col);
                 }
@@ -250,6 +286,8 @@ mod tests {
                 maximise_counts(counts, rows, cols).unwrap(),
                 maximise(&numbers, rows, cols).unwrap()
             );
+            let total = total(&numbers, cols, &maximise_counts(counts, rows, cols).unwrap());
+            prop_assert_eq!(largest_total(counts, rows, cols).unwrap() as f64, total);
         }
     }
 }

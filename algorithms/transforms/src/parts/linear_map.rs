@@ -88,7 +88,18 @@ pub(crate) fn fix_signs(vectors: &mut Array2<f64>) {
 
 /// Number of eigenvalues (descending) above rounding.
 pub(crate) fn rank(values: &Array1<f64>) -> usize {
-    let floor = values[0].max(0.0) * values.len() as f64 * f64::EPSILON;
+    above(values, values.len())
+}
+
+/// The same where a direction of nothing but rounding would do harm: of few features the sums over
+/// objects leave more of it than the decomposition.
+pub(crate) fn certain_rank(values: &Array1<f64>) -> usize {
+    above(values, values.len().max(64))
+}
+
+/// Number of eigenvalues (descending) above so many units of rounding of the first.
+fn above(values: &Array1<f64>, units: usize) -> usize {
+    let floor = values[0].max(0.0) * units as f64 * f64::EPSILON;
     values.iter().take_while(|&&v| v > floor).count()
 }
 

@@ -162,9 +162,43 @@ fn a_sample_keeps_the_shares_and_its_seed() {
     let rows: Vec<usize> = sample.iter().map(|(i, _)| *i).collect();
     let own: Vec<u32> = rows.iter().map(|&i| labels[i]).collect();
     let alone = score("silhouette", &data.subset(&rows), &own);
-    assert_eq!(score("silhouette max_n=80", &data, &labels), alone);
+    assert!(near(score("silhouette max_n=80", &data, &labels), alone, 1e-12));
     let exact = score("silhouette", &data, &labels).unwrap();
     assert!((exact - alone.unwrap()).abs() < 0.02);
+}
+
+#[test]
+fn a_sample_has_two_of_each_cluster() {
+    let near_exact = |at: &dyn Fn(usize) -> f64, labels: &[u32], tolerance: f64| {
+        let x = Array2::from_shape_fn((labels.len(), 1), |(i, _)| at(i));
+        let data = Data::dense(x).unwrap();
+        let exact = score("silhouette", &data, labels);
+        let found = score("silhouette max_n=60", &data, labels);
+        assert!(exact.is_some() && near(found, exact, tolerance), "{found:?}, exactly {exact:?}");
+    };
+    // A pair far off that has no share, and counts as much as it is.
+    let labels: Vec<u32> = (0..400).map(|i| u32::from(i >= 398)).collect();
+    near_exact(&|i| if i < 398 { (i as f64).sin() } else { 1000.0 + i as f64 }, &labels, 0.01);
+    // Room for two of each of the thirty, then for two of some of a hundred.
+    for k in [30, 100] {
+        let labels: Vec<u32> = (0..4 * k).map(|i| i / 4).collect();
+        near_exact(&|i| 100.0 * (i / 4) as f64 + (i % 4) as f64 * 0.01, &labels, 0.01);
+    }
+}
+
+#[test]
+fn far_from_the_origin_differences_are_no_rounding() {
+    // Times in microseconds.
+    let at = [0.0, 100.0, 500.0, 640.0, 50.0, 570.0];
+    let labels = [0, 0, 1, 1, 0, 1];
+    for name in ["sse", "silhouette", "davies_bouldin", "calinski_harabasz"] {
+        let of = |shift: f64| {
+            let x = Array2::from_shape_fn((6, 1), |(i, _)| at[i] + shift);
+            score(name, &Data::dense(x).unwrap(), &labels)
+        };
+        let (far, here) = (of(1.7e15), of(0.0));
+        assert!(here.is_some() && near(far, here, 1e-3), "{name}: {far:?}, at 0 {here:?}");
+    }
 }
 
 /// Squared distances between all objects, and cosines (0 with an object of zeros).
