@@ -5,7 +5,7 @@ use std::path::Path;
 use mustlink::config::{self, Document};
 use mustlink::{Error, scripts};
 use mustlink_experiments::Experiment;
-use mustlink_report::check_formats;
+use mustlink_report::{check_formats, shell_word};
 
 use crate::failure::Failure;
 use crate::method_file::MethodFile;
@@ -68,9 +68,9 @@ pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Fai
     let document = Document::read(file)?;
     let has = |keys: &[&str]| keys.iter().any(|k| document.root().get(k).is_some());
     if !has(&EXPERIMENT) && has(&["clusterer", "selector", "oracle", "transforms", "view", "k"]) {
-        let file = file.display();
+        let (word, file) = (shell_word(&file.display().to_string()), file.display());
         return Err(Failure::usage(format!(
-            "{file}: this is a method file; mustlink cluster --data DATA --method {file} runs it, and an \
+            "{file}: this is a method file; mustlink cluster --data DATA --method {word} runs it, and an \
              experiment takes it as [[method]] id = \"mine\", file = \"{file}\""
         )));
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mustlink_datasets::OpenOptions;
+use mustlink_report::shell_word;
 
 use crate::failure::Failure;
 use crate::options::DataDir;
@@ -55,10 +56,6 @@ pub(crate) struct ColumnArgs {
 impl ColumnArgs {
     /// The same as it stands on a command line, a space before each option.
     pub fn shown(&self) -> String {
-        let word = |text: &str| {
-            let plain = |c: char| c.is_alphanumeric() || "._-,/#".contains(c);
-            if text.chars().all(plain) { text.to_string() } else { format!("'{text}'") }
-        };
         let one = |text: &Option<String>| text.clone();
         let list = |all: &[String]| (!all.is_empty()).then(|| all.join(","));
         let sep = self.sep.map(|c| if c == '\t' { "tab".into() } else { c.to_string() });
@@ -75,7 +72,7 @@ impl ColumnArgs {
         ];
         let given = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
         let mut shown: String =
-            given.map(|(option, v)| format!(" {option} {}", word(&v))).collect();
+            given.map(|(option, v)| format!(" {option} {}", shell_word(&v))).collect();
         if self.no_header {
             shown += " --no-header";
         }
@@ -214,7 +211,7 @@ pub(crate) fn check_folders(
 }
 
 /// Whether two paths lead to one file. Devices and pipes may be written to twice.
-fn same(one: &Path, other: &Path) -> bool {
+pub(crate) fn same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| match (path.canonicalize(), path.parent(), path.file_name()) {
         (Ok(place), ..) => Some(place).filter(|p| p.is_file()),
         (Err(_), Some(folder), Some(name)) => {

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use mustlink::Error;
 use mustlink_datasets::OpenOptions;
 use mustlink_experiments::{Format as FigureFormat, Source};
+use mustlink_report::shell_word;
 
 /// In which formats figures are written.
 #[derive(Debug, clap::Args)]
@@ -43,7 +44,8 @@ pub(crate) struct DataDir {
 impl DataDir {
     /// The same as it stands on a command line, a space before each option.
     pub fn shown(&self) -> String {
-        self.data_dir.iter().map(|dir| format!(" --data-dir {}", dir.display())).collect()
+        let word = |dir: &PathBuf| shell_word(&dir.display().to_string());
+        self.data_dir.iter().map(|dir| format!(" --data-dir {}", word(dir))).collect()
     }
 
     pub fn open_options(&self) -> OpenOptions {

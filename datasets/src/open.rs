@@ -53,7 +53,7 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     if let Some(name) = name_or_path.strip_prefix("builtin:") {
         return built_in(name, options)?.ok_or_else(|| unknown(name_or_path, options));
     }
-    if name_or_path.contains(['/', '\\', '.']) {
+    if is_path(name_or_path) {
         return path(Path::new(name_or_path), options);
     }
     for dir in &options.data_dirs {
@@ -64,16 +64,24 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     built_in(name_or_path, options)?.ok_or_else(|| unknown(name_or_path, options))
 }
 
-/// Whether a CSV file can be opened, as far as its header and its first megabytes tell; true of all else.
+/// Whether a CSV file can be opened, as far as its header and its first megabytes tell; whether there is a
+/// file, for other paths; true of names.
 ///
 /// # Errors
 /// As [`open`].
 pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
     if name_or_path != "-" && is_table(name_or_path) {
         table::check(Input::open(Path::new(name_or_path))?, options)
+    } else if is_path(name_or_path) && !Path::new(name_or_path).exists() {
+        Err(bad(name_or_path, "no such file"))
     } else {
         Ok(())
     }
+}
+
+/// Whether what is so called is a path, not the name of a data set.
+fn is_path(name: &str) -> bool {
+    name.contains(['/', '\\', '.'])
 }
 
 /// Whether what is so called is read as a CSV, which has columns to choose from.
@@ -93,8 +101,7 @@ fn stem_of_table(file: &str) -> Option<&str> {
 /// `Data` with the nearest name.
 pub fn check_name(name: &str, options: &OpenOptions) -> Result<()> {
     let own = name.strip_prefix("builtin:").unwrap_or(name);
-    let is_path = own == "-" || own.contains(['/', '\\', '.']);
-    if is_path || available(options)?.iter().any(|l| l.name == own) {
+    if own == "-" || is_path(own) || available(options)?.iter().any(|l| l.name == own) {
         Ok(())
     } else {
         Err(unknown(name, options))

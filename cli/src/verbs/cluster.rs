@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use mustlink::clustering::NONE;
 use mustlink::constraints::{Constraints, Kind};
 use mustlink::registry::{self, Catalogue, Role};
 use mustlink::roles::{Metric, MetricInput};
@@ -110,28 +111,47 @@ struct Scored {
     constrained: usize,
     /// The scores of the others alone.
     others: Scores,
+    /// Rows of the data but for those that were dropped.
+    #[serde(skip)]
+    n: usize,
 }
 
 impl Scored {
-    fn new(labels: &[u32], classes: &Classes, constraints: &Constraints) -> Result<Scored> {
+    /// The scores of `labels`, too. Rows that were merged have one label and count one by one, as in the file
+    /// of labels.
+    fn new(job: &Job, labels: &[u32], constraints: &Constraints) -> Result<(Scores, Scored)> {
+        let Some(classes) = &job.original.classes else { return Ok(Default::default()) };
         let mut told = vec![false; labels.len()];
         let named = constraints.neighbourhoods().iter().flatten().map(|&i| i as usize);
         constraints.objects().into_iter().chain(named).for_each(|i| told[i] = true);
+        let each: Vec<u32> = (0..labels.len() as u32).collect();
+        let objects = job.labels(&each);
+        let of_row = |o: &Option<u32>| o.map_or(NONE, |o| labels[o as usize]);
+        let labels: Vec<u32> = objects.iter().map(of_row).collect();
+        let kept = |i: &usize| objects[*i].is_some();
+        let told = |i: &usize| objects[*i].is_some_and(|o| told[o as usize]);
+        let rows = || (0..objects.len()).filter(kept);
         let known = |i: &usize| classes.labels[*i].is_some();
-        let with_class = (0..labels.len()).filter(known).count();
-        let constrained = (0..labels.len()).filter(known).filter(|&i| told[i]).count();
+        let with_class = rows().filter(known).count();
+        let constrained = rows().filter(known).filter(told).count();
+        let among = |counts: &dyn Fn(&usize) -> bool| -> Vec<bool> {
+            (0..objects.len()).map(|i| counts(&i)).collect()
+        };
+        let n = rows().count();
+        let scope = (n < objects.len()).then(|| among(&kept));
+        let scores = agreement_of(&labels, classes, scope.as_deref())?;
         let others = match constrained {
             0 => Scores::default(),
             all if all == with_class => Scores::default(),
-            _ => agreement_of(labels, classes, Some(&told.iter().map(|t| !t).collect::<Vec<_>>()))?,
+            _ => agreement_of(&labels, classes, Some(&among(&|i| kept(i) && !told(i))))?,
         };
-        Ok(Scored { with_class, constrained, others })
+        Ok((scores, Scored { with_class, constrained, others, n }))
     }
 
     /// For people; `None` where every object has a class and none a constraint.
-    fn text(&self, n: usize) -> Option<String> {
-        let Scored { with_class, constrained, others } = self;
-        if (*with_class, *constrained) == (n, 0) || *with_class == 0 {
+    fn text(&self) -> Option<String> {
+        let Scored { with_class, constrained, others, n } = self;
+        if (with_class, *constrained) == (n, 0) || *with_class == 0 {
             return None;
         }
         let mut text = format!("{with_class} of {n} objects, {constrained} of them constrained");
@@ -215,12 +235,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         }
         let seconds = start.elapsed().as_secs_f64();
         let labels = &clustered.run.clustering.labels;
-        let (scores, scored) = match &job.set.classes {
-            Some(classes) => {
-                (agreement(labels, classes)?, Scored::new(labels, classes, &clustered.constraints)?)
-            }
-            None => Default::default(),
-        };
+        let (scores, scored) = Scored::new(&job, labels, &clustered.constraints)?;
         Ok((selection, clustered, (scores, scored, validation), seconds))
     };
     let made = in_pool(args.job.threads, work)?;
@@ -429,7 +444,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
         }
     }
     lines.extend(clusters.iter().map(|(cluster, text)| (cluster.as_str(), text.clone())));
-    if let Some(scored) = s.scored.text(s.n) {
+    if let Some(scored) = s.scored.text() {
         lines.push(("scored", scored));
     }
     if let Some(validation) = &s.validation {

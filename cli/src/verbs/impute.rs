@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long)]
     co_presence: bool,
     /// Members that must have seen both, with --co-presence
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "co_presence")]
     min_presence: usize,
     /// Size of the matrix of counts above which none is held
     #[arg(long, value_name = "2GiB", value_parser = bytes, default_value = "2GiB")]

@@ -3,6 +3,7 @@
 use clap_complete::ArgValueCompleter;
 use mustlink::DataKind;
 use mustlink_datasets::Dataset;
+use mustlink_report::shell_word;
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_new, check_outputs};
@@ -53,12 +54,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     mustlink_datasets::write_text(&args.out, &text)?;
     if args.out != "-" {
         term::tell(&format!("{}: {}", set.name, set.summary()));
-        let dir = args.data_dir.shown();
+        let (dir, out) = (args.data_dir.shown(), shell_word(&args.out));
         let next = if args.method {
             let columns = args.columns.shown();
-            format!("mustlink cluster --data {}{columns} --method {}{dir}", args.data, args.out)
+            let data = shell_word(&args.data);
+            format!("mustlink cluster --data {data}{columns} --method {out}{dir}")
         } else {
-            format!("mustlink run {}{dir}", args.out)
+            format!("mustlink run {out}{dir}")
         };
         term::tell(&format!("{} written; next: {next}", args.out));
     }
@@ -191,13 +193,16 @@ seed = 1  # of every random number
         quoted = quoted(&set.name),
     );
     if known {
-        out += "# Constraints come from four folds, the fifth is scored, all of it five times over.
+        let folds = set.n().clamp(2, 5);
+        out += &format!(
+            "# Each of {folds} folds is scored in its turn, constraints come from the others; all of it five times over.
 [split]
 type = \"kfold\"
-folds = 5
+folds = {folds}
 repeats = 5
 
-";
+"
+        );
     }
     if labels {
         // Nothing is asked.

@@ -12,7 +12,7 @@ use mustlink_experiments::notices;
 use mustlink_kernels::agreement::annotators::{Cast, error_rates, posterior};
 
 use crate::failure::Failure;
-use crate::files::{ColumnArgs, check_outputs};
+use crate::files::{ColumnArgs, check_outputs, same};
 use crate::options::DataDir;
 use crate::term;
 
@@ -72,6 +72,14 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let ledgers: Vec<_> = args.ledgers.iter().map(|l| ("a ledger", l.to_str())).collect();
     let outputs = [("--out", Some(&*args.out)), ("--disagreements", args.disagreements.as_deref())];
     check_outputs(&outputs, &[&[("--data", Some(args.data.as_str()))], &ledgers[..]].concat())?;
+    for (at, ledger) in args.ledgers.iter().enumerate() {
+        if args.ledgers[..at].iter().any(|before| same(before, ledger)) {
+            let ledger = ledger.display();
+            return Err(Failure::usage(format!(
+                "{ledger}: given twice: each ledger is one person, whose answers would count twice"
+            )));
+        }
+    }
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
     let people = names(&args.ledgers);
     let (mut votes, mut given) = (Votes::new(), vec![0; people.len()]);

@@ -2,6 +2,7 @@
 
 use mustlink::{DataKind, Shape};
 use mustlink_experiments::{Recommendation, Recommended, Wanted, recommend};
+use mustlink_report::shell_word;
 use serde::Serialize;
 use serde_json::json;
 
@@ -193,13 +194,19 @@ fn text(
     }
     let how = match &args.out {
         Some(file) => {
-            let mut how =
-                format!("mustlink cluster --data {}{}", args.job.data, args.job.columns.shown());
-            for (option, value) in
-                [("--constraints", &args.job.constraints), ("--apart", &args.job.apart)]
-            {
-                how += &value.as_ref().map(|v| format!(" {option} {v}")).unwrap_or_default();
+            let data = shell_word(&args.job.data);
+            let mut how = format!("mustlink cluster --data {data}{}", args.job.columns.shown());
+            let given = [
+                ("--constraints", &args.job.constraints),
+                ("--apart", &args.job.apart),
+                ("--object-weights", &args.job.object_weights),
+            ];
+            for (option, value) in given {
+                let word = |v: &String| format!(" {option} {}", shell_word(v));
+                how += &value.as_ref().map(word).unwrap_or_default();
             }
+            // What went to standard output has no name yet.
+            let file = if file == "-" { "FILE".into() } else { shell_word(file) };
             format!("{how} --method {file}{}", args.job.data_dir.shown())
         }
         None => "--out method.toml writes the first as a method file".into(),

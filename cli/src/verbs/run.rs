@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use mustlink::Error;
 use mustlink_experiments::slurm::{self, SlurmOptions};
 use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard};
+use mustlink_report::shell_word;
 
 use crate::failure::Failure;
 use crate::file_kind;
@@ -254,7 +255,7 @@ pub(crate) fn carry_out(
             Some(report) => term::tell(&format!("report: {}", report.page.display())),
             None => term::tell(&format!(
                 "when all parts are finished: mustlink report {}",
-                out.display()
+                shell_word(&out.display().to_string())
             )),
         }
     }
@@ -279,8 +280,9 @@ pub(crate) fn carry_out(
         failed => {
             let stopped = if outcome.stopped { "; stopped there" } else { "" };
             term::tell(&format!(
-                "{failed} cells failed{stopped}; mustlink retry {} runs them again",
-                out.display()
+                "{failed} cells failed{stopped}; mustlink retry {}{} runs them again",
+                shell_word(&out.display().to_string()),
+                how.data.shown()
             ));
             Ok(1)
         }

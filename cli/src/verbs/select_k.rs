@@ -162,10 +162,11 @@ fn text(job: &Job, clusterer: &str, s: &Selected, seconds: f64) -> String {
         ("stability", s.stability),
         ("consensus", s.consensus),
     ];
+    let has_gap = s.found.iter().any(|f| f.gap.is_some());
     for (criterion, k) in said {
         let k = match (criterion, k) {
             ("gap", Some(1)) => "1: no tighter than data without clusters".into(),
-            ("gap", None) => "none of these is enough".into(),
+            ("gap", None) if has_gap => "none of these is enough".into(),
             (_, Some(k)) => k.to_string(),
             (_, None) => "undefined".into(),
         };

@@ -85,6 +85,10 @@ fn members_may_leave_objects_out_of_an_imputation() {
     let done = bench.run(&line);
     assert_eq!(done.status, 0, "{}", done.err);
     assert!(bench.read("pairs.csv").lines().count() > 100, "{}", done.out);
+    // Nobody counts who saw a pair without --co-presence.
+    let done = bench.run(&format!("{line} --min-presence 3"));
+    assert!(done.status == 2 && done.err.contains("--co-presence"), "{}", done.err);
+    assert_eq!(bench.run(&format!("{line} --min-presence 3 --co-presence")).status, 0);
 }
 
 #[test]

@@ -99,6 +99,9 @@ fn failed_cells_end_with_1() {
         "{}",
         run.err
     );
+    let run = bench.run("run e.toml --out 'my out' --data-dir . --quiet");
+    let advice = "mustlink retry 'my out' --data-dir . runs them again\n";
+    assert!(run.err.ends_with(advice), "{}", run.err);
     let retry = bench.run("retry out --quiet");
     assert_eq!(retry.status, 1);
     assert!(
@@ -333,6 +336,15 @@ fn mistakes_in_the_file_and_on_the_line() {
         "error: --set spilt.folds=3: spilt: unknown option of the configuration; did you mean \
          \"split\"?\nerror: e.toml:13:13: method[0].clusterer: no base clusterer \"kmeens\"; did \
          you mean \"kmeans\"? run \"mustlink list base-clusterers\"\n",
+    );
+    bench.write("e.toml", SMALL.replace("id = \"iris\"", "id = \"mine\"\npath = \"mine.npy\""));
+    let done = bench.run("check e.toml");
+    assert!(done.status == 3 && done.err.contains("mine.npy: no such file"), "{}", done.err);
+    bench.write("e.toml", SMALL);
+    bench.run("run e.toml --set repeats=2").failed(
+        2,
+        "error: --set repeats=2: repeats: unknown option of the configuration; did you mean \
+         \"split.repeats\"?\n",
     );
     bench.write("e.toml", SMALL.replace("\"iris\"", "\"iriss\""));
     let plan = bench.run("plan e.toml");

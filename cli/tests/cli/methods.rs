@@ -496,6 +496,9 @@ fn numbers_of_clusters_are_compared() {
     let done = bench.run("select-k --data few.csv --out few-table.csv");
     assert_eq!(done.status, 0, "{}", done.err);
     assert_eq!(bench.read("few-table.csv").lines().count(), 1 + 4);
+    bench.write("same.csv", "x\n1\n1\n1\n1\n");
+    let done = bench.run("select-k --data same.csv");
+    assert!(done.status == 0 && done.out.contains("gap          undefined"), "{}", done.out);
     let done = bench.run("select-k --data f.csv --to 70");
     assert!(
         done.status != 0 && done.err.contains("from 2 to 64, the objects of a subsample"),
@@ -519,6 +522,12 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     std::fs::write(bench.path("p.csv"), "i,j,type\n0,1,must_link\n0,3,cannot_link\n").unwrap();
     let done = bench.run("cluster --data f.csv --constraints p.csv --method method.toml");
     assert_eq!(done.status, 0, "{}", done.err);
+    // What it advises is a line that runs, weights included.
+    bench.write("my f.csv", "x,my w\n0,1\n1,1\n8,2\n9,1\n");
+    let given = "--data 'my f.csv' --object-weights 'my w'";
+    let done = bench.run(&format!("recommend {given} --k 2 --answers 20 --out 'my m.toml'"));
+    let line = format!("mustlink cluster {given} --method 'my m.toml'");
+    assert!(done.out.trim_end().ends_with(&line), "{}", done.out);
     // As many answers as constraints are given; without any, methods that read none.
     let done = bench.run("recommend --data f.csv --k 2 --constraints p.csv");
     assert!(done.out.contains("\n2 answers\n") && done.out.contains(" auto "), "{}", done.out);
@@ -595,4 +604,24 @@ fn objects_count_by_their_weights() {
     .unwrap();
     let line = "cluster --data g.csv --object-weights count --method m.toml --format json";
     assert_eq!(bench.run(line).json()["objective"], 0.75);
+}
+
+/// Rows that a transform merged are scored as the file of labels has them.
+#[test]
+fn scores_are_those_of_the_labels_that_are_written() {
+    let rows = "a,b,class\n0,0,x\n0,0,x\n1,1,x\n5,5,y\n0,0,y\n6,6,y\n5,5,y\n";
+    let bench = Bench::with("f.csv", rows);
+    bench.write("m.toml", "transforms = [\"deduplicate\"]\nclusterer = \"kmeans\"\n");
+    let made =
+        bench.run("cluster --data f.csv --method m.toml --k 2 --out l.csv --format json").json();
+    let line =
+        "score --truth f.csv --truth-column class --labels l.csv --metric ari,purity --format json";
+    let scores = bench.run(line).json();
+    for metric in ["ari", "purity"] {
+        assert!(made["scores"][metric].as_f64().is_some_and(|v| v < 1.0), "{made}");
+        assert!(
+            scores.to_string().contains(&made["scores"][metric].to_string()),
+            "{scores} {made}"
+        );
+    }
 }

@@ -122,8 +122,12 @@ fn a_ledger_of_other_data_is_refused() {
     let line = "label --data flowers.csv --ignore name --k 2 --selector random_pairs --ledger l.jsonl --import pairs.csv";
     assert_eq!(bench.run(line).status, 0);
     bench
-        .run("ledger merge l.jsonl l.jsonl --data iris --out p.csv")
+        .run("ledger merge l.jsonl --data iris --out p.csv")
         .failed(3, "error: l.jsonl: is about 6 objects (data set flowers), not 150\n");
+    bench.run("ledger merge l.jsonl ./l.jsonl --data flowers.csv --ignore name --out p.csv").failed(
+        2,
+        "error: ./l.jsonl: given twice: each ledger is one person, whose answers would count twice\n",
+    );
     // By ids rows may stand in any order; without them they are those of other objects.
     bench.write("by-id.csv", "i,j,answer\na,b,same\n");
     let line = "label --data flowers.csv --id name --k 2 --selector random_pairs --ledger m.jsonl --import by-id.csv";
@@ -204,6 +208,12 @@ fn the_next_command_is_one_that_works() {
         2,
         "error: flowers: column \"name\" has another word in every row, as ids have; --id name names it, --ignore name \
          leaves it out, --features all takes it as a feature\n",
+    );
+    bench.write("four.csv", "x,y,class\n0,0,a\n1,0,b\n2,9,a\n1,8,b\n");
+    bench.run("init --data four.csv --class class --out four.toml");
+    assert!(
+        bench.read("four.toml").contains("Each of 4 folds")
+            && bench.run("check four.toml").status == 0
     );
     bench.run("init --data - --out e.toml").failed(
         2,

@@ -63,6 +63,22 @@ fn single<'a>(schema: &'a Value, root: &'a Value, out: &mut Vec<&'a Value>) {
     }
 }
 
+/// The options called `key` one step below `properties`, as paths: `split.repeats`.
+pub(super) fn one_step_below(
+    properties: &Map<String, Value>,
+    key: &str,
+    root: &Value,
+) -> Vec<String> {
+    let has = |schema: &&Value| schema.pointer("/properties").is_some_and(|p| p.get(key).is_some());
+    let leads = |schema: &Value| {
+        let mut list = Vec::new();
+        single(schema, root, &mut list);
+        key != "type" && slot_role(schema, root).is_none() && list.iter().any(has)
+    };
+    let found = properties.iter().filter(|(_, schema)| leads(schema));
+    found.map(|(name, _)| format!("{name}.{key}")).collect()
+}
+
 /// What a schema (inside the schema `root`) accepts, in words.
 pub fn expected(schema: &Value, root: &Value) -> String {
     let schema = deref(schema, root);

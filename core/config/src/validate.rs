@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use crate::axis::axis_values;
 use crate::document::{Entry, Node, NodeKind};
 use crate::schema::{
-    alternatives, article, classes_offset, deref, expected, fits, fitting, out_of_range, plain,
-    property, slot_role, takes_numbers, words,
+    alternatives, article, classes_offset, deref, expected, fits, fitting, one_step_below,
+    out_of_range, plain, property, slot_role, takes_numbers, words,
 };
 use mustlink_core::error::Diagnostic;
 use mustlink_core::registry::{Catalogue, suggestion};
@@ -221,10 +221,12 @@ impl Walk<'_> {
                 None if closed => {
                     let names: Vec<&str> = properties.keys().map(String::as_str).collect();
                     let near = suggestion(&entry.key, names.iter().copied());
-                    let help = match (near.is_empty(), names.is_empty()) {
-                        (false, _) => near,
-                        (true, true) => "; it has no options".into(),
-                        (true, false) => format!("; accepted: {}", names.join(", ")),
+                    let below = one_step_below(properties, &entry.key, root);
+                    let help = match (below.as_slice(), near.is_empty(), names.is_empty()) {
+                        ([path, ..], _, _) => format!("; did you mean \"{path}\"?"),
+                        (_, false, _) => near,
+                        (_, true, true) => "; it has no options".into(),
+                        (_, true, false) => format!("; accepted: {}", names.join(", ")),
                     };
                     let message = format!("unknown option of {owner}{help}");
                     self.out.push(entry.diagnostic(&here, message));
