@@ -80,12 +80,11 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
             true => "not run yet".to_string(),
             false => format!("[numbers](verdicts/{name}.csv)"),
         };
-        let about = match cell(&file.head.description) {
-            about if about.is_empty() => about,
-            about => about + "\n",
-        };
+        let about = cell(&file.head.description);
         let head = |level: &str| {
-            format!("\n{level} {name}\n\n{about}[File]({name}.toml), {link}.{note}\n")
+            let mut out = format!("\n{level} {name}\n");
+            wrap(&mut out, format!("{about} [File]({name}.toml), {link}.{note}").trim_start());
+            out
         };
         let (mine, theirs): (Vec<&Claim>, Vec<&Claim>) =
             claims.iter().partition(|c| c.criterion.own);
@@ -152,7 +151,7 @@ fn table<'a>(out: &mut String, claims: impl Iterator<Item = &'a Claim>) {
         }
     }
     if !groups.is_empty() {
-        let _ = writeln!(out, "\n| claim | here | sets | verdict |\n|---|---|---|---|");
+        let _ = writeln!(out, "\n| claim | here | sets | verdict |\n|-|-|-|-|");
         groups.iter().for_each(|g| *out += &g.row());
     }
     if !without.is_empty() {
