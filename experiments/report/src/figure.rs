@@ -115,10 +115,12 @@ pub(crate) fn remove_others(dir: &Path, before: &Path, page: &str) -> Result<()>
     Ok(())
 }
 
-/// The files of the figures that a page links to.
+/// The files of the figures that a page links to. A page may have come from anywhere: what is not a plain
+/// name leads out of the folder.
 fn files(page: &str) -> BTreeSet<&str> {
     let links = page.split("href=\"figures/").skip(1);
-    links.filter_map(|rest| Some(rest.split_once('"')?.0)).collect()
+    let names = links.filter_map(|rest| Some(rest.split_once('"')?.0));
+    names.filter(|name| !name.starts_with('.') && !name.contains(['/', '\\'])).collect()
 }
 
 /// Removes a file, if there is one.

@@ -255,9 +255,13 @@ fn nothing_is_left_of_what_was_taken_out() {
     let of_several = ["verdicts.csv", "statistics.csv", "supervision.csv", "figures/ranks-ari.svg"];
     assert!(of_several.iter().all(|f| has(f)));
     std::fs::write(dir.path().join("figures/mine.svg"), "mine").unwrap();
+    // Links of a page that somebody else wrote.
+    let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
+    let others = "<a href=\"figures/../config.json\">x</a><a href=\"figures/.\">x</a>";
+    std::fs::write(dir.path().join("report.html"), page + others).unwrap();
     let alone = STUDY.split("[[method]]\nid = \"asked\"").next().unwrap();
     page_of(alone, dir.path());
-    assert!(of_several.iter().all(|f| !has(f)));
+    assert!(of_several.iter().all(|f| !has(f)) && has("config.json"));
     assert!(
         !has("figures/ranks-ari.csv") && has("figures/iris-ari.svg") && has("figures/mine.svg")
     );
