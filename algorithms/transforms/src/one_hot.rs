@@ -95,6 +95,7 @@ impl Fitted for Encoded {
     fn apply(&self, data: &Data) -> Result<Data> {
         let d = self.words.len();
         let misfit = |message: String| Err(Error::Plugin { tag: "one_hot".into(), message });
+        let other_kind = |s| misfit(format!("feature {s} holds words in one of both only"));
         if data.d() != d {
             return misfit(format!("fitted to {d} features, applied to {}", data.d()));
         }
@@ -123,16 +124,14 @@ impl Fitted for Encoded {
                     let unclear = (1..known.len()).any(|i| (0..i).any(|j| same(i, j)));
                     for (i, v) in x.column(s).iter().enumerate().filter(|(_, v)| !v.is_nan()) {
                         if known.is_empty() || unclear {
-                            return misfit(format!("feature {s} holds words in one of both only"));
+                            return other_kind(s);
                         }
                         if let Some((_, at)) = known.iter().find(|(value, _)| value == v) {
                             out[[i, starts[s] + at]] = 1.0;
                         }
                     }
                 }
-                (None, Some(_)) => {
-                    return misfit(format!("feature {s} holds words in one of both only"));
-                }
+                (None, Some(_)) => return other_kind(s),
             }
         }
         Data::table(out, vec![None; columns])
