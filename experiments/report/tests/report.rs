@@ -270,7 +270,8 @@ fn nothing_is_left_of_what_was_taken_out() {
 #[test]
 fn a_set_of_which_cells_are_missing_is_left_out() {
     let dir = tempfile::tempdir().unwrap();
-    page_of(STUDY, dir.path());
+    // Three sets that are embedded: one that is left by itself is not tested over sets.
+    page_of(&STUDY.replace("\"wine\"\noptional = true", "\"wdbc\""), dir.path());
     let sets = || {
         let statistics = std::fs::read_to_string(dir.path().join("statistics.csv")).unwrap();
         let mut reader = csv::Reader::from_reader(statistics.as_bytes());
