@@ -174,16 +174,19 @@ fn errors() -> Vec<Error> {
             i: 1,
             j: 2,
         },
-        Error::InconsistentConstraints(vec![
-            Witness {
-                index: 0,
-                cannot: (1, 3),
-                path: vec![1, 2, 3],
-                links: vec![1, 2],
-                group: Some("photo".into()),
-            };
-            7
-        ]),
+        Error::InconsistentConstraints(
+            vec![
+                Witness {
+                    index: 0,
+                    cannot: (1, 3),
+                    path: vec![1, 2, 3],
+                    links: vec![1, 2],
+                    group: Some("photo".into()),
+                };
+                7
+            ]
+            .into(),
+        ),
         infeasible(Infeasible::Clique(vec![1, 2, 3])),
         infeasible(Infeasible::Group { name: "photo".into(), members: vec![1, 2, 3] }),
         infeasible(Infeasible::OddCycle(vec![1, 2, 3])),

@@ -230,7 +230,7 @@ impl Job {
         );
         let witnesses = selection.witnesses(asked, given, MOST_CHAINS)?;
         if !witnesses.is_empty() {
-            let chains = Error::InconsistentConstraints(witnesses).render(&|i| self.id(i));
+            let chains = Error::InconsistentConstraints(witnesses.into()).render(&|i| self.id(i));
             text += &format!("; {}", chains.trim_start_matches("constraints: "));
         }
         if found > MOST_CHAINS {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use crate::clustering::Clustering;
-use crate::constraints::{Constraint, Constraints, Origin};
+use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::error::{Error, Result};
 use crate::knowledge::LAST_NEIGHBOURHOOD;
 use crate::roles::{Event, QueryId, Reply};
@@ -237,7 +237,7 @@ impl Selection {
             Contradicting::KeepAll => out.clear(),
             Contradicting::Error => {
                 let witnesses = self.witnesses(p, given, usize::MAX)?;
-                return Err(Error::InconsistentConstraints(witnesses));
+                return Err(Error::InconsistentConstraints(witnesses.into()));
             }
             Contradicting::DropAllInvolved => {
                 let links = self.witnesses(p, given, usize::MAX)?.into_iter().flat_map(|w| {
@@ -270,9 +270,14 @@ impl Selection {
                     .union(given, self.n)?
                     .union(known, self.n)?;
                 let closure = Closure::new(&all, self.n, OnConflict::Keep)?;
-                // The answer stands first in the list.
+                // The answer stands first: it is the cannot-link, or a link of chains in its component.
+                let near = |&at: &usize| {
+                    let of = |at: usize| closure.component(all.pair(at).i as usize);
+                    at == 0 || (all.pair(0).kind == Kind::MustLink && of(at) == of(0))
+                };
+                let conflicts = closure.conflicts().iter().copied().filter(near);
                 let closes = |w: &Witness| w.index == 0 || w.links.contains(&0);
-                let chains = closure.witnesses().into_iter().filter(closes);
+                let chains = closure.witnesses_of(conflicts).filter(closes);
                 if let Some(shortest) = chains.min_by_key(|w| w.path.len()) {
                     witnesses.push(shortest);
                     break;
@@ -416,8 +421,9 @@ mod tests {
         assert_eq!(count(Contradicting::DropAllInvolved), (1, 0));
         let refused =
             selection.constraints(4, ConstraintView::Queried, Contradicting::Error, &none);
-        let Err(Error::InconsistentConstraints(witnesses)) = refused else { panic!("{refused:?}") };
-        assert_eq!((witnesses[0].cannot, witnesses[0].path.as_slice()), ((0, 2), &[0, 1, 2][..]));
+        let Err(Error::InconsistentConstraints(all)) = refused else { panic!("{refused:?}") };
+        let first = &all.shown[0];
+        assert_eq!((first.cannot, first.path.as_slice()), ((0, 2), &[0, 1, 2][..]));
         assert_eq!((selection.counts(4).conflicts, selection.counts(3).conflicts), (1, 0));
     }
 

@@ -3,7 +3,7 @@
 //! The closure is held in component form: must-link components and the cannot-link edges between
 //! them. It costs O(n + m α(n)); pairs are enumerated only when asked for.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use schemars::JsonSchema;
@@ -12,19 +12,20 @@ use serde::{Deserialize, Serialize};
 pub use crate::colours::Feasibility;
 use crate::colours::colours;
 use crate::constraints::{Constraint, Constraints, Kind, Origin};
+use crate::contradictions;
 use crate::error::{Error, Result};
 use crate::groups::{pairs_among, share};
 use crate::lists::Lists;
 use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
 use crate::widest_paths::WidestPaths;
-use crate::witness::{Infeasible, Witness};
+use crate::witness::{Contradictions, Infeasible, Witness};
 
 /// What to do with contradictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnConflict {
-    /// Refuse, with a witness for each contradiction.
+    /// Refuse, with the number of contradictions and a witness for each of the first few.
     #[default]
     Error,
     /// Keep contradicting cannot-links as costs; they are not extended to other pairs.
@@ -84,55 +85,40 @@ impl Closure {
     /// # Errors
     /// `InconsistentConstraints` under `OnConflict::Error`.
     pub fn new(constraints: &Constraints, n: usize, on_conflict: OnConflict) -> Result<Self> {
-        let mut closure = Closure::build(constraints.clone(), n)?;
+        let closure = Closure::build(constraints.clone(), n)?;
         if closure.conflicts.is_empty() {
             return Ok(closure);
         }
         match on_conflict {
-            OnConflict::Error => Err(Error::InconsistentConstraints(closure.witnesses())),
+            OnConflict::Error => {
+                let all = closure.contradicting(&closure.conflicts);
+                Err(Error::InconsistentConstraints(all))
+            }
             OnConflict::Keep => Ok(closure),
             // What is left of a group of which a pair is dropped are pairs.
             OnConflict::DropCl | OnConflict::DropWeakest if !constraints.groups().is_empty() => {
                 Closure::new(&constraints.in_pairs("dropping contradictions")?, n, on_conflict)
             }
             OnConflict::DropCl => {
-                let drop: HashSet<usize> = closure.conflicts.iter().copied().collect();
-                Closure::without(constraints, n, &drop)
+                let mut gone = vec![false; constraints.len()];
+                closure.conflicts.iter().for_each(|&at| gone[at] = true);
+                Closure::without(constraints, n, &gone)
             }
             OnConflict::DropWeakest => {
-                let mut drop = HashSet::new();
-                while let Some(&cannot) = closure.conflicts.first() {
-                    // Indexes refer to what is left; map them back to the given list.
-                    let left: Vec<usize> =
-                        (0..constraints.len()).filter(|at| !drop.contains(at)).collect();
-                    let witness = closure.witness(cannot, &closure.links());
-                    let weakest = witness
-                        .links
-                        .iter()
-                        .chain(std::iter::once(&cannot))
-                        .map(|&at| left[at])
-                        .min_by(|&a, &b| {
-                            let (wa, wb) =
-                                (constraints.pairs()[a].weight, constraints.pairs()[b].weight);
-                            wa.total_cmp(&wb).then(b.cmp(&a))
-                        })
-                        .expect("a witness has a cannot-link");
-                    drop.insert(weakest);
-                    closure = Closure::without(constraints, n, &drop)?;
-                }
-                Ok(closure)
+                let gone = contradictions::weakest(constraints, n, &closure.conflicts);
+                Closure::without(constraints, n, &gone)
             }
         }
     }
 
-    fn without(constraints: &Constraints, n: usize, drop: &HashSet<usize>) -> Result<Self> {
-        let all = constraints.pairs().iter().enumerate();
-        let (gone, kept): (Vec<_>, Vec<_>) = all.partition(|(at, _)| drop.contains(at));
-        let kept = Constraints::new(n, kept.into_iter().map(|(_, c)| *c))
+    fn without(constraints: &Constraints, n: usize, gone: &[bool]) -> Result<Self> {
+        let all = constraints.pairs().iter().zip(gone);
+        let (dropped, kept): (Vec<_>, Vec<_>) = all.partition(|(_, gone)| **gone);
+        let kept = Constraints::new(n, kept.into_iter().map(|(c, _)| *c))
             .expect("a part of a canonical list is canonical")
             .with_neighbourhoods(constraints.neighbourhoods().to_vec());
         let mut closure = Closure::build(kept, n)?;
-        closure.dropped = gone.into_iter().map(|(_, c)| *c).collect();
+        closure.dropped = dropped.into_iter().map(|(c, _)| *c).collect();
         Ok(closure)
     }
 
@@ -287,7 +273,7 @@ impl Closure {
         Lists::distinct(self.components(), self.edges.pairs().chain(within))
     }
 
-    /// Indexes (into [`Closure::constraints`]) of cannot-links inside a component.
+    /// Indexes (into [`Closure::constraints`]) of cannot-links inside a component, ascending.
     pub fn conflicts(&self) -> &[usize] {
         &self.conflicts
     }
@@ -508,51 +494,26 @@ impl Closure {
         Chains { along: WidestPaths::new(self.n, links, sets), across }
     }
 
-    /// A shortest must-link chain for each contradiction, in order of the cannot-links.
+    /// A shortest must-link chain for each contradiction, in order of the cannot-links. Each is a search of its
+    /// own; a message takes [`Closure::contradicting`].
     pub fn witnesses(&self) -> Vec<Witness> {
-        let links = self.links();
-        self.conflicts.iter().map(|&at| self.witness(at, &links)).collect()
+        self.witnesses_of(self.conflicts.iter().copied()).collect()
     }
 
-    /// The must-links of each object, neighbours in index order.
-    fn links(&self) -> HashMap<u32, Vec<(u32, usize)>> {
-        let mut links: HashMap<u32, Vec<(u32, usize)>> = HashMap::new();
-        for (at, c) in self.constraints.listed().iter().enumerate() {
-            if c.kind == Kind::MustLink {
-                links.entry(c.i).or_default().push((c.j, at));
-                links.entry(c.j).or_default().push((c.i, at));
-            }
-        }
-        links.values_mut().for_each(|l| l.sort_unstable());
-        links
+    /// The same for some of [`Closure::conflicts`], each searched for when it is asked for.
+    pub fn witnesses_of(
+        &self,
+        conflicts: impl IntoIterator<Item = usize>,
+    ) -> impl Iterator<Item = Witness> {
+        let mut chains = contradictions::Chains::new(&self.constraints, self.n);
+        let witness = move |at| chains.witness(at, |_| false).expect("inside a component");
+        conflicts.into_iter().map(witness)
     }
 
-    /// Breadth first from one end of a conflicting cannot-link to the other.
-    fn witness(&self, index: usize, links: &HashMap<u32, Vec<(u32, usize)>>) -> Witness {
-        let (cannot, group) = self.constraints.pair_at(index);
-        let group = group.map(|group| group.name.clone());
-        let mut from: HashMap<u32, (u32, usize)> = HashMap::new();
-        let mut queue = VecDeque::from([cannot.i]);
-        while let Some(x) = queue.pop_front() {
-            if x == cannot.j {
-                break;
-            }
-            for &(y, at) in links.get(&x).map_or(&[][..], Vec::as_slice) {
-                if y != cannot.i && !from.contains_key(&y) {
-                    from.insert(y, (x, at));
-                    queue.push_back(y);
-                }
-            }
-        }
-        let (mut path, mut used) = (vec![cannot.j], Vec::new());
-        while path[path.len() - 1] != cannot.i {
-            let (before, at) = from[&path[path.len() - 1]];
-            path.push(before);
-            used.push(at);
-        }
-        path.reverse();
-        used.reverse();
-        Witness { index, cannot: (cannot.i, cannot.j), path, links: used, group }
+    /// What an error says of some of [`Closure::conflicts`]: their number, and a chain for the first few.
+    pub fn contradicting(&self, conflicts: &[usize]) -> Contradictions {
+        let shown = conflicts.iter().copied().take(Contradictions::SHOWN);
+        Contradictions { shown: self.witnesses_of(shown).collect(), count: conflicts.len() }
     }
 
     /// Whether k clusters can keep all cannot-linked components apart. Exact for k <= 2; otherwise

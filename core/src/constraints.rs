@@ -448,7 +448,8 @@ impl Constraints {
 /// The error of a cannot-link whose ends became one row.
 fn one_row(c: &Constraint, group: Option<String>) -> Error {
     let (cannot, path, links) = ((c.i, c.j), vec![c.i, c.j], Vec::new());
-    Error::InconsistentConstraints(vec![Witness { index: 0, cannot, path, links, group }])
+    let witness = Witness { index: 0, cannot, path, links, group };
+    Error::InconsistentConstraints(vec![witness].into())
 }
 
 #[cfg(test)]

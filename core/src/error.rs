@@ -7,8 +7,8 @@
 use std::fmt;
 
 use crate::role::Role;
+use crate::witness::Contradictions;
 pub use crate::witness::Infeasible;
-use crate::witness::Witness;
 
 /// The result of everything in mustlink that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -134,7 +134,7 @@ pub enum Error {
         j: usize,
     },
     /// Cannot-links inside must-link components.
-    InconsistentConstraints(Vec<Witness>),
+    InconsistentConstraints(Contradictions),
     /// Cannot-links that k clusters cannot satisfy.
     InfeasibleConstraints {
         /// Number of clusters.
@@ -374,9 +374,9 @@ impl Error {
                     role.plural()
                 )
             }
-            Error::InconsistentConstraints(witnesses) => {
+            Error::InconsistentConstraints(Contradictions { shown, count }) => {
                 let mut text = String::from("constraints: ");
-                for (at, w) in witnesses.iter().take(5).enumerate() {
+                for (at, w) in shown.iter().take(Contradictions::SHOWN).enumerate() {
                     if at > 0 {
                         text.push_str("; ");
                     }
@@ -389,8 +389,9 @@ impl Error {
                         list(&w.path, "–")
                     ));
                 }
-                if witnesses.len() > 5 {
-                    text.push_str(&format!("; and {} more", witnesses.len() - 5));
+                if *count > Contradictions::SHOWN {
+                    let more = count - Contradictions::SHOWN;
+                    text.push_str(&format!("; and {more} more"));
                 }
                 text
             }

@@ -11,6 +11,7 @@ mod colours;
 mod constraint;
 pub mod constraints;
 pub mod context;
+mod contradictions;
 pub mod data;
 #[doc(hidden)]
 pub mod declared;

@@ -15,6 +15,27 @@ pub struct Witness {
     pub group: Option<String>,
 }
 
+/// Contradictions of one set of constraints, as an error tells them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradictions {
+    /// The first of them: all, or [`Contradictions::SHOWN`], for each is a search of its own.
+    pub shown: Vec<Witness>,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Contradictions {
+    /// As many as a message shows.
+    pub const SHOWN: usize = 5;
+}
+
+impl From<Vec<Witness>> for Contradictions {
+    fn from(shown: Vec<Witness>) -> Self {
+        let count = shown.len();
+        Contradictions { shown, count }
+    }
+}
+
 /// Why a set of cannot-links cannot be satisfied with k clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Infeasible {

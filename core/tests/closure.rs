@@ -1,5 +1,7 @@
 //! The component form of the closure against the plain rules, pair by pair.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use mustlink_core::Error;
 use mustlink_core::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
 use mustlink_core::constraints::{Constraint, Constraints, Kind};
@@ -53,6 +55,49 @@ fn plain(n: usize, constraints: &Constraints) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) 
         }
     }
     (must, cannot)
+}
+
+/// A shortest chain of must-links between the ends of a pair, neighbours in index order, by tables.
+fn chain(c: &Constraint, links: &[(usize, Constraint)]) -> Option<(Vec<u32>, Vec<usize>)> {
+    let mut from: BTreeMap<u32, Option<(u32, usize)>> = [(c.i, None)].into();
+    let mut queue = VecDeque::from([c.i]);
+    while let Some(x) = queue.pop_front() {
+        let mut next: Vec<(u32, usize)> = links
+            .iter()
+            .filter(|(_, l)| l.kind == Kind::MustLink && (l.i == x || l.j == x))
+            .map(|&(at, l)| (l.i + l.j - x, at))
+            .collect();
+        next.sort_unstable();
+        for (y, at) in next {
+            from.entry(y).or_insert_with(|| {
+                queue.push_back(y);
+                Some((x, at))
+            });
+        }
+    }
+    from.contains_key(&c.j).then(|| {
+        let (mut path, mut used) = (vec![c.j], Vec::new());
+        while let Some((before, at)) = from[&path[0]] {
+            path.insert(0, before);
+            used.insert(0, at);
+        }
+        (path, used)
+    })
+}
+
+/// Of the first contradiction the weakest constraint goes, of equal ones the last, and all is looked at anew.
+fn drop_weakest(constraints: &Constraints) -> Vec<Constraint> {
+    let mut left: Vec<(usize, Constraint)> =
+        constraints.pairs().iter().copied().enumerate().collect();
+    loop {
+        let mut cannot = left.iter().filter(|(_, c)| c.kind == Kind::CannotLink);
+        let first = cannot.find_map(|(at, c)| Some((*at, chain(c, &left)?.1)));
+        let Some((at, links)) = first else { return left.into_iter().map(|(_, c)| c).collect() };
+        let weight = |at: &usize| constraints.pairs()[*at].weight;
+        let all = links.into_iter().chain([at]);
+        let weakest = all.min_by(|a, b| weight(a).total_cmp(&weight(b)).then(b.cmp(a))).unwrap();
+        left.retain(|(at, _)| *at != weakest);
+    }
 }
 
 proptest! {
@@ -111,24 +156,37 @@ proptest! {
     }
 
     #[test]
-    fn witnesses_are_chains_of_given_must_links(all in given(8)) {
-        let constraints = Constraints::new(8, all).unwrap();
-        match Closure::new(&constraints, 8, OnConflict::Error) {
-            Ok(closure) => prop_assert!(closure.conflicts().is_empty()),
-            Err(Error::InconsistentConstraints(witnesses)) => {
-                for w in witnesses {
-                    prop_assert_eq!((w.path[0], *w.path.last().unwrap()), w.cannot);
-                    for (step, link) in w.path.windows(2).zip(&w.links) {
-                        let c = constraints.pairs()[*link];
-                        prop_assert_eq!(c.kind, Kind::MustLink);
-                        prop_assert_eq!((c.i, c.j), (step[0].min(step[1]), step[0].max(step[1])));
-                    }
-                }
+    fn witnesses_are_the_shortest_chains(all in given(12)) {
+        let constraints = Constraints::new(12, all).unwrap();
+        let listed: Vec<_> = constraints.pairs().iter().copied().enumerate().collect();
+        let cannot = listed.iter().filter(|(_, c)| c.kind == Kind::CannotLink);
+        let expected: Vec<_> =
+            cannot.filter_map(|(at, c)| Some((*at, (c.i, c.j), chain(c, &listed)?))).collect();
+        let kept = Closure::new(&constraints, 12, OnConflict::Keep).unwrap();
+        let witnesses = kept.witnesses();
+        let found = witnesses.iter().map(|w| (w.index, w.cannot, (w.path.clone(), w.links.clone())));
+        prop_assert_eq!(found.collect::<Vec<_>>(), expected);
+        match Closure::new(&constraints, 12, OnConflict::Error) {
+            Ok(_) => prop_assert!(witnesses.is_empty()),
+            Err(Error::InconsistentConstraints(told)) => {
+                prop_assert_eq!(&told.shown[..], &witnesses[..witnesses.len().min(5)]);
+                prop_assert_eq!(told.count, witnesses.len());
+                let text = |told| Error::InconsistentConstraints(told).to_string();
+                prop_assert_eq!(text(told), text(witnesses.into()));
             }
             Err(e) => prop_assert!(false, "{}", e),
         }
-        let left = Closure::new(&constraints, 8, OnConflict::DropWeakest).unwrap();
+    }
+
+    #[test]
+    fn the_weakest_go_one_by_one(all in given(12)) {
+        let constraints = Constraints::new(12, all).unwrap();
+        let left = Closure::new(&constraints, 12, OnConflict::DropWeakest).unwrap();
         prop_assert!(left.conflicts().is_empty());
+        let kept = drop_weakest(&constraints);
+        prop_assert_eq!(left.constraints().pairs(), &kept[..]);
+        let gone = constraints.pairs().iter().copied().filter(|c| !kept.contains(c));
+        prop_assert_eq!(left.dropped(), gone.collect::<Vec<_>>());
     }
 
     #[test]
@@ -269,4 +327,17 @@ fn many_constraints_of_unequal_weights_are_closed() {
     let all = closure.pairs(EntailedWeight::Bottleneck, 1_000_000).unwrap();
     assert_eq!(all.len(), n * (n - 1) / 2);
     assert!(all.iter().all(|c| c.weight > 0.0 && c.weight < 1.0));
+}
+
+/// Long chains and many contradictions: a search for each would fill minutes and gigabytes.
+#[test]
+fn many_contradictions_are_told_by_a_few() {
+    let n = 200_000;
+    let links = (1..n).map(|i| Constraint::must(i - 1, i));
+    let apart = (0..n / 2).map(|i| Constraint::cannot(i, n - 1 - i));
+    let constraints = Constraints::new(n, links.chain(apart)).unwrap();
+    let refused = Closure::new(&constraints, n, OnConflict::Error).unwrap_err();
+    let Error::InconsistentConstraints(told) = refused else { panic!("{refused}") };
+    assert_eq!((told.shown.len(), told.count), (5, n / 2));
+    assert_eq!(told.shown[4].path.len(), n - 8);
 }

@@ -60,12 +60,12 @@ pub fn contradictions(problem: &Problem, id: &dyn Fn(usize) -> String) -> Result
     }
     let closure = problem.closure(OnConflict::Keep)?;
     let conflicts = closure.conflicts().len();
-    // Each chain is a search of its own: long lists of them are no help.
+    // Of so many, the first few chains are no help.
     if conflicts > 1000 {
         return Ok(vec![format!("constraints: {conflicts} cannot-links contradict must-links")]);
     }
     if conflicts > 0 {
-        let error = Error::InconsistentConstraints(closure.witnesses());
+        let error = Error::InconsistentConstraints(closure.contradicting(closure.conflicts()));
         return Ok(vec![error.render(id)]);
     }
     // Looking for cliques in large sets may take longer than clustering.

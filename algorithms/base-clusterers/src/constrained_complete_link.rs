@@ -224,7 +224,7 @@ fn propagated(
     // Contradictions are for the distances to settle: the propagator does not see them.
     let conflicts = closure.conflicts();
     let pairs = closure.constraints().pairs().iter().enumerate();
-    let pairs = pairs.filter(|(at, _)| !conflicts.contains(at)).map(|(_, c)| *c);
+    let pairs = pairs.filter(|(at, _)| conflicts.binary_search(at).is_err()).map(|(_, c)| *c);
     let consistent = Constraints::new(problem.n(), pairs)?;
     let ctx = ctx.child("propagator");
     let made = run::propagate(&**propagator, &consistent, None, problem, &ctx);

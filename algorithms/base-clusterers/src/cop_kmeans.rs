@@ -428,7 +428,7 @@ mod tests {
         let pairs = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
         let p = line(&[0.0, 1.0, 2.0], 2, &pairs);
         match CopKMeans::default().cluster(&p, &Context::new(1)) {
-            Err(Error::InconsistentConstraints(w)) => assert_eq!(w[0].path, [0, 1, 2]),
+            Err(Error::InconsistentConstraints(w)) => assert_eq!(w.shown[0].path, [0, 1, 2]),
             other => panic!("{other:?}"),
         }
         let p = line(&[0.0, 1.0, 2.0], 4, &[]);

@@ -474,7 +474,7 @@ mod tests {
         }
         let chain = [Constraint::must(0, 1), Constraint::must(1, 2), Constraint::cannot(0, 2)];
         match run(&cosc, &linked(&triangles(), &chain)) {
-            Err(Error::InconsistentConstraints(w)) => assert_eq!(w[0].path, [0, 1, 2]),
+            Err(Error::InconsistentConstraints(w)) => assert_eq!(w.shown[0].path, [0, 1, 2]),
             other => panic!("{other:?}"),
         }
         let dropped = Cosc { on_conflict: OnConflict::DropCl, ..cosc.clone() };

@@ -474,7 +474,7 @@ mod tests {
             ..plain()
         };
         match strict.cluster(&p, &Context::new(1)) {
-            Err(Error::InconsistentConstraints(w)) => assert_eq!(w[0].path, [0, 3, 6]),
+            Err(Error::InconsistentConstraints(w)) => assert_eq!(w.shown[0].path, [0, 3, 6]),
             other => panic!("{other:?}"),
         }
     }

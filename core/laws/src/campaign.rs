@@ -286,9 +286,9 @@ impl Set {
                 }
             },
             Err(error) => match error.root() {
-                Error::InconsistentConstraints(witnesses) => {
-                    let wrong = witnesses.iter().find_map(|w| self.wrong_chain(w));
-                    let wrong = wrong.or_else(|| witnesses.is_empty().then(|| "no chain".into()));
+                Error::InconsistentConstraints(all) => {
+                    let wrong = all.shown.iter().find_map(|w| self.wrong_chain(w));
+                    let wrong = wrong.or_else(|| all.shown.is_empty().then(|| "no chain".into()));
                     counts.refused += 1;
                     wrong.map_or(Ok(()), fault)
                 }

@@ -57,7 +57,8 @@ pub(super) fn contradictions_are_named<T>(
 ) -> Verdict {
     match run(&contradictory(problem.clone())) {
         Err(Error::InconsistentConstraints(w)) => {
-            ensure!(w[0].path == [0, 1, 2], "the chain is {:?}", w[0].path);
+            let path = &w.shown[0].path;
+            ensure!(path == &[0, 1, 2], "the chain is {path:?}");
             Ok(())
         }
         other => Err(format!("a contradiction gave {:?}", other.map(drop))),

@@ -411,7 +411,7 @@ fn says_the_same(selection: &Selection, taken: &[Taken], given: &Links, constrai
         assert!(cut.is_subset(&plain(&kept)));
         match ruled(Contradicting::Error) {
             Ok(_) => assert_eq!((expected.conflicts, &cut), (0, &plain(&kept))),
-            Err(Error::InconsistentConstraints(all)) => assert_eq!(all.len(), expected.conflicts),
+            Err(Error::InconsistentConstraints(all)) => assert_eq!(all.count, expected.conflicts),
             Err(e) => panic!("{e}"),
         }
         // What follows from the answers, pair by pair; where nothing given has a part in it.

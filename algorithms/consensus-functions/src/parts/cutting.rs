@@ -69,11 +69,13 @@ impl Cutting {
             return Ok(None);
         }
         let closure = problem.closure(OnConflict::Keep)?;
-        let mut contradictions = closure.witnesses();
-        let pairs = closure.constraints().pairs();
-        contradictions.retain(|w| pairs[w.index].strength == Some(Strength::Hard));
-        if self.respect_must_link && self.respect_cannot_link && !contradictions.is_empty() {
-            return Err(Error::InconsistentConstraints(contradictions));
+        if self.respect_must_link && self.respect_cannot_link {
+            let pairs = closure.constraints().pairs();
+            let is_hard = |at: &usize| pairs[*at].strength == Some(Strength::Hard);
+            let hard: Vec<usize> = closure.conflicts().iter().copied().filter(is_hard).collect();
+            if !hard.is_empty() {
+                return Err(Error::InconsistentConstraints(closure.contradicting(&hard)));
+            }
         }
         Ok(Some(closure))
     }

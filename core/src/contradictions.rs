@@ -1,0 +1,91 @@
+//! Which must-links stand against a cannot-link, and which of all these is given up?
+
+use crate::constraints::{Constraints, Kind};
+use crate::witness::Witness;
+
+/// Searches for shortest must-link chains, over lists that are made once.
+pub(crate) struct Chains<'a> {
+    constraints: &'a Constraints,
+    /// Where the must-links of each object begin.
+    starts: Vec<usize>,
+    /// The must-links of each object as neighbour and place in the list, neighbours in index order.
+    links: Vec<(u32, usize)>,
+    /// From where, and by which must-link, each object was first met.
+    from: Vec<(u32, usize)>,
+    /// The search that met it last, so that nothing is wiped between searches.
+    met: Vec<u32>,
+    searches: u32,
+    queue: Vec<u32>,
+}
+
+impl<'a> Chains<'a> {
+    /// The must-links of `constraints` over `n` objects.
+    pub fn new(constraints: &'a Constraints, n: usize) -> Self {
+        let must =
+            constraints.listed().iter().enumerate().filter(|(_, c)| c.kind == Kind::MustLink);
+        let mut ends: Vec<(u32, u32, usize)> =
+            must.flat_map(|(at, c)| [(c.i, c.j, at), (c.j, c.i, at)]).collect();
+        ends.sort_unstable();
+        let mut starts = vec![0; n + 1];
+        ends.iter().for_each(|&(i, ..)| starts[i as usize + 1] += 1);
+        (0..n).for_each(|i| starts[i + 1] += starts[i]);
+        let links = ends.into_iter().map(|(_, j, at)| (j, at)).collect();
+        let (from, met, queue) = (vec![(0, 0); n], vec![0; n], Vec::new());
+        Chains { constraints, starts, links, from, met, searches: 0, queue }
+    }
+
+    /// A shortest chain between the ends of the cannot-link at a place among all pairs, of must-links that are
+    /// not `gone`: breadth first from one end, neighbours in index order. `None` where nothing joins them.
+    pub fn witness(&mut self, index: usize, gone: impl Fn(usize) -> bool) -> Option<Witness> {
+        let (cannot, group) = self.constraints.pair_at(index);
+        let (i, j) = (cannot.i, cannot.j);
+        self.searches += 1;
+        self.queue.clear();
+        self.queue.push(i);
+        self.met[i as usize] = self.searches;
+        let mut next = 0;
+        while self.met[j as usize] != self.searches {
+            let x = *self.queue.get(next)?;
+            next += 1;
+            for &(y, at) in &self.links[self.starts[x as usize]..self.starts[x as usize + 1]] {
+                if self.met[y as usize] != self.searches && !gone(at) {
+                    self.met[y as usize] = self.searches;
+                    self.from[y as usize] = (x, at);
+                    self.queue.push(y);
+                }
+            }
+        }
+        let (mut path, mut links) = (vec![j], Vec::new());
+        while path[path.len() - 1] != i {
+            let (before, at) = self.from[path[path.len() - 1] as usize];
+            path.push(before);
+            links.push(at);
+        }
+        path.reverse();
+        links.reverse();
+        let group = group.map(|group| group.name.clone());
+        Some(Witness { index, cannot: (i, j), path, links, group })
+    }
+}
+
+/// What is given up so that nothing contradicts: of each contradiction in turn, while it is one, the weakest of
+/// the cannot-link and a shortest chain; of equal ones the last. `conflicts`: the cannot-links inside components,
+/// ascending. Gives for each pair of the list whether it is given up.
+pub(crate) fn weakest(constraints: &Constraints, n: usize, conflicts: &[usize]) -> Vec<bool> {
+    let pairs = constraints.listed();
+    let mut gone = vec![false; pairs.len()];
+    let mut chains = Chains::new(constraints, n);
+    for &cannot in conflicts {
+        // Giving up joins nothing: what is settled stays so, and no other contradiction comes up.
+        while !gone[cannot]
+            && let Some(witness) = chains.witness(cannot, |at| gone[at])
+        {
+            let all = witness.links.iter().copied().chain([cannot]);
+            let weakest = all
+                .min_by(|&a, &b| pairs[a].weight.total_cmp(&pairs[b].weight).then(b.cmp(&a)))
+                .expect("a witness has a cannot-link");
+            gone[weakest] = true;
+        }
+    }
+    gone
+}
