@@ -138,8 +138,31 @@ pub(crate) fn pairs_among(members: usize) -> u64 {
 
 /// Whether two ascending lists share anything.
 pub(crate) fn share(a: &[u32], b: &[u32]) -> bool {
+    common(a, b).is_some()
+}
+
+/// The first that two ascending lists share.
+fn common(a: &[u32], b: &[u32]) -> Option<u32> {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    few.iter().any(|x| many.binary_search(x).is_ok())
+    few.iter().copied().find(|x| many.binary_search(x).is_ok())
+}
+
+/// The first of the sets that these members are in, as `of` says, that holds two of them; `set` gives the
+/// members of a set, ascending.
+///
+/// What is in most sets is looked up in those that the others are in: the sets around one object of very many
+/// are not gone through for each of them.
+pub(crate) fn shares_two<'a>(
+    members: &[u32],
+    of: impl Fn(u32) -> &'a [u32],
+    set: impl Fn(u32) -> &'a [u32],
+) -> Option<u32> {
+    let often = members.iter().copied().max_by_key(|&x| of(x).len())?;
+    let others = members.iter().filter(|&&x| x != often);
+    let mut met: Vec<u32> = others.flat_map(|&x| of(x)).copied().collect();
+    met.sort_unstable();
+    let two = |same: &&[u32]| same.len() > 1 || set(same[0]).binary_search(&often).is_ok();
+    met.chunk_by(|a, b| a == b).find(two).map(|same| same[0])
 }
 
 /// Groups no two of which share a pair, and the pairs of the others.
@@ -153,11 +176,8 @@ fn parted(n: usize, groups: Vec<Group>) -> Result<(Vec<Group>, Vec<Constraint>)>
         if group.members.len() < 2 || group.weight == 0.0 {
             continue;
         }
-        let mut met: Vec<u32> =
-            group.members.iter().flat_map(|&i| of[i as usize].iter().copied()).collect();
-        met.sort_unstable();
-        let shared = met.chunk_by(|a, b| a == b).find(|same| same.len() > 1);
-        if let Some(known) = shared.map(|same| &mut kept[same[0] as usize]) {
+        let shared = shares_two(&group.members, |i| &of[i as usize], |g| &kept[g as usize].members);
+        if let Some(known) = shared.map(|g| &mut kept[g as usize]) {
             if known.members == group.members && known.strength == group.strength {
                 known.weight = known.weight.max(group.weight);
             } else {
@@ -184,9 +204,8 @@ pub(crate) fn canonical(
     let of = Lists::sets_of(held, kept.iter().map(|g| &g.members[..]));
     // No two groups share a pair: the first that is met is the only one.
     let around = |c: &Constraint| {
-        let (a, b) = (of.of(c.i as usize), of.of(c.j as usize));
-        let there = a.iter().find(|&set| b.binary_search(set).is_ok());
-        there.filter(|_| c.kind == Kind::CannotLink && c.i != c.j).map(|&set| set as usize)
+        let there = common(of.of(c.i as usize), of.of(c.j as usize));
+        there.filter(|_| c.kind == Kind::CannotLink && c.i != c.j).map(|set| set as usize)
     };
     let mut otherwise = vec![false; kept.len()];
     for c in &pairs {
@@ -205,4 +224,38 @@ pub(crate) fn canonical(
         }
     }
     Ok((pairs, whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn two_shared_members_are_found(
+            sets in prop::collection::vec(prop::collection::btree_set(0u32..8, 0..6), 1..8),
+        ) {
+            let sets: Vec<Vec<u32>> = sets.into_iter().map(|set| set.into_iter().collect()).collect();
+            let (last, before) = sets.split_last().unwrap();
+            let of = Lists::sets_of(8, before.iter().map(Vec::as_slice));
+            let found = shares_two(last, |x| of.of(x as usize), |g| &before[g as usize]);
+            let shared = |set: &Vec<u32>| set.iter().filter(|x| last.contains(x)).count();
+            let expected = before.iter().position(|set| shared(set) > 1);
+            prop_assert_eq!(found, expected.map(|g| g as u32));
+        }
+    }
+
+    #[test]
+    fn one_object_in_very_many_groups_is_no_burden() {
+        // Whoever goes through the groups of object 0 for each of them meets 5 · 10⁹.
+        let n = 100_000;
+        let groups = (1..n as u32).map(|i| Group::new(format!("g{i}"), vec![0, i]));
+        let given =
+            groups.chain([Group::new("again", vec![0, 7]), Group::new("more", vec![0, 8, 9])]);
+        let (listed, groups) = canonical(n, Vec::new(), given.collect()).unwrap();
+        // Of the last, the pair that no group says is the one that is listed.
+        assert_eq!((listed.len(), groups.len()), (1, n - 1));
+    }
 }
