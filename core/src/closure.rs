@@ -14,7 +14,7 @@ use crate::colours::colours;
 use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::contradictions;
 use crate::error::{Error, Result};
-use crate::groups::{pairs_among, share};
+use crate::groups::{pairs_among, share, shares_two};
 use crate::lists::Lists;
 use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
@@ -188,15 +188,16 @@ impl Closure {
     }
 
     fn is_tangled(&self) -> bool {
+        if self.cliques.is_empty() {
+            return false;
+        }
         let of = |p: u32| self.cliques_of.of(p as usize);
-        let listed = |p: u32| self.edges[p as usize].iter().any(|&q| share(of(p), of(q)));
-        let twice = |clique: &Vec<u32>| {
-            let mut met: Vec<u32> = clique.iter().flat_map(|&p| of(p).iter().copied()).collect();
-            met.sort_unstable();
-            // Each stands in this clique; another that is met twice shares a pair with it.
-            met.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).count() > 1
+        let mut listed = self.edges.pairs().filter(|(p, q)| p < q);
+        let twice = |(clique, at): (&Vec<u32>, u32)| {
+            let before = |p| &of(p)[..of(p).partition_point(|&g| g < at)];
+            shares_two(clique, before, |g| &self.cliques[g as usize]).is_some()
         };
-        self.cliques.iter().any(|c| c.iter().any(|&p| listed(p)) || twice(c))
+        listed.any(|(p, q)| share(of(p), of(q))) || self.cliques.iter().zip(0..).any(twice)
     }
 
     /// Number of objects.
