@@ -281,7 +281,19 @@ impl Closure {
 
     /// The cannot-links inside a component, those of groups among them.
     pub fn contradictions(&self) -> impl Iterator<Item = Constraint> + '_ {
-        self.conflicts.iter().map(|&at| self.constraints.pair(at))
+        let (listed, groups) = (self.constraints.listed(), self.constraints.groups());
+        // Contradictions ascend, and so do the groups that they are of.
+        let (mut group, mut first) = (0, listed.len());
+        self.conflicts.iter().map(move |&at| {
+            if let Some(c) = listed.get(at) {
+                return *c;
+            }
+            while at - first >= groups[group].pair_count() as usize {
+                first += groups[group].pair_count() as usize;
+                group += 1;
+            }
+            groups[group].at_rank(at - first)
+        })
     }
 
     /// Constraints removed by `on_conflict`.
@@ -411,8 +423,25 @@ impl Closure {
             let other = &counts[&q];
             cannot += counts[&p].iter().map(|(l, c)| c * other.get(l).unwrap_or(&0)).sum::<u64>();
         }
-        cannot += self.contradictions().filter(|c| c.is_violated(labels)).count() as u64;
-        (must, cannot)
+        (must, cannot + self.violated_contradictions(labels))
+    }
+
+    /// How many cannot-links inside components `labels` violate, those of groups without being listed.
+    fn violated_contradictions(&self, labels: &[u32]) -> u64 {
+        let listed = self.constraints.listed();
+        let inside = self.conflicts.partition_point(|&at| at < listed.len());
+        let violated = |at: &&usize| listed[**at].is_violated(labels);
+        let mut count = self.conflicts[..inside].iter().filter(violated).count() as u64;
+        if inside == self.conflicts.len() {
+            return count;
+        }
+        for group in self.constraints.groups() {
+            let of = |&i: &u32| (self.component[i as usize], labels[i as usize]);
+            let mut own: Vec<(u32, u32)> = group.members.iter().map(of).collect();
+            own.sort_unstable();
+            count += own.chunk_by(|a, b| a == b).map(|same| pairs_among(same.len())).sum::<u64>();
+        }
+        count
     }
 
     /// Every pair of the closure, i < j, must-links first, each kind in order of (i, j). A given

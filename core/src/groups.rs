@@ -82,13 +82,13 @@ impl Group {
     }
 
     /// The pair at that place.
-    pub(crate) fn at_rank(&self, mut rank: usize) -> Constraint {
-        let mut a = 0;
-        while rank >= self.members.len() - a - 1 {
-            rank -= self.members.len() - a - 1;
-            a += 1;
-        }
-        self.pair(a, a + 1 + rank)
+    pub(crate) fn at_rank(&self, rank: usize) -> Constraint {
+        // Counted from the end, the rows of the pairs have 1, 2, 3, … of them: row r begins at r (r + 1) / 2.
+        let left = self.pair_count() as usize - 1 - rank;
+        let root = (2 * left).isqrt();
+        let row = if root * (root + 1) / 2 > left { root - 1 } else { root };
+        let a = self.members.len() - 2 - row;
+        self.pair(a, self.members.len() - 1 - (left - row * (row + 1) / 2))
     }
 
     /// How many of its pairs `labels` put into one cluster.
@@ -244,6 +244,23 @@ mod tests {
             let shared = |set: &Vec<u32>| set.iter().filter(|x| last.contains(x)).count();
             let expected = before.iter().position(|set| shared(set) > 1);
             prop_assert_eq!(found, expected.map(|g| g as u32));
+        }
+    }
+
+    #[test]
+    fn pairs_are_found_by_their_places() {
+        for m in 0..50 {
+            let group = Group::new("", (0..m).collect());
+            for (rank, pair) in group.pairs().enumerate() {
+                assert_eq!(group.at_rank(rank), pair);
+                assert_eq!(group.rank(pair.i as usize, pair.j as usize), rank);
+            }
+        }
+        let many = Group::new("", (0..100_000).collect());
+        for (a, b) in
+            [(0, 1), (0, 99_999), (1, 2), (61_803, 61_804), (99_997, 99_999), (99_998, 99_999)]
+        {
+            assert_eq!(many.at_rank(many.rank(a, b)), many.pair(a, b));
         }
     }
 
