@@ -13,8 +13,10 @@ pub use crate::colours::Feasibility;
 use crate::colours::colours;
 use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::contradictions;
+pub use crate::counted::Counted;
+use crate::counted::{Overlapping, pairs_of};
 use crate::error::{Error, Result};
-use crate::groups::{pairs_among, share, shares_two};
+use crate::groups::{pairs_among, share, shares_two, within_limit};
 use crate::lists::Lists;
 use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
@@ -70,6 +72,8 @@ pub struct Closure {
     cliques_of: Lists,
     /// Some pair of components is in two groups, or in one and listed.
     tangled: bool,
+    /// The same told apart, once somebody counts tangled ones.
+    overlapping: OnceLock<Overlapping>,
     /// All edges, once somebody asks for them.
     all_edges: OnceLock<Lists>,
     conflicts: Vec<usize>,
@@ -179,6 +183,7 @@ impl Closure {
             cliques,
             cliques_of,
             tangled: false,
+            overlapping: OnceLock::new(),
             all_edges: OnceLock::new(),
             conflicts,
             dropped: Vec::new(),
@@ -266,11 +271,7 @@ impl Closure {
     fn edges_with(&self, wanted: impl Fn(usize) -> bool) -> Lists {
         let wanted: Vec<&[u32]> =
             (0..self.cliques.len()).filter(|&g| wanted(g)).map(|g| &self.cliques[g][..]).collect();
-        let within = wanted.iter().flat_map(|clique| {
-            let others =
-                move |&p: &u32| clique.iter().filter(move |&&q| q != p).map(move |&q| (p, q));
-            clique.iter().flat_map(others)
-        });
+        let within = wanted.iter().flat_map(|clique| pairs_of(clique));
         Lists::distinct(self.components(), self.edges.pairs().chain(within))
     }
 
@@ -363,18 +364,33 @@ impl Closure {
     pub fn pair_counts(&self) -> (u64, u64) {
         let size = |p: usize| u64::from(self.offsets[p + 1] - self.offsets[p]);
         let must = (0..self.components()).map(|p| size(p) * (size(p) - 1) / 2).sum();
-        let edges = self.countable_edges();
-        let listed: u64 = (0..self.components())
-            .map(|p| {
-                let after = edges[p].partition_point(|&q| (q as usize) < p);
-                edges[p][after..].iter().map(|&q| size(p) * size(q as usize)).sum::<u64>()
-            })
-            .sum();
+        let Counted { edges, cliques, twice } = self.counted();
+        let product = |(p, q): (u32, u32)| size(p as usize) * size(q as usize);
+        let listed: u64 = edges.pairs().filter(|(p, q)| p < q).map(product).sum();
         let across = |clique: &Vec<u32>| {
             let sizes = || clique.iter().map(|&p| size(p as usize));
             (sizes().sum::<u64>().pow(2) - sizes().map(|s| s * s).sum::<u64>()) / 2
         };
-        (must, listed + self.countable_cliques().iter().map(across).sum::<u64>())
+        let grouped: u64 = cliques.iter().map(across).sum();
+        (must, listed + grouped - twice.iter().copied().map(product).sum::<u64>())
+    }
+
+    /// The components that are apart, in a form in which every pair of them is counted once.
+    pub fn counted(&self) -> Counted<'_> {
+        if self.tangled {
+            let made = || Overlapping::new(&self.edges, &self.cliques, &self.cliques_of);
+            return self.overlapping.get_or_init(made).counted();
+        }
+        Counted { edges: &self.edges, cliques: &self.cliques, twice: &[] }
+    }
+
+    /// Refuses to list too many pairs of groups where [`Closure::countable_edges`] would.
+    ///
+    /// # Errors
+    /// `TooManyGroupPairs` for more than [`MAX_GROUP_PAIRS`](crate::groups::MAX_GROUP_PAIRS).
+    pub fn check_tangled_pairs(&self, what: &str) -> Result<()> {
+        let tangled = self.cliques.iter().filter(|_| self.tangled);
+        within_limit(what, tangled.map(|clique| pairs_among(clique.len())).sum())
     }
 
     /// The components apart from each, without what [`Closure::countable_cliques`] says: what counts over
@@ -409,8 +425,9 @@ impl Closure {
                 counts.insert(p as u32, by_label);
             }
         }
+        let Counted { edges, cliques, twice } = self.counted();
         let mut cannot = 0u64;
-        for clique in self.countable_cliques() {
+        for clique in cliques {
             let mut labels: Vec<(u32, u64)> =
                 clique.iter().flat_map(|p| counts[p].iter().map(|(&l, &c)| (l, c))).collect();
             labels.sort_unstable();
@@ -419,10 +436,12 @@ impl Closure {
                 cannot += (own().sum::<u64>().pow(2) - own().map(|c| c * c).sum::<u64>()) / 2;
             }
         }
-        for (p, q) in self.countable_edges().pairs().filter(|(p, q)| p < q) {
+        let together = |(p, q): (u32, u32)| {
             let other = &counts[&q];
-            cannot += counts[&p].iter().map(|(l, c)| c * other.get(l).unwrap_or(&0)).sum::<u64>();
-        }
+            counts[&p].iter().map(|(l, c)| c * other.get(l).unwrap_or(&0)).sum::<u64>()
+        };
+        cannot += edges.pairs().filter(|(p, q)| p < q).map(together).sum::<u64>();
+        cannot -= twice.iter().copied().map(together).sum::<u64>();
         (must, cannot + self.violated_contradictions(labels))
     }
 
@@ -535,7 +554,7 @@ impl Closure {
         &self,
         conflicts: impl IntoIterator<Item = usize>,
     ) -> impl Iterator<Item = Witness> {
-        let mut chains = contradictions::Chains::new(&self.constraints, self.n);
+        let mut chains = contradictions::ShortestChains::new(&self.constraints, self.n);
         let witness = move |at| chains.witness(at, |_| false).expect("inside a component");
         conflicts.into_iter().map(witness)
     }

@@ -4,7 +4,7 @@ use crate::constraints::{Constraints, Kind};
 use crate::witness::Witness;
 
 /// Searches for shortest must-link chains, over lists that are made once.
-pub(crate) struct Chains<'a> {
+pub(crate) struct ShortestChains<'a> {
     constraints: &'a Constraints,
     /// Where the must-links of each object begin.
     starts: Vec<usize>,
@@ -18,7 +18,7 @@ pub(crate) struct Chains<'a> {
     queue: Vec<u32>,
 }
 
-impl<'a> Chains<'a> {
+impl<'a> ShortestChains<'a> {
     /// The must-links of `constraints` over `n` objects.
     pub fn new(constraints: &'a Constraints, n: usize) -> Self {
         let must =
@@ -31,7 +31,7 @@ impl<'a> Chains<'a> {
         (0..n).for_each(|i| starts[i + 1] += starts[i]);
         let links = ends.into_iter().map(|(_, j, at)| (j, at)).collect();
         let (from, met, queue) = (vec![(0, 0); n], vec![0; n], Vec::new());
-        Chains { constraints, starts, links, from, met, searches: 0, queue }
+        ShortestChains { constraints, starts, links, from, met, searches: 0, queue }
     }
 
     /// A shortest chain between the ends of the cannot-link at a place among all pairs, of must-links that are
@@ -74,7 +74,7 @@ impl<'a> Chains<'a> {
 pub(crate) fn weakest(constraints: &Constraints, n: usize, conflicts: &[usize]) -> Vec<bool> {
     let pairs = constraints.listed();
     let mut gone = vec![false; pairs.len()];
-    let mut chains = Chains::new(constraints, n);
+    let mut chains = ShortestChains::new(constraints, n);
     for &cannot in conflicts {
         // Giving up joins nothing: what is settled stays so, and no other contradiction comes up.
         while !gone[cannot]

@@ -12,6 +12,7 @@ mod constraint;
 pub mod constraints;
 pub mod context;
 mod contradictions;
+mod counted;
 pub mod data;
 #[doc(hidden)]
 pub mod declared;

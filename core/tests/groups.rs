@@ -215,6 +215,14 @@ fn large_groups_are_never_pairs() {
     assert_eq!(closure.relation(2, 3), None);
     assert!(closure.require_feasible(100).is_err());
     let labels: Vec<u32> = (0..n as u32).map(|i| i / 3).collect();
+    assert_eq!(closure.violation_counts(&labels), (0, 0));
+    // What must-links make two of the groups share is counted once.
+    let (linked, alone) = (1000u64, 66_667 - 1000);
+    let among = |members: u64| members * (members - 1) / 2;
+    let shared = among(2 * linked) - linked + 2 * (2 * linked * alone);
+    let apart = shared + 2 * among(alone) + among(66_666);
+    assert_eq!(closure.violation_counts(&vec![0; n]), (0, apart));
+    assert_eq!(closure.pair_counts(), (linked, apart));
     assert_eq!(given.violations(&labels).cannot, 0);
     assert_eq!(given.violations(&vec![0; n]).cannot, given.grouped_pairs());
     assert_eq!(Knowledge::new(n, &given).relation(1, 3), Some(Kind::CannotLink));

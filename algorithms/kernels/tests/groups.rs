@@ -76,6 +76,13 @@ fn groups_are_held_whole() {
     let by_size = Entail::NeighbourhoodsOnly;
     let refused = ConstraintGroups::new(&closure, 1.0, 1.0, by_size, K).err().unwrap();
     assert!(refused.to_string().contains("weighs pairs one by one"), "{refused}");
+    // The same where must-links make large groups share pairs.
+    let crowds = [0..5000, 5000..10_000].map(|all| Group::new("crowd", all.collect()));
+    let links = [Constraint::must(0, 5000), Constraint::must(1, 5001)];
+    let tied = Constraints::new(10_000, links).unwrap().with_groups(10_000, crowds).unwrap();
+    let closure = Closure::new(&tied, 10_000, OnConflict::Keep).unwrap();
+    let refused = ConstraintGroups::new(&closure, 1.0, 1.0, Entail::Full, K).err().unwrap();
+    assert!(refused.to_string().contains("make groups share some"), "{refused}");
 }
 
 proptest! {

@@ -156,7 +156,11 @@ impl ConstraintGroups {
         let implicit_cannot = must.is_some() && cannot.is_some() && !off;
         // Groups stay whole where all follows from components, whatever their size, and where nothing follows.
         let whole = implicit_cannot && entail == Entail::Full;
-        if !whole && !off {
+        if whole {
+            closure.check_tangled_pairs(
+                "a method that weighs pairs, where must-links make groups share some,",
+            )?;
+        } else if !off {
             closure.constraints().check_group_pairs("a method that weighs pairs one by one")?;
         }
         let mut explicit = explicit_pairs(closure, entail, k, (implicit_must, implicit_cannot))?;

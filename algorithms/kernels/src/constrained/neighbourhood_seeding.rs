@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView1};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mustlink_core::closure::Closure;
+use mustlink_core::closure::{Closure, Counted};
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::Kind;
 use mustlink_core::random::Stream;
@@ -214,12 +214,17 @@ fn cannot_weights(closure: &Closure) -> Vec<f64> {
     let size = |p: u32| closure.members(p as usize).len() as f64;
     let mut weight = vec![0.0; closure.components()];
     if constant(closure, Kind::CannotLink).is_some() {
-        for (list, weight) in closure.countable_edges().iter().zip(&mut weight) {
+        let Counted { edges, cliques, twice } = closure.counted();
+        for (list, weight) in edges.iter().zip(&mut weight) {
             *weight = list.iter().map(|&q| size(q)).sum();
         }
-        for clique in closure.countable_cliques() {
+        for clique in cliques {
             let all: f64 = clique.iter().map(|&p| size(p)).sum();
             clique.iter().for_each(|&p| weight[p as usize] += all - size(p));
+        }
+        for &(p, q) in twice {
+            weight[p as usize] -= size(q);
+            weight[q as usize] -= size(p);
         }
         return weight;
     }
@@ -242,9 +247,10 @@ fn cannot_weights(closure: &Closure) -> Vec<f64> {
 fn apart_from(closure: &Closure, set: &[u32]) -> Vec<bool> {
     let mut own = vec![false; closure.components()];
     set.iter().for_each(|&i| own[closure.component(i as usize)] = true);
-    let edges = closure.countable_edges().iter();
-    let mut apart: Vec<bool> = edges.map(|list| list.iter().any(|&q| own[q as usize])).collect();
-    for clique in closure.countable_cliques() {
+    let Counted { edges, cliques, .. } = closure.counted();
+    let met = |list: &[u32]| list.iter().any(|&q| own[q as usize]);
+    let mut apart: Vec<bool> = edges.iter().map(met).collect();
+    for clique in cliques {
         let inside = clique.iter().filter(|&&p| own[p as usize]).count();
         for &p in clique {
             apart[p as usize] |= inside > usize::from(own[p as usize]);
