@@ -1,11 +1,12 @@
 //! Functions of Python that are plugins for the life of the process.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mustlink::config::{self, Node};
 use mustlink::constraints::Constraints;
-use mustlink::contract::{Lawful, laws_for, shrink};
+use mustlink::contract::{Law, Lawful, laws_for, shrink};
 use mustlink::prelude::{BaseClusterer, Data, JsonSchema, Metric, QuerySelector};
 use mustlink::registry::Catalogue;
 use mustlink::{DataKind, Error, Result};
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::data::table;
 use crate::errors::raised;
-use crate::interrupt::detached;
+use crate::interrupt::interruptible;
 
 /// What a function says of itself.
 #[derive(Debug, Clone, Deserialize)]
@@ -147,23 +148,30 @@ pub(crate) fn check_laws(py: Python<'_>, role: &str, config: &str) -> PyResult<V
     let of = |e: Error| raised(py, &e);
     let config: Value = serde_json::from_str(config)
         .map_err(|e| of(Error::Usage(format!("is no configuration: {e}"))))?;
-    detached(py, || match role {
-        "base_clusterer" => verdicts::<dyn BaseClusterer>(&config),
-        "query_selector" => verdicts::<dyn QuerySelector>(&config),
-        "metric" => verdicts::<dyn Metric>(&config),
+    let flag = AtomicBool::new(false);
+    let done = interruptible(py, None, &flag, || match role {
+        "base_clusterer" => verdicts::<dyn BaseClusterer>(&config, &flag),
+        "query_selector" => verdicts::<dyn QuerySelector>(&config, &flag),
+        "metric" => verdicts::<dyn Metric>(&config, &flag),
         other => Err(Error::Usage(format!(
             "role: must be base_clusterer, query_selector or metric, got {other}"
         ))),
-    })
-    .map_err(of)
+    })?;
+    done.map_err(of)
 }
 
-fn verdicts<R: Lawful + ?Sized>(config: &Value) -> Result<Verdicts>
+fn verdicts<R: Lawful + ?Sized>(config: &Value, flag: &AtomicBool) -> Result<Verdicts>
 where
     Box<R>: DeserializeOwned + JsonSchema,
 {
     let plugin: Box<R> = config::build(&Node::synthetic(config), "")?;
     // What is broken is shown on the smallest problem that breaks it.
-    let of = |law| shrink(law, &*plugin).map(|small| small.to_string());
-    Ok(laws_for(&*plugin).iter().map(|law| (law.name.to_string(), of(law))).collect())
+    let tried = |law: &Law<R>| match flag.load(Ordering::Relaxed) {
+        true => Err(Error::Cancelled),
+        false => {
+            let broken = shrink(law, &*plugin).map(|small| small.to_string());
+            Ok((law.name.to_string(), broken))
+        }
+    };
+    laws_for(&*plugin).iter().map(tried).collect()
 }

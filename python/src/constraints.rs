@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use crate::data::{Pairs, constraints, table};
 use crate::errors::raised;
+use crate::interrupt::detached;
 
 /// Objects of which nothing is known but how many there are, and their ids.
 fn objects(path: &Path, n: usize, ids: Option<Vec<String>>) -> Result<Dataset> {
@@ -27,8 +28,10 @@ pub(crate) fn read_constraints(
     ids: Option<Vec<String>>,
 ) -> PyResult<Bound<'_, PyAny>> {
     let by_id = ids.is_some();
-    let found = objects(&file, n, ids)
-        .and_then(|objects| read(&file.display().to_string(), &objects, by_id));
+    let found = detached(py, || {
+        let objects = objects(&file, n, ids)?;
+        read(&file.display().to_string(), &objects, by_id)
+    });
     table(py, &found.map_err(|e| raised(py, &e))?)
 }
 
@@ -44,8 +47,10 @@ pub(crate) fn write_constraints(
 ) -> PyResult<()> {
     let by_id = ids.is_some();
     let written = constraints(Some(&pairs), n).and_then(|all| {
-        let objects = objects(&file, n, ids)?;
-        write(&file.display().to_string(), &all, &objects, by_id)
+        detached(py, || {
+            let objects = objects(&file, n, ids)?;
+            write(&file.display().to_string(), &all, &objects, by_id)
+        })
     });
     written.map_err(|e| raised(py, &e))
 }

@@ -24,7 +24,7 @@ use serde_json::json;
 use crate::cluster::{Ended, Found, known, request};
 use crate::data::{Matrix, Pairs, constraints, kind, table};
 use crate::errors::raised;
-use crate::interrupt::interruptible;
+use crate::interrupt::{detached, interruptible};
 use crate::job::{Job, Request};
 
 /// Where the loader looks for a generator.
@@ -176,7 +176,7 @@ pub(crate) fn consensus<'py>(
     let n = partitions.as_array().ncols();
     let data = match &x {
         Some(x) => x.borrowed(py, kind(request.kind.as_deref()).map_err(of)?),
-        None => Data::dense(Array2::zeros((n, 1))),
+        None => detached(py, || Data::dense(Array2::zeros((n, 1)))),
     };
     let data = data.map_err(of)?;
     if data.n() != n {

@@ -1,6 +1,12 @@
 """What people hand over and how they call: each once hung, panicked or was read as something else."""
 
 import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -53,6 +59,46 @@ def _much():
 def test_a_forked_process_has_threads_of_its_own():
     here = _much()
     assert _within(120, _much) == here
+
+
+def _files_and_partitions(folder):
+    known = mustlink.Constraints(must_link=[(0, 1)], cannot_link=[(2, 9000)], n=20000)
+    known.to_csv(folder / "pairs.csv")
+    read = mustlink.Constraints.from_csv(folder / "pairs.csv", n=20000)
+    return read == known, mustlink.consensus(np.zeros((2, 20000), int), n_jobs=1).max()
+
+
+def test_a_forked_process_reads_and_writes_and_agrees(tmp_path):
+    assert _files_and_partitions(tmp_path) == (True, 0)
+    assert _within(60, partial(_files_and_partitions, tmp_path)) == (True, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_an_interrupt_ends_the_command_while_it_waits_for_data(tmp_path):
+    file = tmp_path / "data.csv"
+    os.mkfifo(file)
+    command = [sys.executable, "-m", "mustlink", "cluster", "--data", file, "--clusterer", "kmeans", "--k", "2"]
+    # A shell that starts this in the background has interrupts ignored, and so have those that it starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    try:
+        writer = None
+        while writer is None and running.poll() is None:
+            try:
+                writer = os.open(file, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:
+                # Nobody reads it yet.
+                time.sleep(0.05)
+        assert writer is not None, running.stderr.read()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=30) in (-signal.SIGINT, 130)
+        os.close(writer)
+    finally:
+        running.kill()
+        running.stderr.close()
 
 
 @pytest.mark.filterwarnings("ignore:.*missing values")

@@ -1,8 +1,12 @@
 """Functions of Python as plugins."""
 
+import signal
+import time
+
 import mustlink
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from mustlink import Method, clusterer, metric, select, selector, testing
 from mustlink.metrics import score
 
@@ -91,6 +95,32 @@ def test_laws():
     of_chance.calls = 0
     with pytest.raises(AssertionError, match="of_chance breaks .* laws"):
         testing.check_plugin("of_chance")
+
+
+def test_an_interrupt_ends_the_laws():
+    calls = []
+
+    @clusterer("interrupted")
+    def interrupted(X, n_clusters, constraints, seed):
+        """Has somebody press Ctrl-C in the first of many calls."""
+        calls.append(1)
+        if len(calls) == 1:
+            signal.raise_signal(signal.SIGINT)
+            # Signals are looked for every 50 ms.
+            time.sleep(0.5)
+        return np.arange(len(X)) % n_clusters
+
+    # A shell that starts this in the background has interrupts ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            testing.check_plugin("interrupted")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    until_then = len(calls)
+    calls[:] = [1]
+    testing.check_plugin("interrupted")
+    assert until_then < len(calls) / 2
 
 
 def test_an_experiment_names_a_function(tmp_path):
