@@ -116,8 +116,8 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X, x = self._matrix(X, reset=True)
         n = X.shape[0]
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            sample_weight = _data.doubles(
+                _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             )
         for name, given in [("sample_id", sample_id), ("y_true", more.get("y_true"))]:
             if given is not None and len(given) != n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -12,26 +13,31 @@ import scipy.sparse as sp
 from .exceptions import DataError, MustlinkWarning
 
 
+def doubles(x: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Numbers as the core reads them: in C order, and none that begins between two words of memory."""
+    return np.require(x, np.float64, ["C", "A"])
+
+
 def parts(x: Any) -> Any:
     """The matrix as the core takes it: as it is, or the parts of a sparse one."""
     if isinstance(x, tuple):
         return x
     if not sp.issparse(x):
-        # The core reads no number that begins between two words of memory.
         return x if x.flags.aligned else x.copy()
     rows = sp.csr_matrix(x, dtype=np.float64, copy=False)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    return (rows.indptr.astype(np.int64), rows.indices.astype(np.uint32), rows.data, rows.shape[1])
+    return (rows.indptr.astype(np.int64), rows.indices.astype(np.uint32), doubles(rows.data), rows.shape[1])
 
 
 def table(x: Any) -> Any:
     """A table as the core takes it: numbers, NaN where one is missing, and for each column the sorted list of
     its words, if it holds words; then its numbers are places in that list."""
     cells = np.asarray(x)
+    _refuse_times(cells)
     if cells.dtype.kind in "biuf":
-        return (np.ascontiguousarray(cells, dtype=np.float64), [None] * cells.shape[1])
+        return (doubles(cells), [None] * cells.shape[1])
     values = np.full(cells.shape, np.nan)
     words: list[list[str] | None] = []
     for at in range(cells.shape[1]):
@@ -46,6 +52,8 @@ def table(x: Any) -> Any:
             place = {text: float(at) for at, text in enumerate(found)}
             numbers = [place[text] for text in texts]
             words.append(found)
+        except TypeError as wrong:
+            raise TypeError(f"column {at}: {wrong}") from None
         values[known, at] = numbers
     return (values, words)
 
@@ -90,10 +98,9 @@ def checked(
     from sklearn.utils.validation import validate_data
 
     table_too = "table" in accepts
-    if table_too and hasattr(X, "dtypes"):
-        # Frames of several kinds have none in common that scikit-learn finds.
-        plain = all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in X.dtypes)
-        X = X if plain else X.astype(object)
+    _refuse_times(X)
+    if table_too and hasattr(X, "iloc") and X.ndim == 2:
+        X = _of_objects(X)
     rows = validate_data(
         estimator,
         X,
@@ -106,11 +113,43 @@ def checked(
     return rows, table(rows) if table_too else parts(rows)
 
 
-def matrix(x: Any) -> Any:
+def _of_objects(frame: Any) -> Any:
+    """A frame of pandas as one of objects, unless it holds numbers alone: several kinds have none in common that
+    scikit-learn finds. Categories are words, also where they are numbers, as those of zip codes."""
+    kinds = list(frame.dtypes)
+    if all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in kinds):
+        return frame
+    made = frame.copy(deep=False)
+    for at, kind in enumerate(kinds):
+        if str(kind) == "category":
+            cells = [None if _absent(v) else str(v) for v in frame.iloc[:, at]]
+            made.isetitem(at, np.array(cells, dtype=object))
+    return made.astype(object)
+
+
+def _refuse_times(X: Any) -> None:
+    """A time is a number only to whoever knows from when on and in which unit it is counted."""
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):
+        kinds = [(f"column {name}", kind) for name, kind in zip(X.columns, X.dtypes)]
+    else:
+        kinds = [("X", getattr(X, "dtype", None))]
+    for place, kind in kinds:
+        # pandas and NumPy have a letter for it, Polars a method.
+        temporal = getattr(kind, "is_temporal", None)
+        if getattr(kind, "kind", None) in ("m", "M") or (temporal is not None and temporal()):
+            raise DataError(
+                f"{place}: holds times ({kind}), accepted are numbers; turn them into a number in the unit that "
+                'counts, for example (t - t.min()) / numpy.timedelta64(1, "D")'
+            )
+
+
+def matrix(x: Any, sparse: bool = True) -> Any:
     """A matrix of numbers from whatever holds one."""
     from sklearn.utils import check_array
 
-    return parts(check_array(x, accept_sparse="csr", dtype=[np.float64, np.float32]))
+    _refuse_times(x)
+    accept = "csr" if sparse else False
+    return parts(check_array(x, accept_sparse=accept, dtype=[np.float64, np.float32]))
 
 
 def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int64]] | None:
@@ -175,9 +214,12 @@ def _missing(value: Any) -> bool:
 
 
 def warn(texts: Iterable[str]) -> None:
-    """Hands the warnings of a run to Python."""
+    """Hands the warnings of a run to Python, as those of the line that called the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        level, frame = level + 1, frame.f_back
     for text in texts:
-        warnings.warn(text, MustlinkWarning, stacklevel=4)
+        warnings.warn(text, MustlinkWarning, stacklevel=level)
 
 
 def rows(x: Any) -> int:
@@ -189,9 +231,17 @@ def rows(x: Any) -> int:
 
 def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Partitions by number, a row per member; -1, NaN and None are missing labels."""
-    members = [given] if np.ndim(given) == 1 else list(given)
+    # A frame is read by its rows, not by the names of its columns.
+    given = given.to_numpy() if hasattr(given, "to_numpy") else given
+    members = list(given)
     if not members:
         raise DataError("partitions: must hold at least one")
-    n = len(members[0]) if n is None else n
+    if np.ndim(members[0]) == 0:
+        members = [given]
+    lengths = [len(member) if np.ndim(member) else 0 for member in members]
+    n = lengths[0] if n is None else n
+    for at, length in enumerate(lengths):
+        if length != n:
+            raise DataError(f"partitions: member {at} has {length} labels, and there are {n} objects")
     numbered = [classes(member, n, "partitions") for member in members]
     return np.stack([member for member in numbered if member is not None])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _mustlink
+from ._data import classes, doubles
 from .exceptions import ConstraintError
 
 _STRENGTHS = {None: 0, "": 0, "soft": 1, "hard": 2}
@@ -100,7 +101,7 @@ class Constraints:
             np.ascontiguousarray(pairs[:, 0], np.uint32),
             np.ascontiguousarray(pairs[:, 1], np.uint32),
             np.ascontiguousarray(kinds, np.int8),
-            np.ascontiguousarray(weights, np.float64),
+            doubles(weights),
             np.ascontiguousarray(strengths, np.int8),
             groups,
         )
@@ -238,8 +239,6 @@ class Constraints:
         >>> Constraints.from_labels([0, -1, 0, 1])
         Constraints(1 must-link, 2 cannot-links, n=4)
         """
-        from ._data import classes
-
         n = len(y)
         codes = classes(y, n)
         assert codes is not None

@@ -1,0 +1,91 @@
+"""Frames, arrays and lists as people have them: each was once refused without a reason, or read as something else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mustlink
+from mustlink import Constraints, ImputeMissing, KMeans, OneHot, metrics
+from mustlink.exceptions import DataError
+
+X = np.random.default_rng(0).normal(size=(20, 3))
+PARTITIONS = np.array([[0, 0, 1, 1], [0, 0, 1, -1], [1, 1, 0, 0]])
+
+
+def unaligned(values):
+    """The same numbers, each beginning between two words of memory."""
+    made = np.ndarray(values.shape, values.dtype, buffer=bytearray(values.nbytes + 1), offset=1)
+    made[:] = values
+    assert not made.flags.aligned
+    return made
+
+
+def test_numbers_may_begin_anywhere_in_memory():
+    weights = np.arange(1.0, 21)
+    labels = KMeans(2).fit(X, sample_weight=weights).labels_
+    assert np.array_equal(KMeans(2).fit(X, sample_weight=unaligned(weights)).labels_, labels)
+    assert np.array_equal(ImputeMissing().fit_transform(unaligned(X)), ImputeMissing().fit_transform(X))
+    pairs = [(0, 1), (2, 3)]
+    given = Constraints.from_pairs(pairs, [1, -1], n=20, weights=unaligned(np.array([1.0, 2.0])))
+    assert metrics.violations(np.arange(20), given, weighted=True) == 1.0
+
+
+def test_categories_of_numbers_are_words():
+    codes = [10001, 94103, 10001, 60601]
+    words = pd.DataFrame({"zip": pd.Categorical(codes), "v": [0.0, 0.1, 0.2, 0.3]})
+    same = words.assign(zip=[str(code) for code in codes])
+    coded = OneHot().fit(words)
+    assert np.array_equal(coded.transform(words), OneHot().fit_transform(same))
+    assert coded.transform(words).shape == (4, 4)
+    some = pd.DataFrame({"zip": pd.Categorical([60601, None]), "v": [1.0, 2.0]}, index=[7, 7])
+    assert coded.transform(some).tolist() == [[0, 1, 0, 1], [0, 0, 0, 2]]
+    assert words["zip"].dtype == "category"
+
+
+@pytest.mark.filterwarnings("ignore:.*missing values")
+def test_frames_of_polars():
+    pl = pytest.importorskip("polars")
+    columns = {"c": ["a", "b", None, "a"], "v": [1.0, 2.0, None, 4.0]}
+    for transform in (OneHot(), ImputeMissing()):
+        ours = transform.fit(pl.DataFrame(columns))
+        assert ours.feature_names_in_.tolist() == ["c", "v"]
+        made = ours.transform(pl.DataFrame(columns)).tolist()
+        theirs = transform.fit(pd.DataFrame(columns)).transform(pd.DataFrame(columns)).tolist()
+        assert np.array_equal(np.array(made, dtype=str), np.array(theirs, dtype=str))
+
+
+def test_a_column_alone_is_no_frame():
+    with pytest.raises(ValueError, match="Expected a 2-dimensional container|Expected 2D array"):
+        OneHot().fit(pd.Series(["a", "b"]))
+
+
+def test_partitions_in_a_frame():
+    frame = pd.DataFrame(PARTITIONS, columns=list("abcd"))
+    assert np.array_equal(mustlink.consensus(frame), mustlink.consensus(PARTITIONS))
+    frame.columns = range(4)
+    assert metrics.anmi([0, 0, 1, 1], frame) == metrics.anmi([0, 0, 1, 1], PARTITIONS)
+    assert mustlink.consensus(PARTITIONS[0]).tolist() == [0, 0, 1, 1]
+
+
+def test_a_member_of_another_length_is_named():
+    with pytest.raises(DataError, match="member 1 has 2 labels, and there are 3 objects"):
+        mustlink.consensus([[0, 1, 1], [0, 1]])
+    with pytest.raises(DataError, match="member 0 has 4 labels, and there are 3 objects"):
+        metrics.anmi([0, 1, 1], PARTITIONS)
+
+
+def test_times_are_no_numbers():
+    times = pd.to_datetime(["2020-01-01", "2021-01-01", "2022-01-01"])
+    frame = pd.DataFrame({"v": [1.0, 2.0, 3.0], "when": times})
+    for estimator in (KMeans(2), OneHot(), mustlink.ZScore()):
+        with pytest.raises(DataError, match="column when: holds times .*; turn them into a number"):
+            estimator.fit(frame)
+        with pytest.raises(DataError, match="X: holds times"):
+            estimator.fit(times.to_numpy()[:, None])
+    with pytest.raises(DataError, match="X: holds times"):
+        metrics.sse((times - times[0]).to_numpy()[:, None], [0, 0, 1])
+    with pytest.raises(TypeError, match="column 1: float"):
+        OneHot().fit(frame.assign(when=[t.date() for t in times]))
+    pl = pytest.importorskip("polars")
+    with pytest.raises(DataError, match="column when: holds times"):
+        KMeans(2).fit(pl.DataFrame({"v": frame["v"].to_numpy(), "when": times.to_numpy()}))
