@@ -126,9 +126,9 @@ def test_every_way_gives_the_same():
     ]
     for other in others:
         assert other == one
-    both, of_matrix = Constraints.from_matrix(matrix).pairs(), set()
-    of_matrix = {(*sorted(p), s) for p, s in zip(both[0].tolist(), both[1].tolist())}
-    assert of_matrix == {(*sorted(p), s) for p, s in zip(pairs.tolist(), signs.tolist())}
+    # Both halves, or either of them.
+    for half in (matrix, sp.triu(matrix), sp.tril(matrix), matrix.toarray()):
+        assert Constraints.from_matrix(half) == one
 
 
 def test_files_go_both_ways(tmp_path):
@@ -142,7 +142,30 @@ def test_files_go_both_ways(tmp_path):
         Constraints.from_csv(file, n=N)
 
 
+def test_a_frame_is_read_as_its_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    file = tmp_path / "pairs.csv"
+    file.write_text("i,j,type,weight,strength\n0,1,must_link,,hard\n1,2,cannot_link,2.5,\n")
+    read = Constraints.from_frame(pd.read_csv(file), n=3)
+    assert read == Constraints.from_csv(file, n=3)
+    assert read.weights.tolist() == [1.0, 2.5]
+    Constraints(must_link=[(0, 1)], apart=["a", "a", None], n=3).to_csv(file)
+    with pytest.raises(ConstraintError, match="row 1 is of a group .*read the file by Constraints.from_csv"):
+        Constraints.from_frame(pd.read_csv(file), n=3)
+
+
 def test_wrong_ones_are_refused():
+    matrix = sp.csr_matrix([[0.0, 1, 0], [1, 0, 2], [0, 3, 0]])
+    with pytest.raises(ConstraintError, match=r"entry \(2, 1\) is 3.0 and entry \(1, 2\) is 2.0; must be equal"):
+        Constraints.from_matrix(matrix)
+    for weights in (-1, (None, [1.0, np.nan])):
+        with pytest.raises(ConstraintError, match=r"weights(\[1\])?: must be a finite number >= 0, got (-1|nan)"):
+            Constraints(must_link=[(0, 1)], cannot_link=[(0, 2), (1, 2)], n=5, weights=weights)
+    with pytest.raises(ConstraintError, match="weights: must be a finite number >= 0"):
+        Constraints(apart=["a", "a"], n=2, weights=-1)
+    for n in (-3, 2.5):
+        with pytest.raises(ConstraintError, match=f"n: must be a whole number >= 0, the number of objects, got {n}"):
+            Constraints(n=n)
     with pytest.raises(ConstraintError, match="say of which objects"):
         Constraints(must_link=[(0, 1)])
     with pytest.raises(ConstraintError, match="object 9 does not exist, accepted 0..=4"):

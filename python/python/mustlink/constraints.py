@@ -80,6 +80,8 @@ class Constraints:
             raise ConstraintError(
                 "constraints: say of which objects they speak: n, their number, or ids, one per row"
             )
+        if n is not None and not (isinstance(n, (int, np.integer)) and n >= 0):
+            raise ConstraintError(f"n: must be a whole number >= 0, the number of objects, got {n!r}")
         self.ids = None if ids is None else tuple(ids)
         self.n = int(n) if self.ids is None and n is not None else len(self.ids or ())
         self._places: dict[Any, int] | None = None
@@ -90,7 +92,7 @@ class Constraints:
         weight = np.concatenate([_weights(of_must, len(must)), _weights(of_cannot, len(cannot))])
         groups = _NO_GROUPS
         if apart is not None:
-            each = 1.0 if weights is None or np.ndim(of_cannot) else float(of_cannot)
+            each = 1.0 if np.ndim(of_cannot) else float(_weights(of_cannot, 1)[0])
             groups = _groups(list(apart), self.n, each, _strength(strength))
         self._set(pairs, kinds, weight, np.full(len(pairs), _strength(strength), np.int8), groups)
 
@@ -185,10 +187,24 @@ class Constraints:
         made = cls(n=n) if ids is None else cls(ids=ids)
         if made.n != n:
             raise ConstraintError(f"ids: must be one per row, {n}, got {made.n}")
+        entries.sum_duplicates()
         used = (entries.data != 0) & (entries.row != entries.col)
-        pairs = np.stack([entries.row[used], entries.col[used]], axis=1)
-        signs = np.where(entries.data[used] > 0, 1, -1)
-        made._set(pairs, signs, np.abs(entries.data[used]), np.zeros(len(pairs), np.int8))
+        values = entries.data[used]
+        ends = np.stack([entries.row[used], entries.col[used]], axis=1)
+        pairs, first, place = np.unique(
+            np.sort(ends, axis=1), axis=0, return_index=True, return_inverse=True
+        )
+        unequal = np.flatnonzero(values != values[first][place.ravel()])
+        if len(unequal):
+            at = unequal[0]
+            (i, j), other = ends[at].tolist(), values[first][place.ravel()][at]
+            raise ConstraintError(
+                f"matrix: entry ({i}, {j}) is {values[at]} and entry ({j}, {i}) is {other}; must be equal, or one of "
+                "them 0: give one half alone, as scipy.sparse.triu has it"
+            )
+        values = values[first]
+        signs = np.where(values > 0, 1, -1)
+        made._set(pairs, signs, _weights(np.abs(values), len(pairs)), np.zeros(len(pairs), np.int8))
         return made
 
     @classmethod
@@ -196,20 +212,31 @@ class Constraints:
         cls, frame: Any, n: int | None = None, ids: Iterable[Any] | None = None
     ) -> Constraints:
         """From a frame with the columns ``i``, ``j``, ``type`` (must_link or cannot_link) and, where
-        given, ``weight`` and ``strength`` (soft or hard)."""
+        given, ``weight`` (missing: 1) and ``strength`` (soft or hard). Groups that ``to_csv`` writes
+        ``from_csv`` reads."""
         made = cls(n=n, ids=ids)
         columns = [str(c) for c in frame.columns]
         missing = [c for c in ("i", "j", "type") if c not in columns]
         if missing:
             raise ConstraintError(f"frame: no column {missing[0]}; it has {', '.join(columns)}")
+        kinds = []
+        for at, word in enumerate(np.asarray(frame["type"]).tolist()):
+            if word == "cannot_link_group":
+                raise ConstraintError(
+                    f"type: row {at} is of a group (cannot_link_group), which a frame of pairs cannot hold; read the "
+                    "file by Constraints.from_csv, or give groups by Constraints(apart=…)"
+                )
+            if word not in _KINDS:
+                raise ConstraintError(
+                    f'type: row {at}: must be "must_link" or "cannot_link", got {word!r}'
+                )
+            kinds.append(_KINDS[word])
         i, j = (np.asarray(frame[c]).tolist() for c in ("i", "j"))
         pairs = made._rows(list(zip(i, j)), "frame")
-        kinds = []
-        for word in np.asarray(frame["type"]).tolist():
-            if word not in _KINDS:
-                raise ConstraintError(f'type: must be "must_link" or "cannot_link", got {word!r}')
-            kinds.append(_KINDS[word])
-        weights = np.asarray(frame["weight"], float) if "weight" in columns else None
+        weights = None
+        if "weight" in columns:
+            weights = np.asarray(frame["weight"], float)
+            weights = np.where(np.isnan(weights), 1.0, weights)
         strengths = np.asarray(frame["strength"]).tolist() if "strength" in columns else None
         made._set(
             pairs,
@@ -361,6 +388,10 @@ def _groups(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple
 
 def _weights(given: Any, m: int) -> np.ndarray[Any, Any]:
     weights = np.ones(m) if given is None else np.asarray(given, np.float64)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        place = f"weights[{bad[0]}]" if weights.ndim else "weights"
+        raise ConstraintError(f"{place}: must be a finite number >= 0, got {weights.ravel()[bad[0]]}")
     if weights.ndim == 0:
         weights = np.full(m, float(weights))
     if weights.shape != (m,):
