@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import mustlink
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 from mustlink import Constraints, KMeans, Method, PCKMeans, ZScore, metrics
 from sklearn.base import clone
+from sklearn.metrics import silhouette_score
 from sklearn.pipeline import make_pipeline
 
 RNG = np.random.default_rng(5)
@@ -312,6 +314,17 @@ def test_distances_in_place_of_rows():
         distances = estimator.set_params(kind="distances")
         assert np.array_equal(distances.fit(far, constraints=known).labels_, rows)
         assert distances.__sklearn_tags__().input_tags.pairwise
+    mixed = np.arange(80) % 4
+    expected = silhouette_score(far, mixed, metric="precomputed")
+    for score in (metrics.silhouette, partial(metrics.score, "silhouette", {}, mixed, None, X=far)):
+        given = (far, mixed) if score is metrics.silhouette else ()
+        assert score(*given, kind="distances") == pytest.approx(expected)
+        with pytest.raises(mustlink.exceptions.ConfigError, match='kind: must be "dense", "distances"'):
+            score(*given, kind="precomputed")
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        metrics.silhouette(sp.csr_matrix(far), mixed, kind="distances")
+    with pytest.raises(mustlink.exceptions.DataError, match="sse takes dense"):
+        metrics.score("sse", {}, mixed, None, X=far, kind="distances")
     near = np.exp(-(far**2) / far.var())
     found = mustlink.ConstrainedSpectral(3, kind="affinity").fit(near, constraints=known)
     assert metrics.ari(CLASS, found.labels_) > 0.9

@@ -18,16 +18,18 @@ def score(
     classes: Any,
     *,
     X: Any = None,
+    kind: str = "dense",
     constraints: Any = None,
     heldout: Any = None,
     unconstrained: Any = None,
     partitions: Any = None,
 ) -> float:
-    """The score of ``labels`` by the metric ``tag``."""
+    """The score of ``labels`` by the metric ``tag``; ``kind`` says what ``X`` holds: "dense" (rows, dense or
+    sparse), "distances" or "affinity" (n × n)."""
     n = len(labels)
     beside = {
-        "x": None if X is None else _data.matrix(X),
-        "kind": None,
+        "x": None if X is None else _data.matrix(X, sparse=kind == "dense"),
+        "kind": kind,
         "constraints": columns(constraints, n)[0],
         "heldout": columns(heldout, n)[0],
         "unconstrained": _data.classes(unconstrained, n, "unconstrained"),

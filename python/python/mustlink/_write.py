@@ -190,6 +190,10 @@ BESIDE = (
 )
 
 
+#: Metrics that take distances in place of rows.
+TAKE_DISTANCES = ("silhouette",)
+
+
 def _function(plugin: Plugin) -> str:
     facts = plugin.properties
     needed = [b for b in BESIDE if facts.get(b[0])]
@@ -199,6 +203,9 @@ def _function(plugin: Plugin) -> str:
     arguments = [*first, "labels_pred: Any"]
     arguments += [f"{name}: {kind}" for _, name, kind, _ in needed]
     options = [f"{o.python_name}: {_type(o)} = {_default(o)!r}" for o in plugin.options]
+    distances = plugin.tag in TAKE_DISTANCES
+    if distances:
+        options.append('kind: Literal["dense", "distances"] = "dense"')
     if options:
         arguments += ["*", *options]
     handed = [
@@ -214,6 +221,8 @@ def _function(plugin: Plugin) -> str:
     better = better if facts["ranked"] else "Neither end is better"
     span = f"{facts['min']} to {facts['max']}".replace(".0", "").replace("infinity", "infinity")
     doc = textwrap.indent(_documentation(plugin), "    ", lambda line: bool(line.strip()))
+    if distances:
+        doc += "\n\n    `kind` says what `X` holds: rows, dense or sparse, or n × n symmetric distances."
     return (
         f"def {plugin.tag}({', '.join(arguments)}) -> float:\n"
         f'    """{doc.lstrip()}\n\n    {better}; {span}. NaN where it is not defined.\n    """\n'

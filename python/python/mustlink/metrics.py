@@ -625,7 +625,7 @@ def rand(labels_true: Any, labels_pred: Any) -> float:
     return score("rand", {}, labels_pred, labels_true)
 
 
-def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosine"] = 'euclidean', max_n: int = 5000, seed: int = 0) -> float:
+def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosine"] = 'euclidean', max_n: int = 5000, seed: int = 0, kind: Literal["dense", "distances"] = "dense") -> float:
     """Silhouette: mean over objects of (b − a) / max(a, b).
 
     a is the mean distance to the other objects of the own cluster, b the smallest mean distance to
@@ -642,9 +642,11 @@ def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosi
 
     [Rousseeuw1987].
 
+    `kind` says what `X` holds: rows, dense or sparse, or n × n symmetric distances.
+
     Larger is better; -1 to 1. NaN where it is not defined.
     """
-    return score("silhouette", {"distance": distance, "max_n": max_n, "seed": seed}, labels_pred, None, X=X)
+    return score("silhouette", {"distance": distance, "max_n": max_n, "seed": seed}, labels_pred, None, X=X, kind=kind)
 
 
 def sse(X: Any, labels_pred: Any) -> float:
