@@ -149,11 +149,43 @@ def test_what_is_too_short_is_named():
         (lambda: mustlink.KMeans(-1), "n_clusters: must be a whole number >= 0, got -1"),
         (lambda: mustlink.PCKMeans(2, weight=np.nan), "weight: must be a finite number, got nan"),
         (lambda: mustlink.KMeans(2, random_state=2**64), "random_state: must be >= 0 and below"),
+        (lambda: mustlink.KMeans(2, n_jobs="2"), "n_jobs: must be None, -1 or a whole number in 1..=4096, got '2'"),
+        (lambda: mustlink.KMeans(2, n_init=0), "^n_init: must be in 1..=1000000000, got 0"),
+        (lambda: mustlink.KMeans(41), "^n_clusters: must be in 1..=40"),
+        (lambda: mustlink.PCA(n_components=-1), "^n_components: must be in 1..=1000000000, got -1"),
+        (lambda: mustlink.Method({"type": "kmeans", "restarts": 0}, 2), "^clusterer.restarts: must be in 1..="),
     ],
 )
 def test_numbers_that_are_none_are_named(estimator, said):
     with pytest.raises(ConfigError, match=said.replace("*", r"\*")):
         estimator().fit(X)
+
+
+def test_a_number_of_clusters_that_is_needed_is_asked_for_by_its_name():
+    starts = {"type": "random_init", "members": 2}
+    for asked in (
+        lambda: mustlink.generate(X, starts),
+        lambda: mustlink.impute(X, starts),
+        lambda: mustlink.consensus([[0, 0, 1], [0, 1, 1]], method="hbgf"),
+        lambda: mustlink.Method("kmeans").fit(X),
+    ):
+        with pytest.raises(mustlink.MissingKError, match="needs the number of clusters; give n_clusters$"):
+            asked()
+    with pytest.raises(mustlink.MissingKError, match="y knows every class, so it is not looked at"):
+        mustlink.PCKMeans().fit(X, np.arange(40) % 2)
+
+
+def test_a_warning_is_of_the_line_that_called():
+    known = mustlink.Constraints(must_link=[(0, 1)], n=40)
+    starts = {"type": "random_init", "members": 2}
+    for called in (
+        lambda: mustlink.KMeans(2).fit(X, constraints=known),
+        lambda: mustlink.KMeans(2).fit_predict(X, constraints=known),
+        lambda: mustlink.generate(X, starts, n_clusters=2, constraints=known),
+    ):
+        with pytest.warns(mustlink.MustlinkWarning, match="reads no constraints") as said:
+            called()
+        assert [warning.filename for warning in said] == [__file__]
 
 
 def test_numbers_of_numpy_are_numbers():

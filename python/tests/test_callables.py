@@ -41,6 +41,18 @@ def test_a_function_clusters_anywhere_in_a_tree():
     assert "by_first_column" in mustlink.list_plugins("base_clusterer")
 
 
+def test_a_function_is_given_sparse_rows():
+    @clusterer("by_nonzeros", accepts=["csr"])
+    def by_nonzeros(X, n_clusters, constraints, seed):
+        """By how many numbers a row has."""
+        return np.minimum(np.diff(X.indptr) - 1, n_clusters - 1)
+
+    rows = sp.csr_matrix([[0.0, 1.0], [2.0, 3.0], [0.0, 4.0]])
+    assert Method("by_nonzeros", 2).fit(rows).labels_.tolist() == [0, 1, 0]
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        Method("by_first_column", 2).fit(rows)
+
+
 def test_a_generator_selects():
     found = select(X, {"type": "in_a_row", "step": 3}, y_true=CLASS, budget=12)
     assert (found.n_must_link, found.n_cannot_link) == (12, 0)

@@ -155,6 +155,8 @@ def test_a_method_that_asks():
     assert fitted.n_queries_ == len(asked) == 10
     same = Method(table, 3, budget=10).fit(X, y_true=CLASS)
     assert np.array_equal(same.labels_, fitted.labels_)
+    # Of another fit, that asks nothing, it says nothing.
+    assert not hasattr(same.set_params(config="kmeans").fit(X), "n_queries_")
 
     def broken(i, j):
         raise KeyError("no answer")
@@ -185,9 +187,9 @@ def test_transforms_in_a_pipeline():
 def test_errors_are_those_of_the_core():
     cases = [
         (KMeans(), mustlink.MissingKError, "kmeans needs the number of clusters; give n_clusters"),
-        (KMeans(99), mustlink.ConfigError, r"k: must be in 1..=80 \(the number of objects\), got 99"),
-        (KMeans(3, n_init=0), mustlink.ConfigError, "clusterer.restarts: must be in 1..="),
-        (KMeans(3, init="best"), mustlink.ConfigError, "clusterer.init: must be .*, got string \"best\""),
+        (KMeans(99), mustlink.ConfigError, r"n_clusters: must be in 1..=80 \(the number of objects\), got 99"),
+        (KMeans(3, n_init=0), mustlink.ConfigError, "^n_init: must be in 1..="),
+        (KMeans(3, init="best"), mustlink.ConfigError, "^init: must be .*, got string \"best\""),
         (KMeans(3, random_state=-1), mustlink.ConfigError, "random_state: must be >= 0"),
         (KMeans(3, n_jobs=0), mustlink.ConfigError, "n_jobs: must be"),
     ]

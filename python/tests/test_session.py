@@ -56,6 +56,18 @@ def test_a_question_stays_until_it_is_answered():
         session.labels_
 
 
+def test_a_loop_that_answers_nothing_ends():
+    session = Session(X, "random_pairs", budget=5)
+    with pytest.raises(OracleError, match="question 0 is open: give its answer to tell"):
+        for _ in session:
+            pass
+    assert len(answered(session)) == 5
+    session = Session(X, "random_pairs", budget=5)
+    for _ in session:
+        session.close()
+    assert session.constraints_.n_cannot_link == 0
+
+
 def test_a_session_can_be_left():
     session = Session(X, "random_pairs", budget=5)
     session.question()

@@ -12,13 +12,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _catalogue, _config, _data, _mustlink
 from .constraints import columns
-from .exceptions import DataError, MissingKError
+from .exceptions import ConfigError, DataError, MissingKError
 
 Array = np.ndarray[Any, Any]
-
-
-class MissingNClustersError(MissingKError):
-    """The method needs ``n_clusters``."""
 
 
 def _has_model(estimator: Clusterer) -> bool:
@@ -134,16 +130,22 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             "kind": self._kind(),
             **more.pop("request", {}),
         }
+        known = _data.partial(y, n)
         try:
-            found = _mustlink.cluster(
-                _config.text(request), (x, sample_weight), pairs, _data.partial(y, n), **more
-            )
+            found = _mustlink.cluster(_config.text(request), (x, sample_weight), pairs, known, **more)
         except MissingKError as missing:
-            text = str(missing).replace("give --k or the option k", "give n_clusters")
-            raise MissingNClustersError(text) from None
+            if y is None or known is not None:
+                raise
+            raise MissingKError(f"{missing} (y knows every class, so it is not looked at)") from None
+        except ConfigError as wrong:
+            raise self._wrong(wrong) from None
         _data.warn(found.warnings)
         self._keep(found)
         return found
+
+    def _wrong(self, error: ConfigError) -> ConfigError:
+        """The error with the names that the options have here."""
+        return _catalogue.renamed(error, "clusterer")
 
     def _keep(self, found: Any) -> None:
         self._model = found.model
@@ -157,6 +159,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             "cluster_centers_": found.centers,
             "feature_weights_": None if found.weights is None else found.weights[1],
             "tried_": found.tried or None,
+            "n_queries_": None if found.queries is None else found.queries[0],
         }
         for name, value in learned.items():
             if value is not None:
@@ -235,7 +238,7 @@ class Method(WeightedClusterer):
     n_clusters : int, optional
         Number of clusters. Absent: that of the method, else the number of classes in ``y``.
     random_state : int, RandomState or None
-        Seed of every random number. Absent: that of the method file, else 0.
+        Seed of every random number. None: that of the method file, else 0; none is drawn.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
     budget : int, optional
@@ -277,13 +280,20 @@ class Method(WeightedClusterer):
         table = _config.method(self.config)
         return {key: v for key, v in table.items() if key not in ("k", "seed", "plugins")}
 
+    def _wrong(self, error: ConfigError) -> ConfigError:
+        # What a method says it says by the names of method files.
+        return error
+
     def _facts(self) -> dict[str, Any]:
         clusterer = self._method().get("clusterer")
-        tag = clusterer if isinstance(clusterer, str) else (clusterer or {}).get("type")
+        clusterer = clusterer if isinstance(clusterer, dict) else {"type": clusterer}
+        tag = clusterer.get("type")
         if tag is None:
             return {"accepts": ["dense", "csr"], "gives_centers": False}
         found = [p for p in _catalogue.catalogue() if p.tag == tag]
         facts = dict(found[0].properties) if found else {"accepts": ["dense"], "gives_centers": True}
+        if tag == "python_clusterer" and clusterer.get("name") in _config.CALLABLES:
+            facts["accepts"] = _config.CALLABLES[clusterer["name"]][2]["accepts"]
         for first in self._method().get("transforms", [])[:1]:
             # It decides, where it is known.
             step = first if isinstance(first, str) else first.get("type")
@@ -314,7 +324,8 @@ class Method(WeightedClusterer):
         constraints : mustlink.Constraints, optional
             What is known about pairs.
         sample_weight : array of shape (n_samples,), optional
-            How often each row counts, for a clusterer that takes weights.
+            How often each row counts, for a clusterer that takes weights. Transforms are fitted to every row
+            once: after one that learns from the rows, as ``z_score``, weight 2 is not the same as two rows.
         sample_id : array of shape (n_samples,), optional
             The id of each row, by which constraints find theirs where rows are split.
         y_true : array of shape (n_samples,), optional
@@ -334,7 +345,7 @@ class Method(WeightedClusterer):
             request["k"] = table["k"]
         if self.random_state is None:
             request["seed"] = table.get("seed", 0)
-        found = self._run(
+        self._run(
             X,
             y,
             constraints,
@@ -344,6 +355,4 @@ class Method(WeightedClusterer):
             y_true=None if y_true is None else _data.classes(y_true, len(y_true), "y_true"),
             oracle=None if oracle is None else answering(oracle),
         )
-        if found.queries is not None:
-            self.n_queries_ = found.queries[0]
         return self

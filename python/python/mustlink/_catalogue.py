@@ -98,6 +98,15 @@ def find(tag: str) -> Plugin:
     raise ConfigError(f'no plugin {tag!r}; "mustlink list" names all')
 
 
+def renamed(error: ConfigError, place: str) -> ConfigError:
+    """The same error, where an estimator has an option of its own at ``place`` under another name."""
+    text = str(error)
+    option = re.match(rf"(?:{re.escape(place)}\.)?(\w+)(?=:)", text)
+    if option is None or option[1] == place:
+        return error
+    return type(error)(NAMES.get(option[1], option[1]) + text[option.end() :])
+
+
 def annotation(option: Option) -> str:
     """The type of an option, read from what it accepts."""
     words: list[str] = []

@@ -16,8 +16,8 @@ from .exceptions import ConfigError
 PluginLike = Union[str, Mapping[str, Any], Any]
 
 
-#: Functions that are plugins, by name: their role, and what stands for them in a configuration.
-CALLABLES: dict[str, tuple[str, Any]] = {}
+#: Functions that are plugins, by name: their role, what stands for them in a configuration, and their facts.
+CALLABLES: dict[str, tuple[str, Any, Mapping[str, Any]]] = {}
 
 
 #: Where the name of one may stand alone.
@@ -120,8 +120,9 @@ def threads(n_jobs: int | None) -> int | None:
     """The number of threads; one per core for None and -1."""
     if n_jobs is None or n_jobs == -1:
         return None
-    if not 1 <= n_jobs <= 4096:
-        raise ConfigError(f"n_jobs: must be None, -1 or in 1..=4096, got {n_jobs}")
+    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if not (whole and 1 <= n_jobs <= 4096):
+        raise ConfigError(f"n_jobs: must be None, -1 or a whole number in 1..=4096, got {n_jobs!r}")
     return int(n_jobs)
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from . import _catalogue, _config, _data, _mustlink
 from .constraints import columns
+from .exceptions import ConfigError
 
 
 #: Rows without which nothing can be learned.
@@ -70,7 +71,10 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "threads": _config.threads(getattr(self, "n_jobs", None)),
         }
         classes = _data.partial(y, n) if reads else None
-        self._steps = _mustlink.fit_steps(_config.text(request), x, pairs, classes)
+        try:
+            self._steps = _mustlink.fit_steps(_config.text(request), x, pairs, classes)
+        except ConfigError as wrong:
+            raise _catalogue.renamed(wrong, "transforms[0]") from None
         _data.warn(self._steps.warnings)
         return self
 

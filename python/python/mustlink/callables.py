@@ -58,7 +58,7 @@ def _register(
         return table
 
     _mustlink.register(name, json.dumps(facts), adapted)
-    _config.CALLABLES[name] = (role, config)
+    _config.CALLABLES[name] = (role, config, facts)
 
 
 _OF_PROBLEM = ("X", "n_clusters", "constraints", "seed")

@@ -183,6 +183,6 @@ def list_plugins(role: str | None = None) -> list[str]:
     >>> "kmeans" in list_plugins("base_clusterer")
     True
     """
-    own = [(name, of) for name, (of, _) in _config.CALLABLES.items()]
+    own = [(name, of) for name, (of, *_) in _config.CALLABLES.items()]
     all_ = own + [(p.tag, p.role) for p in _catalogue.catalogue()]
     return [name for name, of in all_ if role in (None, of) and not name.startswith("python_")]

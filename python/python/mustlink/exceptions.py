@@ -18,6 +18,10 @@ class ConfigError(MustlinkError):
 class MissingKError(ConfigError):
     """The method needs the number of clusters, and none was given."""
 
+    def __init__(self, text: str) -> None:
+        # What the command line calls ``--k`` has another name here, whoever asked.
+        super().__init__(text.replace("give --k or the option k", "give n_clusters"))
+
 
 class DataError(MustlinkError):
     """Values, shapes or files that are not accepted."""

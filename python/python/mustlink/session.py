@@ -183,6 +183,11 @@ class Session:
         """The questions; each needs its answer before the next one comes."""
         while (question := self.question()) is not None:
             yield question
+            if self._open == question and self._found is None and self._failed is None:
+                raise OracleError(
+                    f"question {question.id} is open: give its answer to tell, None where it is unknown, before the "
+                    "next one, or leave the loop"
+                )
 
     def question(self) -> Question | None:
         """The open question; the same until it is answered, None when there are no more."""
