@@ -29,7 +29,7 @@ struct Shared {
     looks: Option<AtomicU64>,
     deadline: Option<(Instant, f64)>,
     progress: Arc<dyn Progress>,
-    warnings: Mutex<Vec<(String, String)>>,
+    warnings: Mutex<Warnings>,
     memory_limit: Option<u64>,
     ensembles: EnsembleStore,
     ensemble_root: SeedPath,
@@ -56,7 +56,21 @@ pub struct Context {
     place: String,
     base: Arc<Path>,
     labels_only: bool,
-    tried: bool,
+    heard_by: Listener,
+}
+
+/// Warnings, each with the place it was given at.
+pub(crate) type Warnings = Vec<(String, String)>;
+
+/// Who hears the warnings of a context.
+#[derive(Clone)]
+enum Listener {
+    /// The run.
+    Run,
+    /// Nobody.
+    Nobody,
+    /// What is made here, to be told again wherever it is used.
+    Product(Arc<Mutex<Warnings>>),
 }
 
 impl Context {
@@ -109,10 +123,12 @@ impl Context {
 
     /// Notes something legal but worth knowing. Shown once per place and text, sorted.
     pub fn warn(&self, text: impl Into<String>) {
-        if self.tried {
-            return;
-        }
-        let mut warnings = self.shared.warnings.lock().expect("no panic while holding it");
+        let heard = match &self.heard_by {
+            Listener::Run => &self.shared.warnings,
+            Listener::Nobody => return,
+            Listener::Product(warnings) => warnings,
+        };
+        let mut warnings = heard.lock().expect("no panic while holding it");
         warnings.push((self.place.clone(), text.into()));
     }
 
@@ -188,7 +204,29 @@ impl Context {
     /// This context for one of several that are tried: nobody chose it, so its warnings are none of
     /// the run's.
     pub fn for_trial(&self) -> Self {
-        Context { tried: true, ..self.clone() }
+        Context { heard_by: Listener::Nobody, ..self.clone() }
+    }
+
+    /// Does `work` at this place and gives the warnings beside its result, their places as seen from here; the
+    /// run does not hear them.
+    pub(crate) fn listening<T>(&self, work: impl FnOnce(&Context) -> T) -> (T, Warnings) {
+        let heard = Arc::default();
+        let product = Listener::Product(Arc::clone(&heard));
+        let made = work(&Context { place: String::new(), heard_by: product, ..self.clone() });
+        let mut warnings = heard.lock().expect("no panic while holding it").clone();
+        warnings.sort();
+        warnings.dedup();
+        (made, warnings)
+    }
+
+    /// Gives warnings that were heard at another place.
+    pub(crate) fn repeat(&self, warnings: &Warnings) {
+        for (place, text) in warnings {
+            match place.is_empty() {
+                true => self.warn(text),
+                false => self.child(place).warn(text),
+            }
+        }
     }
 
     /// The ensembles of the run.
@@ -274,7 +312,7 @@ impl ContextBuilder {
             place: String::new(),
             base: self.base.into(),
             labels_only: false,
-            tried: false,
+            heard_by: Listener::Run,
         }
     }
 }

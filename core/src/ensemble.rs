@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use crate::clustering::{Extras, NONE, compact};
+use crate::context::Warnings;
 use crate::error::{Error, Result};
 
 /// One base clustering.
@@ -153,20 +154,20 @@ pub(crate) type EnsembleKey = [u8; 32];
 
 /// Ensembles of a run, each made once. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct EnsembleStore(Arc<Mutex<HashMap<EnsembleKey, Arc<Ensemble>>>>);
+pub struct EnsembleStore(Arc<Mutex<HashMap<EnsembleKey, Kept>>>);
+
+/// An ensemble, and what its making warned of.
+pub(crate) type Kept = (Arc<Ensemble>, Arc<Warnings>);
 
 impl EnsembleStore {
     /// The first ensemble that is kept under one of `keys`.
-    pub(crate) fn find(
-        &self,
-        keys: impl IntoIterator<Item = EnsembleKey>,
-    ) -> Option<Arc<Ensemble>> {
+    pub(crate) fn find(&self, keys: impl IntoIterator<Item = EnsembleKey>) -> Option<Kept> {
         let kept = self.0.lock().expect("no panic while holding it");
         keys.into_iter().find_map(|key| kept.get(&key).cloned())
     }
 
     /// Keeps `made` under `key`, or gives what another thread put there first.
-    pub(crate) fn keep(&self, key: EnsembleKey, made: Arc<Ensemble>) -> Arc<Ensemble> {
+    pub(crate) fn keep(&self, key: EnsembleKey, made: Kept) -> Kept {
         let mut kept = self.0.lock().expect("no panic while holding it");
         kept.entry(key).or_insert(made).clone()
     }

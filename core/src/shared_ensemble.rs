@@ -53,13 +53,21 @@ impl Context {
         };
         // A full ensemble also satisfies a labels-only request.
         let fitting = [false, true].into_iter().take(1 + usize::from(self.labels_only()));
-        if let Some(kept) = self.ensembles().find(fitting.map(key)) {
-            return Ok(kept);
-        }
-        // Made without holding the lock: nothing waits inside the thread pool. Two makers at
-        // once make the same bits.
-        let made = Arc::new(made(generator, &problem, &root.child("ensemble"))?);
-        Ok(self.ensembles().keep(key(self.labels_only()), made))
+        let (ensemble, warnings) = match self.ensembles().find(fitting.map(key)) {
+            Some(kept) => kept,
+            None => {
+                // Made without holding the lock: nothing waits inside the thread pool. Two makers at
+                // once make the same bits.
+                let (made, warnings) =
+                    root.listening(|root| made(generator, &problem, &root.child("ensemble")));
+                let made = made.inspect_err(|_| root.repeat(&warnings))?;
+                let kept = (Arc::new(made), Arc::new(warnings));
+                self.ensembles().keep(key(self.labels_only()), kept)
+            }
+        };
+        // Whoever takes it hears them: it may be any of those who share it that made it.
+        root.repeat(&warnings);
+        Ok(ensemble)
     }
 }
 
