@@ -15,7 +15,7 @@ use crate::distance::points::{Distortion, Points, inner_product, row};
 use crate::kmeans::lloyd::{Stop, total_distortion};
 use crate::kmeans::means::means;
 
-/// A gain below this share of the object's own length is rounding.
+/// A gain below this share of an object's length times its distance is rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// Refines a partition into `centres.nrows()` clusters by moves of single objects, from the labels of
@@ -30,46 +30,61 @@ pub fn refine(
     ctx: &Context,
 ) -> Result<Clustering> {
     let Some(centres) = clustering.extras.centers.take() else { return Ok(clustering) };
-    let mut sums = Sums::new(points, &clustering.labels, centres.nrows());
-    let mut labels = std::mem::take(&mut clustering.labels);
-    clustering.status = Status::MaxIter;
+    let mut gathered = Gathered::new(points, &clustering.labels, centres.nrows());
+    let start = std::mem::take(&mut clustering.labels);
+    let mut labels = start.clone();
+    let before = clustering.objective;
+    let before = before.unwrap_or_else(|| total_distortion(points, &labels, &centres));
+    let (mut objective, length) = (before, clustering.history.len());
+    let status = std::mem::replace(&mut clustering.status, Status::MaxIter);
     for _ in 0..stop.max_iterations {
         ctx.check()?;
-        let mut moved = 0;
-        let before = sums.objective(points);
+        let (mut moved, mut gained) = (0, 0.0);
         for i in 0..labels.len() {
-            if let Some(to) = sums.better(points, i, labels[i] as usize) {
-                sums.shift(points, i, labels[i] as usize, to);
+            if let Some((to, gain)) = gathered.better(points, i, labels[i] as usize) {
+                gathered.shift(points, i, labels[i] as usize, to);
                 labels[i] = to as u32;
                 moved += 1;
+                gained += gain;
             }
         }
-        let objective = sums.objective(points);
+        let last = objective;
+        objective -= gained;
         clustering.history.push(IterStat { objective, moved, violations: None });
-        if moved == 0 || stop.is_over(before, objective) {
+        if moved == 0 || stop.is_over(last, objective) {
             clustering.status = Status::Converged;
             break;
         }
     }
-    // Sums that were added to and taken from again and again are not reported.
-    let (centres, _) = means(points, &labels, centres);
-    clustering.objective = Some(total_distortion(points, &labels, &centres));
-    if let (Some(last), Some(objective)) = (clustering.history.last_mut(), clustering.objective) {
+    // What was added to and taken from again and again is not reported.
+    let (refined, _) = means(points, &labels, centres.clone());
+    let objective = total_distortion(points, &labels, &refined);
+    if objective > before {
+        // Gains that were rounding after all.
+        clustering.history.truncate(length);
+        clustering.extras.centers = Some(centres);
+        return Ok(Clustering { labels: start, status, ..clustering });
+    }
+    if let Some(last) = clustering.history.last_mut() {
         last.objective = objective;
     }
+    clustering.objective = Some(objective);
     clustering.labels = labels;
-    clustering.extras.centers = Some(centres);
+    clustering.extras.centers = Some(refined);
     Ok(clustering)
 }
 
-/// Σ x of each cluster, with its squared length and number of objects.
-struct Sums {
+/// What each cluster gathers: its mean, or Σ x under cosine, with the squared length of that and the
+/// number of objects.
+///
+/// Means, because the differences of ‖Σ x‖² far from the origin are rounding.
+struct Gathered {
     vectors: Array2<f64>,
     lengths: Vec<f64>,
     sizes: Vec<f64>,
 }
 
-impl Sums {
+impl Gathered {
     fn new(points: &Points, labels: &[u32], k: usize) -> Self {
         let mut vectors = Array2::zeros((k, points.d()));
         let mut sizes = vec![0.0; k];
@@ -78,44 +93,46 @@ impl Sums {
             points.data().row(i).add_to(to.as_slice_mut().expect("standard layout"), 1.0);
             sizes[l as usize] += 1.0;
         }
+        if points.distortion() == Distortion::SquaredEuclidean {
+            let filled = vectors.rows_mut().into_iter().zip(&sizes).filter(|(_, n)| **n > 0.0);
+            filled.for_each(|(mut sum, n)| sum /= *n);
+        }
         let lengths = (0..k).map(|h| inner_product(row(&vectors, h), row(&vectors, h))).collect();
-        Sums { vectors, lengths, sizes }
+        Gathered { vectors, lengths, sizes }
     }
 
-    /// The objective but for what no move changes: Σ‖x‖² − Σ‖s‖²/n, or n − Σ‖s‖ under cosine.
-    fn objective(&self, points: &Points) -> f64 {
-        let gathered = |h: usize| match points.distortion() {
-            Distortion::Cosine => self.lengths[h].max(0.0).sqrt(),
-            Distortion::SquaredEuclidean if self.sizes[h] > 0.0 => self.lengths[h] / self.sizes[h],
-            Distortion::SquaredEuclidean => 0.0,
-        };
-        let all: f64 = (0..points.n()).map(|i| points.norm(i)).sum();
-        all - (0..self.sizes.len()).map(gathered).sum::<f64>()
+    /// What the objective gains when cluster `h` loses object `i` (`sign` −1), or loses when it gets it (1).
+    fn change(&self, points: &Points, i: usize, h: usize, sign: f64) -> f64 {
+        let (length, n) = (self.lengths[h], self.sizes[h]);
+        match points.distortion() {
+            Distortion::SquaredEuclidean => {
+                n / (n + sign) * points.distance(i, row(&self.vectors, h), length)
+            }
+            Distortion::Cosine => {
+                let dot = points.data().row(i).dot(row(&self.vectors, h));
+                let after = (length + 2.0 * sign * dot + points.norm(i)).max(0.0).sqrt();
+                -sign * (after - length.max(0.0).sqrt())
+            }
+        }
     }
 
-    /// The cluster to which moving object `i` lowers the objective most, if any does.
-    fn better(&self, points: &Points, i: usize, own: usize) -> Option<usize> {
+    /// The cluster to which moving object `i` lowers the objective most, and by how much, if any does.
+    fn better(&self, points: &Points, i: usize, own: usize) -> Option<(usize, f64)> {
         if self.sizes[own] < 2.0 {
             return None;
         }
-        let x = points.data().row(i);
-        let norm = points.norm(i);
         let k = self.sizes.len();
-        let dot = |h: usize| x.dot(row(&self.vectors, h));
-        // What a cluster gathers with n objects whose sum has this squared length.
-        let gathered = |length: f64, n: f64| match points.distortion() {
-            Distortion::Cosine => length.max(0.0).sqrt(),
-            Distortion::SquaredEuclidean if n > 0.0 => length / n,
-            Distortion::SquaredEuclidean => 0.0,
+        let left = self.change(points, i, own, -1.0);
+        let norm = points.norm(i);
+        let least = match points.distortion() {
+            Distortion::SquaredEuclidean => left + (norm * left).sqrt(),
+            Distortion::Cosine => norm,
         };
-        let (length, n) = (self.lengths[own], self.sizes[own]);
-        let loss = gathered(length, n) - gathered(length - 2.0 * dot(own) + norm, n - 1.0);
-        let mut best = (ROUNDING * norm, None);
+        let mut best = (ROUNDING * least, None);
         for h in (0..k).filter(|&h| h != own) {
-            let (length, n) = (self.lengths[h], self.sizes[h]);
-            let gain = gathered(length + 2.0 * dot(h) + norm, n + 1.0) - gathered(length, n);
-            if gain - loss > best.0 {
-                best = (gain - loss, Some(h));
+            let gain = left - self.change(points, i, h, 1.0);
+            if gain > best.0 {
+                best = (gain, Some((h, gain)));
             }
         }
         best.1
@@ -124,11 +141,20 @@ impl Sums {
     fn shift(&mut self, points: &Points, i: usize, from: usize, to: usize) {
         let x = points.data().row(i);
         for (h, sign) in [(from, -1.0), (to, 1.0)] {
-            let dot = x.dot(row(&self.vectors, h));
+            let n = self.sizes[h] + sign;
             let mut vector = self.vectors.row_mut(h);
-            x.add_to(vector.as_slice_mut().expect("standard layout"), sign);
-            self.lengths[h] += 2.0 * sign * dot + points.norm(i);
-            self.sizes[h] += sign;
+            let vector = vector.as_slice_mut().expect("standard layout");
+            match points.distortion() {
+                Distortion::Cosine => x.add_to(vector, sign),
+                // An empty cluster has no mean yet.
+                Distortion::SquaredEuclidean if self.sizes[h] == 0.0 => x.add_to(vector, 1.0),
+                Distortion::SquaredEuclidean => {
+                    vector.iter_mut().for_each(|m| *m *= self.sizes[h] / n);
+                    x.add_to(vector, sign / n);
+                }
+            }
+            self.lengths[h] = inner_product(vector, vector);
+            self.sizes[h] = n;
         }
     }
 }
@@ -161,6 +187,26 @@ mod tests {
         };
         assert_eq!((run(4.0).labels, run(4.0).objective), (vec![0, 0, 1], Some(8.0)));
         assert_eq!((run(5.0).labels, run(5.0).objective), (vec![0, 1, 1], Some(8.0)));
+    }
+
+    #[test]
+    fn a_shift_of_the_origin_makes_no_moves() {
+        // As many objects as it takes for sums of squares to hold no gain any more.
+        let x = Array2::from_shape_fn((30_000, 2), |(i, s)| ((i * (7 + s)) % 1009) as f64 / 1009.0);
+        let refined = |shift: f64| {
+            let data = Data::dense(x.mapv(|v| v + shift)).unwrap();
+            let points = Points::new(&data, Distortion::SquaredEuclidean).unwrap();
+            let ctx = Context::new(1);
+            let start = rows_as_centres(&points, &[0, 400, 800]);
+            let before = lloyd(&points, start, stop(), Empty::Keep, &ctx).unwrap();
+            let after = refine(&points, before.clone(), stop(), &ctx).unwrap();
+            assert!(after.objective.unwrap() <= before.objective.unwrap());
+            after
+        };
+        let (here, there) = (refined(0.0), refined(1e5));
+        assert_eq!(there.status, Status::Converged);
+        let apart = (here.objective.unwrap() / there.objective.unwrap() - 1.0).abs();
+        assert!(apart < 1e-3, "{apart}");
     }
 
     proptest! {
