@@ -532,10 +532,13 @@ impl Data {
     /// A dense copy of dense or sparse data.
     pub fn to_dense(&self) -> Array2<f64> {
         let mut out = Array2::zeros((self.n(), self.d()));
+        // Rows and columns of distances are the same objects.
+        let both =
+            self.rows.is_some() && matches!(self.kind(), DataKind::Distances | DataKind::Affinity);
         for i in 0..self.n() {
             let mut to = out.row_mut(i);
             match self.row(i) {
-                Row::Dense(x) if x.len() == to.len() => to.assign(&ArrayView1::from(x)),
+                Row::Dense(x) if !both => to.assign(&ArrayView1::from(x)),
                 Row::Dense(_) => (0..self.n()).for_each(|j| to[j] = self.pair(i, j)),
                 Row::Sparse(columns, values) => {
                     columns.iter().zip(values).for_each(|(&c, &v)| to[c as usize] = v);
@@ -595,6 +598,15 @@ mod tests {
         }
         assert_eq!((dense.norm2(0), dense.norm2(1)), (25.0, f64::INFINITY));
         assert_eq!(dense.subset(&[2, 0]).norm2(1), 25.0);
+    }
+
+    #[test]
+    fn distances_of_some_objects_are_those_between_them() {
+        let all =
+            Data::distances(array![[0.0, 1.0, 2.0], [1.0, 0.0, 4.0], [2.0, 4.0, 0.0]]).unwrap();
+        let drawn = array![[0.0, 2.0, 2.0], [2.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+        assert_eq!(all.subset(&[2, 0, 0]).to_dense(), drawn);
+        assert_eq!(all.subset(&[1, 2]).to_dense(), array![[0.0, 4.0], [4.0, 0.0]]);
     }
 
     #[test]

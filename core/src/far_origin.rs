@@ -57,8 +57,11 @@ impl FarOrigin {
     /// # Errors
     /// Those of [`Data`].
     pub fn problem(&self, problem: &Problem) -> Result<Problem> {
-        let data = Data::dense(self.moved(&problem.data.to_dense(), -1.0))?;
-        let data = data.weighted_as(&problem.data);
+        let mut data = problem.data.to_dense();
+        for mut row in data.rows_mut() {
+            row.iter_mut().zip(&*self.0).for_each(|(x, middle)| *x -= middle);
+        }
+        let data = Data::dense(data)?.weighted_as(&problem.data);
         let start = problem.start.as_ref().map(|start| match &**start {
             Start::Centroids(at) => Arc::new(Start::Centroids(self.moved(at, -1.0))),
             Start::Labels(_) => start.clone(),

@@ -261,7 +261,12 @@ fn around_its_origin(
     ctx: &Context,
 ) -> Result<Clustering> {
     match FarOrigin::of(&problem.data, clusterer) {
-        Some(origin) => Ok(origin.shown(clusterer.cluster(&origin.problem(problem)?, ctx)?)),
+        Some(origin) => {
+            // The moved data are a copy.
+            let copy = 8 * (problem.n() * problem.data.d()) as u64;
+            within_memory(clusterer.memory(&problem.shape()) + copy, &problem.data, ctx)?;
+            Ok(origin.shown(clusterer.cluster(&origin.problem(problem)?, ctx)?))
+        }
         None => clusterer.cluster(problem, ctx),
     }
 }
