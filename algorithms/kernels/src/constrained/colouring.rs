@@ -190,23 +190,33 @@ fn cores(edges: &[Vec<u32>], k: usize) -> (Vec<Vec<u32>>, Vec<u32>) {
 fn fewest(edges: &[Vec<u32>], k: usize, limit: u64, ctx: &Context) -> Result<Vec<u32>> {
     let mut left = limit;
     let mut kept: Vec<u32> = (0..edges.len() as u32).collect();
-    let mut at = 0;
-    'vertices: while at < kept.len() {
-        let mut fewer = kept.clone();
-        fewer.remove(at);
-        for core in cores(&induced(edges, &fewer), k).0 {
-            let core: Vec<u32> = core.iter().map(|&v| fewer[v as usize]).collect();
-            let inner = induced(edges, &core);
-            let found = colour_part(&inner, k, &|_, _| 0.0, &mut left, ctx)?;
-            if let Colouring::Impossible(_) = found {
-                // All that were found necessary before are in there, or it could be coloured.
-                kept = core;
-                continue 'vertices;
+    // Halves first, then quarters: few of many vertices are found in few colourings. One by one at the end.
+    let mut chunk = kept.len().div_ceil(2);
+    loop {
+        let mut at = 0;
+        'chunks: while at < kept.len() && left > 0 {
+            ctx.check()?;
+            let first = kept[at];
+            let mut fewer = kept.clone();
+            fewer.drain(at..(at + chunk).min(kept.len()));
+            for core in cores(&induced(edges, &fewer), k).0 {
+                let core: Vec<u32> = core.iter().map(|&v| fewer[v as usize]).collect();
+                let inner = induced(edges, &core);
+                let found = colour_part(&inner, k, &|_, _| 0.0, &mut left, ctx)?;
+                if let Colouring::Impossible(_) = found {
+                    // All that were found necessary one by one are in there, or it could be coloured.
+                    at = core.partition_point(|&v| v < first);
+                    kept = core;
+                    continue 'chunks;
+                }
             }
+            at += chunk;
         }
-        at += 1;
+        if chunk <= 1 || left == 0 {
+            return Ok(kept);
+        }
+        chunk = (chunk / 2).min(kept.len().div_ceil(2)).max(1);
     }
-    Ok(kept)
 }
 
 /// DSATUR with backtracking over a connected graph; `left` is the number of nodes it may still visit.
