@@ -6,7 +6,7 @@
 //! for (points, metrics, repeats) is no part of an identity, so that a finished study can grow.
 //!
 //! Code has names: `mustlink` is what every cell passes through, a plugin is named by its tag, a file of
-//! a plugin in another language by its path. Each has a digest; packages of ours that come from a
+//! a plugin in another language, or one that an option names, by its path. Each has a digest; packages of ours that come from a
 //! release have none, because there `version` of a plugin says that results changed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +75,10 @@ pub(crate) fn of_method(
         "seed": experiment.head.seed,
         "versions": versions(trees),
     });
+    if let Some(known) = &set.set.known {
+        let known = canonical(&json!([known.names, known.labels.to_vec()]));
+        identity["dataset"]["known"] = json!(digest(known.as_bytes()));
+    }
     if !set.set.is_listed() {
         identity["dataset"]["drawn_from"] = json!("values");
     }
@@ -200,10 +204,11 @@ fn framework() -> String {
     }
 }
 
-/// The options of a plugin that are commands: its results depend on what their files hold.
-fn programs_of(d: &'static Descriptor) -> impl Iterator<Item = &'static String> {
+/// The options of a plugin that are marked as commands (`x-program`) or files (`x-file`): its results
+/// depend on what these hold.
+fn marked(d: &'static Descriptor, mark: &str) -> impl Iterator<Item = &'static String> {
     let options = d.schema_value()["properties"].as_object().into_iter().flatten();
-    options.filter(|(_, option)| option["x-program"] == true).map(|(name, _)| name)
+    options.filter(move |(_, option)| option[mark] == true).map(|(name, _)| name)
 }
 
 /// Adds the code that the plugins in a tree consist of; relative paths start at `base`.
@@ -218,9 +223,13 @@ pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
         if let Some(script) = &d.script {
             build.extend(programs::digests(&script.command, &script.base));
         }
-        for words in programs_of(d).filter_map(|name| table.get(name)?.as_array()) {
+        for words in marked(d, "x-program").filter_map(|name| table.get(name)?.as_array()) {
             let words = words.iter().filter_map(Value::as_str).map(str::to_string);
             build.extend(programs::digests(&words.collect::<Vec<_>>(), base));
+        }
+        for file in marked(d, "x-file").filter_map(|name| table.get(name)?.as_str()) {
+            let digest = programs::digest(&base.join(file));
+            build.extend(digest.map(|digest| (file.to_string(), digest)));
         }
         true
     });
@@ -230,7 +239,7 @@ pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
 pub(crate) fn has_program(tree: &Value) -> bool {
     let mut found = false;
     visit_plugins(tree, &mut |d, _| {
-        found |= d.script.is_some() || programs_of(d).next().is_some();
+        found |= d.script.is_some() || marked(d, "x-program").next().is_some();
         !found
     });
     found

@@ -24,6 +24,7 @@ pub struct Cost {
     /// Prices by object, in place of `constant`.
     pub per_object: Option<PerObject>,
     /// CSV with the columns `i`, `j` and `cost`.
+    #[option(file = true)]
     pub table: Option<String>,
     /// The table names objects by id, not by row number.
     #[option(inert = "it speaks of a table that has no default")]
@@ -56,7 +57,7 @@ impl Oracle for Cost {
             }
             (None, None) => Price::Pairs { constant: self.constant, table: HashMap::new() },
             (None, Some(file)) => {
-                let file = Table::read(file)?;
+                let file = Table::read(&scene.ctx.base().join(file))?;
                 let column = file.column("cost")?;
                 let mut table = HashMap::new();
                 for (pair, line, cells) in file.pairs(scene, self.by_id)? {

@@ -1,7 +1,6 @@
 //! The oracle that remembers another selection.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use mustlink_core::prelude::*;
 
@@ -18,6 +17,7 @@ use crate::parts::wrapping::objects;
 #[options]
 pub struct Replay {
     /// The file.
+    #[option(file = true)]
     pub ledger: Option<String>,
     /// Who answers the pairs that the ledger does not have. Absent: they are refused, which ends the
     /// selection.
@@ -30,7 +30,8 @@ impl Oracle for Replay {
         let Some(path) = self.ledger.as_deref().filter(|path| !path.is_empty()) else {
             return Err(Error::bad_param("ledger", "nothing", "the file of an earlier selection"));
         };
-        let recorded = mustlink_ledger::answers(Path::new(path), scene.n, scene.ids.as_deref())?;
+        let path = scene.ctx.base().join(path);
+        let recorded = mustlink_ledger::answers(&path, scene.n, scene.ids.as_deref())?;
         let live = recorded.into_iter().filter(|r| !r.retracted);
         let answers = live.map(|r| {
             let question = r.question();

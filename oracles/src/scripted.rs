@@ -22,6 +22,7 @@ pub struct Scripted {
     /// The replies: `[{ i = 0, j = 3, reply = "must_link" }]`, by row number from 0.
     pub replies: Vec<Scribed>,
     /// CSV with more of them.
+    #[option(file = true)]
     pub file: Option<String>,
     /// The file names objects by id, not by row number.
     #[option(inert = "it speaks of a file that has no default")]
@@ -71,7 +72,7 @@ impl Oracle for Scripted {
             }
         }
         if let Some(file) = &self.file {
-            let table = Table::read(file)?;
+            let table = Table::read(&scene.ctx.base().join(file))?;
             let column = table.column("reply").or_else(|e| table.column("type").map_err(|_| e))?;
             for (pair, line, cells) in table.pairs(scene, self.by_id)? {
                 let reply = match &*cells[column] {

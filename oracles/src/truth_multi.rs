@@ -19,6 +19,7 @@ use crate::parts::wrapping::{classes, classes_reply};
 #[options]
 pub struct TruthMulti {
     /// CSV with the classifications. Absent: the classes of the data set.
+    #[option(file = true)]
     pub labels: Option<String>,
     /// Column that answers. Absent: the only one.
     pub target: Option<String>,
@@ -45,7 +46,7 @@ impl Oracle for TruthMulti {
 }
 
 fn read(file: &str, target: Option<&str>, scene: &Scene) -> Result<Vec<Option<u32>>> {
-    let table = Table::read(file)?;
+    let table = Table::read(&scene.ctx.base().join(file))?;
     let id = table.header.iter().position(|c| c == "id");
     let targets: Vec<&str> =
         table.header.iter().map(String::as_str).filter(|&c| c != "id").collect();

@@ -51,6 +51,7 @@ pub struct MiniBatchKMeans {
     pub patience: usize,
     /// NPY file with one row per object, of little-endian f8 or f4 in C order, to be clustered in
     /// place of the data of the problem.
+    #[option(file = true)]
     pub rows: Option<PathBuf>,
 }
 
@@ -64,9 +65,9 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    fn open<'a>(problem: &'a Problem, file: Option<&Path>) -> Result<Source<'a>> {
+    fn open<'a>(problem: &'a Problem, file: Option<&Path>, base: &Path) -> Result<Source<'a>> {
         let Some(path) = file else { return Ok(Source::Memory(&problem.data)) };
-        let rows = NpyRows::open(path)?;
+        let rows = NpyRows::open(&base.join(path))?;
         if rows.n() != problem.n() {
             let legal = format!("a file with {} rows, one per object", problem.n());
             return Err(Error::bad_param("rows", format!("{} rows", rows.n()), legal));
@@ -139,7 +140,7 @@ impl Centres {
 
 impl MiniBatchKMeans {
     fn run(&self, problem: &Problem, k: usize, ctx: &Context) -> Result<Clustering> {
-        let mut source = Source::open(problem, self.rows.as_deref())?;
+        let mut source = Source::open(problem, self.rows.as_deref(), ctx.base())?;
         let n = problem.n();
         let batch_size = self.batch_size.min(n);
         let wanted = (3 * batch_size).max(3 * k).min(n);

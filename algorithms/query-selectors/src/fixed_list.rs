@@ -1,7 +1,7 @@
 //! What was asked before, asked again?
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mustlink_core::prelude::*;
 
@@ -28,6 +28,7 @@ pub struct FixedList {
     /// Pairs of row numbers, from 0.
     pub pairs: Vec<(u32, u32)>,
     /// A constraints file with further pairs.
+    #[option(file = true)]
     pub file: Option<PathBuf>,
     /// Whether pairs that earlier replies entail are passed over for free instead of asked.
     pub skip_entailed: bool,
@@ -35,11 +36,12 @@ pub struct FixedList {
 
 impl FixedList {
     /// The pairs of the options and of the file.
-    fn read(&self) -> Result<Vec<(u32, u32)>> {
+    fn read(&self, base: &Path) -> Result<Vec<(u32, u32)>> {
         let mut pairs = self.pairs.clone();
         let Some(file) = &self.file else { return Ok(pairs) };
+        let file = base.join(file);
         let shown = file.display();
-        let text = std::fs::read_to_string(file).map_err(|e| {
+        let text = std::fs::read_to_string(&file).map_err(|e| {
             Error::bad_param("file", shown.to_string(), format!("a readable file ({e})"))
         })?;
         for (at, line) in text.lines().enumerate() {
@@ -61,14 +63,14 @@ impl FixedList {
 
 #[plugin("fixed_list")]
 impl QuerySelector for FixedList {
-    fn start(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Inquiry>> {
+    fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         if self.pairs.is_empty() && self.file.is_none() {
             return Err(Error::bad_param("pairs", "an empty list", "given, or a file"));
         }
         let n = problem.n();
         let mut seen = HashSet::new();
         let mut pairs = Vec::new();
-        for (i, j) in self.read()? {
+        for (i, j) in self.read(ctx.base())? {
             let index = i.max(j) as usize;
             if index >= n {
                 return Err(Error::IndexOutOfRange { index, n });

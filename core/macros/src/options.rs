@@ -9,21 +9,22 @@ use syn::{Attribute, Error, Expr, Field, Fields, Ident, Item, ItemEnum, ItemStru
 use syn::{GenericArgument, PathArguments, Result, Token, Type};
 
 /// The words that may stand in `#[option(…)]`.
-const WORDS: [&str; 12] = [
-    "default", "min", "max", "above", "below", "units", "origin", "program", "slot", "alias",
-    "flatten", "inert",
+const WORDS: [&str; 13] = [
+    "default", "min", "max", "above", "below", "units", "origin", "program", "file", "slot",
+    "alias", "flatten", "inert",
 ];
 
 /// Words that become a key of the schema: bounds, the power of the data's unit that a number is in,
-/// whether it is a command, whose files a result depends on, and why it changes nothing on small
-/// problems, where it does not.
-const KEYS: [(&str, &str); 7] = [
+/// whether it is a command or a file, on whose content a result depends, and why it changes nothing on
+/// small problems, where it does not.
+const KEYS: [(&str, &str); 8] = [
     ("min", "minimum"),
     ("max", "maximum"),
     ("above", "exclusiveMinimum"),
     ("below", "exclusiveMaximum"),
     ("units", "x-units"),
     ("program", "x-program"),
+    ("file", "x-file"),
     ("inert", "x-inert"),
 ];
 

@@ -43,10 +43,18 @@ impl Experiment {
     /// # Errors
     /// `Data` when it is no results directory; otherwise as [`Experiment::load`].
     pub fn from_directory(dir: &Path) -> Result<Experiment> {
+        Experiment::from_directory_with(dir, &[])
+    }
+
+    /// The same after carrying out `sets`.
+    ///
+    /// # Errors
+    /// As [`Experiment::from_directory`].
+    pub(crate) fn from_directory_with(dir: &Path, sets: &[String]) -> Result<Experiment> {
         let stored = stored::read(dir)?;
         stored.declare_scripts();
         let name = dir.join(stored::FILE).display().to_string();
-        let parsed = Experiment::parse(&name, &stored.config.to_string(), &stored.base, &[])?;
+        let parsed = Experiment::parse(&name, &stored.config.to_string(), &stored.base, sets)?;
         Ok(Experiment { varied: stored.varied, ..parsed })
     }
 
@@ -229,8 +237,8 @@ pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnosti
     methods
 }
 
-/// Commands in a method file name files from the folder of that file; here they are named from that
-/// of the experiment, which is `folder` above it.
+/// Files in a method file, those of commands among them, are named from the folder of that file; here they
+/// are named from that of the experiment, which is `folder` above it.
 fn from_here(node: &mut Node, folder: &Path, base: &Path) {
     if folder.as_os_str().is_empty() {
         return;
@@ -238,12 +246,14 @@ fn from_here(node: &mut Node, folder: &Path, base: &Path) {
     let tag = node.get("type").and_then(Node::as_str).unwrap_or_default();
     let schema =
         registry::Catalogue::get().ok().and_then(|c| c.find(tag)).map(|d| d.schema_value());
-    let is_program = |key: &str| schema.is_some_and(|s| s["properties"][key]["x-program"] == true);
+    let marked = |key: &str, mark: &str| schema.is_some_and(|s| s["properties"][key][mark] == true);
     match &mut node.kind {
         NodeKind::Table(entries) => {
             for entry in entries {
-                if is_program(&entry.key) {
+                if marked(&entry.key, "x-program") {
                     move_words(&mut entry.node, folder, base)
+                } else if marked(&entry.key, "x-file") {
+                    moved(&mut entry.node, folder)
                 } else {
                     from_here(&mut entry.node, folder, base)
                 }

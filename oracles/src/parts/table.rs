@@ -3,6 +3,7 @@
 //! A CSV with a header. Objects are row numbers from 0, or ids.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use mustlink_core::prelude::*;
 use mustlink_core::registry::suggestion;
@@ -25,11 +26,12 @@ impl Table {
     ///
     /// # Errors
     /// `Data` for a file that cannot be read or whose rows are of different lengths.
-    pub fn read(path: &str) -> Result<Self> {
+    pub fn read(path: &Path) -> Result<Self> {
+        let shown = path.display().to_string();
         let bad = |e: csv::Error| {
             let place = match e.position() {
-                Some(at) => format!("{path}, line {}", at.line()),
-                None => path.into(),
+                Some(at) => format!("{shown}, line {}", at.line()),
+                None => shown.clone(),
             };
             let message = match e.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -49,7 +51,7 @@ impl Table {
             let line = record.position().map_or(0, csv::Position::line);
             rows.push((line, record.iter().map(str::to_string).collect()));
         }
-        Ok(Table { place: path.into(), header, rows })
+        Ok(Table { place: shown, header, rows })
     }
 
     /// Number of the column called `name`.

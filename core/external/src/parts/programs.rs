@@ -20,7 +20,8 @@ pub fn program(name: &str, base: &Path) -> Option<PathBuf> {
 }
 
 /// What a command consists of, each file with a digest of its content: the program, every argument
-/// that names a file, and the files that those import, as far as they lie in their folder.
+/// that names a file, the Python module after `-m`, and the files that those import, as far as they lie
+/// in their folder.
 ///
 /// A file of the same language counts as imported when its name stands as a word in a file that
 /// counts; a folder of that name counts whole. Relative paths start at `base`, and so do the names.
@@ -32,14 +33,26 @@ pub fn digests(command: &[String], base: &Path) -> BTreeMap<String, String> {
             add_imports(&program, base, &mut found);
         }
     }
-    for argument in command.iter().skip(1) {
-        let path = base.join(argument);
+    let modules = command.windows(2).skip(1).filter(|words| words[0] == "-m");
+    let modules = modules.flat_map(|words| module(&words[1], base));
+    for name in command.iter().skip(1).cloned().chain(modules) {
+        let path = base.join(&name);
         if path.is_file() {
-            add(&path, argument, &mut found);
+            add(&path, &name, &mut found);
             add_imports(&path, base, &mut found);
         }
     }
     found
+}
+
+/// The files of a module of Python, where it lies below `base`: its own, or all in its folder.
+fn module(name: &str, base: &Path) -> Vec<String> {
+    let folder = name.replace('.', "/");
+    let parts = if base.join(&folder).is_dir() { files(&base.join(&folder)) } else { Vec::new() };
+    let parts = parts.iter().filter_map(|path| path.strip_prefix(base).ok());
+    let parts = parts.filter(|path| path.extension().is_some_and(|ending| ending == "py"));
+    let parts = parts.map(|path| path.display().to_string());
+    parts.chain([format!("{folder}.py")]).collect()
 }
 
 /// A digest of the content of a file; absent where it cannot be read, which is told when a command
@@ -127,6 +140,25 @@ mod tests {
         let changed: Vec<String> =
             digests().into_iter().filter(|(n, d)| before[n] != *d).map(|(n, _)| n).collect();
         assert_eq!(changed, ["more.py"]);
+    }
+
+    #[test]
+    fn a_module_counts_with_what_it_imports() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("package/inner")).unwrap();
+        for name in ["one.py", "helper.py", "package/__main__.py", "package/inner/part.py"] {
+            fs::write(dir.path().join(name), "import helper\n").unwrap();
+        }
+        fs::write(dir.path().join("package/data.csv"), "1\n").unwrap();
+        let names = |module: &str| {
+            let all = digests(&command(&["no-such-program", "-m", module]), dir.path());
+            all.into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(names("one"), ["helper.py", "one.py"]);
+        let parts = ["package/__main__.py", "package/inner/part.py"];
+        assert_eq!(names("package"), parts);
+        assert_eq!(names("package.inner"), parts[1..]);
+        assert_eq!(names("installed"), [""; 0]);
     }
 
     #[test]
