@@ -6,8 +6,9 @@ use mustlink_core::registry::suggestion;
 
 use crate::statistics::Unit;
 
-use super::evaluate::{EvalError, Results, Scope, SetResults, Value};
+use super::evaluate::{Results, Scope, SetResults};
 use super::parse::{ANY, Expression, FACTS, FUNCTIONS, Formula};
+use super::value::{EvalError, Value};
 
 /// What a formula may name.
 pub struct Names<'a> {

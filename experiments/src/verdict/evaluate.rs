@@ -6,16 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use super::arithmetic::{alone, combine, divided};
 use super::parse::{Expression, Formula, Operator};
+use super::value::{CurveValues, EvalError, Sample, Value, Valued, no_data, wrong};
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::signed_rank;
 use crate::statistics::several::aligned;
 use crate::statistics::{Summary, Unit, log_log_slope, mean_height, one_sided_confidence};
-
-/// One value per cell, by (repeat, fold).
-pub type Sample = BTreeMap<(usize, usize), f64>;
-/// Curve points in order.
-pub type CurveValues = Vec<(f64, Sample)>;
 
 /// The results of one data set.
 #[derive(Debug, Clone, Default)]
@@ -62,47 +59,6 @@ impl Results {
         Summary::of(&self.units(sample), self.level)
             .map_or_else(|| no_data("no cell has a value"), Ok)
     }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
-    Truth(bool),
-    Number(f64),
-    Sample(Sample),
-    Curve(CurveValues),
-    /// A curve of numbers.
-    Line(Vec<(f64, f64)>),
-}
-
-impl Value {
-    /// In words, for messages.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Value::Truth(_) => "true or false",
-            Value::Number(_) => "a number",
-            Value::Sample(_) => "a value per cell",
-            Value::Curve(_) | Value::Line(_) => "a curve (take last, at, area, …)",
-        }
-    }
-}
-
-/// Why there is no value.
-#[derive(Debug, Clone, PartialEq)]
-pub enum EvalError {
-    /// Results are missing.
-    NoData(String),
-    /// The formula makes no sense.
-    Wrong(String),
-}
-
-type Valued = Result<Value, EvalError>;
-
-fn wrong<T>(name: &str, wanted: &str, got: &Value) -> Result<T, EvalError> {
-    Err(EvalError::Wrong(format!("{name} takes {wanted}, got {}", got.kind())))
-}
-
-fn no_data<T>(what: impl Into<String>) -> Result<T, EvalError> {
-    Err(EvalError::NoData(what.into()))
 }
 
 /// What a condition comes to, with the comparisons in it: `0.83 > 0.81`.
@@ -156,10 +112,6 @@ pub fn shown(x: f64) -> String {
         a if a >= 0.001 => format!("{x:.4}"),
         _ => format!("{x:.3e}"),
     }
-}
-
-fn paired(a: &Sample, b: &Sample, with: impl Fn(f64, f64) -> f64) -> Sample {
-    a.iter().filter_map(|(key, x)| Some((*key, with(*x, *b.get(key)?)))).collect()
 }
 
 fn slope(points: &[(f64, f64)]) -> Valued {
@@ -246,7 +198,11 @@ impl Scope<'_> {
                     _ => {
                         let note = alone(&a, &b);
                         notes.extend(note.filter(|note| !notes.contains(note)));
-                        combine(*operator, a, b)
+                        let made = combine(*operator, a, b)?;
+                        match operator {
+                            Operator::Over => divided(made, notes),
+                            _ => Ok(made),
+                        }
                     }
                 }
             }
@@ -501,66 +457,4 @@ fn part<T>(
         _ => {}
     }
     if points.is_empty() { no_data("no such point of the curve") } else { Ok(points) }
-}
-
-/// What is left out of a difference because one side of it has no value, if anything is.
-fn alone(a: &Value, b: &Value) -> Option<String> {
-    let of = |s: &Sample, t: &Sample| {
-        let both = s.keys().filter(|key| t.contains_key(key)).count();
-        (s.len() + t.len() - 2 * both, s.len() + t.len() - both)
-    };
-    let (alone, all) = match (a, b) {
-        (Value::Sample(s), Value::Sample(t)) => of(s, t),
-        (Value::Curve(c), Value::Curve(e)) => {
-            let points = c.iter().zip(e).map(|((_, s), (_, t))| of(s, t));
-            points.max_by_key(|point| point.0)?
-        }
-        _ => return None,
-    };
-    (alone > 0).then(|| format!("{alone} of {all} pairs dropped: one side has no value"))
-}
-
-/// Arithmetic, point by point and cell by cell.
-fn combine(operator: Operator, a: Value, b: Value) -> Valued {
-    let with = |x: f64, y: f64| match operator {
-        Operator::Plus => x + y,
-        Operator::Minus => x - y,
-        Operator::Times => x * y,
-        _ => x / y,
-    };
-    let each = |s: Sample, y: f64, swapped: bool| -> Sample {
-        s.into_iter().map(|(c, v)| (c, if swapped { with(y, v) } else { with(v, y) })).collect()
-    };
-    let same = |p: f64, q: f64| if p == q { Ok(p) } else { no_data("curves with other points") };
-    Ok(match (a, b) {
-        (Value::Number(x), Value::Number(y)) => Value::Number(with(x, y)),
-        (Value::Sample(s), Value::Number(y)) => Value::Sample(each(s, y, false)),
-        (Value::Number(x), Value::Sample(s)) => Value::Sample(each(s, x, true)),
-        (Value::Sample(s), Value::Sample(t)) => Value::Sample(paired(&s, &t, with)),
-        (Value::Curve(c), Value::Number(y)) => {
-            Value::Curve(c.into_iter().map(|(p, s)| (p, each(s, y, false))).collect())
-        }
-        (Value::Number(x), Value::Curve(c)) => {
-            Value::Curve(c.into_iter().map(|(p, s)| (p, each(s, x, true))).collect())
-        }
-        (Value::Curve(c), Value::Curve(e)) => {
-            let both = c.iter().zip(&e);
-            let points = both.map(|((p, s), (q, t))| Ok((same(*p, *q)?, paired(s, t, with))));
-            Value::Curve(points.collect::<Result<_, EvalError>>()?)
-        }
-        (Value::Line(l), Value::Number(y)) => {
-            Value::Line(l.into_iter().map(|(p, v)| (p, with(v, y))).collect())
-        }
-        (Value::Number(x), Value::Line(l)) => {
-            Value::Line(l.into_iter().map(|(p, v)| (p, with(x, v))).collect())
-        }
-        (Value::Line(l), Value::Line(m)) => {
-            let points = l.iter().zip(&m).map(|((p, v), (q, w))| Ok((same(*p, *q)?, with(*v, *w))));
-            Value::Line(points.collect::<Result<_, EvalError>>()?)
-        }
-        (a, b) => {
-            let (a, b) = (a.kind(), b.kind());
-            return Err(EvalError::Wrong(format!("{a} {} {b} has no meaning", operator.symbol())));
-        }
-    })
 }

@@ -3,12 +3,15 @@
 //! Formulas are written in the experiment file, checked when it is read and evaluated by the report.
 //! `FUNCTIONS` lists what they may call; the manual has the same table.
 
+mod arithmetic;
 mod check;
 mod evaluate;
 mod parse;
 #[cfg(test)]
 mod tests;
+mod value;
 
 pub use check::Names;
-pub use evaluate::{CurveValues, EvalError, Results, Sample, SetResults, shown};
+pub use evaluate::{Results, SetResults, shown};
 pub use parse::Formula;
+pub use value::{CurveValues, EvalError, Sample};

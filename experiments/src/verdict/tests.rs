@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::statistics::Unit;
 
 use super::check::Names;
-use super::evaluate::{CurveValues, EvalError, Results, SetResults};
+use super::evaluate::{Results, SetResults};
 use super::parse::Formula;
+use super::value::{CurveValues, EvalError};
 
 fn names() -> Names<'static> {
     Names {
@@ -103,6 +104,39 @@ fn pairs_that_are_dropped_are_counted() {
     assert_eq!(said("last(ari('b + c') - ari('a')) > 0"), [dropped, "0.1100 > 0"]);
     assert_eq!(said("last(ari('b + c')) - last(ari('a')) > 0"), [dropped, "0.1100 > 0"]);
     assert_eq!(said("first(ari('b + c') - ari('a')) > 0")[1..], ["0.1100 > 0"]);
+}
+
+#[test]
+fn what_is_divided_by_nothing_is_dropped_and_said() {
+    let mut results = results();
+    let curve = results.sets[0].curves.get_mut(&("ari".into(), "a".into())).unwrap();
+    curve[2].1.insert((1, 0), 0.0);
+    let judge = |text: &str| Formula::parse(text).unwrap().judge(&results, Some(0));
+    let one = judge("last(ari('a') / ari('a')) == 1").unwrap();
+    assert_eq!(
+        (one.holds, one.numbers[0].as_str()),
+        (true, "1 of 9 quotients dropped: division by 0")
+    );
+    for none in ["1 / 0 > 3", "last((ari('a') - ari('a')) / (ari('a') - ari('a'))) > 0"] {
+        assert_eq!(judge(none), Err(EvalError::NoData("division by 0".into())));
+    }
+}
+
+#[test]
+fn curves_of_other_points_are_not_compared() {
+    let results = results();
+    let judge = |text: &str| Formula::parse(text).unwrap().judge(&results, Some(0));
+    for text in [
+        "last(ari('a') - between(ari('b + c'), 0, 10)) > 0",
+        "last(ari('a') - between(ari('b + c'), 10, 20)) > 0",
+        "last(means(ari('a')) - means(between(ari('b + c'), 0, 10))) > 0",
+    ] {
+        assert_eq!(
+            judge(text),
+            Err(EvalError::NoData("curves with other points".into())),
+            "{text}"
+        );
+    }
 }
 
 /// Two repeats of two folds. The second fold is .4 harder; b is .1 better, and failed in the first fold of the

@@ -1,0 +1,53 @@
+//! What may a part of a formula come to?
+
+use std::collections::BTreeMap;
+
+/// One value per cell, by (repeat, fold).
+pub type Sample = BTreeMap<(usize, usize), f64>;
+/// Curve points in order.
+pub type CurveValues = Vec<(f64, Sample)>;
+
+/// What a part of a formula comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Truth(bool),
+    Number(f64),
+    Sample(Sample),
+    Curve(CurveValues),
+    /// A curve of numbers.
+    Line(Vec<(f64, f64)>),
+}
+
+impl Value {
+    /// In words, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Truth(_) => "true or false",
+            Value::Number(_) => "a number",
+            Value::Sample(_) => "a value per cell",
+            Value::Curve(_) | Value::Line(_) => "a curve (take last, at, area, …)",
+        }
+    }
+}
+
+/// Why there is no value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EvalError {
+    /// Results are missing.
+    NoData(String),
+    /// The formula makes no sense.
+    Wrong(String),
+}
+
+/// A value, or why there is none.
+pub(super) type Valued = Result<Value, EvalError>;
+
+/// A formula that makes no sense: what was wanted and what came.
+pub(super) fn wrong<T>(name: &str, wanted: &str, got: &Value) -> Result<T, EvalError> {
+    Err(EvalError::Wrong(format!("{name} takes {wanted}, got {}", got.kind())))
+}
+
+/// There is no value, and why.
+pub(super) fn no_data<T>(what: impl Into<String>) -> Result<T, EvalError> {
+    Err(EvalError::NoData(what.into()))
+}
