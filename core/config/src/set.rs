@@ -94,6 +94,10 @@ impl Node {
             Err(_) => items.iter().position(|i| i.get("id").and_then(Node::as_str) == Some(step)),
         };
         let Some(index) = index else {
+            let dotted = |id: &&String| id.contains(['.', '[', ']']) && id.starts_with(step);
+            if let Some(id) = ids.iter().find(dotted) {
+                return Err(format!("{here} has no \"{step}\"; write {here}.\"{id}\", in quotes"));
+            }
             let near = suggestion(step, ids.iter().map(String::as_str));
             let known = match (near.is_empty(), ids.is_empty()) {
                 (false, _) => near,
@@ -126,7 +130,39 @@ fn default_plugin(table: &Node, key: &str) -> Option<Value> {
     }
 }
 
-/// The steps of a dotted path: `a.b[0].c` is a, b, 0, c.
+/// The steps of a dotted path: `a.b[0].c` is a, b, 0, c; a step in quotes may hold dots and brackets.
 pub fn path_steps(path: &str) -> Vec<String> {
-    path.replace('[', ".").replace(']', "").split('.').map(str::to_string).collect()
+    let (mut steps, mut quoted) = (vec![String::new()], false);
+    for c in path.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' | '[' if !quoted => steps.push(String::new()),
+            ']' if !quoted => {}
+            c => steps.last_mut().expect("there is a first").push(c),
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_in_quotes_hold_dots() {
+        assert_eq!(path_steps("a.b[0].c"), ["a", "b", "0", "c"]);
+        assert_eq!(path_steps("method.\"x.k\".k"), ["method", "x.k", "k"]);
+        assert_eq!(path_steps("method.\"a[1]\".k"), ["method", "a[1]", "k"]);
+    }
+
+    #[test]
+    fn an_item_whose_id_has_a_dot_is_named_in_quotes() {
+        let items = json!({ "method": [{ "id": "pck 0.5", "k": 2 }] });
+        let mut node = Node::given(&items, "");
+        let three = || Node::given(&json!(3), "");
+        let said = node.set_at("method.pck 0.5.k", three()).unwrap_err();
+        assert!(said.contains("write method.\"pck 0.5\", in quotes"), "{said}");
+        node.set_at("method.\"pck 0.5\".k", three()).unwrap();
+        assert_eq!(node.get("method").unwrap().items()[0].get("k").unwrap().to_value(), json!(3));
+    }
 }

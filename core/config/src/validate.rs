@@ -214,7 +214,18 @@ impl Walk<'_> {
                     let word = entry.node.as_str();
                     let classes = entry.key == "k"
                         && word.is_some_and(|w| w == "unknown" || classes_offset(w).is_some());
-                    if !(self.check.classes && classes) {
+                    if self.check.classes
+                        && entry.key == "k"
+                        && let Some(word) = word.filter(|_| !classes)
+                        && !fits(&entry.node, option, root)
+                    {
+                        let near = suggestion(word, ["classes", "unknown"]);
+                        let message = format!(
+                            "must be an integer >= 1, \"classes\", \"classes+1\" (or any other \
+                             number more or fewer) or \"unknown\", got \"{word}\"{near}"
+                        );
+                        self.complain(&entry.node, &here, message);
+                    } else if !(self.check.classes && classes) {
                         self.value(&entry.node, option, root, &here, owner);
                     }
                 }

@@ -207,11 +207,17 @@ pub(crate) fn legend<'a>(
         // What a metric needs is there for all cells of a point, or for none.
         let lacks = points.iter().all(|p| p.scored == 0);
         let facts = metric.properties();
+        let counted = match experiment.scores_test_objects() {
+            true => {
+                "constraints that touch a test object (scoring.scope = \"train\" or \"all\" counts others)"
+            }
+            false => "constraints",
+        };
         let why = [
             (facts.needs_truth, "classes"),
             (facts.needs_heldout, "given constraints that touch the test objects"),
             (facts.needs_unconstrained, "constraints"),
-            (facts.needs_constraints, "constraints"),
+            (facts.needs_constraints, counted),
             (facts.needs_ensemble, "an ensemble"),
         ];
         let needs = why.iter().find(|(needs, _)| lacks && *needs);

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use mustlink_config::Node;
 use mustlink_core::error::Diagnostic;
-use mustlink_core::method::Method;
 use mustlink_core::registry;
 
 use super::criterion;
-use super::experiment::Experiment;
+use super::experiment::{Experiment, ResolvedMethod, SOME_CLASSES};
 use super::file::MAX_POINTS;
 use crate::verdict::Names;
 
@@ -32,7 +31,7 @@ pub(super) fn complaints(
         let path = format!("dataset[{at}].id");
         unique(&dataset.id, node, &path, &mut seen, &mut out);
         // Any number will do here and below: only properties are read.
-        match dataset.build_transforms(Some(2)) {
+        match dataset.build_transforms(Some(SOME_CLASSES)) {
             Ok(steps) => {
                 for (t, step) in
                     steps.iter().enumerate().filter(|(_, s)| s.properties().reads_constraints)
@@ -53,10 +52,10 @@ pub(super) fn complaints(
     let mut asks = false;
     for (spec, (at, node)) in experiment.methods.iter().zip(methods) {
         unique(&spec.id, node, &format!("method[{at}].id"), &mut seen, &mut out);
-        match spec.resolve(Some(2)) {
+        match spec.resolve(Some(SOME_CLASSES)) {
             Ok(resolved) => {
                 asks |= resolved.method.selector.is_some();
-                judge_method(&resolved.method, *at, node, &mut out);
+                judge_method(&resolved, *at, node, &mut out);
             }
             Err(e) => out.push(node.diagnostic(&format!("method[{at}]"), e)),
         }
@@ -139,7 +138,8 @@ pub(super) fn complaints(
     out
 }
 
-fn judge_method(method: &Method, at: usize, node: &Node, out: &mut Vec<Diagnostic>) {
+fn judge_method(resolved: &ResolvedMethod, at: usize, node: &Node, out: &mut Vec<Diagnostic>) {
+    let method = &resolved.method;
     let mut complain = |key: &str, message: String| {
         out.push(node.get(key).unwrap_or(node).diagnostic(&format!("method[{at}].{key}"), message));
     };
@@ -161,6 +161,18 @@ fn judge_method(method: &Method, at: usize, node: &Node, out: &mut Vec<Diagnosti
             );
         }
         _ => {}
+    }
+    if let Some(clusterer) = method.clusterer.as_ref().filter(|c| c.properties().needs_k)
+        && resolved.k.is_none()
+    {
+        let tag = clusterer.typetag_name();
+        complain(
+            "k",
+            format!(
+                "is \"unknown\", and {tag} needs the number of clusters: a number, \"classes\", or a \
+                 clusterer that finds it"
+            ),
+        );
     }
     if let (None, Some(oracle)) = (&method.selector, &method.oracle) {
         complain(

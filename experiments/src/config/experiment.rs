@@ -12,7 +12,7 @@ use mustlink_core::roles::{Metric, Transform};
 use serde_json::Value;
 
 use super::criterion::Criterion;
-use super::file::{DatasetEntry, Head, Plot, Points, RunSection, Scoring, Stats};
+use super::file::{DatasetEntry, Head, Plot, Points, RunSection, Scope, Scoring, Stats};
 use crate::row::{self, is_fixed_column};
 use crate::split::Split;
 
@@ -67,7 +67,13 @@ impl Experiment {
         &self.columns
     }
 
-    /// What the methods ask in vain or are given in vain: they read no constraints.
+    /// Whether only objects are scored that no method is told of.
+    pub fn scores_test_objects(&self) -> bool {
+        self.scoring.scope == Scope::Test && !matches!(self.split, Split::All { .. })
+    }
+
+    /// What is in vain: what methods ask or are given that read no constraints, metrics that never have a
+    /// value.
     pub fn unread(&self) -> Vec<String> {
         let given: Vec<&str> = self
             .datasets
@@ -88,6 +94,16 @@ impl Experiment {
         if !given.is_empty() && !silent.is_empty() {
             let (who, sets) = (named(&silent), given.join(", "));
             out.push(format!("{who}: reads no constraints, those given with {sets} neither"));
+        }
+        let counting = self.columns.iter().zip(&self.scoring.metrics);
+        let counting = counting.filter(|(_, metric)| metric.properties().needs_constraints);
+        let counting: Vec<&str> = counting.map(|(column, _)| column.as_str()).collect();
+        if !counting.is_empty() && self.scores_test_objects() {
+            out.push(format!(
+                "{}: without a value, because no constraint touches a test object; scoring.scope = \"train\" \
+                 or \"all\" counts those that were told",
+                counting.join(", ")
+            ));
         }
         out
     }
@@ -172,12 +188,18 @@ pub(crate) struct ResolvedMethod {
     pub config: Value,
 }
 
+/// A number of classes for what is the same whatever it is: `"classes-3"` is a number with it.
+pub(crate) const SOME_CLASSES: usize = 1000;
+
 impl MethodSpec {
     /// The method on data of `classes` classes.
     ///
     /// # Errors
     /// The message of the deserialiser.
     pub(crate) fn resolve(&self, classes: Option<usize>) -> Result<ResolvedMethod, String> {
+        if let Some(message) = classes.and_then(|classes| self.too_few(classes)) {
+            return Err(message);
+        }
         let mut config = self.config.clone();
         config::substitute_k(&mut config, classes);
         let mut sections = config.clone();
@@ -191,9 +213,25 @@ impl MethodSpec {
         Ok(ResolvedMethod { id: self.id.clone(), method, k, config })
     }
 
+    /// What is wrong where k counts down from the classes to below 1, if it does anywhere.
+    fn too_few(&self, classes: usize) -> Option<String> {
+        let mut found = None;
+        visit_tables(&self.config, &mut |table| {
+            if let Some(word) = table.get("k").and_then(Value::as_str)
+                && let Some(k) = config::classes_offset(word).map(|by| classes as i64 + by)
+                && k < 1
+            {
+                found
+                    .get_or_insert_with(|| format!("k = \"{word}\" is {k} with {classes} classes"));
+            }
+            true
+        });
+        found
+    }
+
     /// Whether constraints, given or asked for, make a difference to the method.
     pub fn reads_constraints(&self) -> bool {
-        self.resolve(Some(2)).is_ok_and(|resolved| resolved.method.reads_constraints())
+        self.resolve(Some(SOME_CLASSES)).is_ok_and(|resolved| resolved.method.reads_constraints())
     }
 
     /// Whether it asks.
