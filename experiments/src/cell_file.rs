@@ -6,10 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use mustlink_core::Error;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Experiment;
 use crate::hash::digest;
-use crate::identity::Build;
+use crate::identity::{Build, of_metrics};
 use crate::row::{Row, RowStatus};
 
 /// Which rows of a cell an experiment asks for.
@@ -24,6 +26,18 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// What an experiment asks for, of this build.
+    ///
+    /// # Errors
+    /// `Data` for metrics that cannot be written down.
+    pub fn by(experiment: &Experiment) -> Result<Wanted, Error> {
+        Ok(Wanted {
+            points: experiment.points.numbers().ok(),
+            metrics: of_metrics(experiment)?,
+            any_build: false,
+        })
+    }
+
     /// Whether scores made with `there` are those of a metric that is `here` now.
     fn same(&self, there: Option<&String>, here: &str) -> bool {
         let said = |text: &str| text.split('.').next().map(str::to_string);
@@ -142,6 +156,15 @@ impl CellFile {
             }
         }
         (rows, missing)
+    }
+
+    /// The rows at the points that are wanted, whatever they were scored by.
+    pub fn at_points<'a>(&'a self, wanted: &'a Wanted) -> impl Iterator<Item = &'a Row> {
+        let points = wanted.points.as_deref();
+        let asked = move |row: &&Row| {
+            points.is_none_or(|points| row.p_requested.is_some_and(|p| points.contains(&p)))
+        };
+        self.rows.iter().filter(asked)
     }
 
     /// Whether it has every row that is wanted.

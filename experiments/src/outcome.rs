@@ -136,8 +136,11 @@ impl FailedCell {
     }
 
     /// What failed in the rows of a cell, if anything.
-    pub(crate) fn of(line: &PlanLine, rows: &[Row]) -> Option<FailedCell> {
-        let row = rows.iter().find(|r| r.status != RowStatus::Ok)?;
+    pub(crate) fn of<'a>(
+        line: &PlanLine,
+        rows: impl IntoIterator<Item = &'a Row>,
+    ) -> Option<FailedCell> {
+        let row = rows.into_iter().find(|r| r.status != RowStatus::Ok)?;
         let message = row.message.clone().unwrap_or_default();
         Some(FailedCell { seeded: row.seeded == Some(true), ..FailedCell::new(line, message) })
     }
@@ -154,6 +157,8 @@ pub struct Outcome {
     pub skipped: usize,
     /// Cells done now.
     pub done: usize,
+    /// Finished cells that the user wanted to be made again.
+    pub forced: usize,
     /// Cells that failed, those found finished included, in config order.
     pub failed: Vec<FailedCell>,
     /// Cells of a cluster whose tasks ended without them, again and again; the message says how.
@@ -172,10 +177,11 @@ pub struct Outcome {
 /// `Data` when it is no results directory.
 pub fn failures(dir: &Path) -> Result<Vec<FailedCell>> {
     let stored = stored::read(dir)?;
+    let wanted = Wanted::by(&Experiment::from_directory(dir)?)?;
     let mut failed = Vec::new();
     for line in journal::read_plan(dir, &stored)? {
         let Ok(Some(file)) = journal::read_cell(dir, &line.identity) else { continue };
-        failed.extend(FailedCell::of(&line, &file.rows));
+        failed.extend(FailedCell::of(&line, file.at_points(&wanted)));
     }
     Ok(failed)
 }
@@ -191,8 +197,7 @@ pub(crate) fn failed_of(
     let mut failed = Vec::new();
     for &c in cells {
         let Some(file) = journal::read_cell(dir, &plan[c].identity)? else { continue };
-        let rows: Vec<Row> = file.select(wanted).0.into_iter().cloned().collect();
-        failed.extend(FailedCell::of(&plan[c], &rows));
+        failed.extend(FailedCell::of(&plan[c], file.select(wanted).0));
     }
     Ok(failed)
 }

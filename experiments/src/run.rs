@@ -13,7 +13,7 @@ use mustlink_core::context::EnsembleStore;
 use mustlink_core::{Error, Result};
 
 use crate::cell;
-use crate::cell_file::has_failed;
+use crate::cell_file::{CellFile, Wanted, has_failed};
 use crate::config::{Experiment, stored};
 use crate::costs::seconds_per_operation;
 use crate::grid::{Budget, Grid, PlanLine};
@@ -22,7 +22,7 @@ use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
 use crate::results::finished;
 use crate::row::Row;
 use crate::run_env::{RunEnv, Selected, select};
-use crate::schedule::{Pools, Schedule, Task, TimeLeft, share};
+use crate::schedule::{Alike, Pools, Schedule, Task, TimeLeft, share};
 use crate::shard::cells_of_shard;
 use crate::standing::{Keep, Left, Stale};
 
@@ -57,12 +57,13 @@ pub(crate) fn run_some(
 }
 
 /// Runs again the cells of a results directory that came to an error or ran out of time, and those
-/// whose files are damaged.
+/// whose files are damaged, after carrying out `sets` (`run.cell_timeout_s=60`).
 ///
 /// # Errors
-/// As [`run`]; `Data` for results of an earlier form of the program, whose cells have other names.
-pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
-    retry_some(dir, options, &|_| true)
+/// As [`run`]; `Data` for results of an earlier form of the program, whose cells have other names, and where
+/// the data of finished cells have changed or are not there.
+pub fn retry(dir: &Path, sets: &[String], options: &RunOptions) -> Result<Outcome> {
+    retry_some(dir, sets, options, &|_| true)
 }
 
 /// Runs again one cell of a results directory that came to an error or ran out of time: that with this
@@ -70,7 +71,12 @@ pub fn retry(dir: &Path, options: &RunOptions) -> Result<Outcome> {
 ///
 /// # Errors
 /// As [`retry`]; `Data` when no cell has this identity, or the one that has did not fail.
-pub fn retry_cell(dir: &Path, identity: &str, options: &RunOptions) -> Result<Outcome> {
+pub fn retry_cell(
+    dir: &Path,
+    identity: &str,
+    sets: &[String],
+    options: &RunOptions,
+) -> Result<Outcome> {
     let lines = journal::read_plan(dir, &stored::require_checked(dir)?)?;
     let wrong = |what: &str| Error::Data {
         place: dir.display().to_string(),
@@ -81,44 +87,57 @@ pub fn retry_cell(dir: &Path, identity: &str, options: &RunOptions) -> Result<Ou
     if lines.iter().all(|l| l.identity != identity) {
         return Err(wrong("has no cell"));
     }
+    let wanted = Wanted::by(&Experiment::from_directory(dir)?)?;
     let file = journal::read_cell(dir, identity);
-    if file.is_ok_and(|f| f.is_none_or(|f| !has_failed(&f.rows))) {
+    if file.is_ok_and(|f| f.is_none_or(|f| !has_failed(f.at_points(&wanted)))) {
         return Err(wrong("has no failure in cell"));
     }
     // Its identity is another now when its code has changed since.
     let key = |l: &PlanLine| (l.dataset.clone(), l.method.clone(), l.repeat, l.fold);
-    retry_some(dir, options, &|line| {
+    retry_some(dir, sets, options, &|line| {
         lines.iter().any(|l| l.identity == identity && key(l) == key(line))
     })
 }
 
 fn retry_some(
     dir: &Path,
+    sets: &[String],
     options: &RunOptions,
-    wanted: &dyn Fn(&PlanLine) -> bool,
+    chosen: &dyn Fn(&PlanLine) -> bool,
 ) -> Result<Outcome> {
-    let experiment = Experiment::from_directory(dir)?;
-    stored::require_checked(dir)?;
+    let experiment = Experiment::from_directory_with(dir, sets)?;
+    let stored = stored::require_checked(dir)?;
     let options = RunOptions { out: dir.to_path_buf(), ..options.clone() };
     let mut grid = Grid::new(&experiment, &options.source)?;
     let journal = Journal::open(dir, &experiment, options.shard.map_or(Who::Alone, Who::Shard))?;
-    let stale = Stale::find(&grid, &journal::files(dir)?, dir)?;
+    let files = journal::files(dir)?;
+    let stale = Stale::find(&grid, &files, dir)?;
+    // The list is written anew below: rows of what is not in it any more would be in no report. One that is
+    // damaged names nothing.
+    let before = journal::read_plan(dir, &stored).unwrap_or_default();
+    if let Some(why) = stale.strayed(&grid, &before, &files).into_iter().next() {
+        let place = dir.display().to_string();
+        let message = format!("{why}; mustlink run with the experiment file makes its cells anew");
+        return Err(Error::Data { place, message });
+    }
+    let wanted = Wanted::by(&experiment)?;
+    let failed_rows = |file: &CellFile| has_failed(file.at_points(&wanted));
     let cells = grid.distinct(&cells_of_shard(&grid, options.shard));
     // What did not fail stays, whoever made it.
     for cell in grid.distinct(&(0..grid.cells.len()).collect::<Vec<_>>()) {
         let Some(other) = stale.of_cell(&grid, cell) else { continue };
         let file = journal::read_cell(dir, &other.identity)?;
-        if file.is_some_and(|f| !has_failed(&f.rows)) {
+        if file.is_some_and(|f| !failed_rows(&f)) {
             grid.adopt(cell, &other.identity, &other.build);
         }
     }
     let mut failed = Vec::new();
     let lines = grid.plan_lines();
-    for cell in cells.into_iter().filter(|c| wanted(&lines[*c])) {
+    for cell in cells.into_iter().filter(|c| chosen(&lines[*c])) {
         let failed_before = stale.of_cell(&grid, cell).map(|other| &other.identity);
         let identity = failed_before.unwrap_or(&grid.cells[cell].identity);
         let again = match journal::read_cell(dir, identity) {
-            Ok(file) => file.is_some_and(|f| has_failed(&f.rows)),
+            Ok(file) => file.is_some_and(|f| failed_rows(&f)),
             Err(_) => true,
         };
         if again {
@@ -188,7 +207,17 @@ fn carry_out(
     let threads = options.threads.or(experiment.run.threads).unwrap_or_else(cores).max(1);
     let points = experiment.points.numbers().ok();
     let (schedule, effort) = Schedule::new(experiment, grid, &todo, points.as_deref());
-    let time = TimeLeft::new(effort, seconds_per_operation(), threads);
+    let kinds = effort.keys().map(|task| (*task, alike(grid, *task))).collect();
+    let count = points.as_ref().map_or(1, Vec::len);
+    // What an earlier run did: cells of one data set and method have the same operations.
+    let mut before = BTreeMap::new();
+    for (c, cell) in grid.cells.iter().enumerate() {
+        if let Some((seconds, cells)) = left.seconds.get(&(cell.dataset, cell.method)) {
+            let operations = || grid.cell_effort(c, count) * *cells as f64;
+            before.entry(alike(grid, Task::Cell(c))).or_insert_with(|| (operations(), *seconds));
+        }
+    }
+    let time = TimeLeft::new(effort, kinds, before, seconds_per_operation(), threads);
     let all = grid.distinct(cells);
     let runner = Runner {
         experiment,
@@ -242,12 +271,21 @@ fn carry_out(
         total: runner.total,
         skipped: runner.skipped,
         done: board.done,
+        forced: left.standing.forced,
         failed,
         lost: Vec::new(),
         stopped: board.stopped,
         part: options.shard.is_some(),
         seconds: start.elapsed().as_secs_f64(),
     })
+}
+
+/// Which tasks a task is like.
+fn alike(grid: &Grid, task: Task) -> Alike {
+    match task {
+        Task::Cell(c) => (true, grid.cells[c].dataset, grid.cells[c].method),
+        Task::Select(s) => (false, grid.selections[s].dataset, grid.selections[s].method),
+    }
 }
 
 impl Runner<'_> {

@@ -242,14 +242,19 @@ pub(crate) fn share(free: usize, ready: usize) -> usize {
 /// The operations that were counted are trusted as much as so many seconds of work that was timed.
 const TRUST: f64 = 10.0;
 
+/// Tasks that take about as long as each other for their operations: a kind, a data set and a method.
+pub(crate) type Alike = (bool, usize, usize);
+
 /// The time a run still takes.
 pub(crate) struct TimeLeft {
+    /// Which tasks are alike.
+    alike: BTreeMap<Task, Alike>,
     /// Operations of each task that has not begun, roughly.
     waiting: BTreeMap<Task, f64>,
     /// Those of the tasks under way, when each began, and its threads.
     under_way: BTreeMap<Task, (f64, Instant, usize)>,
-    /// Operations that are over, and the seconds of one thread they took.
-    over: (f64, f64),
+    /// Operations that are over, and the seconds of one thread they took, by what is alike.
+    over: BTreeMap<Alike, (f64, f64)>,
     /// Seconds of one thread an operation is thought to take.
     each: f64,
     /// Threads of the run.
@@ -257,10 +262,16 @@ pub(crate) struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// Of a run that begins, from the operations of its tasks.
-    pub fn new(waiting: BTreeMap<Task, f64>, each: f64, threads: usize) -> Self {
-        let (under_way, over) = (BTreeMap::new(), (0.0, 0.0));
-        TimeLeft { waiting, under_way, over, each, threads }
+    /// Of a run that begins, from the operations of its tasks; `over` are operations and seconds of what
+    /// an earlier run did.
+    pub fn new(
+        waiting: BTreeMap<Task, f64>,
+        alike: BTreeMap<Task, Alike>,
+        over: BTreeMap<Alike, (f64, f64)>,
+        each: f64,
+        threads: usize,
+    ) -> Self {
+        TimeLeft { alike, waiting, under_way: BTreeMap::new(), over, each, threads }
     }
 
     /// A task begins.
@@ -272,19 +283,27 @@ impl TimeLeft {
     /// A task is over.
     pub fn finish(&mut self, task: Task, now: Instant) {
         if let Some((operations, begun, threads)) = self.under_way.remove(&task) {
-            self.over.0 += operations;
-            self.over.1 += (now - begun).as_secs_f64() * threads as f64;
+            let over = self.over.entry(self.alike[&task]).or_default();
+            over.0 += operations;
+            over.1 += (now - begun).as_secs_f64() * threads as f64;
         }
     }
 
-    /// Seconds until all is over. A task that takes longer than was thought is thought to be nearly so.
+    /// Seconds until all is over. A task takes as long as those like it did; one that takes longer than was
+    /// thought is thought to be nearly over.
     pub fn seconds(&self, now: Instant) -> f64 {
-        let each = (TRUST + self.over.1) / (TRUST / self.each + self.over.0);
-        let waiting = self.waiting.values().sum::<f64>() * each;
-        let rest = |(operations, begun, threads): &(f64, Instant, usize)| {
-            (operations * each - (now - *begun).as_secs_f64() * *threads as f64).max(0.0)
+        let all = self.over.values().fold((0.0, 0.0), |sum, o| (sum.0 + o.0, sum.1 + o.1));
+        let each = (TRUST + all.1) / (TRUST / self.each + all.0);
+        let taken = |task: &Task, operations: f64| match self.over.get(&self.alike[task]) {
+            Some((over, seconds)) if *over > 0.0 => operations * seconds / over,
+            _ => operations * each,
         };
-        (waiting + self.under_way.values().map(rest).sum::<f64>()) / self.threads as f64
+        let waiting: f64 = self.waiting.iter().map(|(task, o)| taken(task, *o)).sum();
+        let rest = |(task, (operations, begun, threads)): (&Task, &(f64, Instant, usize))| {
+            let so_far = (now - *begun).as_secs_f64() * *threads as f64;
+            (taken(task, *operations) - so_far).max(0.0)
+        };
+        (waiting + self.under_way.iter().map(rest).sum::<f64>()) / self.threads as f64
     }
 }
 
@@ -346,7 +365,12 @@ mod tests {
         let tasks: BTreeMap<Task, f64> = (0..4).map(|s| (Task::Select(s), 1e9)).collect();
         let start = Instant::now();
         let at = |s: f64| start + Duration::from_secs_f64(s);
-        let mut left = TimeLeft::new(tasks, 1e-7, 2);
+        let alike = |task: &Task, all_alike: bool| match *task {
+            Task::Select(s) | Task::Cell(s) => (*task, (false, 0, if all_alike { 0 } else { s })),
+        };
+        let other = tasks.keys().map(|t| alike(t, false)).collect();
+        let same = tasks.keys().map(|t| alike(t, true)).collect();
+        let mut left = TimeLeft::new(tasks.clone(), other, BTreeMap::new(), 1e-7, 2);
         assert!((left.seconds(start) - 200.0).abs() < 1e-9, "4 tasks of 100 s on 2 threads");
         left.begin(Task::Select(0), 1, start);
         left.begin(Task::Select(1), 1, start);
@@ -361,5 +385,15 @@ mod tests {
             left.finish(Task::Select(s), at(20.0));
         }
         assert_eq!(left.seconds(at(20.0)), 0.0, "nothing is left");
+        // Others like it count for all, and so do those of an earlier run.
+        let mut left = TimeLeft::new(tasks.clone(), same, BTreeMap::new(), 1e-7, 2);
+        left.begin(Task::Select(0), 1, start);
+        left.finish(Task::Select(0), at(2.0));
+        assert!((left.seconds(at(2.0)) - 3.0).abs() < 1e-9);
+        let (other, before) =
+            (tasks.keys().map(|t| alike(t, false)), [((false, 0, 1), (1e9, 7.0))]);
+        let left = TimeLeft::new(tasks.clone(), other.collect(), before.into(), 1e-7, 2);
+        let each = 17.0 / (10.0 / 1e-7 + 1e9);
+        assert!((left.seconds(start) - (3e9 * each + 7.0) / 2.0).abs() < 1e-9);
     }
 }

@@ -8,7 +8,7 @@ use mustlink_core::Result;
 
 use crate::cell_file::{CellFile, Wanted};
 use crate::config::{Experiment, stored};
-use crate::grid::Grid;
+use crate::grid::{Grid, PlanLine};
 use crate::identity::{self, Build};
 use crate::journal;
 
@@ -75,6 +75,26 @@ impl Stale {
         Ok(stale)
     }
 
+    /// The data sets with cells among the `lines` of a results directory, finished by its `files`, that the grid
+    /// has not: what is in the way of each, in a sentence.
+    pub fn strayed(
+        &self,
+        grid: &Grid,
+        lines: &[PlanLine],
+        files: &BTreeSet<String>,
+    ) -> BTreeSet<String> {
+        let here: BTreeSet<&String> = grid.cells.iter().map(|c| &c.identity).collect();
+        let known = |identity: &String| here.contains(identity) || self.files.contains(identity);
+        let finished = lines.iter().filter(|line| files.contains(&line.identity));
+        let strayed = finished.filter(|line| !known(&line.identity));
+        strayed
+            .map(|line| match grid.datasets.iter().any(|d| d.id == line.dataset) {
+                true => format!("the data of \"{}\" have changed since", line.dataset),
+                false => format!("the data set \"{}\" is not there", line.dataset),
+            })
+            .collect()
+    }
+
     /// The file of a cell that has none of this build.
     pub fn of_cell(&self, grid: &Grid, cell: usize) -> Option<&StaleFile> {
         self.latest.get(&grid.cells[cell].of_any_build)
@@ -138,11 +158,7 @@ impl Left {
         dir: &Path,
         keep: Keep,
     ) -> Result<Left> {
-        let wanted = Wanted {
-            points: experiment.points.numbers().ok(),
-            metrics: identity::of_metrics(experiment)?,
-            any_build: keep == Keep::Stale,
-        };
+        let wanted = Wanted { any_build: keep == Keep::Stale, ..Wanted::by(experiment)? };
         let all: BTreeSet<&String> = grid.cells.iter().map(|c| &c.identity).collect();
         let files = journal::files(dir)?;
         let stored = stored::read(dir).ok();

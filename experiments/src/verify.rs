@@ -11,7 +11,7 @@ use crate::journal::{self, Who};
 use crate::outcome::RunOptions;
 use crate::row::{Row, differences};
 use crate::run::run_some;
-use crate::standing::{Keep, Left};
+use crate::standing::{Keep, Left, Stale};
 
 /// What came of a verification.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,6 +22,9 @@ pub struct Verified {
     pub stale: usize,
     /// The code that is another now than theirs.
     pub changed: Vec<String>,
+    /// Data sets that are others now than in the finished cells, or are not there: in a sentence each, and
+    /// not tried.
+    pub strayed: Vec<String>,
     /// Cells that were made again.
     pub tried: usize,
     /// The user stopped it.
@@ -39,8 +42,11 @@ pub struct Verified {
 /// was written; as [`run`](crate::run) for the cells.
 pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result<Verified> {
     let experiment = Experiment::from_directory(dir)?;
-    stored::require_checked(dir)?;
+    let stored = stored::require_checked(dir)?;
     let grid = Grid::new(&experiment, &options.source)?;
+    let files = journal::files(dir)?;
+    let strayed =
+        Stale::find(&grid, &files, dir)?.strayed(&grid, &journal::read_plan(dir, &stored)?, &files);
     let all = grid.distinct(&(0..grid.cells.len()).collect::<Vec<_>>());
     let left = Left::of(&experiment, &grid, &all, dir, Keep::Current)?;
     if let Some(damaged) = left.standing.damaged.first() {
@@ -52,10 +58,11 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
         finished: finished.len(),
         stale: left.standing.stale,
         changed: left.standing.changed.iter().cloned().collect(),
+        strayed: strayed.into_iter().collect(),
         ..Verified::default()
     };
     if finished.is_empty() {
-        if out.stale > 0 {
+        if out.stale > 0 || !out.strayed.is_empty() {
             return Ok(out);
         }
         return Err(Error::Data {

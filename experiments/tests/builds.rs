@@ -300,7 +300,7 @@ fn a_retry_leaves_what_did_not_fail() {
     assert_eq!(of(&study.run_keeping(Keep::Current).failed), 4);
     let before = study.rows("constant");
     BUILD.store(2, Ordering::Relaxed);
-    let again = retry(&study.out(), &study.options(Keep::Current)).unwrap();
+    let again = retry(&study.out(), &[], &study.options(Keep::Current)).unwrap();
     assert_eq!((again.done, again.failed.len()), (4, 0), "{:?}", again.failed);
     assert_eq!(study.rows("constant"), before);
     assert_eq!(report_of(&study), 4);

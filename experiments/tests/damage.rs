@@ -126,7 +126,7 @@ fn files_that_changed_places_are_refused_and_run_again() {
 fn a_damaged_cell_is_among_those_that_are_retried() {
     let study = Study::new();
     fs::write(&study.cells()[0], "").unwrap();
-    let outcome = retry(&study.out(), &RunOptions::to(study.out())).unwrap();
+    let outcome = retry(&study.out(), &[], &RunOptions::to(study.out())).unwrap();
     assert_eq!((outcome.total, outcome.done), (1, 1));
     report(&study.out()).unwrap();
 }
@@ -192,7 +192,7 @@ fn results_of_the_first_form_are_reported_with_a_warning_and_made_again() {
     assert!(made.unchecked && made.finished == 3);
     assert_eq!(study.rows(), rows);
     for error in [
-        retry(&study.out(), &RunOptions::to(study.out())).unwrap_err(),
+        retry(&study.out(), &[], &RunOptions::to(study.out())).unwrap_err(),
         merge(&[study.out()], &study.dir.path().join("copy")).unwrap_err(),
     ] {
         assert!(error.to_string().contains("results of an earlier form"), "{error}");

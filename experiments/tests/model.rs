@@ -204,7 +204,7 @@ impl Dir {
 
     fn retry(&mut self) {
         let damaged: Vec<String> = self.damaged().into_iter().cloned().collect();
-        match retry(&self.path, &options(&self.path)) {
+        match retry(&self.path, &[], &options(&self.path)) {
             Ok(outcome) => {
                 assert!(self.named);
                 assert_eq!((outcome.done, outcome.failed.len()), (damaged.len(), 0));

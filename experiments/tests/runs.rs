@@ -480,10 +480,10 @@ fn max_fails_stops_and_retry_mends() {
     // A finished cell is finished, failed or not.
     assert_eq!(done(&text, &out).done, 0);
     std::fs::write(&mark, "").unwrap();
-    let outcome = retry(&out, &options(&out)).unwrap();
+    let outcome = retry(&out, &[], &options(&out)).unwrap();
     assert_eq!((outcome.total, outcome.done, outcome.failed.len()), (6, 6, 0));
     assert!(column(&results(&out), "status").iter().all(|s| s == "ok"));
-    assert_eq!(retry(&out, &options(&out)).unwrap().total, 0);
+    assert_eq!(retry(&out, &[], &options(&out)).unwrap().total, 0);
 }
 
 #[test]

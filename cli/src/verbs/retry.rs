@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use mustlink_experiments as experiments;
 
 use crate::failure::Failure;
-use crate::term;
-use crate::verbs::run::{How, carry_out};
+use crate::verbs::run::{How, carry_out, limits};
+use crate::{options, term};
 
 /// Run the failed cells of a results directory again; ends with 1 when cells fail again
 #[derive(Debug, clap::Args)]
@@ -17,14 +17,21 @@ pub(crate) struct Args {
     /// Only the failed cell with this identity, which the report and cells.csv name
     #[arg(long, value_name = "IDENTITY")]
     cell: Option<String>,
+    /// Seconds after which a cell counts as failed (default: as in the run)
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    cell_timeout: Option<f64>,
+    /// Memory that one cell may declare, its data included (default: as in the run)
+    #[arg(long, value_name = "2GiB", value_parser = options::bytes)]
+    cell_memory: Option<u64>,
     #[command(flatten)]
     how: How,
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let sets = limits(args.cell_timeout, args.cell_memory);
     if let Some(cell) = &args.cell {
         return carry_out(&args.how, &args.dir, None, |options| {
-            experiments::retry_cell(&args.dir, cell, options)
+            experiments::retry_cell(&args.dir, cell, &sets, options)
         });
     }
     // A list that cannot be read is made again by the run below.
@@ -37,5 +44,5 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             failed.len()
         ));
     }
-    carry_out(&args.how, &args.dir, None, |options| experiments::retry(&args.dir, options))
+    carry_out(&args.how, &args.dir, None, |options| experiments::retry(&args.dir, &sets, options))
 }

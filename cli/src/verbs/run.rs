@@ -183,9 +183,8 @@ pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let time = args.cell_timeout.map(|s| format!("run.cell_timeout_s={s:?}"));
-    let memory = args.cell_memory.map(|bytes| format!("run.cell_memory_bytes={bytes}"));
-    let sets: Vec<String> = args.sets.iter().cloned().chain(time).chain(memory).collect();
+    let limits = limits(args.cell_timeout, args.cell_memory);
+    let sets: Vec<String> = args.sets.iter().cloned().chain(limits).collect();
     let experiment = file_kind::experiment(&args.file, &sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let keep = match (args.keep_stale, args.force) {
@@ -201,6 +200,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             Some(cluster) => slurm::run(&experiment, &options, cluster),
         }
     })
+}
+
+/// What to set for the limits of a cell.
+pub(crate) fn limits(seconds: Option<f64>, bytes: Option<u64>) -> Vec<String> {
+    let time = seconds.map(|s| format!("run.cell_timeout_s={s:?}"));
+    time.into_iter().chain(bytes.map(|b| format!("run.cell_memory_bytes={b}"))).collect()
 }
 
 /// Runs with a progress display, shows the outcome, and gives the exit status.
@@ -229,11 +234,17 @@ pub(crate) fn carry_out(
     let report = if outcome.part { None } else { Some(mustlink_report::report(out)?) };
     let finished = outcome.skipped + outcome.done;
     if outcome.stopped && cancel.load(Ordering::Relaxed) {
-        term::tell(&format!(
-            "interrupted: {finished} of {} cells are finished in {}; the same command goes on from there",
-            outcome.total,
-            out.display()
-        ));
+        let (total, out) = (outcome.total, out.display());
+        term::tell(&match outcome.forced > 0 {
+            true => format!(
+                "interrupted: {finished} of {total} cells are made again in {out}, the others are as they \
+                 were; the same command begins anew, without --force nothing more is made again"
+            ),
+            false => format!(
+                "interrupted: {finished} of {total} cells are finished in {out}; the same command goes on \
+                 from there"
+            ),
+        });
         return Ok(130);
     }
     if let Some(report) = &report {
@@ -279,8 +290,10 @@ pub(crate) fn carry_out(
         0 => Ok(u8::from(!outcome.lost.is_empty())),
         failed => {
             let stopped = if outcome.stopped { "; stopped there" } else { "" };
+            let late = outcome.failed.iter().any(|cell| cell.message.contains("the time limit of"));
+            let more = if late { ", with --cell-timeout SECONDS for longer" } else { "" };
             term::tell(&format!(
-                "{failed} cells failed{stopped}; mustlink retry {}{} runs them again",
+                "{failed} cells failed{stopped}; mustlink retry {}{} runs them again{more}",
                 shell_word(&out.display().to_string()),
                 how.data.shown()
             ));

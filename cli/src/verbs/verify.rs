@@ -60,13 +60,18 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             verified.changed.join(", ")
         ));
     }
+    for why in &verified.strayed {
+        term::tell(&format!("{why}: its cells are not tried; mustlink run makes them anew"));
+    }
     verified.differing.iter().try_for_each(|line| term::print(line))?;
     if verified.stopped {
         term::tell(&format!("interrupted after {} cells", verified.tried));
         return Ok(130);
     }
     if verified.tried == 0 {
-        term::print("nothing is verified: no finished cell is of this build")?;
+        term::print(
+            "nothing is verified: no finished cell is of this build and of the data as they are",
+        )?;
         return Ok(1);
     }
     term::print(&match verified.differing.len() {
@@ -79,5 +84,5 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             verified.tried, verified.finished
         ),
     })?;
-    Ok(u8::from(!verified.differing.is_empty()))
+    Ok(u8::from(!verified.differing.is_empty() || !verified.strayed.is_empty()))
 }

@@ -222,13 +222,13 @@ fn a_failed_cell_has_its_command() {
     let identity = page.split(&command).nth(1).unwrap().split('<').next().unwrap();
     let lines = std::fs::read_to_string(dir.path().join("cells.csv")).unwrap();
     assert!(lines.contains(&format!("iris,plain,0,0,{identity}")), "{identity}");
-    let outcome = retry_cell(dir.path(), identity, &RunOptions::to(dir.path())).unwrap();
+    let outcome = retry_cell(dir.path(), identity, &[], &RunOptions::to(dir.path())).unwrap();
     assert_eq!((outcome.done, outcome.failed.len()), (1, 1));
     let good =
         lines.lines().find(|l| l.starts_with("iris,asked")).unwrap().rsplit(',').next().unwrap();
     let refused = |identity: &str| {
         let options = RunOptions::to(dir.path());
-        retry_cell(dir.path(), identity, &options).map(|_| ()).unwrap_err().to_string()
+        retry_cell(dir.path(), identity, &[], &options).map(|_| ()).unwrap_err().to_string()
     };
     assert!(refused(good).contains(&format!("has no failure in cell {good}")));
     assert!(refused("0123456789abcdef").contains("has no cell 0123456789abcdef"));

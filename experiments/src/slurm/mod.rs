@@ -101,6 +101,7 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
         total: all.len(),
         skipped: all.len() - left.todo.len(),
         done: left.todo.len() - missing.len(),
+        forced: 0,
         failed: failed_of(&grid, &cells, &options.out, &left.wanted)?,
         lost: if stopped { Vec::new() } else { lost.collect() },
         stopped,

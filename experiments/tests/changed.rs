@@ -1,0 +1,194 @@
+//! What changed since a study ran is found, and nothing that is there is lost for it.
+
+use mustlink as _;
+use std::fs;
+use std::path::PathBuf;
+
+use mustlink_core::prelude::*;
+use mustlink_experiments::{Experiment, Outcome, RunOptions, failures, plan, retry, run, verify};
+use tempfile::TempDir;
+
+/// A folder with two data sets of two clouds each, a list of pairs, and a study of them.
+struct Study {
+    dir: TempDir,
+    text: String,
+}
+
+const TEXT: &str = r#"
+[experiment]
+name = "changed"
+[[dataset]]
+id = "one"
+path = "one.csv"
+target = "class"
+labels = "known"
+[[dataset]]
+id = "two"
+path = "two.csv"
+target = "class"
+ignore = ["known"]
+optional = true
+[split]
+type = "all"
+[curve]
+points = [0, 4]
+[[method]]
+id = "m"
+clusterer = "pck_means"
+selector = { type = "fixed_list", file = "pairs.csv" }
+"#;
+
+impl Study {
+    fn new(text: &str) -> Study {
+        let study = Study { dir: tempfile::tempdir().unwrap(), text: text.into() };
+        study.write("one.csv", &cloud(|i| if i < 5 { "a" } else { "" }));
+        study.write("two.csv", &cloud(|_| ""));
+        study.write("pairs.csv", "0,1\n0,30\n1,31\n2,3\n");
+        study
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.dir.path().join(name), text).unwrap();
+    }
+
+    fn out(&self) -> PathBuf {
+        self.dir.path().join("out")
+    }
+
+    fn experiment(&self) -> Experiment {
+        let base = self.dir.path();
+        Experiment::parse("t.toml", &self.text, base, &[]).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn run(&self) -> Outcome {
+        run(&self.experiment(), &RunOptions::to(self.out())).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn retry(&self, sets: &[&str]) -> Result<Outcome> {
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        retry(&self.out(), &sets, &RunOptions::to(self.out()))
+    }
+
+    fn lines(&self) -> usize {
+        fs::read_to_string(self.out().join("results.csv")).unwrap().lines().count() - 1
+    }
+}
+
+fn cloud(known: impl Fn(usize) -> &'static str) -> String {
+    let row = |i: usize| {
+        let (x, y) = (i % 7 + 20 * (i / 30), i * i % 11);
+        format!("{x}.5,{y}.5,{},{}\n", known(i), i / 30)
+    };
+    format!("x,y,known,class\n{}", (0..60).map(row).collect::<String>())
+}
+
+#[test]
+fn labels_and_files_that_changed_make_other_cells() {
+    let study = Study::new(TEXT);
+    assert_eq!((study.run().done, study.run().done), (2, 0));
+    // A label that is told belongs to the problem as a constraint does.
+    study.write("one.csv", &cloud(|i| if i < 5 { "b" } else { "" }));
+    assert_eq!(study.run().done, 1);
+    study.write("one.csv", &cloud(|i| if i < 5 { "a" } else { "" }));
+    assert_eq!(study.run().done, 0);
+    study.write("pairs.csv", "0,1\n0,30\n");
+    let standing = plan(&study.experiment(), &RunOptions::to(".").source, Some(&study.out()));
+    let standing = standing.unwrap().standing;
+    assert_eq!((standing.stale, standing.changed.contains("pairs.csv")), (2, true));
+    assert_eq!(study.run().done, 2);
+}
+
+#[test]
+fn nothing_is_retried_over_data_that_changed() {
+    let study = Study::new(TEXT);
+    study.write("pairs.csv", "0,1\n0,99\n");
+    assert_eq!(study.run().failed.len(), 2);
+    study.write("pairs.csv", "0,1\n0,9\n");
+    let before = study.lines();
+    for (damage, why) in [
+        (Some(cloud(|_| "b")), "the data of \"two\" have changed since"),
+        (None, "the data set \"two\" is not there"),
+    ] {
+        match damage {
+            Some(text) => study.write("two.csv", &text.replacen("0.5,0.5,", "9.5,9.5,", 1)),
+            None => fs::remove_file(study.dir.path().join("two.csv")).unwrap(),
+        }
+        let refused = study.retry(&[]).map(|_| ()).unwrap_err().to_string();
+        assert!(refused.contains(why) && refused.contains("mustlink run"), "{refused}");
+        assert_eq!(study.lines(), before);
+    }
+    study.write("two.csv", &cloud(|_| ""));
+    let again = study.retry(&[]).unwrap();
+    assert_eq!((again.done, again.failed.len()), (2, 0));
+    study.write("two.csv", &cloud(|_| "b").replacen("0.5,0.5,", "9.5,9.5,", 1));
+    let verified = verify(&study.out(), 1.0, 0, &RunOptions::to(study.out())).unwrap();
+    assert_eq!((verified.tried, verified.differing.len()), (1, 0));
+    assert_eq!(verified.strayed, ["the data of \"two\" have changed since"]);
+}
+
+#[test]
+fn what_ran_out_of_a_limit_is_retried_with_another() {
+    let study = Study::new(&format!("{TEXT}[run]\ncell_memory_bytes = 1\n"));
+    assert_eq!(study.run().failed.len(), 2);
+    assert_eq!(study.retry(&[]).unwrap().failed.len(), 2);
+    let again = study.retry(&["run.cell_memory_bytes=1000000000"]).unwrap();
+    assert_eq!((again.done, again.failed.len()), (2, 0));
+    assert_eq!(study.retry(&[]).unwrap().total, 0);
+}
+
+#[test]
+fn rows_that_nobody_asks_for_any_more_are_not_retried() {
+    // After the third answer two clusters are too few for "two"; what is known of "one" contradicts it.
+    let method = r#"clusterer = "cop_kmeans"
+selector = { type = "fixed_list", pairs = [[0, 1], [1, 2], [0, 2]] }
+[method.oracle]
+type = "scripted"
+replies = [
+  { i = 0, j = 1, reply = "cannot_link" },
+  { i = 1, j = 2, reply = "cannot_link" },
+  { i = 0, j = 2, reply = "cannot_link" },
+]
+"#;
+    let (head, _) = TEXT.split_once("clusterer = ").unwrap();
+    let text = format!("{head}{method}");
+    let mut study = Study::new(&text.replace("points = [0, 4]", "points = [0, 2, 3]"));
+    assert_eq!(study.run().failed.len(), 1);
+    study.text = text.replace("points = [0, 4]", "points = [0, 2]");
+    assert!(study.run().failed.is_empty());
+    assert_eq!(failures(&study.out()).unwrap(), []);
+    assert_eq!(study.retry(&[]).unwrap().total, 0);
+}
+
+#[test]
+fn a_count_below_the_classes_is_legal_where_there_are_enough() {
+    let text = |k: &str| TEXT.replace("id = \"m\"", &format!("id = \"m\"\nk = \"{k}\""));
+    let study = Study::new(&text("classes-1"));
+    assert!(study.run().failed.is_empty());
+    let study = Study::new(&text("classes-3"));
+    let refused = run(&study.experiment(), &RunOptions::to(study.out())).map(|_| ()).unwrap_err();
+    assert!(refused.to_string().contains("k = \"classes-3\" is -1 with 2 classes"), "{refused}");
+    let complaint = |text: &str| {
+        Experiment::parse("t.toml", text, study.dir.path(), &[])
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+    };
+    let said = complaint(&text("clases"));
+    assert!(said.contains("\"classes\"") && said.contains("did you mean"), "{said}");
+    let said = complaint(&text("unknown"));
+    assert!(said.contains("method[0].k: is \"unknown\", and pck_means needs"), "{said}");
+}
+
+#[test]
+fn metrics_that_never_have_a_value_are_named_beforehand() {
+    let scoring = |scope: &str| {
+        let all = "type = \"all\"";
+        let folds = TEXT.replace(all, "type = \"kfold\"\nfolds = 2");
+        let text = format!("{folds}[scoring]\nmetrics = [\"ari\", \"violations\"]\n{scope}");
+        Study::new(&text).experiment().unread().join("\n")
+    };
+    assert!(
+        scoring("").contains("violations: without a value, because no constraint touches a test")
+    );
+    assert_eq!(scoring("scope = \"train\"\n"), "");
+}
