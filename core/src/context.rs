@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 pub use crate::ensemble::EnsembleStore;
+use crate::ensemble::Warnings;
 use crate::error::{Error, Result};
 use crate::random::{SeedPath, Stream};
 
@@ -58,9 +59,6 @@ pub struct Context {
     labels_only: bool,
     heard_by: Listener,
 }
-
-/// Warnings, each with the place it was given at.
-pub(crate) type Warnings = Vec<(String, String)>;
 
 /// Who hears the warnings of a context.
 #[derive(Clone)]

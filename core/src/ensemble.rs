@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use crate::clustering::{Extras, NONE, compact};
-use crate::context::Warnings;
 use crate::error::{Error, Result};
 
 /// One base clustering.
@@ -155,6 +154,9 @@ pub(crate) type EnsembleKey = [u8; 32];
 /// Ensembles of a run, each made once. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct EnsembleStore(Arc<Mutex<HashMap<EnsembleKey, Kept>>>);
+
+/// Warnings, each with the place it was given at.
+pub(crate) type Warnings = Vec<(String, String)>;
 
 /// An ensemble, and what its making warned of.
 pub(crate) type Kept = (Arc<Ensemble>, Arc<Warnings>);

@@ -6,8 +6,8 @@
 //! for (points, metrics, repeats) is no part of an identity, so that a finished study can grow.
 //!
 //! Code has names: `mustlink` is what every cell passes through, a plugin is named by its tag, a file of
-//! a plugin in another language, or one that an option names, by its path. Each has a digest; packages of ours that come from a
-//! release have none, because there `version` of a plugin says that results changed.
+//! a plugin in another language, or one that an option names, by its path. Each has a digest; packages of
+//! ours that come from a release have none, because there `version` of a plugin says that results changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -69,9 +69,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         return Ok(130);
     }
     if verified.tried == 0 {
-        term::print(
-            "nothing is verified: no finished cell is of this build and of the data as they are",
-        )?;
+        let data = if verified.strayed.is_empty() { "" } else { " and of the data as they are" };
+        term::print(&format!("nothing is verified: no finished cell is of this build{data}"))?;
         return Ok(1);
     }
     term::print(&match verified.differing.len() {
