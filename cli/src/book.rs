@@ -67,8 +67,8 @@ fn about(role: Role) -> &'static str {
              every given constraint."
         }
         Role::QuerySelector => {
-            "A query selector decides which pairs of objects are asked about. It never asks what \
-             already follows from the answers."
+            "A query selector decides which pairs of objects are asked about. Most never ask what \
+             already follows from the answers: `skips_entailed` says which."
         }
         Role::Oracle => {
             "An oracle answers: must-link, cannot-link, or not at all. Oracles that hold another one \
