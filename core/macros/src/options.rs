@@ -425,7 +425,7 @@ mod tests {
                 k: usize,
             }
         ));
-        let accepted = "accepted: default, min, max, above, below, units, origin, program, slot, alias, flatten, inert";
+        let accepted = "accepted: default, min, max, above, below, units, origin, program, file, slot, alias, flatten, inert";
         assert_eq!(text, format!("no word `mini` here; {accepted}"));
         let text = message(quote!(
             struct S {
