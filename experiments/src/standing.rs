@@ -89,7 +89,10 @@ impl Stale {
         let strayed = finished.filter(|line| !known(&line.identity));
         strayed
             .map(|line| match grid.datasets.iter().any(|d| d.id == line.dataset) {
-                true => format!("the data of \"{}\" have changed since", line.dataset),
+                true => format!(
+                    "the data of \"{}\" have changed since, or the version of a plugin",
+                    line.dataset
+                ),
                 false => format!("the data set \"{}\" is not there", line.dataset),
             })
             .collect()
