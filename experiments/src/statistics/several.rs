@@ -30,9 +30,10 @@ pub struct Friedman {
     pub chi_squared: f64,
     /// Its p, of k − 1 degrees.
     pub p: f64,
-    /// F of Iman and Davenport.
+    /// F of Iman and Davenport; infinite where all data sets rank the methods alike.
     pub f: f64,
-    /// Its p, of (k − 1, (k − 1)(N − 1)) degrees.
+    /// Its p, of (k − 1, (k − 1)(N − 1)) degrees; of an infinite F the chance that rankings drawn at random
+    /// are all alike, for the distribution of F would make two data sets a proof.
     pub f_p: f64,
     /// Number of data sets.
     pub sets: usize,
@@ -56,9 +57,24 @@ pub fn friedman(rows: &[Vec<f64>]) -> Option<Friedman> {
         let f = (nf - 1.0) * chi_squared / rest;
         (f, FisherSnedecor::new(kf - 1.0, (kf - 1.0) * (nf - 1.0)).ok()?.sf(f))
     } else {
-        (f64::INFINITY, 0.0)
+        (f64::INFINITY, chance_of_agreement(&ranks[0], n))
     };
     Some(Friedman { ranks: mean, chi_squared, p, f, f_p, sets: n })
+}
+
+/// The chance that `n` rows whose ranks are those of `row` in random order all have the same order: one over
+/// their number, k! / Π t! with t of each rank, for each row after the first.
+fn chance_of_agreement(row: &[f64], n: usize) -> f64 {
+    let mut sorted = row.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (mut orders, mut placed) = (1.0, 0u32);
+    for group in sorted.chunk_by(|a, b| a == b) {
+        for at in 1..=group.len() {
+            placed += 1;
+            orders *= f64::from(placed) / at as f64;
+        }
+    }
+    f64::powi(orders, 1 - n as i32)
 }
 
 fn shape(rows: &[Vec<f64>]) -> Option<(usize, usize)> {
@@ -203,6 +219,18 @@ mod tests {
             friedman(&table()).unwrap().against(0).into_iter().skip(1).unzip();
         all_near(&z, &[1.443376, 2.886751]);
         all_near(&p, &[0.148914673, 0.003892417]);
+    }
+
+    #[test]
+    fn agreement_of_few_sets_is_no_proof() {
+        let of = |row: &[f64], sets: usize| friedman(&vec![row.to_vec(); sets]).unwrap();
+        // A second data set agrees with the first about two methods every other time.
+        let two = of(&[0.9, 0.8], 2);
+        assert!(two.f.is_infinite());
+        near(two.f_p, 0.5);
+        near(of(&[0.9, 0.8, 0.7], 3).f_p, 1.0 / 36.0);
+        // Three orders where two methods are equal.
+        near(of(&[0.9, 0.8, 0.8], 3).f_p, 1.0 / 9.0);
     }
 
     #[test]
