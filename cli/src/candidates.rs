@@ -108,10 +108,17 @@ pub(crate) const FILES: [&str; 3] = ["candidates.csv", "labels.csv", "method.tom
 
 /// Writes what was tried into `folder`: `candidates.csv` with scores, `labels.csv` with the clustering of
 /// each that was run to the end, and `method.toml`, which clusters with those that made the result alone.
+/// `config` is the method that tried them.
 ///
 /// # Errors
 /// `Data` for what cannot be written.
-pub(crate) fn write(folder: &Path, tried: &[Tried], k: usize, set: &Dataset) -> Result<()> {
+pub(crate) fn write(
+    folder: &Path,
+    tried: &[Tried],
+    config: &Value,
+    k: usize,
+    set: &Dataset,
+) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::Data {
         place: folder.display().to_string(),
         message: format!("cannot be made: {e}"),
@@ -151,17 +158,31 @@ pub(crate) fn write(folder: &Path, tried: &[Tried], k: usize, set: &Dataset) -> 
         std::iter::once(set.id(i)).chain(labels).collect()
     }));
     put(FILES[1], &table)?;
-    write_text(&path(FILES[2]), &method(&order, k))
+    write_text(&path(FILES[2]), &method(&order, config, k))
 }
 
-/// A method file with what made the result: one method, or `auto` with these alone.
-fn method(order: &[&Tried], k: usize) -> String {
+/// A method file with what made the result: one method, or `auto` with these alone and its own options. What
+/// `config` does to the data before anything is tried comes first.
+fn method(order: &[&Tried], config: &Value, k: usize) -> String {
     let made: Vec<Value> =
         order.iter().filter(|t| t.weight > 0.0).map(|t| brief(&t.method)).collect();
     let mut file = match &made[..] {
         [one] => one.clone(),
-        _ => json!({ "clusterer": { "type": "auto", "candidates": made } }),
+        _ => {
+            let mut auto = match &config["clusterer"] {
+                own if own["type"] == "auto" => brief(own),
+                _ => json!({ "type": "auto" }),
+            };
+            auto["candidates"] = json!(made);
+            json!({ "clusterer": auto })
+        }
     };
+    let before = brief(&config["transforms"]);
+    let steps = [&before, &file["transforms"]].into_iter().filter_map(Value::as_array);
+    let steps: Vec<Value> = steps.flatten().cloned().collect();
+    if !steps.is_empty() {
+        file["transforms"] = json!(steps);
+    }
     file["k"] = k.into();
     as_toml(&file)
 }

@@ -155,6 +155,32 @@ fn what_was_tried_is_shown_and_written() {
 }
 
 #[test]
+fn the_chosen_ones_keep_the_steps_and_options_around_them() {
+    let bench = Bench::new();
+    let candidate = "{ transforms = [{ type = \"z_score\" }], clusterer = { type = \"kmeans\" } }";
+    let method = |candidates: &str| {
+        format!(
+            "transforms = [{{ type = \"min_max\" }}]\n[clusterer]\ntype = \"auto\"\nties = 100.0\n\
+             candidates = [{candidates}]\n"
+        )
+    };
+    let chosen = |candidates: &str| {
+        bench.write("m.toml", method(candidates));
+        let done =
+            bench.run("cluster --data iris --k 3 --quiet --method m.toml --out-candidates tried");
+        assert_eq!(done.status, 0, "{}", done.err);
+        bench.read("tried/method.toml")
+    };
+    let one = chosen(candidate);
+    let steps = "[[transforms]]\ntype = \"min_max\"\n\n[[transforms]]\ntype = \"z_score\"\n";
+    assert!(one.contains(steps), "{one}");
+    let two = chosen(&format!("{candidate}, {{ clusterer = {{ type = \"lac\" }} }}"));
+    assert!(two.contains("\n[[transforms]]\ntype = \"min_max\"\n"), "{two}");
+    assert!(two.contains("ties = 100.0\n"), "{two}");
+    assert_eq!(two.matches("[[clusterer.candidates]]").count(), 2, "{two}");
+}
+
+#[test]
 fn labels_and_constraints_by_id() {
     let bench = Bench::with("line.csv", LINE);
     bench.write("pairs.csv", "i,j,type\nc,d,must_link\n");
