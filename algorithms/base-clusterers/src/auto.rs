@@ -158,7 +158,10 @@ impl BaseClusterer for Auto {
         let mut trials: Vec<Trial> = ks
             .flat_map(|k| (0..candidates.len()).map(move |c| (k, c)))
             .filter(|&(k, c)| k == first || !candidates[c].finds_k())
-            .map(|(k, c)| Trial::new((&candidates[c], &names[c]), c, k, count))
+            .map(|(k, c)| Trial {
+                finds_k: known.is_none() && candidates[c].finds_k(),
+                ..Trial::new((&candidates[c], &names[c]), c, k, count)
+            })
             .collect();
         leave_out_what_cannot_hold(&mut trials, &all)?;
         if count == 0 {
@@ -171,9 +174,7 @@ impl BaseClusterer for Auto {
             HoldOut::Objects => folds_of_objects(seen.constraints.pairs(), self.folds, &mut stream),
         };
         race(&mut trials, seen, &folds, self.ties, &clock, ctx)?;
-        if known.is_none() {
-            trials.iter_mut().for_each(Trial::take_found_k);
-        }
+        trials.iter_mut().for_each(Trial::take_found_k);
         let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
         if late > 0 {
             ctx.warn(format!(
@@ -349,9 +350,10 @@ impl Auto {
                 return Ok(t);
             }
             let at = trial::place(ctx, trial.place);
-            match trial::fit(trial.candidate, &seen.clone().with_k(trial.k), &at) {
+            match trial::fit(trial.candidate, &trial.put(seen.clone()), &at) {
                 Ok(labels) => {
                     trial.labels = Some(labels);
+                    trial.take_found_k();
                     return Ok(t);
                 }
                 Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => return Err(e),
@@ -425,6 +427,7 @@ fn leave_out_what_cannot_hold(trials: &mut [Trial<'_>], all: &Problem) -> Result
         let k = trial.k;
         let feasible = |k: usize| matches!(closure.feasibility(k), Feasibility::Feasible(_));
         if (promises.hard_must || promises.hard_cannot)
+            && !trial.finds_k
             && !*holds.entry(k).or_insert_with(|| feasible(k))
         {
             let why =

@@ -51,7 +51,7 @@ impl Sample {
     ) -> Result<Vec<u32>> {
         let Some(rows) = &self.rows else { return Ok(labels) };
         let ctx = place(ctx, trial.place);
-        let told = self.problem.clone().with_k(trial.k);
+        let told = trial.put(self.problem.clone());
         let seen = run::transform(&trial.candidate.transforms, &told, &ctx)?;
         let mut data = all.data.clone();
         for (_, fitted) in &seen.steps.0 {

@@ -2,6 +2,7 @@
 
 use super::*;
 use mustlink_consensus_functions as _;
+use mustlink_constraint_propagators as _;
 use mustlink_core::run;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
 use mustlink_linfa_clusterers as _;
@@ -287,4 +288,26 @@ fn a_candidate_that_finds_k_is_tried_once() {
     assert!(tried("hdbscan").iter().all(|&k| k >= 4), "noise is in clusters of its own");
     assert_eq!(tried("kmeans").into_iter().collect::<Vec<_>>(), [2, 3, 4, 5, 6, 7, 8]);
     assert_eq!((found.k, same(&found.labels, &classes)), (4, 1.0));
+}
+
+/// It does not look for the smallest number that is tried, nor is it left out as that cannot hold what it promises.
+#[test]
+fn a_candidate_that_finds_k_is_asked_for_none() {
+    let (data, classes) = stripes(4, 25);
+    let x = data.to_dense();
+    let one = Data::dense(Array2::from_shape_fn((100, 1), |(i, _)| x[[i, 0]])).unwrap();
+    let mut all = pairs(&classes, 60).pairs().to_vec();
+    // Two clusters cannot hold these.
+    all.extend([(0, 1), (1, 2), (0, 2)].map(|(i, j)| Constraint::cannot(i, j)));
+    let problem = Problem::new(one).with_constraints(Constraints::new(100, all).unwrap());
+    let candidates = json!([
+        { "clusterer": { "type": "constrained_complete_link", "stop": 0.8 } },
+        { "clusterer": { "type": "auto", "candidates": [{ "clusterer": { "type": "kmeans" } }] } },
+    ]);
+    let auto: Auto = serde_json::from_value(json!({ "candidates": candidates })).unwrap();
+    let found = run::cluster(&auto, &problem, &Context::new(1)).unwrap().clustering;
+    let told: Vec<(&str, usize)> =
+        found.extras.tried.iter().map(|t| (t.outcome.as_str(), t.k)).collect();
+    assert!(told.iter().all(|(outcome, k)| !outcome.starts_with("failed") && *k == 4), "{told:?}");
+    assert_eq!((told.len(), found.k, same(&found.labels, &classes)), (2, 4, 1.0));
 }

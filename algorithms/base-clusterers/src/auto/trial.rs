@@ -25,8 +25,10 @@ pub struct Trial<'a> {
     pub name: &'a str,
     /// Names its random numbers.
     pub place: usize,
-    /// Number of clusters it is asked for.
+    /// Number of clusters it is asked for, or found.
     pub k: usize,
+    /// Whether it is asked for none, as it finds it.
+    pub finds_k: bool,
     /// Its clustering under all constraints.
     pub labels: Option<Vec<u32>>,
     /// Why it has no clustering.
@@ -51,8 +53,24 @@ impl<'a> Trial<'a> {
     ) -> Self {
         let folds = candidate.reads_constraints().then_some(0);
         let met = vec![(0.0, 0.0); pairs];
-        let (labels, failed) = (None, None);
-        Trial { candidate, name, place, k, labels, failed, met, folds, seconds: 0.0, late: false }
+        Trial {
+            candidate,
+            name,
+            place,
+            k,
+            finds_k: false,
+            labels: None,
+            failed: None,
+            met,
+            folds,
+            seconds: 0.0,
+            late: false,
+        }
+    }
+
+    /// `problem` as it is put to the candidate: with the number of clusters, but where that is to be found.
+    pub fn put(&self, problem: Problem) -> Problem {
+        Problem { k: (!self.finds_k).then_some(self.k), ..problem }
     }
 
     /// Whether it cannot be part of the result as there was no time for it.
@@ -62,7 +80,7 @@ impl<'a> Trial<'a> {
 
     /// Takes the number of clusters that the candidate found, where it finds one.
     pub fn take_found_k(&mut self) {
-        if let Some(labels) = self.labels.as_ref().filter(|_| self.candidate.finds_k()) {
+        if let Some(labels) = self.labels.as_ref().filter(|_| self.finds_k) {
             self.k = labels.iter().max().map_or(1, |&l| l as usize + 1);
         }
     }
@@ -176,7 +194,7 @@ fn run_round(
             let kept = folds[f].kept.iter().map(|&p| pairs[p]);
             seen = seen.with_constraints(Constraints::new(problem.n(), kept)?);
         }
-        let made = fit(trial.candidate, &seen.with_k(trial.k), &place(ctx, trial.place));
+        let made = fit(trial.candidate, &trial.put(seen), &place(ctx, trial.place));
         let after = done.fetch_add(1, Ordering::Relaxed) + 1;
         ctx.child(trial.name).progress(after, Some(of as u64));
         match made {
