@@ -164,9 +164,12 @@ impl BaseClusterer for Auto {
             })
             .collect();
         leave_out_what_cannot_hold(&mut trials, &all)?;
-        if count == 0 {
+        if count == 0 && trials.iter().any(|t| t.folds.is_none()) {
             // What reads constraints has nothing to read.
             trials.retain(|t| t.folds.is_none());
+        } else if count == 0 {
+            // Where all do, nothing is held back from them.
+            trials.iter_mut().for_each(|t| t.folds = None);
         }
         let mut stream = ctx.stream("folds");
         let folds = match self.hold_out {

@@ -247,6 +247,26 @@ fn the_best_so_far_is_fitted_when_time_is_over() {
     assert_eq!(told.labels, Some(fitted));
 }
 
+/// As a file of chosen candidates may have it, that clusters without the constraints they were chosen by.
+#[test]
+fn without_constraints_those_that_read_them_do_where_there_are_no_others() {
+    let (data, _) = stripes(3, 20);
+    let problem = Problem::new(data).with_k(3);
+    let of = |candidates: Value| {
+        let auto: Auto = serde_json::from_value(json!({ "candidates": candidates })).unwrap();
+        run::cluster(&auto, &problem, &Context::new(1)).unwrap().clustering.extras.tried
+    };
+    let reads =
+        |tag: &str| json!({ "transforms": [{ "type": "z_score" }], "clusterer": { "type": tag } });
+    let tried = of(json!([reads("pck_means"), reads("cop_kmeans")]));
+    assert!(tried.iter().all(|t| t.score.is_some() && t.labels.is_some()), "{tried:?}");
+    assert_eq!(tried.len(), 2);
+    assert_eq!(of(json!([reads("pck_means")]))[0].outcome, "the result");
+    // Beside one that reads none they are no other method.
+    let tried = of(json!([reads("pck_means"), { "clusterer": { "type": "kmeans" } }]));
+    assert_eq!(tried.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["kmeans"]);
+}
+
 /// After `lsi` methods see ten features, not ten thousand words.
 #[test]
 fn term_vectors_cost_what_their_components_do() {
