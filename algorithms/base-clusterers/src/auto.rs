@@ -21,7 +21,7 @@ use mustlink_core::roles::cost_of_steps;
 
 use choice::{Score, best, best_k, weights};
 use clock::Clock;
-use consensus::{MOST_DIFFERENT, consensus};
+use consensus::{MOST_DIFFERENT, consensus, takes_partitions};
 use folds::{folds, folds_of_objects};
 pub use portfolio::{Candidate, portfolio};
 use sample::Sample;
@@ -55,9 +55,9 @@ use trial::{Trial, race};
 /// that cannot be told from the best speak for, those that find k themselves for what they found. What was
 /// tried, with scores, comes with the result.
 /// # Errors
-/// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, and where none gives
-/// a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with
-/// `hold_out = "objects"` also `ClosureTooLarge`.
+/// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs
+/// more than labels, and where none gives a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of
+/// those marked hard; with `hold_out = "objects"` also `ClosureTooLarge`.
 /// # Cost and randomness
 /// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
 /// O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the sample.
@@ -144,6 +144,8 @@ impl BaseClusterer for Auto {
         let clock = Clock::new(self.time_budget_seconds);
         let ks = self.numbers_of_clusters(problem)?;
         let candidates = self.candidates_for(&problem.data)?;
+        // What is refused for what it needs is refused before anything is tried.
+        self.consensus.as_deref().map_or(Ok(()), |own| takes_partitions(own, problem.n()))?;
         let names = portfolio::names(&candidates);
         let known = (ks.start() == ks.end()).then_some(*ks.start());
         let mut told = told::told(&problem.constraints, problem.n(), known)?;
@@ -414,7 +416,9 @@ impl Auto {
         let ensemble = Ensemble::new(problem.n(), members)?;
         let ctx = ctx.child("consensus");
         match &self.consensus {
-            Some(own) => own.combine(&ensemble, &problem.clone().with_k(k), &ctx),
+            Some(own) => own
+                .combine(&ensemble, &problem.clone().with_k(k), &ctx)
+                .map_err(|e| e.at("consensus")),
             None => consensus(&ensemble, k, problem, &all.constraints, self.trust, &ctx),
         }
     }

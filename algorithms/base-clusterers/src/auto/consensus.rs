@@ -1,5 +1,6 @@
 //! What do the best candidates say together, under the constraints?
 
+use mustlink_core::needs::check_size;
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::parting::part;
 use serde_json::json;
@@ -9,6 +10,19 @@ use serde_json::json;
 pub const MOST_DIFFERENT: usize = 4096;
 /// Nodes of a search for clusters that hold what must be apart.
 const NODE_LIMIT: u64 = 1_000_000;
+
+/// Whether a consensus function of one's own takes partitions of n objects, which have nothing but labels.
+///
+/// # Errors
+/// `BadParam` where it needs more of its members, or takes fewer objects.
+pub fn takes_partitions(own: &dyn ConsensusFunction, n: usize) -> Result<()> {
+    let needs = own.needs();
+    if needs.memberships || needs.distances || needs.feature_weights {
+        let legal = "one that reads labels alone: candidates have no distances, memberships or weights in common";
+        return Err(Error::bad_param("consensus", own.typetag_name(), legal));
+    }
+    check_size(n, own)
+}
 
 /// The consensus of `members` in k clusters by evidence accumulation: constraints are evidence; where at most the
 /// share `trust` of what is `told` is broken then, all are obeyed. What `problem` marks hard holds. Where too many

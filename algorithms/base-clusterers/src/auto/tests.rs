@@ -189,6 +189,20 @@ fn candidates_of_ones_own() {
     );
 }
 
+#[test]
+fn a_consensus_that_needs_more_than_labels_is_refused_by_name() {
+    let (data, _) = stripes(3, 20);
+    let problem = Problem::new(data).with_k(3);
+    let fails = |consensus: Value| {
+        let auto: Auto = serde_json::from_value(json!({ "consensus": consensus })).unwrap();
+        run::cluster(&auto, &problem, &Context::new(1)).unwrap_err().to_string()
+    };
+    let why = fails(json!({ "type": "wspa" }));
+    assert!(why.starts_with("consensus: must be one that reads labels alone"), "{why}");
+    let why = fails(json!({ "type": "cspa", "max_n": 10 }));
+    assert!(why.starts_with("consensus: must be used with at most 10 objects (60 given)"), "{why}");
+}
+
 /// Two methods to choose from: one by all pairs, one by those held back.
 fn two() -> Vec<Candidate> {
     let config = json!({ "candidates": [
