@@ -53,7 +53,7 @@ pub struct Recommended {
     pub near_best: usize,
     /// Seconds of one run here on one thread, roughly.
     pub seconds: f64,
-    /// Bytes of a run here, as the method declares.
+    /// Bytes of one run here on one thread, as the method declares.
     pub bytes: u64,
 }
 
@@ -71,7 +71,8 @@ pub struct Recommendation {
 /// What the studies say of methods for data of this shape.
 ///
 /// # Errors
-/// `Data` for a study that cannot be read; `Plugin` for a method of it whose plugins are not linked.
+/// `Data` for a study that cannot be read; `Plugin` for a method of it whose plugins are not linked; `Usage`
+/// where no thread can be started.
 pub fn recommend(wanted: &Wanted, shape: &Shape) -> Result<Recommendation> {
     let rows = if wanted.doubtful { DOUBTFUL_ANSWERS } else { TRUE_ANSWERS };
     let study = Study::read(rows, &wanted.leave_out)?;
@@ -86,6 +87,11 @@ pub fn recommend(wanted: &Wanted, shape: &Shape) -> Result<Recommendation> {
     let found: BTreeMap<&str, BTreeMap<&str, f64>> =
         study.methods().map(|m| (m, study.between(m, (low, high), share))).collect();
     let second = seconds_per_operation();
+    // Where several threads hold something each, what is declared hangs on their number.
+    let one_thread = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .map_err(|e| Error::Usage(format!("cannot start a thread: {e}")))?;
     let mut methods = Vec::new();
     for (name, method) in methods_of_the_study()? {
         let Some(own) = found.get(&*name) else { continue };
@@ -93,7 +99,7 @@ pub fn recommend(wanted: &Wanted, shape: &Shape) -> Result<Recommendation> {
         if !suits(&resolved.method, wanted) {
             continue;
         }
-        let costs = Costs::new("data", shape, &resolved);
+        let costs = one_thread.install(|| Costs::new("data", shape, &resolved));
         let end = |worst: bool| {
             let by = |a: &(&&str, &f64), b: &(&&str, &f64)| a.1.total_cmp(b.1);
             let found = if worst { own.iter().min_by(by) } else { own.iter().max_by(by) };

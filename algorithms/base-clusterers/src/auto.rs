@@ -211,9 +211,21 @@ impl BaseClusterer for Auto {
             steps.memory.max(c.clusterer().map_or(0, |c| c.memory(&steps.result)))
         };
         let candidates = self.candidates_of(shape).unwrap_or_default();
-        // Two at a time, and the labels and transformed data of one on all objects.
-        let dear = candidates.iter().map(of).max().unwrap_or(0);
-        2 * dear + (8 * shape.entries + 4 * shape.n * (candidates.len() + 8)) as u64
+        // As many at a time as there are threads: of one as many as there are folds and numbers of clusters.
+        let threads = rayon::current_num_threads().max(2);
+        let runs = |c: &Candidate| {
+            let ks = if self.says_k(shape) || c.finds_k() { 1 } else { sampled.k };
+            let folds = if c.reads_constraints() { self.folds } else { 1 };
+            std::iter::repeat_n(of(c), folds.saturating_mul(ks).min(threads))
+        };
+        let mut dear: Vec<u64> = candidates.iter().flat_map(runs).collect();
+        dear.sort_unstable_by(|a, b| b.cmp(a));
+        let trying = dear.into_iter().take(threads).fold(0, u64::saturating_add);
+        let (own, combined) = (self.consensus.as_deref(), Shape { k: sampled.k, ..*shape });
+        let combining = consensus::memory(own, &combined, self.sample, candidates.len());
+        // The labels and transformed data of one on all objects beside either.
+        let beside = (8 * shape.entries + 4 * shape.n * (candidates.len() + 8)) as u64;
+        trying.max(combining).saturating_add(beside)
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {

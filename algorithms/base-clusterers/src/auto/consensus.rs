@@ -24,6 +24,26 @@ pub fn takes_partitions(own: &dyn ConsensusFunction, n: usize) -> Result<()> {
     check_size(n, own)
 }
 
+/// Bytes of combining `members` partitions of data of this shape, which were tried on `sample` objects.
+pub fn memory(
+    own: Option<&dyn ConsensusFunction>,
+    shape: &Shape,
+    sample: usize,
+    members: usize,
+) -> u64 {
+    match own {
+        // Refused by name where it takes fewer objects.
+        Some(own) if own.needs().max_n.is_some_and(|most| shape.n > most) => 0,
+        Some(own) => own.memory(shape, members),
+        None => {
+            // Beyond the sample those that members or constraints tell apart.
+            let most = if shape.n > sample { 2 * MOST_DIFFERENT } else { sample };
+            let rows = shape.n.min(most) as u64;
+            4 * rows * rows
+        }
+    }
+}
+
 /// The consensus of `members` in k clusters by evidence accumulation: constraints are evidence; where at most the
 /// share `trust` of what is `told` is broken then, all are obeyed. What `problem` marks hard holds. Where too many
 /// objects have a constraint for its table, members are combined without constraints, and objects then change

@@ -294,6 +294,27 @@ fn term_vectors_cost_what_their_components_do() {
 }
 
 #[test]
+fn memory_is_that_of_all_that_run_at_a_time_and_of_what_combines_them() {
+    let shape = Shape { n: 2000, d: 4, k: 3, entries: 8000, constraints: 50 };
+    let auto = Auto::default();
+    let of = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| auto.memory(&shape))
+    };
+    // More than six have a table of 16 n² bytes.
+    assert!(of(6) - of(2) >= 4 * 64_000_000, "{} {}", of(6), of(2));
+    let large = Shape { n: 5000, entries: 20_000, ..shape };
+    let few = |consensus: Option<Box<dyn ConsensusFunction>>| {
+        Auto { candidates: Some(two()), consensus, ..Auto::default() }.memory(&large)
+    };
+    assert!(few(None) >= 4 * 5000 * 5000);
+    let cspa =
+        <dyn ConsensusFunction as RoleObject>::from_value(json!({ "type": "cspa" })).unwrap();
+    let own = cspa.memory(&large, 2);
+    assert!(own > 10_000_000 && few(Some(cspa)) >= own);
+}
+
+#[test]
 fn the_portfolio_is_written_out() {
     let written = portfolio::written_out();
     for (data, sparse) in [("dense data", false), ("sparse data", true)] {
