@@ -13,6 +13,8 @@ use crate::parts::checks::not_open;
 /// Pair numbers are drawn, unranked in closed form, and drawn again if used; once half of all pairs
 /// are used the rest is shuffled. With `objects = m`, m random objects are drawn instead and all
 /// pairs among them asked in lexicographic order: the label-like supervision of seeded clustering.
+/// Entailed pairs that are passed over before a question are logged as inferred; those that are left when
+/// no question is, are not.
 /// # Input and output
 /// Any data: objects are not looked at.
 /// # Errors
@@ -155,8 +157,19 @@ impl Run {
         }
     }
 
+    /// Whether what is known settles every pair of eligible objects.
+    fn is_settled(&mut self) -> bool {
+        let knowledge = &mut self.knowledge;
+        let mut parts: Vec<u32> = self.eligible.iter().map(|&i| knowledge.component(i)).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let mut pairs = (0..parts.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        pairs.all(|(a, b)| knowledge.relation(parts[a], parts[b]).is_some())
+    }
+
     fn advance(&mut self) -> Result<()> {
         self.open = None;
+        let mut passed: Vec<(u32, u32, Kind)> = Vec::new();
         while self.eligible.len() >= 2 {
             let Some(t) = self.next_pair() else { break };
             let (a, b) = unrank(t);
@@ -165,9 +178,16 @@ impl Run {
                 && let Some(kind) = self.knowledge.relation(i, j)
             {
                 self.ctx.check()?;
-                self.events.push(Event::Inferred { i, j, kind, rule: ENTAILED.into() });
+                passed.push((i, j, kind));
+                let many = passed.len() >= self.eligible.len() && passed.len().is_power_of_two();
+                if many && self.is_settled() {
+                    break;
+                }
                 continue;
             }
+            // Without a next question what was passed over is all the rest, a number of pairs that fits nowhere.
+            let inferred = |(i, j, kind)| Event::Inferred { i, j, kind, rule: ENTAILED.into() };
+            self.events.extend(passed.into_iter().map(inferred));
             self.open = Some(Open { id: self.next_id, subject: i, reference: j });
             self.next_id += 1;
             break;
