@@ -176,7 +176,13 @@ impl Job {
 
     /// An error in the user's names.
     pub fn named(&self, error: &Error) -> Failure {
-        Failure::named(error, &|i| self.id(i))
+        let mut failure = Failure::named(error, &|i| self.id(i));
+        if let (Error::MissingK { .. }, Failure::Message { message, .. }) =
+            (error.root(), &mut failure)
+        {
+            *message += "; mustlink select-k says how many the data speak for";
+        }
+        failure
     }
 
     /// Asks; `None` when the method has no selector.

@@ -51,7 +51,8 @@ fn k_outside_its_range() {
     bench.write("x.csv", "x\n1\n2\n");
     bench.run("cluster --data x.csv --quiet").failed(
         2,
-        "error: clusterer: kmeans needs the number of clusters; give --k or the option k\n",
+        "error: clusterer: kmeans needs the number of clusters; give --k or the option k; mustlink select-k \
+         says how many the data speak for\n",
     );
 }
 
