@@ -15,6 +15,9 @@ use serde_json::Value;
 use crate::config::ResolvedMethod;
 use crate::hash::canonical;
 
+/// Questions that are counted where another method decides how many, and has not run.
+pub(crate) const ASSUMED_QUERIES: usize = 100;
+
 /// An ensemble that others may need as well.
 pub(crate) struct SharedEnsemble {
     /// Equal for equal ensembles.

@@ -9,7 +9,7 @@ use mustlink_core::Result;
 use mustlink_core::error::bytes;
 
 use crate::config::{EnsemblePer, Experiment};
-use crate::costs::seconds_per_operation;
+use crate::costs::{ASSUMED_QUERIES, seconds_per_operation};
 use crate::data::{self, Source};
 use crate::grid::{Grid, left_out};
 use crate::identity::has_program;
@@ -158,7 +158,8 @@ fn lay_out(
     let todo: Option<BTreeSet<&str>> =
         left.as_ref().map(|l| l.todo.keys().map(|&c| grid.cells[c].identity.as_str()).collect());
     let is_left = |c: usize| todo.as_ref().is_none_or(|t| t.contains(&*grid.cells[c].identity));
-    let queries = experiment.points.numbers().map_or(100, |p| p.last().copied().unwrap_or(0));
+    let numbers = experiment.points.numbers();
+    let queries = numbers.as_ref().map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
     let lacks = |c: usize| {
         let lacks = left.as_ref().and_then(|l| l.todo.get(&c)?.as_ref());
         lacks.map_or(points, Vec::len)
@@ -212,6 +213,12 @@ fn lay_out(
     plan.finished = grid.cells.len() - unfinished.len();
     plan.selections = grid.selections.len();
     plan.notes = grid.notes(experiment);
+    if let (Err(id), None, false) = (&numbers, try_for, unfinished.is_empty()) {
+        plan.notes.push(format!(
+            "how many questions \"{id}\" asks shows when it runs; the time is estimated for {ASSUMED_QUERIES} \
+             (--measure lets it ask)"
+        ));
+    }
     let operation = seconds_per_operation();
     plan.seconds = cells.seconds(operation)
         + selections.seconds(operation)

@@ -13,6 +13,7 @@ use mustlink_core::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::config::{EnsemblePer, Experiment};
+use crate::costs::ASSUMED_QUERIES;
 use crate::grid::{Budget, Grid};
 
 /// A task of a run. Cells come before selections: what a cell needs is in memory.
@@ -55,7 +56,7 @@ impl Schedule {
         todo: &[usize],
         points: Option<&[usize]>,
     ) -> (Self, BTreeMap<Task, f64>) {
-        let queries = points.map_or(100, |p| p.last().copied().unwrap_or(0));
+        let queries = points.map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
         let count = points.map_or(1, <[usize]>::len);
         let mut needed: BTreeSet<usize> = BTreeSet::new();
         let mut after: BTreeMap<Task, Vec<Task>> = BTreeMap::new();

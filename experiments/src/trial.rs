@@ -11,7 +11,7 @@ use mustlink_core::{Error, Result};
 
 use crate::cell;
 use crate::config::Experiment;
-use crate::costs::SharedEnsemble;
+use crate::costs::{ASSUMED_QUERIES, SharedEnsemble};
 use crate::grid::{Budget, Grid};
 use crate::identity::has_program;
 use crate::run_env::{RunEnv, Selected, select};
@@ -95,7 +95,7 @@ impl Trial {
 
 /// Operations of a cell and of the selection it needs, roughly.
 fn effort(grid: &Grid, c: usize, points: Option<&[usize]>, count: usize) -> f64 {
-    let queries = points.map_or(100, |p| p.last().copied().unwrap_or(0));
+    let queries = points.map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
     let selection = grid.selection_of[c].map_or(0.0, |s| grid.selection_effort(s, queries));
     let costs = &grid.method_of_cell(c).costs;
     let shared: f64 = costs.ensembles().map(|e| e.effort).sum();

@@ -613,8 +613,11 @@ fn active_clusterers_lead_and_others_follow() {
          [[method]]\nid = \"cobra\"\nk = \"unknown\"\nselector = {{ type = \"cobra\", super_instances = 8 }}\n",
         SETS[0]
     );
+    let planned = || plan(&experiment(&text), &source(), Some(dir.path())).unwrap().notes.concat();
+    assert!(planned().contains("\"cobra\" asks shows when it runs; the time is estimated for 100"));
     let outcome = done(&text, dir.path());
     assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+    assert!(!planned().contains("asks shows when it runs"), "nothing is left to do");
     let rows = results(dir.path());
     let (method, p, queries) =
         (column(&rows, "method"), column(&rows, "p_requested"), column(&rows, "queries"));

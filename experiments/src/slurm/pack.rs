@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Experiment;
-use crate::costs::seconds_per_operation;
+use crate::costs::{ASSUMED_QUERIES, seconds_per_operation};
 use crate::grid::Grid;
 use crate::identity::has_program;
 use crate::standing::Left;
@@ -33,7 +33,7 @@ pub(super) enum Size {
 pub(super) fn costs(experiment: &Experiment, grid: &Grid, left: &Left) -> Vec<Cost> {
     let each = seconds_per_operation();
     let numbers = experiment.points.numbers().ok();
-    let queries = numbers.as_ref().map_or(100, |p| p.last().copied().unwrap_or(0));
+    let queries = numbers.as_ref().map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
     let mut cells: Vec<usize> = left.todo.keys().copied().collect();
     cells.sort_by_key(|&c| {
         let cell = &grid.cells[c];
