@@ -24,6 +24,18 @@ pub(super) fn alone(a: &Value, b: &Value) -> Option<String> {
     (alone > 0).then(|| format!("{alone} of {all} pairs dropped: one side has no value"))
 }
 
+/// Two samples without the cells that one of them lacks; other values as they are.
+pub(super) fn of_both(a: Value, b: Value) -> (Value, Value) {
+    match (a, b) {
+        (Value::Sample(mut s), Value::Sample(mut t)) => {
+            s.retain(|key, _| t.contains_key(key));
+            t.retain(|key, _| s.contains_key(key));
+            (Value::Sample(s), Value::Sample(t))
+        }
+        others => others,
+    }
+}
+
 /// A quotient without what was divided by 0, which is noted.
 pub(super) fn divided(value: Value, notes: &mut Vec<String>) -> Valued {
     let (mut dropped, mut all) = (0, 0);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::arithmetic::{alone, combine, divided};
+use super::arithmetic::{alone, combine, divided, of_both};
 use super::parse::{Expression, Formula, Operator};
 use super::value::{CurveValues, EvalError, Sample, Value, Valued, no_data, wrong};
 use crate::statistics::multiple::holm;
@@ -183,6 +183,10 @@ impl Scope<'_> {
                     | Operator::AtLeast
                     | Operator::Equal
                     | Operator::Other => {
+                        let note = alone(&a, &b);
+                        notes.extend(note.filter(|note| !notes.contains(note)));
+                        // Means of other cells than those of the rival could turn the sign.
+                        let (a, b) = of_both(a, b);
                         let (x, y) =
                             (self.plain(operator.symbol(), a)?, self.plain(operator.symbol(), b)?);
                         notes.push(format!("{} {} {}", shown(x), operator.symbol(), shown(y)));

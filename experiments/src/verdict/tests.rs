@@ -158,6 +158,12 @@ fn differences_are_of_cells_and_means_of_units() {
     let judged = Formula::parse("last(ari('b + c') - ari('a')) > 0").unwrap();
     let said = judged.judge(&results, Some(0)).unwrap().numbers;
     assert_eq!(said, ["1 of 4 pairs dropped: one side has no value", "0.1000 > 0"]);
+    // A comparison is one of the same cells, too: the means of all that each has are both .6.
+    let judged = Formula::parse("last(ari('b + c')) > last(ari('a'))").unwrap();
+    let judged = judged.judge(&results, Some(0)).unwrap();
+    assert!(judged.holds);
+    let said = ["1 of 4 pairs dropped: one side has no value", "0.6000 > 0.5000"];
+    assert_eq!(judged.numbers, said);
 }
 
 #[test]
