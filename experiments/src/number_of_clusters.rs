@@ -77,7 +77,8 @@ pub struct Selected {
 /// O((draws + references) · numbers) runs of `clusterer` on at most `objects` objects.
 ///
 /// # Errors
-/// `BadParam` for a range without numbers or beyond the objects of a subsample; those of the clusterer.
+/// `BadParam` for a range without numbers or beyond the objects of a subsample, and for fewer than two objects;
+/// those of the clusterer.
 pub fn select_k(
     clusterer: &dyn BaseClusterer,
     problem: &Problem,
@@ -95,6 +96,10 @@ pub fn select_k(
     let sample = Problem::new(problem.data.subset(&rows));
     let n = sample.n();
     let drawn = (tries.share * n as f64).round() as usize;
+    if drawn < 2 {
+        let legal = "at least 2, that subsamples have two clusters";
+        return Err(Error::bad_param("objects", n, legal));
+    }
     let to = tries.to.unwrap_or(tries.from.saturating_add(8).min(drawn));
     let limits = [
         ("from", tries.from, 2, to),
@@ -370,6 +375,14 @@ mod tests {
         assert_eq!(with(2, None), Ok(10));
         assert!(with(1, Some(4)).unwrap_err().to_string().starts_with("from: "));
         assert!(with(5, Some(4)).is_err());
+        for objects in [0, 1] {
+            let tries = Tries { objects, ..Tries::default() };
+            let few = select_k(&*kmeans(), &groups(2, 5), &tries, &Context::new(1)).unwrap_err();
+            let said = format!(
+                "objects: must be at least 2, that subsamples have two clusters, got {objects}"
+            );
+            assert_eq!(few.to_string(), said);
+        }
         for (from, to) in [(2, Some(9)), (9, None)] {
             let many = with(from, to).unwrap_err().to_string();
             assert!(many.contains("from 2 to 8, the objects of a subsample"), "{many}");

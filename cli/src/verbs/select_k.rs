@@ -78,8 +78,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
              \"mustlink cluster --clusterer auto\" without --k chooses k by them"
         )));
     }
-    // Chosen by nobody: k is what is looked for.
-    let job = Job::open(&JobArgs { k: Some(args.from), ..args.job.clone() }, false)?;
+    // Chosen by nobody: k is what is looked for. All data have one cluster; the range is judged by itself.
+    let job = Job::open(&JobArgs { k: Some(1), ..args.job.clone() }, false)?;
     let Some(clusterer) = &job.method.clusterer else {
         return Err(Failure::usage("select-k needs a clusterer; --clusterer names one"));
     };

@@ -525,6 +525,12 @@ fn numbers_of_clusters_are_compared() {
     bench.write("same.csv", "x\n1\n1\n1\n1\n");
     let done = bench.run("select-k --data same.csv");
     assert!(done.status == 0 && done.out.contains("gap          undefined"), "{}", done.out);
+    bench.write("one.csv", "x,y\n1.5,2.5\n");
+    let done = bench.run("select-k --data one.csv --features all --quiet");
+    assert_eq!(done.status, 2, "{}", done.err);
+    assert!(done.err.starts_with("error: objects: must be at least 2, "), "{}", done.err);
+    let done = bench.run("select-k --data f.csv --from 5000 --quiet");
+    assert!(done.err.starts_with("error: from: must be from 2 to "), "{}", done.err);
     let done = bench.run("select-k --data f.csv --to 70");
     assert!(
         done.status != 0 && done.err.contains("from 2 to 64, the objects of a subsample"),
