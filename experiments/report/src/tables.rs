@@ -53,6 +53,7 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
         None => "",
     };
     let mine = made.curves.iter().filter(|c| c.metric == column.metric);
+    let same = mine.clone().any(|c| column.of(c).is_some_and(|s| s.sd == Some(0.0)));
     let mut note = format!("{}; area: mean height of the curve.", legend(experiment, mine));
     if column.higher.is_some() && experiment.methods.len() > 1 {
         note += if any_bold {
@@ -62,6 +63,11 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
             " Nothing is bold: on no data set the difference between the best and the next is \
                  significant at 5 % (paired t tests, Holm's adjustment over all other methods)."
         };
+        // Other objects are not drawn: methods that draw nothing themselves are certain of one number.
+        if same && !experiment.split.has_test() {
+            note += " Where all repeats came out the same, ± 0.000 says nothing about other data, and no test \
+                     compares two such methods.";
+        }
     }
     note += &few_repeats(experiment);
     Sheet {

@@ -290,6 +290,20 @@ fn a_set_of_which_cells_are_missing_is_left_out() {
 }
 
 #[test]
+fn repeats_that_came_out_the_same_are_no_certainty() {
+    let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[split]\ntype = \"all\"\nrepeats = 3\n\
+                [scoring]\nmetrics = [\"ari\"]\n[[method]]\nid = \"one\"\nclusterer = \"hierarchical\"\n\
+                [[method]]\nid = \"two\"\nclusterer = { type = \"hierarchical\", linkage = \"single\" }\n";
+    let holdout = text.replace("\"all\"", "\"holdout\"\ntest_fraction = 0.3");
+    for (text, told) in [(text, true), (holdout.as_str(), false)] {
+        let dir = tempfile::tempdir().unwrap();
+        page_of(text, dir.path());
+        let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
+        assert_eq!(tables.contains("all repeats came out the same"), told, "{tables}");
+    }
+}
+
+#[test]
 fn pictures_come_with_the_feature() {
     let dir = tempfile::tempdir().unwrap();
     let text = STUDY.replace("baseline = \"plain\"", "formats = [\"png\", \"pdf\"]");
