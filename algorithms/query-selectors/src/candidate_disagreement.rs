@@ -17,7 +17,8 @@ use crate::parts::pair_pool::{Limits, most_disputed};
 /// random. Every pair of eligible objects is
 /// scored where there are at most 2000 of these, else `pool` random ones.
 /// # Input and output
-/// What the clusterer takes. A clusterer that does not tell what it tried is a committee of one.
+/// What the clusterer takes. A clusterer that does not tell what it tried is a committee of one; a warning says
+/// that pairs are random then.
 /// # Errors
 /// Those of the clusterer.
 /// # Cost and randomness
@@ -134,6 +135,12 @@ impl Inquiry for Run {
             return Err(Error::Oracle(format!("clustering {request} was not asked for")));
         }
         labels_all(clustering, &self.problem)?;
+        if clustering.extras.tried.is_empty() {
+            self.ctx.warn(
+                "candidate_disagreement: the clusterer tells of no candidates that it tried, so that pairs are \
+                 random; clusterer = \"auto\" does",
+            );
+        }
         self.requests += 1;
         self.batch = self.options.batch;
         self.left = self.batch;
@@ -214,6 +221,25 @@ mod tests {
             asked.push((subject, reference));
             inquiry.tell(id, Reply::DontKnow).unwrap();
         }
+    }
+
+    #[test]
+    fn a_clusterer_without_candidates_is_told_of() {
+        let problem = Problem::new(Data::dense(Array2::zeros((6, 1))).unwrap()).with_k(2);
+        let selector = CandidateDisagreement { first: 1, ..Default::default() };
+        let warned = |tried: Vec<Tried>| {
+            let ctx = Context::new(3);
+            let mut inquiry = selector.start(&problem, &ctx).unwrap();
+            let Step::Ask { id, .. } = inquiry.step().unwrap() else { panic!() };
+            inquiry.tell(id, Reply::DontKnow).unwrap();
+            let mut clustering = Clustering::from_labels(vec![0, 0, 0, 1, 1, 1]);
+            clustering.extras.tried = tried;
+            inquiry.provide(0, &clustering).unwrap();
+            ctx.warnings()
+        };
+        assert_eq!(warned(vec![tried(1.0, &[0, 0, 0, 1, 1, 1])]), Vec::<String>::new());
+        let said = warned(Vec::new());
+        assert!(said.len() == 1 && said[0].contains("pairs are random"), "{said:?}");
     }
 
     /// Six objects have 15 pairs; at most three questions about one are nine in a batch.
