@@ -290,8 +290,11 @@ impl Grid {
         let asks = (queries * data.entries()) as f64;
         let selector = resolved.method.selector.as_ref();
         let between = selector.is_some_and(|s| s.properties().needs_clustering);
+        // Where it asks several questions between two clusterings.
+        let batch = resolved.config["selector"]["batch"].as_u64().map_or(1, |b| b.max(1) as usize);
+        let runs = queries.div_ceil(batch) as f64;
         // A selector that looks at clusterings learns from them as well, forests for instance.
-        let between = if between { queries as f64 * costs.clusterer + 100.0 * asks } else { 0.0 };
+        let between = if between { runs * costs.clusterer + 100.0 * asks } else { 0.0 };
         asks + costs.selector + between
     }
 }

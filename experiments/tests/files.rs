@@ -3,7 +3,7 @@
 use mustlink as _;
 use std::path::Path;
 
-use mustlink_experiments::{Experiment, Points, Split};
+use mustlink_experiments::{Experiment, Points, Source, Split, plan};
 use mustlink_report::verdicts_page;
 
 const HEAD: &str =
@@ -407,4 +407,27 @@ fn the_page_of_verdicts_is_that_of_the_kept_ones() {
         kept += 1;
     }
     assert!(kept >= 10, "{kept} files");
+}
+
+#[test]
+fn quickstart_is_a_good_file() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("quickstart.toml");
+    let experiment =
+        Experiment::load(&path, &["split.repeats=1".into()]).unwrap_or_else(|e| panic!("{e}"));
+    let plan = plan(&experiment, &Source::default(), None).unwrap();
+    assert_eq!((plan.cells, plan.missing().count()), (45, 0));
+}
+
+#[test]
+fn a_selector_that_asks_by_batches_clusters_once_for_each() {
+    let seconds = |batch: usize| {
+        let method = format!(
+            "[[method]]\nid = \"m\"\nclusterer = \"pck_means\"\n\
+             selector = {{ type = \"candidate_disagreement\", batch = {batch} }}\n"
+        );
+        let text = format!("{HEAD}{method}").replace("[0, 5]", "[100]");
+        let experiment = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap();
+        plan(&experiment, &Source::default(), None).unwrap().seconds
+    };
+    assert!(seconds(1) > 4.0 * seconds(10), "{} {}", seconds(1), seconds(10));
 }

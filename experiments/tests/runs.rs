@@ -686,12 +686,3 @@ fn a_memory_limit_lets_cells_wait_their_turn() {
     assert_eq!(outcome.failed.len(), 12);
     assert!(outcome.failed[0].message.contains("memory: the method needs about"));
 }
-
-#[test]
-fn quickstart_is_a_good_file() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("quickstart.toml");
-    let experiment =
-        Experiment::load(&path, &["split.repeats=1".into()]).unwrap_or_else(|e| panic!("{e}"));
-    let plan = plan(&experiment, &Source::default(), None).unwrap();
-    assert_eq!((plan.cells, plan.missing().count()), (45, 0));
-}
