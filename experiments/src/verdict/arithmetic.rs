@@ -1,5 +1,7 @@
 //! What is the sum, the difference, the product or the quotient of two values?
 
+use std::collections::BTreeSet;
+
 use super::parse::Operator;
 use super::value::{EvalError, Sample, Value, Valued, no_data};
 
@@ -24,16 +26,27 @@ pub(super) fn alone(a: &Value, b: &Value) -> Option<String> {
     (alone > 0).then(|| format!("{alone} of {all} pairs dropped: one side has no value"))
 }
 
-/// Two samples without the cells that one of them lacks; other values as they are.
-pub(super) fn of_both(a: Value, b: Value) -> (Value, Value) {
-    match (a, b) {
-        (Value::Sample(mut s), Value::Sample(mut t)) => {
-            s.retain(|key, _| t.contains_key(key));
-            t.retain(|key, _| s.contains_key(key));
-            (Value::Sample(s), Value::Sample(t))
+/// Leaves out the cells that one of these samples lacks, and says how many values these are; other values stay.
+pub(super) fn in_common(values: &mut [Value]) -> usize {
+    let lacks = |key: &(usize, usize)| {
+        values.iter().any(|v| matches!(v, Value::Sample(s) if !s.contains_key(key)))
+    };
+    let cells = |v: &Value| -> Vec<(usize, usize)> {
+        match v {
+            Value::Sample(s) => s.keys().copied().collect(),
+            _ => Vec::new(),
         }
-        others => others,
+    };
+    let alone: BTreeSet<(usize, usize)> = values.iter().flat_map(cells).filter(lacks).collect();
+    let mut dropped = 0;
+    for value in values {
+        if let Value::Sample(s) = value {
+            let before = s.len();
+            s.retain(|key, _| !alone.contains(key));
+            dropped += before - s.len();
+        }
     }
+    dropped
 }
 
 /// A quotient without what was divided by 0, which is noted.

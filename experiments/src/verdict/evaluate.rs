@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::arithmetic::{alone, combine, divided, of_both};
+use super::arithmetic::{alone, combine, divided, in_common};
 use super::parse::{Expression, Formula, Operator};
 use super::value::{CurveValues, EvalError, Sample, Value, Valued, no_data, wrong};
 use crate::statistics::multiple::holm;
@@ -186,7 +186,9 @@ impl Scope<'_> {
                         let note = alone(&a, &b);
                         notes.extend(note.filter(|note| !notes.contains(note)));
                         // Means of other cells than those of the rival could turn the sign.
-                        let (a, b) = of_both(a, b);
+                        let mut both = [a, b];
+                        in_common(&mut both);
+                        let [a, b] = both;
                         let (x, y) =
                             (self.plain(operator.symbol(), a)?, self.plain(operator.symbol(), b)?);
                         notes.push(format!("{} {} {}", shown(x), operator.symbol(), shown(y)));
@@ -427,8 +429,16 @@ impl Scope<'_> {
         let mut rows = Vec::new();
         for at in 0..self.results.sets.len() {
             let scope = Scope { set: Some(at), ..*self };
-            let of = |a| scope.value(a, &mut Vec::new()).and_then(|v| scope.plain(name, v));
-            match arguments.iter().map(of).collect::<Result<Vec<f64>, EvalError>>() {
+            let values = arguments.iter().map(|a| scope.value(a, &mut Vec::new()));
+            let row = values.collect::<Result<Vec<Value>, EvalError>>().and_then(|mut values| {
+                let dropped = in_common(&mut values);
+                if dropped > 0 {
+                    let set = &self.results.sets[at].id;
+                    notes.push(format!("{set}: {dropped} values dropped: another side has none"));
+                }
+                values.into_iter().map(|v| scope.plain(name, v)).collect()
+            });
+            match row {
                 Ok(row) => rows.push(row),
                 Err(EvalError::NoData(what)) if self.whole => {
                     return no_data(format!("{}: {what}", self.results.sets[at].id));

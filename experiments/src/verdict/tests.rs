@@ -164,6 +164,13 @@ fn differences_are_of_cells_and_means_of_units() {
     assert!(judged.holds);
     let said = ["1 of 4 pairs dropped: one side has no value", "0.6000 > 0.5000"];
     assert_eq!(judged.numbers, said);
+    // So is a test over data sets: in both b is ahead.
+    let both = vec![results.sets[0].clone(), results.sets[0].clone()];
+    let results = Results { sets: both, ..results };
+    let test = Formula::parse("holm_sets(last(ari('a')), last(ari('b + c'))) < 0.5").unwrap();
+    let judged = test.judge(&results, None).unwrap();
+    assert!(judged.holds, "{judged:?}");
+    assert_eq!(judged.numbers[0], "iris: 1 values dropped: another side has none");
 }
 
 #[test]
