@@ -21,7 +21,7 @@ use mustlink_core::roles::cost_of_steps;
 
 use choice::{Score, best, best_k, weights};
 use clock::Clock;
-use consensus::{MOST_DIFFERENT, consensus, takes_partitions};
+use consensus::{MOST_DIFFERENT, consensus, takes_partitions, together};
 use folds::{folds, folds_of_objects};
 pub use portfolio::{Candidate, portfolio};
 use sample::Sample;
@@ -151,6 +151,9 @@ impl BaseClusterer for Auto {
         let mut told = told::told(&problem.constraints, problem.n(), known)?;
         if self.hold_out == HoldOut::Objects {
             told = told::closed(&told, problem.n())?;
+        }
+        if let Some(warning) = told::one_sided(&told, known) {
+            ctx.warn(warning);
         }
         let all = problem.clone().with_constraints(told);
         let sample = Sample::new(&all, self.sample, &mut ctx.stream("sample"));
@@ -455,20 +458,6 @@ fn leave_out_what_cannot_hold(trials: &mut [Trial<'_>], all: &Problem) -> Result
         }
     }
     Ok(())
-}
-
-/// Objects that were one by `rows` and have one label stay one.
-fn together(rows: &[u32], labels: &[u32]) -> Vec<u32> {
-    let width = labels.iter().max().map_or(1, |&l| l + 1);
-    let keys: Vec<u64> = rows
-        .iter()
-        .zip(labels)
-        .map(|(&r, &l)| u64::from(r) * u64::from(width) + u64::from(l))
-        .collect();
-    let mut sorted = keys.clone();
-    sorted.sort_unstable();
-    sorted.dedup();
-    keys.iter().map(|key| sorted.binary_search(key).expect("one of them") as u32).collect()
 }
 
 /// A trial as it is shown.

@@ -44,6 +44,20 @@ pub fn memory(
     }
 }
 
+/// Objects that were one by `rows` and have one label stay one.
+pub fn together(rows: &[u32], labels: &[u32]) -> Vec<u32> {
+    let width = labels.iter().max().map_or(1, |&l| l + 1);
+    let keys: Vec<u64> = rows
+        .iter()
+        .zip(labels)
+        .map(|(&r, &l)| u64::from(r) * u64::from(width) + u64::from(l))
+        .collect();
+    let mut sorted = keys.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    keys.iter().map(|key| sorted.binary_search(key).expect("one of them") as u32).collect()
+}
+
 /// The consensus of `members` in k clusters by evidence accumulation: constraints are evidence; where at most the
 /// share `trust` of what is `told` is broken then, all are obeyed. What `problem` marks hard holds. Where too many
 /// objects have a constraint for its table, members are combined without constraints, and objects then change

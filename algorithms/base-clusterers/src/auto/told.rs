@@ -34,6 +34,22 @@ pub fn closed(constraints: &Constraints, n: usize) -> Result<Constraints> {
     Ok(Constraints::new(n, pairs)?.with_neighbourhoods(named))
 }
 
+/// What a user should know of constraints of one kind alone, which a few large clusters or many small ones meet
+/// whatever the data say; `k` is the number of clusters where it is known.
+pub fn one_sided(told: &Constraints, k: Option<usize>) -> Option<&'static str> {
+    match (told.count(Kind::MustLink), told.count(Kind::CannotLink)) {
+        (1.., 0) => Some(
+            "all constraints are must-links: candidates that put nearly all objects together meet them best; some \
+             cannot-links tell them from others",
+        ),
+        (0, 1..) if k.is_none() => Some(
+            "all constraints are cannot-links: the more clusters, the better they are met, so that they do not say \
+             how many there are; give their number, or some must-links",
+        ),
+        _ => None,
+    }
+}
+
 /// The heaviest first, each that two sides can hold beside those before it.
 fn of_two_sides(pairs: Vec<Constraint>, n: usize) -> Vec<Constraint> {
     let mut order: Vec<usize> = (0..pairs.len()).collect();
@@ -107,6 +123,20 @@ mod tests {
         assert_eq!(told(&all, 3, None).unwrap().len(), 3);
         assert_eq!(told(&all, 3, Some(3)).unwrap().len(), 3);
         assert_eq!(told(&all, 3, Some(2)).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn constraints_of_one_kind_are_told_of() {
+        let said = |pairs: &[Constraint], k| {
+            one_sided(&Constraints::new(9, pairs.iter().copied()).unwrap(), k)
+        };
+        let (must, cannot) = (Constraint::must(0, 1), Constraint::cannot(1, 2));
+        for k in [None, Some(2)] {
+            assert!(said(&[must], k).unwrap().contains("are must-links"));
+            assert_eq!((said(&[must, cannot], k), said(&[], k)), (None, None));
+        }
+        assert!(said(&[cannot], None).unwrap().contains("how many"));
+        assert_eq!(said(&[cannot], Some(2)), None);
     }
 
     #[test]
