@@ -148,6 +148,7 @@ impl BaseClusterer for Auto {
         self.consensus.as_deref().map_or(Ok(()), |own| takes_partitions(own, problem.n()))?;
         let names = portfolio::names(&candidates);
         let known = (ks.start() == ks.end()).then_some(*ks.start());
+        let ks = told::that_may_hold(&problem.constraints, problem.n(), ks)?;
         let mut told = told::told(&problem.constraints, problem.n(), known)?;
         if self.hold_out == HoldOut::Objects {
             told = told::closed(&told, problem.n())?;

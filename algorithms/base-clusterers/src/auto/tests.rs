@@ -111,6 +111,25 @@ fn what_is_marked_hard_holds_and_what_contradicts_is_lived_with() {
 }
 
 #[test]
+fn what_is_marked_hard_and_cannot_hold_is_refused_before_anything_is_tried() {
+    let (data, _) = stripes(2, 20);
+    let hard = |c: Constraint| Constraint { strength: Some(Strength::Hard), ..c };
+    let fails = |pairs: [Constraint; 3]| {
+        let constraints = Constraints::new(40, pairs.map(hard)).unwrap();
+        let problem = Problem::new(data.clone()).with_k(2).with_constraints(constraints);
+        // The candidate would fail, too.
+        let one = json!([{ "clusterer": { "type": "kmeans", "k": 999 } }]);
+        let auto: Auto = serde_json::from_value(json!({ "candidates": one })).unwrap();
+        run::cluster(&auto, &problem, &Context::new(1)).unwrap_err()
+    };
+    let (a, b) = (Constraint::must(0, 1), Constraint::must(1, 2));
+    let error = fails([a, b, Constraint::cannot(0, 2)]);
+    assert!(matches!(error, Error::InconsistentConstraints(_)), "{error}");
+    let error = fails([(0, 1), (1, 2), (0, 2)].map(|(i, j)| Constraint::cannot(i, j)));
+    assert!(matches!(error, Error::InfeasibleConstraints { .. }), "{error}");
+}
+
+#[test]
 fn what_promises_constraints_is_not_tried_where_they_may_not_hold() {
     let (data, classes) = stripes(2, 20);
     // Four objects that are all apart, and two clusters.

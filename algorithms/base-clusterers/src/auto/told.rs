@@ -1,5 +1,7 @@
 //! What are candidates told? Constraints that every one of them can take.
 
+use std::ops::RangeInclusive;
+
 use mustlink_core::closure::{EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::prelude::*;
 
@@ -21,6 +23,28 @@ pub fn told(constraints: &Constraints, n: usize, k: Option<usize>) -> Result<Con
     left.sort_by_key(|c| (c.i, c.j, c.kind == Kind::CannotLink));
     let named = constraints.neighbourhoods().to_vec();
     Ok(Constraints::new(n, left)?.with_neighbourhoods(named))
+}
+
+/// The numbers of clusters among `ks` that may hold what is marked hard.
+///
+/// # Errors
+/// `InconsistentConstraints`; `InfeasibleConstraints` where none does.
+pub fn that_may_hold(
+    constraints: &Constraints,
+    n: usize,
+    ks: RangeInclusive<usize>,
+) -> Result<RangeInclusive<usize>> {
+    if !constraints.any_hard() {
+        return Ok(ks);
+    }
+    let marked = constraints.pairs().iter().filter(|c| c.strength == Some(Strength::Hard));
+    let hard = Constraints::new(n, marked.copied())?;
+    let closure = Closure::new(&hard, n, OnConflict::Error)?;
+    let (first, last) = ks.into_inner();
+    let most = closure.require_feasible(last);
+    most.map_err(|e| if first < last { e.at("k_max") } else { e })?;
+    let least = (first..last).find(|&k| closure.require_feasible(k).is_ok());
+    Ok(least.unwrap_or(last)..=last)
 }
 
 /// All that follows from the constraints, as pairs.
@@ -123,6 +147,20 @@ mod tests {
         assert_eq!(told(&all, 3, None).unwrap().len(), 3);
         assert_eq!(told(&all, 3, Some(3)).unwrap().len(), 3);
         assert_eq!(told(&all, 3, Some(2)).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn numbers_that_cannot_hold_what_is_hard_are_not_tried() {
+        let hard = |c: Constraint| Constraint { strength: Some(Strength::Hard), ..c };
+        let apart = [(0, 1), (1, 2), (0, 2)].map(|(i, j)| Constraint::cannot(i, j));
+        let soft = Constraints::new(9, apart).unwrap();
+        assert_eq!(that_may_hold(&soft, 9, 2..=8), Ok(2..=8));
+        let marked = Constraints::new(9, apart.map(hard)).unwrap();
+        assert_eq!(that_may_hold(&marked, 9, 2..=8), Ok(3..=8));
+        assert_eq!(that_may_hold(&marked, 9, 5..=5), Ok(5..=5));
+        let of = |ks| that_may_hold(&marked, 9, ks).unwrap_err().to_string();
+        assert!(of(1..=2).starts_with("k_max: constraints: 2 clusters cannot"), "{}", of(1..=2));
+        assert!(of(2..=2).starts_with("constraints: 2 clusters cannot"), "{}", of(2..=2));
     }
 
     #[test]
