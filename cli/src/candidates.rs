@@ -7,10 +7,11 @@ use mustlink::clustering::Tried;
 use mustlink::config::resolve_plugin;
 use mustlink::prelude::*;
 use mustlink::registry::Catalogue;
-use mustlink_datasets::{Dataset, write_rows, write_text};
+use mustlink_datasets::{write_rows, write_text};
 use serde::Serialize;
 use serde_json::{Map, json};
 
+use crate::job::Job;
 use crate::toml_text::as_toml;
 use crate::verbs::score::shown;
 
@@ -106,19 +107,13 @@ pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, S
 /// What [`write`] writes.
 pub(crate) const FILES: [&str; 3] = ["candidates.csv", "labels.csv", "method.toml"];
 
-/// Writes what was tried into `folder`: `candidates.csv` with scores, `labels.csv` with the clustering of
-/// each that was run to the end, and `method.toml`, which clusters with those that made the result alone.
-/// `config` is the method that tried them.
+/// Writes what `job` tried into `folder`: `candidates.csv` with scores, `labels.csv` with the clustering of each
+/// that was run to the end, row by row of the data as they were read, and `method.toml`, which clusters with
+/// those that made the result alone.
 ///
 /// # Errors
 /// `Data` for what cannot be written.
-pub(crate) fn write(
-    folder: &Path,
-    tried: &[Tried],
-    config: &Value,
-    k: usize,
-    set: &Dataset,
-) -> Result<()> {
+pub(crate) fn write(folder: &Path, tried: &[Tried], job: &Job, k: usize) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::Data {
         place: folder.display().to_string(),
         message: format!("cannot be made: {e}"),
@@ -145,20 +140,25 @@ pub(crate) fn write(
         ]
     }));
     put(FILES[0], &table)?;
-    let finished: Vec<(usize, &Vec<u32>)> = order
+    // Rows that were merged or dropped first stand in it, too.
+    let finished: Vec<(usize, Vec<Option<u32>>)> = order
         .iter()
         .enumerate()
-        .filter_map(|(at, t)| Some((at, t.labels.as_ref().filter(|l| l.len() == set.n())?)))
+        .filter_map(|(at, t)| {
+            let labels = t.labels.as_ref().filter(|l| l.len() == job.set.n())?;
+            Some((at, job.labels(labels)))
+        })
         .collect();
     let mut head = vec!["id".to_string()];
     head.extend(finished.iter().map(|(at, _)| at.to_string()));
     let mut table = vec![head];
-    table.extend((0..set.n()).map(|i| {
-        let labels = finished.iter().map(|(_, labels)| labels[i].to_string());
-        std::iter::once(set.id(i)).chain(labels).collect()
+    table.extend((0..job.original.n()).map(|i| {
+        let label = |l: Option<u32>| l.map_or(String::new(), |l| l.to_string());
+        let labels = finished.iter().map(|(_, labels)| label(labels[i]));
+        std::iter::once(job.original.id(i)).chain(labels).collect()
     }));
     put(FILES[1], &table)?;
-    write_text(&path(FILES[2]), &method(&order, config, k))
+    write_text(&path(FILES[2]), &method(&order, &job.config, k))
 }
 
 /// A method file with what made the result: one method, or `auto` with these alone and its own options. What

@@ -284,7 +284,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
                 job.clusterer()
             )));
         }
-        candidates::write(folder, tried, &job.config, clustering.k, &job.set)?;
+        candidates::write(folder, tried, &job, clustering.k)?;
     }
     // Last: no property tells beforehand whether weights are learned, and what else was made is kept.
     if let Some(path) = &args.weights {

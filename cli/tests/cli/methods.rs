@@ -181,6 +181,22 @@ fn the_chosen_ones_keep_the_steps_and_options_around_them() {
 }
 
 #[test]
+fn labels_of_candidates_are_those_of_the_rows_that_were_read() {
+    let bench = Bench::with("d.csv", "x,y\n1.5,1.5\n1.5,1.5\n1.6,1.4\n9.5,9.5\n9.6,9.4\n5.5,0.5\n");
+    bench.write(
+        "m.toml",
+        "transforms = [\"deduplicate\"]\n[clusterer]\ntype = \"auto\"\n\
+         candidates = [{ clusterer = { type = \"kmeans\" } }]\n",
+    );
+    let line = "cluster --data d.csv --features all --k 3 --method m.toml --quiet";
+    let done = bench.run(&format!("{line} --out labels.csv --out-candidates tried"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let labels = bench.read("labels.csv");
+    assert_eq!(labels.lines().count(), 7);
+    assert_eq!(bench.read("tried/labels.csv"), labels.replace("id,label", "id,0"));
+}
+
+#[test]
 fn labels_and_constraints_by_id() {
     let bench = Bench::with("line.csv", LINE);
     bench.write("pairs.csv", "i,j,type\nc,d,must_link\n");
