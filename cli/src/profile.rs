@@ -130,13 +130,14 @@ struct Line {
 pub(crate) const FILES: [&str; 2] = ["clusters.csv", "features.csv"];
 
 /// Writes `clusters.csv` and `features.csv` into `folder`. `seen` are the objects of `set` as the method saw
-/// them.
+/// them, `ids` what they are called.
 ///
 /// # Errors
 /// `Data` for what cannot be written, and for objects that have no features.
 pub(crate) fn write(
     folder: &Path,
     set: &Dataset,
+    ids: &[String],
     seen: &Data,
     clustering: &Clustering,
     crosstab: Option<&Crosstab>,
@@ -152,12 +153,12 @@ pub(crate) fn write(
     let put = |name: &str, rows: &[Vec<String>]| {
         write_rows(&folder.join(name).display().to_string(), rows)
     };
-    put(FILES[0], &clusters(set, seen, clustering, crosstab)?)?;
+    put(FILES[0], &clusters(ids, seen, clustering, crosstab)?)?;
     put(FILES[1], &features(&set.data, &set.feature_names, &clustering.labels, clustering.k))
 }
 
 fn clusters(
-    set: &Dataset,
+    ids: &[String],
     seen: &Data,
     clustering: &Clustering,
     crosstab: Option<&Crosstab>,
@@ -174,7 +175,8 @@ fn clusters(
     let rows = near.into_iter().enumerate().map(|(h, mut near)| {
         let objects = near.len();
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let typical: Vec<String> = near.iter().take(TYPICAL).map(|(_, i)| set.id(*i)).collect();
+        let typical: Vec<String> =
+            near.iter().take(TYPICAL).map(|(_, i)| ids[*i].clone()).collect();
         let (class, share) = match crosstab.and_then(|c| c.name(h)) {
             Some((name, share)) => (name.to_string(), share.to_string()),
             None => Default::default(),

@@ -116,6 +116,11 @@ impl Single {
         self.original.id(self.row(i as u32) as usize)
     }
 
+    /// The user's names of all objects.
+    pub fn ids(&self) -> Vec<String> {
+        (0..self.set.n()).map(|i| self.id(i)).collect()
+    }
+
     /// The row of object `i` in the data set as it was read.
     pub fn row(&self, i: u32) -> u32 {
         self.rows.as_ref().map_or(i, |rows| rows.kept[i as usize] as u32)

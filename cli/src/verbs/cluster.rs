@@ -268,13 +268,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     if let Some(folder) = &args.plot {
         let (labels, constraints) = (&clustering.labels, &clustered.constraints);
-        let projection = Projection { data: seen, labels, constraints, set: &job.set };
+        let (ids, set) = (job.ids(), &job.set);
+        let projection = Projection { data: seen, labels, constraints, ids: &ids, set };
         projection.write(folder, &args.formats.plot_formats, job.context())?;
         let tried = &clustering.extras.tried;
         mustlink_report::save_candidates(folder, &args.formats.plot_formats, tried)?;
     }
     if let Some(folder) = &args.profile {
-        profile::write(folder, &job.set, seen, clustering, crosstab.as_ref())?;
+        profile::write(folder, &job.set, &job.ids(), seen, clustering, crosstab.as_ref())?;
     }
     if let Some(folder) = &args.out_candidates {
         let tried = &clustering.extras.tried;

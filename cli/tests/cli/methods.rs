@@ -194,6 +194,15 @@ fn labels_of_candidates_are_those_of_the_rows_that_were_read() {
     let labels = bench.read("labels.csv");
     assert_eq!(labels.lines().count(), 7);
     assert_eq!(bench.read("tried/labels.csv"), labels.replace("id,label", "id,0"));
+    // So are figures and profiles.
+    let done = bench.run(&format!("{line} --plot figures --profile profile"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let figure = bench.read("figures/projection.csv");
+    let drawn: Vec<&str> =
+        figure.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert_eq!(drawn, ["0", "2", "3", "4", "5"]);
+    let profile = bench.read("profile/clusters.csv");
+    assert!(profile.contains(",1,,,5\n"), "{profile}");
 }
 
 #[test]

@@ -44,7 +44,9 @@ pub struct Projection<'a> {
     pub labels: &'a [u32],
     /// What it was given or asked.
     pub constraints: &'a Constraints,
-    /// Ids and classes of the objects.
+    /// What each object is called.
+    pub ids: &'a [String],
+    /// Classes of the objects.
     pub set: &'a Dataset,
 }
 
@@ -122,7 +124,7 @@ impl Projection<'_> {
                 Kind::CannotLink => (pen.dashed("4 3"), "cannot_link"),
             };
             marks.push(Mark::Line { points: vec![places[i], places[j]], pen });
-            let (a, b) = (self.set.id(i), self.set.id(j));
+            let (a, b) = (self.ids[i].clone(), self.ids[j].clone());
             rows.push(vec![what.into(), a, b, none(), none(), none(), none(), broken.to_string()]);
         }
         for i in shown {
@@ -141,7 +143,8 @@ impl Projection<'_> {
                 _ => none(),
             };
             let (x, y) = (places[i].0.to_string(), places[i].1.to_string());
-            rows.push(vec!["object".into(), self.set.id(i), none(), x, y, cluster, class, none()]);
+            let id = self.ids[i].clone();
+            rows.push(vec!["object".into(), id, none(), x, y, cluster, class, none()]);
         }
         let axis = |at: usize, pick: fn(&At) -> f64| {
             Axis::round(&names[at], span(places.iter().map(pick)), 6).marked(Marked::Outside)
