@@ -7,7 +7,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::{registry, run};
 use mustlink_kernels::agreement::contingency::adjusted_rand;
 use mustlink_kernels::symmetric_eigen::symmetric_eigen;
-use ndarray::{Array2, Axis};
+use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -74,7 +74,8 @@ pub struct Selected {
 
 /// Looks for the number of clusters of `problem`, whose own k and constraints are not read.
 ///
-/// O((draws + references) · numbers) runs of `clusterer` on at most `objects` objects.
+/// O((draws + references) · numbers) runs of `clusterer` on at most `objects` objects; as many references are held
+/// at a time as there are threads.
 ///
 /// # Errors
 /// `BadParam` for a range without numbers or beyond the objects of a subsample, and for fewer than two objects;
@@ -121,27 +122,34 @@ pub fn select_k(
             rows
         })
         .collect();
-    let references = references(&sample.data, tries.draws, ctx)?;
-    let judge = |k: usize| {
-        let ctx = ctx.child("k").index(k);
-        let run = |data: &Data, name: &str, b: usize| -> Result<Vec<u32>> {
-            if k == 1 {
-                return Ok(vec![0; data.n()]);
-            }
-            let problem = Problem::new(data.clone()).with_k(k);
-            let ctx = ctx.child(name).index(b);
-            Ok(run::cluster(clusterer, &problem, &ctx)?.clustering.labels)
+    let ks: Vec<usize> = std::iter::once(1).chain(tries.from..=to).collect();
+    let run = |k: usize, data: &Data, name: &str, b: usize| -> Result<Vec<u32>> {
+        if k == 1 {
+            return Ok(vec![0; data.n()]);
+        }
+        let problem = Problem::new(data.clone()).with_k(k);
+        let ctx = ctx.child("k").index(k).child(name).index(b);
+        Ok(run::cluster(clusterer, &problem, &ctx)?.clustering.labels)
+    };
+    let log = |w: f64| Some(w.ln()).filter(|w| w.is_finite());
+    // One after the other: as many as there are threads are in memory, not all of them.
+    let references = References::of(&sample.data, ctx)?;
+    let expected = |b: usize| -> Result<Vec<Option<f64>>> {
+        let Some(references) = &references else { return Ok(Vec::new()) };
+        let data = references.draw(b, ctx)?;
+        let of = |&k: &usize| -> Result<Option<f64>> {
+            Ok(within(&data, &run(k, &data, "reference", b)?).and_then(log))
         };
-        let labels = run(&sample.data, "all", 0)?;
+        ks.iter().map(of).collect()
+    };
+    let expected: Vec<Vec<Option<f64>>> =
+        (0..tries.draws).into_par_iter().map(expected).collect::<Result<_>>()?;
+    let judge = |(at, &k): (usize, &usize)| -> Result<Criteria> {
+        let labels = run(k, &sample.data, "all", 0)?;
         let within = within(&sample.data, &labels);
-        let log_within = |data: &Data, b: usize| -> Result<Option<f64>> {
-            let labels = run(data, "reference", b)?;
-            Ok(self::within(data, &labels).map(f64::ln).filter(|w| w.is_finite()))
-        };
         let expected: Option<Vec<f64>> =
-            (0..references.len()).map(|b| log_within(&references[b], b)).collect::<Result<_>>()?;
-        let own = within.map(f64::ln).filter(|w| w.is_finite());
-        let (gap, gap_error) = match (own, expected.filter(|e| !e.is_empty())) {
+            expected.iter().map(|of| of.get(at).copied().flatten()).collect();
+        let (gap, gap_error) = match (within.and_then(log), expected) {
             (Some(own), Some(logs)) => {
                 let count = logs.len() as f64;
                 let mean = logs.iter().sum::<f64>() / count;
@@ -155,7 +163,7 @@ pub fn select_k(
             return Ok(Criteria { k, within, silhouette, gap, gap_error, stability, ambiguous });
         }
         let parts: Vec<Vec<u32>> = (0..subsamples.len())
-            .map(|b| run(&sample.data.subset(&subsamples[b]), "subsample", b))
+            .map(|b| run(k, &sample.data.subset(&subsamples[b]), "subsample", b))
             .collect::<Result<_>>()?;
         Ok(Criteria {
             k,
@@ -167,8 +175,7 @@ pub fn select_k(
             ambiguous: ambiguous(n, &subsamples, &parts),
         })
     };
-    let ks: Vec<usize> = std::iter::once(1).chain(tries.from..=to).collect();
-    let found = ks.into_par_iter().map(judge).collect::<Result<Vec<Criteria>>>()?;
+    let found = ks.par_iter().enumerate().map(judge).collect::<Result<Vec<Criteria>>>()?;
     Ok(choose(n, found))
 }
 
@@ -226,31 +233,43 @@ fn within(data: &Data, labels: &[u32]) -> Option<f64> {
 }
 
 /// Uniform data in the box around the objects along their principal axes.
-fn references(data: &Data, draws: usize, ctx: &Context) -> Result<Vec<Data>> {
-    let (n, d) = (data.n(), data.d());
-    // The axes of thousands of features take longer than all clusterings.
-    if data.kind() != DataKind::Dense || d > 1000 {
-        return Ok(Vec::new());
+struct References {
+    n: usize,
+    mean: Array1<f64>,
+    axes: Array2<f64>,
+    /// The ends of the box along each axis, around the mean.
+    ranges: Vec<(f64, f64)>,
+}
+
+impl References {
+    /// Those of dense data; `None` for others.
+    fn of(data: &Data, ctx: &Context) -> Result<Option<References>> {
+        // The axes of thousands of features take longer than all clusterings.
+        if data.kind() != DataKind::Dense || data.d() > 1000 {
+            return Ok(None);
+        }
+        let mut x = data.to_dense();
+        let mean = x.mean_axis(Axis(0)).expect("there are objects");
+        x -= &mean;
+        let (_, axes) = symmetric_eigen(x.t().dot(&x), ctx)?;
+        let along = x.dot(&axes);
+        let range = |column: ndarray::ArrayView1<f64>| {
+            column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| {
+                (low.min(v), high.max(v))
+            })
+        };
+        let ranges = along.columns().into_iter().map(range).collect();
+        Ok(Some(References { n: data.n(), mean, axes, ranges }))
     }
-    let mut x = data.to_dense();
-    let mean = x.mean_axis(Axis(0)).expect("there are objects");
-    x -= &mean;
-    let (_, axes) = symmetric_eigen(x.t().dot(&x), ctx)?;
-    let along = x.dot(&axes);
-    let range = |column: ndarray::ArrayView1<f64>| {
-        column
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)))
-    };
-    let ranges: Vec<(f64, f64)> = along.columns().into_iter().map(range).collect();
-    let draw = |b: usize| {
+
+    /// The one with number `b`.
+    fn draw(&self, b: usize, ctx: &Context) -> Result<Data> {
         let mut stream = ctx.child("reference").index(b).stream("uniform");
-        let box_ = Array2::from_shape_fn((n, d), |(_, c)| {
-            ranges[c].0 + stream.unit() * (ranges[c].1 - ranges[c].0)
+        let box_ = Array2::from_shape_fn((self.n, self.ranges.len()), |(_, c)| {
+            self.ranges[c].0 + stream.unit() * (self.ranges[c].1 - self.ranges[c].0)
         });
-        Data::dense((box_.dot(&axes.t()) + &mean).as_standard_layout().into_owned())
-    };
-    (0..draws).map(draw).collect()
+        Data::dense((box_.dot(&self.axes.t()) + &self.mean).as_standard_layout().into_owned())
+    }
 }
 
 fn silhouette(data: &Data, labels: &[u32]) -> Result<Option<f64>> {
