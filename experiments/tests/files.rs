@@ -189,7 +189,8 @@ fn what_no_schema_says() {
     assert_eq!(curve("{ to = 10, step = 5 }").unwrap().points.numbers(), Ok(vec![0, 5, 10]));
     assert_eq!(curve("[3]").unwrap().points, Points::List(vec![3]));
     for (points, part) in [
-        ("[5, 5]", "curve.points: must ascend, each point once"),
+        ("[5, 5]", "curve.points: must ascend, each point once, got 5 before 5"),
+        ("[0, 9, 4]", "curve.points: must ascend, each point once, got 9 before 4"),
         ("[]", "curve.points: needs at least one point"),
         ("\"from_run(m)\"", "from_run(m): that method asks nothing"),
         ("\"from_run(x)\"", "got \"x\""),

@@ -114,7 +114,9 @@ pub(super) fn complaints(
         }
         Ok(points) if points.is_empty() => out.push(complain("needs at least one point".into())),
         Ok(points) if points.windows(2).any(|w| w[0] >= w[1]) => {
-            out.push(complain("must ascend, each point once".into()));
+            let falls = points.windows(2).filter(|w| w[0] >= w[1]).take(1);
+            let said: String = falls.map(|w| format!("{} before {}", w[0], w[1])).collect();
+            out.push(complain(format!("must ascend, each point once, got {said}")));
         }
         Ok(_) if asks && root.get("curve").is_none() => {
             out.push(complain("missing, but methods ask; for example points = [0, 10, 20]".into()));
