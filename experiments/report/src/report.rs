@@ -87,8 +87,13 @@ pub fn report(dir: &Path) -> Result<Report> {
     let compared = !supervision.benefits.is_empty();
     write_if(compared, "supervision.csv", &supervision.to_csv())?;
     let made = Made { curves: &curves, results: &results, correction };
-    let scores = tables::scores(&experiment, &made);
-    let across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
+    let mut scores = tables::scores(&experiment, &made);
+    let mut across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
+    if cells.len() < planned {
+        let note = tables::unfinished(cells.len(), planned);
+        let sheets = scores.iter_mut().flat_map(|s| &mut s.sheets);
+        sheets.chain(&mut across).for_each(|sheet| sheet.note += &note);
+    }
     let costs = tables::costs(&experiment, &made);
     let hurt = supervision.sheet(&experiment);
     let sheets = || {

@@ -80,6 +80,11 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
     }
 }
 
+/// What stands under numbers of a study that goes on: tables are copied from the page that says so.
+pub(crate) fn unfinished(finished: usize, planned: usize) -> String {
+    format!(" The study is not finished: {finished} of {planned} cells are in these numbers.")
+}
+
 /// A word of caution where intervals rest on few repeats.
 pub(crate) fn few_repeats(experiment: &Experiment) -> String {
     match experiment.split.repeats() {

@@ -279,6 +279,11 @@ fn a_set_of_which_cells_are_missing_is_left_out() {
         reader.records().next().unwrap().unwrap()[at].parse::<usize>().unwrap()
     };
     let before = sets();
+    let unfinished = || {
+        let files = ["tables.md", "tables.tex"].map(|f| dir.path().join(f));
+        files.map(|f| std::fs::read_to_string(f).unwrap().matches("not finished: ").count())
+    };
+    assert_eq!(unfinished(), [0, 0]);
     let cells = std::fs::read_dir(dir.path().join("cells")).unwrap().map(|f| f.unwrap().path());
     let of_digits = |f: &std::path::PathBuf| {
         let text = std::fs::read_to_string(f).unwrap();
@@ -287,6 +292,9 @@ fn a_set_of_which_cells_are_missing_is_left_out() {
     std::fs::remove_file(cells.into_iter().find(of_digits).unwrap()).unwrap();
     report(dir.path()).unwrap();
     assert_eq!(sets(), before - 1);
+    // Under every table of scores, and of tests over the sets.
+    let said = unfinished();
+    assert!(said[0] > 3 && said[0] == said[1], "{said:?}");
 }
 
 #[test]
