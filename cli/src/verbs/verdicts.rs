@@ -83,6 +83,15 @@ fn cell(text: &str) -> String {
 fn finished(dir: &Path, text: &mut String) -> Result<(), Failure> {
     let report = report(dir)?;
     let name = Experiment::from_directory(dir)?.head.name;
+    if report.finished < report.cells {
+        term::tell(&format!(
+            "warning: {}: {} of {} cells are finished, and the verdicts are of these; \"mustlink run\" with the \
+             experiment file makes the others",
+            dir.display(),
+            report.finished,
+            report.cells
+        ));
+    }
     for verdict in &report.verdicts {
         let numbers = verdict.findings.iter().map(|f| match f.dataset.as_str() {
             "" => f.numbers.clone(),

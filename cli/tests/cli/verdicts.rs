@@ -44,6 +44,11 @@ fn verdicts_of_finished_experiments_are_one_table() {
     assert_eq!(bench.run("run e.toml --quiet").status, 0);
     let table = bench.run("verdicts mustlink-results/claims");
     assert_eq!(table.status, 0, "{}", table.err);
+    assert!(!table.err.contains("cells are finished"), "{}", table.err);
+    // Those of a part are told from those of the whole.
+    assert_eq!(bench.run("run e.toml --quiet --shard 1/2 --out part").status, 0);
+    let part = bench.run("verdicts part");
+    assert!(part.err.contains(" of 8 cells are finished, and the verdicts"), "{}", part.err);
     let lines: Vec<&str> = table.out.lines().collect();
     assert_eq!(lines[0], "| experiment | claim | verdict | numbers |");
     assert_eq!(lines.len(), 2 + 4, "{}", table.out);
