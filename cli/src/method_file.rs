@@ -158,6 +158,8 @@ fn note_of(clusterer: &Value) -> String {
 /// The clusterer where none is named. `one`: one method, because it is run many times or has to say
 /// what it learned.
 fn default_clusterer_for(set: &Dataset, constrained: bool, one: bool) -> Value {
+    // Nor does auto take objects that count more than once.
+    let one = one || set.data.weights().is_some();
     let mut clusterer = match (constrained, one) {
         (true, false) => return json!({ "type": "auto" }),
         (true, true) => json!({ "type": "pck_means", "weight": "auto" }),

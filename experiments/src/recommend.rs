@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use mustlink_config::{self as config, Node};
 use mustlink_core::method::Method;
+use mustlink_core::roles::Properties;
 use mustlink_core::{Error, Result, Shape};
 use serde::Serialize;
 use serde_json::Value;
@@ -32,6 +33,8 @@ pub struct Wanted {
     pub doubtful: bool,
     /// Whether the answers must hold: methods that promise it.
     pub hard: bool,
+    /// Whether objects have weights: methods that take them.
+    pub weighted: bool,
     /// Name of a set that is no evidence: the one that is asked about.
     pub leave_out: String,
 }
@@ -128,13 +131,13 @@ pub fn recommend(wanted: &Wanted, shape: &Shape) -> Result<Recommendation> {
 
 /// Whether a method does what is wanted.
 fn suits(method: &Method, wanted: &Wanted) -> bool {
-    let promises = |m: &Method| {
-        m.clusterer
-            .as_ref()
-            .map(|c| c.properties())
-            .is_some_and(|p| p.hard_if_marked || p.hard_must && p.hard_cannot)
+    let is = |fact: fn(&Properties) -> bool| {
+        method.clusterer.as_ref().is_some_and(|c| fact(&c.properties()))
     };
-    (wanted.answers > 0 || !method.reads_constraints()) && (!wanted.hard || promises(method))
+    let promises = |p: &Properties| p.hard_if_marked || p.hard_must && p.hard_cannot;
+    (wanted.answers > 0 || !method.reads_constraints())
+        && (!wanted.hard || is(promises))
+        && (!wanted.weighted || is(|p| p.object_weights))
 }
 
 fn resolve(name: &str, method: &Value) -> Result<ResolvedMethod> {

@@ -80,6 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         answers,
         doubtful: args.doubtful,
         hard: args.hard || marked,
+        weighted: job.problem.data.weights().is_some(),
         leave_out: job.original.name.clone(),
     };
     let mut found = recommend(&wanted, &shape)?;

@@ -585,6 +585,8 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     let done = bench.run(&format!("recommend {given} --k 2 --answers 20 --out 'my m.toml'"));
     let line = format!("mustlink cluster {given} --method 'my m.toml'");
     assert!(done.out.trim_end().ends_with(&line), "{}", done.out);
+    let done = bench.run(line.trim_start_matches("mustlink "));
+    assert_eq!(done.status, 0, "{}", done.err);
     // As many answers as constraints are given; without any, methods that read none.
     let done = bench.run("recommend --data f.csv --k 2 --constraints p.csv");
     assert!(done.out.contains("\n2 answers\n") && done.out.contains(" auto "), "{}", done.out);
@@ -636,6 +638,11 @@ fn objects_count_by_their_weights() {
         let summary = bench.run(&line).json();
         assert_eq!(summary["objective"], 0.75, "{line}: {summary}");
     }
+    // Where nobody names a method, one that takes weights.
+    bench.write("p.csv", "i,j,type\n0,1,must_link\n1,2,cannot_link\n");
+    let done = bench.run(&format!("{line} --constraints p.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.err.contains("note: clusterer = { type = \"pck_means\""), "{}", done.err);
     let done = bench.run(&format!("{line} --clusterer lac"));
     assert!(done.status == 2 && done.err.contains("lac counts every object once"), "{}", done.err);
     assert!(done.err.contains("pck_means") && !done.err.contains("mpck_means"), "{}", done.err);
