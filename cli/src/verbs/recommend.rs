@@ -149,6 +149,14 @@ fn notes(job: &Job, wanted: &Wanted, found: &Recommendation, k: Option<usize>) -
             wanted.answers
         ));
     }
+    let unmarked = wanted.hard && !job.problem.constraints.any_hard();
+    if unmarked && found.methods.iter().any(|m| m.name == "auto") {
+        notes.push(
+            "auto holds answers that are marked hard (strength in a file of constraints) and may break \
+                    others; the methods beside it hold all"
+                .into(),
+        );
+    }
     if job.problem.data.kind() == DataKind::Csr {
         notes.push("the study has no sparse data: auto brings methods for term vectors and lets the answers \
                     choose".into());

@@ -598,6 +598,7 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     let done = bench.run("recommend --data iris --answers 100 --hard --top 40");
     assert!(!done.out.contains("pck_means") && done.out.contains("cop_kmeans"), "{}", done.out);
     assert!(done.out.contains("mean ARI on 11 data sets"), "{}", done.out);
+    assert!(done.out.contains("auto holds answers that are marked hard"), "{}", done.out);
     let done = bench.run("recommend --data f.csv --selector npu");
     assert!(done.status == 2 && done.err.contains("--answers says how many"), "{}", done.err);
 }
