@@ -59,6 +59,8 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
         note += if any_bold {
             " Bold: the best mean where a paired t test against the next rejects at 5 %, with Holm's \
                  adjustment over all other methods."
+        } else if experiment.split.repeats() * experiment.split.folds() == 1 {
+            " Nothing is bold: one run of each method on a data set is no sample to test."
         } else {
             " Nothing is bold: on no data set the difference between the best and the next is \
                  significant at 5 % (paired t tests, Holm's adjustment over all other methods)."
