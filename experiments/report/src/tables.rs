@@ -4,6 +4,7 @@ use crate::columns::{Column, Made, columns, counts, find, legend};
 use crate::samples;
 use crate::sheet::{Cell, Line, Sheet};
 use mustlink_experiments::Experiment;
+use mustlink_experiments::statistics::Unit;
 
 /// A metric's tables.
 pub(crate) struct OfMetric {
@@ -70,6 +71,11 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
             note += " Where all repeats came out the same, ± 0.000 says nothing about other data, and no test \
                      compares two such methods.";
         }
+    }
+    let of_repeats = experiment.stats.unit == Unit::Repeat && experiment.split.repeats() > 1;
+    if experiment.split.folds() > 1 && of_repeats {
+        note += " Repeats of a cross-validation share all objects: ± says how far another division into folds would \
+                 lie, not other data; the tests do not go by it.";
     }
     note += &few_repeats(experiment);
     Sheet {

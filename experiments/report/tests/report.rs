@@ -309,11 +309,15 @@ fn repeats_that_came_out_the_same_are_no_certainty() {
         let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
         assert_eq!(tables.contains("all repeats came out the same"), told, "{tables}");
         assert!(!tables.contains("no sample to test"), "{tables}");
+        assert!(!tables.contains("share all objects"), "{tables}");
     }
     let dir = tempfile::tempdir().unwrap();
     page_of(&text.replace("repeats = 3", "repeats = 1"), dir.path());
     let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
     assert!(tables.contains("is no sample to test") && !tables.contains("at 5 %"), "{tables}");
+    page_of(&text.replace("\"all\"", "\"kfold\"\nfolds = 2"), dir.path().join("k").as_path());
+    let tables = std::fs::read_to_string(dir.path().join("k/tables.md")).unwrap();
+    assert!(tables.contains("Repeats of a cross-validation share all objects"), "{tables}");
 }
 
 #[test]
