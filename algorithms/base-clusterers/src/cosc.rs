@@ -30,8 +30,8 @@ use two_clusters::TwoClusters;
 /// Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
 /// distances (the same), or affinities (the graph itself). One label per object, k clusters, none
 /// empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links
-/// always hold; cannot-links hold for two clusters unless γ is fixed, and as far as the splits found satisfy them
-/// for more.
+/// hold, but for those that `on_conflict = "drop_weakest"` drops; cannot-links hold for two clusters unless γ is fixed,
+/// and as far as the splits found satisfy them for more.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`;
 /// `InconsistentConstraints`; `InfeasibleConstraints` with an odd cycle for k = 2, a clique for more;
@@ -197,7 +197,8 @@ impl BaseClusterer for Cosc {
             accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances, DataKind::Affinity],
             needs_k: self.k.is_none(),
             reads_constraints: true,
-            hard_must: true,
+            // The weakest of a contradiction may be a must-link.
+            hard_must: self.on_conflict != OnConflict::DropWeakest,
             soft_weights: true,
             ..Properties::default()
         }
@@ -483,6 +484,12 @@ mod tests {
             run(&dropped, &linked(&triangles(), &chain)).unwrap().labels,
             [0, 0, 0, 1, 1, 1]
         );
+        // Of a contradiction that a must-link settles no must-link is promised.
+        let weakest = Cosc { on_conflict: OnConflict::DropWeakest, ..cosc.clone() };
+        let weak = [Constraint::must(0, 5).weighing(0.1), Constraint::cannot(0, 5)];
+        let left = linked(&triangles(), &weak);
+        let settled = mustlink_core::run::cluster(&weakest, &left, &Context::new(5)).unwrap();
+        assert_eq!(settled.clustering.labels, [0, 0, 0, 1, 1, 1]);
         let all: Vec<Constraint> = (1..6).map(|i| Constraint::must(0, i)).collect();
         let joined = linked(&triangles(), &all);
         let together = run(&cosc, &joined).unwrap();
