@@ -14,7 +14,7 @@ use crate::parts::adapting;
 /// # Method
 /// linfa starts from its own k-means. Features are centred and divided by one common deviation
 /// before, which changes nothing but the meaning of `regularisation`. A run that does not settle
-/// within the iterations is taken again with ten times the tolerance: status `max_iter`.
+/// within the iterations is taken again with ten times the tolerance, until it does: status `max_iter`.
 /// # Input and output
 /// n × d, dense. The likeliest component of each object, memberships, means, and the inverse
 /// covariances as metrics. Never more components than distinct objects.
@@ -30,8 +30,8 @@ pub struct GaussianMixture {
     /// Number of components, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Iterations.
-    #[option(default = 100, min = 1)]
+    /// Iterations; that they are enough is seen from two of them.
+    #[option(default = 100, min = 2)]
     pub max_iterations: usize,
     /// Smallest change of the mean log-likelihood worth another iteration.
     #[option(default = 1e-3, above = 0.0)]
@@ -66,8 +66,20 @@ impl RngCore for Numbers {
     }
 }
 
-/// Times the tolerance is made ten times larger before giving up.
+/// Times the tolerance is made ten times larger, however small it is.
 const LOOSER: usize = 6;
+/// Between these it is made ten times larger as well; above, every change is small enough.
+const LOOSE: (f64, f64) = (1e-6, 300.0);
+
+/// What is tried after a tolerance that a run has not reached, the n-th of them.
+fn looser(tolerance: f64, tried: usize) -> f64 {
+    let next = 10.0 * tolerance;
+    match tried {
+        ..LOOSER => next.min(f64::MAX),
+        _ if next < LOOSE.1 => next.max(LOOSE.0),
+        _ => f64::MAX,
+    }
+}
 
 #[plugin("gaussian_mixture", aliases = ["gmm"], cites = ["Dempster1977"])]
 impl BaseClusterer for GaussianMixture {
@@ -102,9 +114,9 @@ impl GaussianMixture {
         let records = DatasetBase::from(units.x.view());
         let failed =
             |e: GmmError| Error::NumericalFailure { place: format!("gaussian mixture: {e}") };
-        let mut tolerance = self.tolerance;
+        let (mut tolerance, mut tried) = (self.tolerance, 0);
         let mut status = Status::Converged;
-        for _ in 0..=LOOSER {
+        loop {
             ctx.check()?;
             let params = GaussianMixtureModel::params_with_rng(k, Numbers(ctx.stream("start")))
                 .max_n_iterations(self.max_iterations as u64)
@@ -114,14 +126,19 @@ impl GaussianMixture {
                 .map_err(failed)?;
             match params.fit(&records) {
                 Ok(model) => return clustering(&model, &units, status),
-                Err(GmmError::NotConverged(_)) => {
-                    tolerance *= 10.0;
+                Err(GmmError::NotConverged(_)) if tolerance < f64::MAX => {
+                    tolerance = looser(tolerance, tried);
+                    tried += 1;
                     status = Status::MaxIter;
+                }
+                // Changes that are not small even then are no numbers.
+                Err(GmmError::NotConverged(_)) => {
+                    let why = "expectation–maximisation does not settle".into();
+                    return Err(failed(GmmError::NotConverged(why)));
                 }
                 Err(e) => return Err(failed(e)),
             }
         }
-        Err(failed(GmmError::NotConverged("expectation–maximisation does not settle".into())))
     }
 }
 
@@ -257,6 +274,40 @@ mod tests {
         let c = run(x, 3).unwrap();
         let canonical = mustlink_core::clustering::canonical;
         assert_eq!(canonical(&c.labels), canonical(&classes));
+    }
+
+    #[test]
+    fn iterations_that_are_used_up_are_no_failure() {
+        let (x, _) = fixtures::groups(40, 3, 1.6, 2);
+        let problem = Problem::new(Data::dense(x).unwrap()).with_k(3);
+        let run = |max_iterations, tolerance| {
+            let few = GaussianMixture { max_iterations, tolerance, ..GaussianMixture::default() };
+            few.cluster(&problem, &Context::new(1))
+        };
+        for (iterations, tolerance) in [(2, 1e-12), (3, 1e-300), (9, 1e-12)] {
+            assert_eq!(run(iterations, tolerance).unwrap().status, Status::MaxIter);
+        }
+        // linfa compares an iteration with the one before it.
+        assert!(matches!(run(1, 1e-3), Err(Error::BadParam { .. })));
+    }
+
+    #[test]
+    fn a_tolerance_is_loosened_step_by_step() {
+        let all = |first: f64| {
+            let next = |(at, t): &(usize, f64)| (*t < f64::MAX).then(|| (at + 1, looser(*t, *at)));
+            std::iter::successors(Some((0, first)), next).map(|(_, t)| t).collect::<Vec<f64>>()
+        };
+        let decades = |at: std::ops::RangeInclusive<i32>| at.map(|e| 10f64.powi(e));
+        let near = |found: Vec<f64>, expected: Vec<f64>| {
+            let close = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-9;
+            found.len() == expected.len() && found.iter().zip(&expected).all(close)
+        };
+        let end = || std::iter::once(f64::MAX);
+        assert!(near(all(1e-3), decades(-3..=3).chain(end()).collect()));
+        assert!(near(all(1e-12), decades(-12..=2).chain(end()).collect()));
+        let jump = decades(-300..=-294).chain(decades(-6..=2)).chain(end());
+        assert!(near(all(1e-300), jump.collect()));
+        assert!(near(all(f64::MAX), vec![f64::MAX]));
     }
 
     #[test]
