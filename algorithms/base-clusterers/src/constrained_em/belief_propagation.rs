@@ -79,16 +79,13 @@ impl Loopy {
             let all = log_sum_exp(belief.iter().copied());
             belief.iter_mut().for_each(|b| *b -= all);
         };
-        let others = |belief: &[f64], h: usize| {
-            log_sum_exp(belief.iter().enumerate().filter(|(g, _)| *g != h).map(|(_, b)| *b))
-        };
         let mut fresh = vec![0.0; messages.len()];
         for _ in 0..SWEEPS {
             ctx.check()?;
             let sent = fresh.par_chunks_mut(k).zip(&senders).with_min_len(AT_ONCE);
             sent.for_each_init(Vec::new, |belief, (new, &(u, s))| {
                 without(&messages, u, s, belief);
-                new.iter_mut().enumerate().for_each(|(h, new)| *new = others(belief, h));
+                all_but_one(belief, new);
             });
             let mut change = 0.0f64;
             for (old, new) in messages.iter_mut().zip(&fresh) {
@@ -251,6 +248,21 @@ impl Labelled<'_> {
     }
 }
 
+/// For each label log Σ exp b over all the other labels.
+fn all_but_one(belief: &[f64], to: &mut [f64]) {
+    let top = (1..belief.len()).fold(0, |top, h| if belief[h] > belief[top] { h } else { top });
+    // The likeliest label weighs 1: what is left without any other is 1 at least, and nothing cancels.
+    let mut all = 0.0;
+    for (to, b) in to.iter_mut().zip(belief) {
+        *to = (b - belief[top]).exp();
+        all += *to;
+    }
+    to.iter_mut().for_each(|to| *to = belief[top] + (all - *to).ln());
+    // Without it the others may weigh next to nothing.
+    let others = belief.iter().enumerate().filter(|(h, _)| *h != top).map(|(_, b)| *b);
+    to[top] = log_sum_exp(others);
+}
+
 /// log Σ exp v.
 pub(super) fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = values.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -258,4 +270,28 @@ pub(super) fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
         return top;
     }
     top + values.map(|v| (v - top).exp()).sum::<f64>().ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// One sum for all labels equals one for each, however far apart they are.
+        #[test]
+        fn all_but_one_is_the_sum_of_the_others(
+            belief in proptest::collection::vec(-1.0f64..1.0, 2..9),
+            scale in prop_oneof![Just(1.0), Just(50.0), Just(1e5)],
+        ) {
+            let belief: Vec<f64> = belief.iter().map(|b| scale * b).collect();
+            let mut found = vec![0.0; belief.len()];
+            all_but_one(&belief, &mut found);
+            for (h, found) in found.iter().enumerate() {
+                let others = belief.iter().enumerate().filter(|(g, _)| *g != h).map(|(_, b)| *b);
+                let plain = log_sum_exp(others);
+                prop_assert!((found - plain).abs() <= 1e-14 * (10.0 + scale), "{found} {plain}");
+            }
+        }
+    }
 }
