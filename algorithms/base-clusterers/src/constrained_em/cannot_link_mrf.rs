@@ -150,6 +150,7 @@ impl CannotLinkMrf {
     /// # Errors
     /// The nodes of the first part that has no admissible labels; cancellation.
     pub fn infer(&self, theta: &Array2<f64>, ctx: &Context) -> Result<Inference, NoLabels> {
+        ctx.check()?;
         let k = self.k;
         let mut marginals = Array2::zeros((self.nodes, k));
         let flat = marginals.as_slice_mut().expect("standard layout");
@@ -162,12 +163,15 @@ impl CannotLinkMrf {
         let solved: Vec<(f64, Vec<Belief>)> = self
             .parts
             .par_iter()
-            .map(|part| match part {
-                Part::Tables(cliques) => marginals_by_tables(cliques, k, theta),
-                Part::TwoLabels(two) => Ok(two.marginals(theta)),
-                Part::AllApart(all) => all.marginals(k, theta),
-                Part::NodeSets(sets) => sets.marginals(k, theta),
-                Part::Loopy(l) => l.propagate(k, theta, ctx),
+            .map(|part| {
+                ctx.check()?;
+                match part {
+                    Part::Tables(cliques) => marginals_by_tables(cliques, k, theta, ctx),
+                    Part::TwoLabels(two) => Ok(two.marginals(theta)),
+                    Part::AllApart(all) => all.marginals(k, theta),
+                    Part::NodeSets(sets) => sets.marginals(k, theta),
+                    Part::Loopy(l) => l.propagate(k, theta, ctx),
+                }
             })
             .collect::<Result<_, NoLabels>>()?;
         for (part, rows) in solved {
@@ -191,12 +195,15 @@ impl CannotLinkMrf {
         let chosen: Vec<Vec<(u32, u32)>> = self
             .parts
             .par_iter()
-            .map(|part| match part {
-                Part::Tables(cliques) => best_by_tables(cliques, self.k, theta),
-                Part::TwoLabels(two) => Ok(two.best(theta)),
-                Part::AllApart(all) => all.best(self.k, theta),
-                Part::NodeSets(sets) => sets.best(self.k, theta),
-                Part::Loopy(l) => l.choose(self.k, &l.propagate(self.k, theta, ctx)?.1, ctx),
+            .map(|part| {
+                ctx.check()?;
+                match part {
+                    Part::Tables(cliques) => best_by_tables(cliques, self.k, theta, ctx),
+                    Part::TwoLabels(two) => Ok(two.best(theta)),
+                    Part::AllApart(all) => all.best(self.k, theta),
+                    Part::NodeSets(sets) => sets.best(self.k, theta),
+                    Part::Loopy(l) => l.choose(self.k, &l.propagate(self.k, theta, ctx)?.1, ctx),
+                }
             })
             .collect::<Result<_, NoLabels>>()?;
         for (p, h) in chosen.into_iter().flatten() {
@@ -298,7 +305,8 @@ fn upward(
     k: usize,
     theta: &Array2<f64>,
     reduce: impl Fn(&[f64]) -> f64,
-) -> Upward {
+    ctx: &Context,
+) -> Result<Upward, NoLabels> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); cliques.len()];
     for (t, clique) in cliques.iter().enumerate() {
         if let Some(&parent) = clique.later.first() {
@@ -308,6 +316,8 @@ fn upward(
     let mut tables: Vec<Vec<f64>> = Vec::with_capacity(cliques.len());
     let mut messages: Vec<Vec<f64>> = Vec::with_capacity(cliques.len());
     for (t, clique) in cliques.iter().enumerate() {
+        // A table may have millions of entries.
+        ctx.check()?;
         let count = clique.later.len() + 1;
         let own = theta.row(clique.node as usize);
         let from: Vec<(&Vec<f64>, Vec<usize>)> =
@@ -324,7 +334,7 @@ fn upward(
         messages.push(table.chunks(k).map(&reduce).collect());
         tables.push(table);
     }
-    Upward { tables, messages, children }
+    Ok(Upward { tables, messages, children })
 }
 
 fn blocked(cliques: &[Clique]) -> NoLabels {
@@ -338,9 +348,10 @@ fn marginals_by_tables(
     cliques: &[Clique],
     k: usize,
     theta: &Array2<f64>,
+    ctx: &Context,
 ) -> Result<(f64, Vec<Belief>), NoLabels> {
     let Upward { mut tables, messages, children } =
-        upward(cliques, k, theta, |v| log_sum_exp(v.iter().copied()));
+        upward(cliques, k, theta, |v| log_sum_exp(v.iter().copied()), ctx)?;
     // A part is connected: the last clique is the only root, its message one number.
     let root = cliques.len() - 1;
     let log_partition = messages[root][0];
@@ -352,6 +363,7 @@ fn marginals_by_tables(
     // Tables become beliefs from the root on: a child receives the belief of its parent without its
     // own message.
     for t in (0..cliques.len()).rev() {
+        ctx.check()?;
         let count = cliques[t].later.len() + 1;
         let to: Vec<Vec<usize>> = children[t].iter().map(|&c| strides(cliques, t, c, k)).collect();
         let mut sums: Vec<Vec<f64>> =
@@ -383,9 +395,10 @@ fn best_by_tables(
     cliques: &[Clique],
     k: usize,
     theta: &Array2<f64>,
+    ctx: &Context,
 ) -> Result<Vec<(u32, u32)>, NoLabels> {
     let highest = |v: &[f64]| v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let Upward { tables, messages, .. } = upward(cliques, k, theta, highest);
+    let Upward { tables, messages, .. } = upward(cliques, k, theta, highest, ctx)?;
     if messages[cliques.len() - 1][0] == f64::NEG_INFINITY {
         return Err(blocked(cliques));
     }

@@ -123,6 +123,33 @@ fn belief_propagation_hears_cancelling() {
     assert_eq!(ended, NoLabels::Ended(Error::Cancelled));
 }
 
+#[test]
+fn every_way_to_solve_a_part_hears_cancelling() {
+    let path = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)];
+    let clique = [(0, 1), (0, 2), (1, 2)];
+    let nearly = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)];
+    for (f, nodes, k) in [
+        (field(7, 3, 6, &path), 7, 3),
+        (field(7, 2, 0, &path), 7, 2),
+        (field(3, 3, 0, &clique), 3, 3),
+        (field(4, 3, 0, &nearly), 4, 3),
+    ] {
+        assert_eq!(f.approximate(), 0);
+        let theta = potentials(nodes, k, 1);
+        let ended = || Context::builder(SeedPath::new(1)).cancel_after(0).build();
+        let cancelled = NoLabels::Ended(Error::Cancelled);
+        assert_eq!(f.infer(&theta, &ended()).unwrap_err(), cancelled);
+        assert_eq!(f.without_edges().infer(&theta, &ended()).unwrap_err(), cancelled);
+        assert_eq!(f.best(&theta, &ended()).unwrap_err(), cancelled);
+    }
+    // Between tables as well.
+    let counted = Context::builder(SeedPath::new(1)).count_looks().build();
+    let tables = field(7, 3, 6, &path);
+    assert!(matches!(tables.parts[..], [Part::Tables(_)]));
+    tables.infer(&potentials(7, 3, 1), &counted).unwrap();
+    assert!(counted.looks() >= 14, "{}", counted.looks());
+}
+
 proptest! {
     /// Elimination equals enumeration.
     #[test]
