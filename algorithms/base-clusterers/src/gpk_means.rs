@@ -10,7 +10,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::serde_json::Value;
 use mustlink_core::{reduce, run};
-use mustlink_kernels::constrained::constraint_groups::{Entail, entailed_pairs};
+use mustlink_kernels::constrained::constraint_groups::{Entail, LISTED, entailed_pairs, pairs_fit};
 use ndarray::Array2;
 
 /// What costs something in a run on propagated constraints beyond them.
@@ -38,7 +38,7 @@ pub enum RerunEntail {
 /// pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
 /// # Errors
 /// Those of clusterer and propagator, with their slot. `BadParam` when the clusterer cannot take the
-/// data that the propagator gives.
+/// data that the propagator gives; `Memory` where the pairs that the given constraints entail do not fit.
 /// # Cost and randomness
 /// Rounds times clusterer and propagator; random only in them.
 /// # References
@@ -244,6 +244,9 @@ impl GpkMeans {
         let Some(entail) = parts.entail.filter(|_| !given.is_empty()) else { return Ok(made) };
         let n = parts.problem.n();
         let closure = Closure::new(given, n, OnConflict::Keep)?;
+        if entail != Entail::Off {
+            pairs_fit(&closure, LISTED, &parts.problem.data, parts.ctx)?;
+        }
         let known: HashSet<(u32, u32, Kind)> =
             given.pairs().iter().map(|c| (c.i, c.j, c.kind)).collect();
         let follows = entailed_pairs(&closure, entail, parts.problem.k.unwrap_or(n))?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::pck_means::sweeps;
 use mustlink_core::closure::{EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::prelude::*;
-use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
+use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail, pairs_fit};
 use mustlink_kernels::constrained::icm::{cheapest, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{
     PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, SoftRules, clustering,
@@ -40,9 +40,10 @@ pub use measure::Measure;
 /// that sum to d.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`, also for negative values under `i_divergence`;
-/// `HardNotSupported` for constraints marked hard; `ClosureTooLarge`: the closure is listed.
+/// `HardNotSupported` for constraints marked hard; `ClosureTooLarge` and `Memory`: the closure is listed.
 /// # Cost and randomness
-/// O(rounds · (n·k·d + pairs of the closure · d)); random as in pairwise-constrained k-means.
+/// O(rounds · (n·k·d + pairs of the closure · d)) time, 190 bytes for each of these pairs; random as in
+/// pairwise-constrained k-means.
 /// # References
 /// [BasuBilenkoMooney2004]. Differs: the log-partition term of `mahalanobis` alone, which is the
 /// log-determinant, the others being intractable, as they recommend; the rate is relative to the objective, so that
@@ -79,7 +80,8 @@ pub struct HmrfKMeans {
 impl BaseClusterer for HmrfKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "hmrf_kmeans")?;
-        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps)?;
+        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps, ctx)?;
+        pairs_fit(&soft.closure, OF_A_PAIR, &problem.data, ctx)?;
         let distortion = match self.measure {
             Measure::Cosine => Distortion::Cosine,
             _ => Distortion::SquaredEuclidean,
@@ -116,7 +118,7 @@ impl BaseClusterer for HmrfKMeans {
         (8 * shape.entries
             + 64 * shape.n
             + 8 * constrained * shape.k
-            // The closure is refused where it has more pairs.
+            // The closure is refused where it has more pairs, or where those it has do not fit.
             + 40 * (constrained * constrained).min(MAX_CLOSURE_PAIRS as usize)
             + 48 * shape.k * shape.d) as u64
     }
@@ -133,6 +135,8 @@ impl HmrfKMeans {
     }
 }
 
+/// Bytes for each pair of the closure, listed and with its prices.
+const OF_A_PAIR: u64 = 190;
 /// Halvings of the rate before the weights stay as they are.
 const HALVINGS: usize = 20;
 /// Smallest weight of a feature before rescaling.
@@ -387,6 +391,20 @@ mod tests {
     }
 
     #[test]
+    fn all_pairs_of_the_closure_must_fit() {
+        // A chain of 200 entails 19 900 pairs, whatever the links weigh.
+        let (x, _) = fixtures::groups(70, 2, 1.0, 1);
+        let links = (0..199).map(|i| Constraint::must(i, i + 1));
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(3);
+        let p = p.with_constraints(Constraints::new(210, links).unwrap());
+        let limited = |bytes| Context::builder(SeedPath::new(1)).memory_limit(Some(bytes)).build();
+        let method = HmrfKMeans::default();
+        let refused = method.cluster(&p, &limited(3_000_000)).unwrap_err();
+        assert!(matches!(refused, Error::Memory { needed: 3_700_000.., .. }), "{refused}");
+        assert!(method.cluster(&p, &limited(4_000_000)).is_ok());
+    }
+
+    #[test]
     fn worked_example() {
         // The second feature parts objects that belong together: its weight falls.
         let x = array![[0.0, 0.0], [0.1, 4.0], [5.0, 4.0], [5.1, 0.0]];
@@ -449,7 +467,7 @@ mod tests {
             let p = p.with_constraints(Constraints::default().with_groups(45, [all]).unwrap());
             let measure = if cosine { Measure::Cosine } else { Measure::Mahalanobis };
             let method = HmrfKMeans { measure, ..HmrfKMeans::default() };
-            let soft = PenalisedKMeans::new(method.soft(), &p, sweeps).unwrap();
+            let soft = PenalisedKMeans::new(method.soft(), &p, sweeps, &Context::new(1)).unwrap();
             let field = Field::new(&method, &p, &soft).unwrap();
             prop_assert!(field.apart.len() > farthest::KEPT);
             let mut farthest = Farthest::new(&field);

@@ -55,12 +55,13 @@ pub enum MetricForm {
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for `max_pair = "box"` with full metrics;
 /// `InconsistentConstraints` only where `on_conflict` asks; `HardNotSupported` for constraints
-/// marked hard; `ClosureTooLarge` for unequal weights whose closure must be expanded;
-/// `NumericalFailure` for a scatter without eigenvalues.
+/// marked hard; `ClosureTooLarge` for unequal weights whose closure must be expanded, `Memory` where that takes
+/// more than there may be; `NumericalFailure` for a scatter without eigenvalues.
 /// # Cost and randomness
 /// A round is O(n·k·d) diagonal, O(n·d² + n·k·d + d³) with one matrix, O(n·k·d² + k·d³) with k;
 /// constraints add O(k·d) per constrained object and never a loop over pairs of the closure while all
-/// of a kind weigh the same. `exact` adds O(n²·d) per metric. Random: as in pairwise-constrained k-means.
+/// of a kind weigh the same; where they don't, each pair takes 130 bytes. `exact` adds O(n²·d) per metric. Random: as
+/// in pairwise-constrained k-means.
 /// # References
 /// [Bilenko2004] eq. 3–6, figure 1; [Eaton2005] §2.6. Differs: the largest difference is by default
 /// that of the box around the data, as in the authors' program, which keeps the objective falling.
@@ -112,7 +113,7 @@ impl BaseClusterer for MpckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "mpck_means")?;
         self.check()?;
-        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps)?;
+        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps, ctx)?;
         let points = Points::new(&problem.data, Distortion::SquaredEuclidean)?;
         let start = |ctx: &Context| soft.start(&points, k, problem, ctx);
         if self.metric == MetricForm::None {
@@ -649,7 +650,7 @@ mod tests {
             let max_pair = Some(if exact { MaxPair::Exact } else { MaxPair::Box });
             let method = MpckMeans { max_pair, ..plain() };
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
-            let soft = PenalisedKMeans::new(method.soft(), &p, sweeps).unwrap();
+            let soft = PenalisedKMeans::new(method.soft(), &p, sweeps, &Context::new(1)).unwrap();
             let links = soft.links(3, || Ok((1.0, 1.0))).unwrap();
             let metric = Metric::Diagonal(a);
             let span = Learner::new(method.metric_options(true), &points, &soft, links).spans(std::slice::from_ref(&metric), None);

@@ -26,10 +26,11 @@ use ndarray::Array2;
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` only where `on_conflict` asks;
 /// `HardNotSupported` for constraints marked hard; `ClosureTooLarge` for unequal weights whose
-/// closure must be expanded.
+/// closure must be expanded, `Memory` where that takes more than there may be.
 /// # Cost and randomness
 /// O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
-/// expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart.
+/// expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Where they
+/// don't, each of its pairs takes 130 bytes, and every visit all partners of an object.
 /// Random: the order of visits, and the start where neighbourhoods do not settle it.
 /// # References
 /// [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted
@@ -63,7 +64,7 @@ pub struct PckMeans {
 impl BaseClusterer for PckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "pck_means")?;
-        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps)?;
+        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps, ctx)?;
         let points = Points::new(&problem.data, self.distortion)?;
         let scale = self.scale();
         let links = soft.links(k, || {
@@ -296,6 +297,27 @@ mod tests {
     }
 
     #[test]
+    fn pairs_of_unequal_weights_must_fit() {
+        // A chain of 200 entails 19 900 pairs.
+        let (x, _) = fixtures::groups(70, 2, 1.0, 1);
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(3);
+        let chain = |more: f64| {
+            let weight = |i: usize| 1.0 + more * i as f64;
+            let links = (0..199).map(|i| Constraint::must(i, i + 1).weighing(weight(i)));
+            p.clone().with_constraints(Constraints::new(210, links).unwrap())
+        };
+        let limited = |bytes| Context::builder(SeedPath::new(1)).memory_limit(Some(bytes)).build();
+        assert!(plain().cluster(&chain(0.0), &limited(1_000_000)).is_ok());
+        let refused = plain().cluster(&chain(0.1), &limited(1_000_000)).unwrap_err();
+        assert!(matches!(refused, Error::Memory { needed: 2_500_000.., .. }), "{refused}");
+        assert!(plain().cluster(&chain(0.1), &limited(3_000_000)).is_ok());
+        let rules = SoftRules { entail: Entail::Off, ..SoftRules::default() };
+        assert!(PckMeans { rules, ..plain() }.cluster(&chain(0.1), &limited(1_000_000)).is_ok());
+        let rules = SoftRules { entail: Entail::LargestNeighbourhoods, ..SoftRules::default() };
+        assert!(PckMeans { rules, ..plain() }.cluster(&chain(0.0), &limited(1_000_000)).is_err());
+    }
+
+    #[test]
     fn options_are_read_and_written() {
         let text =
             r#"{"type":"pck_means","weight":"auto","init":"farthest_first","weight_cannot":2}"#;
@@ -438,9 +460,10 @@ mod tests {
             .with_constraints(Constraints::new(7, links).unwrap());
         let start = |init, p: &Problem| {
             let pck = PckMeans { rules: SoftRules { init, ..SoftRules::default() }, ..plain() };
-            let soft = PenalisedKMeans::new(pck.soft(), p, sweeps).unwrap();
+            let ctx = Context::new(1);
+            let soft = PenalisedKMeans::new(pck.soft(), p, sweeps, &ctx).unwrap();
             let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
-            let (centres, labels) = soft.start(&points, 2, p, &Context::new(1)).unwrap();
+            let (centres, labels) = soft.start(&points, 2, p, &ctx).unwrap();
             (centres.column(0).to_vec(), labels)
         };
         let one = Some(SoftInit::Representatives);

@@ -11,11 +11,12 @@ use std::collections::{HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mustlink_core::Result;
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::{Constraint, Constraints, Group, Kind};
 use mustlink_core::lists::Lists;
+use mustlink_core::run::within_memory;
+use mustlink_core::{Context, Data, Result};
 
 /// How far constraints are extended before they cost anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,22 @@ pub enum Entail {
     LargestNeighbourhoods,
     /// The given pairs alone.
     Off,
+}
+
+/// Bytes for each pair of the closure where pairs are listed: what follows, and both its ends as partners.
+pub const LISTED: u64 = 130;
+
+/// Whether all pairs of the closure fit into the memory limit beside `data`, where each takes so many bytes. Nothing
+/// is listed for that.
+///
+/// # Errors
+/// `Memory`, with both figures. More pairs than [`Closure::pairs`] lists are left to its own error.
+pub fn pairs_fit(closure: &Closure, bytes: u64, data: &Data, ctx: &Context) -> Result<()> {
+    let (must, cannot) = closure.pair_counts();
+    match must + cannot {
+        pairs if pairs > MAX_CLOSURE_PAIRS => Ok(()),
+        pairs => within_memory(pairs * bytes, data, ctx),
+    }
 }
 
 /// The given pairs and what follows from them as far as `entail` wants it, must-links first; `k` is the
@@ -129,6 +146,18 @@ pub(crate) fn constant(closure: &Closure, kind: Kind) -> Option<f64> {
 }
 
 impl ConstraintGroups {
+    /// Whether [`ConstraintGroups::new`] lists the pairs that follow, one by one.
+    pub fn lists_pairs(closure: &Closure, entail: Entail) -> bool {
+        match entail {
+            Entail::Off => false,
+            Entail::LargestNeighbourhoods => true,
+            Entail::Full | Entail::NeighbourhoodsOnly => {
+                constant(closure, Kind::MustLink).is_none()
+                    || constant(closure, Kind::CannotLink).is_none()
+            }
+        }
+    }
+
     /// The pairs of `closure`, with what follows from them; `weight` and `weight_cannot` multiply the constraints'
     /// own weights.
     ///

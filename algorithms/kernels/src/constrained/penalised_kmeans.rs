@@ -18,7 +18,7 @@ use mustlink_core::constraints::{Constraint, Constraints, Group, Kind, Strength}
 use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{AutoOr, Context, Problem, Result, Start};
 
-use crate::constrained::constraint_groups::{ConstraintGroups, Entail};
+use crate::constrained::constraint_groups::{ConstraintGroups, Entail, LISTED, pairs_fit};
 use crate::constrained::icm::Order;
 use crate::constrained::neighbourhood_seeding::{
     FewerThanK, MoreThanK, Rules, neighbourhood_start,
@@ -190,8 +190,13 @@ impl PenalisedKMeans {
     /// Checks the options and closes the constraints.
     ///
     /// # Errors
-    /// `InconsistentConstraints`.
-    pub fn new(options: SoftOptions, problem: &Problem, descend: Descent) -> Result<Self> {
+    /// `InconsistentConstraints`; `Memory` where pairs that must be listed do not fit.
+    pub fn new(
+        options: SoftOptions,
+        problem: &Problem,
+        descend: Descent,
+        ctx: &Context,
+    ) -> Result<Self> {
         let closure =
             match softened(&problem.constraints, problem.n(), options.shared.hard_as_soft)? {
                 None => problem.closure(options.shared.on_conflict)?,
@@ -199,6 +204,9 @@ impl PenalisedKMeans {
                     Arc::new(Closure::new(&soft, problem.n(), options.shared.on_conflict)?)
                 }
             };
+        if ConstraintGroups::lists_pairs(&closure, options.rules.entail) {
+            pairs_fit(&closure, LISTED, &problem.data, ctx)?;
+        }
         let mut neighbourhoods = closure.neighbourhoods();
         let init = match (options.rules.init, options.weight) {
             (Some(init), _) => init,
@@ -335,9 +343,9 @@ impl PenalisedKMeans {
                 ..self.options.shared
             },
         };
-        let soft = PenalisedKMeans::new(options, &part, self.descend)?;
-        let of_part = Points::new(&part.data, points.distortion())?;
         let ctx = ctx.child("constrained");
+        let soft = PenalisedKMeans::new(options, &part, self.descend, &ctx)?;
+        let of_part = Points::new(&part.data, points.distortion())?;
         let weight = auto_weight(&of_part, k, &ctx)?;
         let links = soft.links(k, || Ok((weight, weight)))?;
         let start = |ctx: &Context| soft.start(&of_part, k, &part, ctx);
