@@ -114,13 +114,15 @@ impl BaseClusterer for HmrfKMeans {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let constrained = (2 * shape.constraints).min(shape.n);
-        (8 * shape.entries
-            + 64 * shape.n
-            + 8 * constrained * shape.k
+        let Shape { n, d, k, entries, constraints } = *shape;
+        let constrained = (2 * constraints).min(n);
+        // Labels, centres and weights; distances of all objects, once more of those in constraints, and centres.
+        let (result, working) = (4 * n + 16 * k * d, 8 * (n + constrained) * k + 32 * k * d);
+        (8 * entries
+            + 60 * n
+            + self.soft().memory_of_starts((constrained, k, d), result, working)
             // The closure is refused where it has more pairs, or where those it has do not fit.
-            + 40 * (constrained * constrained).min(MAX_CLOSURE_PAIRS as usize)
-            + 48 * shape.k * shape.d) as u64
+            + 40 * (constrained * constrained).min(MAX_CLOSURE_PAIRS as usize)) as u64
     }
 }
 

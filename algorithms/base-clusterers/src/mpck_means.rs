@@ -152,16 +152,22 @@ impl BaseClusterer for MpckMeans {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let constrained = (2 * shape.constraints).min(shape.n);
-        let metrics = if self.is_multi() { shape.k } else { 1 };
-        let scatter = if self.is_full() { 4 * shape.d * shape.d } else { 4 * shape.d };
-        (64 * shape.n
-            + 100 * shape.constraints
-            + 24 * shape.k * shape.d
-            // Distances, positions under each metric; at most two sums for each object, its own and its group's.
-            + 8 * constrained * (shape.k + (5 + metrics) * shape.d + 2 * metrics)
+        let Shape { n, d, k, constraints, .. } = *shape;
+        let constrained = (2 * constraints).min(n);
+        let metrics = if self.is_multi() { k } else { 1 };
+        let of_metric = if self.is_full() { d * d } else { d };
+        // Labels, centres and metrics.
+        let learned = if self.is_full() { metrics * of_metric } else { k * d };
+        let result = 4 * n + 8 * (k * d + learned);
+        // Centres, and as each metric sees them; distances, positions under each metric; at most two sums for each
+        // object, its own and its group's.
+        let working = 24 * k * d
+            + 8 * metrics * k * d
+            + 8 * constrained * (k + (5 + metrics) * d + 2 * metrics)
             + 350 * constrained
-            + 8 * metrics * scatter) as u64
+            + 32 * metrics * of_metric;
+        let starts = self.soft().memory_of_starts((constrained, k, d), result, working);
+        (60 * n + 100 * constraints + starts) as u64
     }
 }
 

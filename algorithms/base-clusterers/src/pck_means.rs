@@ -92,12 +92,12 @@ impl BaseClusterer for PckMeans {
     fn memory(&self, shape: &Shape) -> u64 {
         let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
-        let constrained = (2 * shape.constraints).min(shape.n);
-        (copy
-            + 64 * shape.n
-            + 100 * shape.constraints
-            + 24 * constrained * shape.k
-            + 24 * shape.k * shape.d) as u64
+        let Shape { n, d, k, constraints, .. } = *shape;
+        let constrained = (2 * constraints).min(n);
+        // Labels and centres; distances and counts of the constrained objects, centres and their sums.
+        let (result, working) = (4 * n + 8 * k * d, 24 * constrained * k + 24 * k * d);
+        let starts = self.soft().memory_of_starts((constrained, k, d), result, working);
+        (copy + 60 * n + 100 * constraints + starts) as u64
     }
 }
 
