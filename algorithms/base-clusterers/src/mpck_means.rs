@@ -197,7 +197,7 @@ impl MpckMeans {
         let euclidean = Metric::identity(false, points.d());
         let links = soft.links(k, || Ok((0.0, 0.0)))?;
         let span = Learner::new(self.metric_options(true), points, soft, links)
-            .spans(std::slice::from_ref(&euclidean), None)
+            .spans(std::slice::from_ref(&euclidean), None, ctx)?
             .swap_remove(0);
         let reach = euclidean.square(&span);
         Ok((0.5, if reach > 0.0 { own / reach } else { 0.5 }))
@@ -282,7 +282,7 @@ impl Learner<'_> {
         // 1: centres from the neighbourhoods, no feature weighs more than another.
         let (mut centres, mut labels) = start;
         let k = centres.nrows();
-        let mut spans = self.spans(&metrics, None);
+        let mut spans = self.spans(&metrics, None, ctx)?;
         let mut penalties = MetricPenalties::new(&self.links, self.points.data(), k);
         let monotone = self.options.max_pair == MaxPair::Box;
         let mut best: Option<Round> = None;
@@ -326,7 +326,7 @@ impl Learner<'_> {
                 status = Status::Cycle;
                 break;
             }
-            spans = self.spans(&metrics, Some(&labels));
+            spans = self.spans(&metrics, Some(&labels), ctx)?;
         }
         if let Some(round) = best {
             ends_at_best(round, &mut labels, &mut centres, &mut metrics, &mut history);
@@ -484,6 +484,16 @@ mod tests {
             Err(Error::InconsistentConstraints(w)) => assert_eq!(w.shown[0].path, [0, 3, 6]),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn the_search_for_the_farthest_hears_cancelling() {
+        let x = fixtures::dense(1).0.data.to_dense();
+        let counted = Context::builder(SeedPath::new(1)).count_looks().build();
+        learner::farthest(&x, &counted).unwrap();
+        assert!(counted.looks() >= 45, "{}", counted.looks());
+        let ended = Context::builder(SeedPath::new(1)).cancel_after(7).build();
+        assert_eq!(learner::farthest(&x, &ended), Err(Error::Cancelled));
     }
 
     #[test]
@@ -659,7 +669,7 @@ mod tests {
             let soft = PenalisedKMeans::new(method.soft(), &p, sweeps, &Context::new(1)).unwrap();
             let links = soft.links(3, || Ok((1.0, 1.0))).unwrap();
             let metric = Metric::Diagonal(a);
-            let span = Learner::new(method.metric_options(true), &points, &soft, links).spans(std::slice::from_ref(&metric), None);
+            let span = Learner::new(method.metric_options(true), &points, &soft, links).spans(std::slice::from_ref(&metric), None, &Context::new(1)).unwrap();
             let reach = metric.square(&span[0]);
             for i in 0..45 {
                 for j in 0..i {

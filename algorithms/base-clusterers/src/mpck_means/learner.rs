@@ -334,22 +334,30 @@ impl<'a> Learner<'a> {
     }
 
     /// The largest difference under each metric, given the labels after the first round.
-    pub(super) fn spans(&self, metrics: &[Metric], labels: Option<&[u32]>) -> Vec<Vec<f64>> {
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(super) fn spans(
+        &self,
+        metrics: &[Metric],
+        labels: Option<&[u32]>,
+        ctx: &Context,
+    ) -> Result<Vec<Vec<f64>>> {
         let difference = |i: usize, j: usize| -> Vec<f64> {
             dense(self.points, i).iter().zip(dense(self.points, j)).map(|(a, b)| a - b).collect()
         };
         match self.options.max_pair {
-            MaxPair::Box => vec![self.sides.clone(); metrics.len()],
-            MaxPair::Cluster => match labels.filter(|_| metrics.len() > 1) {
+            MaxPair::Box => Ok(vec![self.sides.clone(); metrics.len()]),
+            MaxPair::Cluster => Ok(match labels.filter(|_| metrics.len() > 1) {
                 None => vec![self.sides.clone(); metrics.len()],
                 Some(labels) => self.sides_of_clusters(labels, metrics.len()),
-            },
+            }),
             MaxPair::Exact => metrics
                 .iter()
                 .map(|metric| {
                     let images = metric.image(self.points.data().to_dense());
-                    let (i, j) = farthest(&images);
-                    difference(i, j)
+                    let (i, j) = farthest(&images, ctx)?;
+                    Ok(difference(i, j))
                 })
                 .collect(),
             MaxPair::FarthestCl => {
@@ -367,7 +375,7 @@ impl<'a> Learner<'a> {
                         });
                     best.map_or_else(|| vec![0.0; self.points.d()], |at| apart[at].clone())
                 };
-                metrics.iter().map(largest).collect()
+                Ok(metrics.iter().map(largest).collect())
             }
         }
     }
@@ -386,17 +394,21 @@ fn sides<'a>(d: usize, rows: impl Iterator<Item = &'a [f64]>) -> Vec<f64> {
 }
 
 /// The two rows farthest apart; ties: the lowest indexes.
-pub(super) fn farthest(rows: &Array2<f64>) -> (usize, usize) {
+///
+/// # Errors
+/// Cancellation.
+pub(super) fn farthest(rows: &Array2<f64>, ctx: &Context) -> Result<(usize, usize)> {
     let n = rows.nrows();
-    let of_row = |i: usize| {
-        (i + 1..n).fold((-1.0, i, i), |best: (f64, usize, usize), j| {
+    let of_row = |i: usize| -> Result<(f64, usize, usize)> {
+        ctx.check()?;
+        Ok((i + 1..n).fold((-1.0, i, i), |best: (f64, usize, usize), j| {
             let length = squared_distance(row(rows, i), row(rows, j));
             if length > best.0 { (length, i, j) } else { best }
-        })
+        }))
     };
-    let each: Vec<(f64, usize, usize)> = (0..n).into_par_iter().map(of_row).collect();
-    let (_, i, j) = each.into_iter().fold((-1.0, 0, 0), |a, b| if b.0 > a.0 { b } else { a });
-    (i, j)
+    let each: Result<Vec<(f64, usize, usize)>> = (0..n).into_par_iter().map(of_row).collect();
+    let (_, i, j) = each?.into_iter().fold((-1.0, 0, 0), |a, b| if b.0 > a.0 { b } else { a });
+    Ok((i, j))
 }
 
 pub(super) fn sizes_of(labels: &[u32], k: usize) -> Vec<usize> {

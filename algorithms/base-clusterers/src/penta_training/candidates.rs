@@ -107,20 +107,20 @@ impl Search<'_> {
                     for group in self.groups() {
                         ctx.check()?;
                         if group.len() > SCANNED {
-                            self.near_in(&group, &mut best)
+                            self.near_in(&group, &mut best, ctx)?;
                         } else {
-                            self.scan(kind, &group, &mut best)
+                            self.scan(kind, &group, &mut best, ctx)?;
                         }
                     }
                 }
                 Kind::MustLink => {
                     let all: Vec<u32> = (0..self.data.n() as u32).collect();
-                    self.scan(kind, &all, &mut best);
+                    self.scan(kind, &all, &mut best, ctx)?;
                 }
                 Kind::CannotLink => {
                     for cluster in by_label(self.views[self.own].labels) {
                         ctx.check()?;
-                        self.far_in(&cluster, &mut best);
+                        self.far_in(&cluster, &mut best, ctx)?;
                     }
                 }
             }
@@ -180,10 +180,11 @@ impl Search<'_> {
     }
 
     /// Looks at all pairs of some objects.
-    fn scan(&self, kind: Kind, objects: &[u32], best: &mut Best) {
+    fn scan(&self, kind: Kind, objects: &[u32], best: &mut Best, ctx: &Context) -> Result<()> {
         let d = self.data.d();
         let (mut x, mut y) = (vec![0.0; d], vec![0.0; d]);
         for (at, &a) in objects.iter().enumerate() {
+            ctx.check()?;
             write_row(self.data, a as usize, &mut x);
             for &b in &objects[at + 1..] {
                 if self.is_candidate(kind, a, b) {
@@ -192,6 +193,7 @@ impl Search<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Objects that all other components have in the same cluster, where this one parts them.
@@ -208,7 +210,7 @@ impl Search<'_> {
 
     /// Near pairs of one group, by a tree in coordinates in which no distance is larger than in any
     /// component.
-    fn near_in(&self, group: &[u32], best: &mut Best) {
+    fn near_in(&self, group: &[u32], best: &mut Best, ctx: &Context) -> Result<()> {
         let d = self.data.d();
         let scale: Vec<f64> = (0..d)
             .map(|s| {
@@ -229,6 +231,7 @@ impl Search<'_> {
         let (mut x, mut y, mut gap) = (vec![0.0; d], vec![0.0; d], vec![0.0; d]);
         let zero = vec![0.0; d];
         for (at, &a) in group.iter().enumerate() {
+            ctx.check()?;
             write_row(self.data, a as usize, &mut x);
             let centre = row(&rows, at);
             // Both closures look at the best pairs so far.
@@ -251,11 +254,12 @@ impl Search<'_> {
                 },
             );
         }
+        Ok(())
     }
 
     /// Far pairs of one cluster. No two objects are farther apart than both from the mean, and
     /// weights are at most 1.
-    fn far_in(&self, cluster: &[u32], best: &mut Best) {
+    fn far_in(&self, cluster: &[u32], best: &mut Best, ctx: &Context) -> Result<()> {
         let d = self.data.d();
         let mut mean = vec![0.0; d];
         for &i in cluster {
@@ -275,6 +279,7 @@ impl Search<'_> {
             if too_near(best, 2.0 * far) {
                 break;
             }
+            ctx.check()?;
             write_row(self.data, i as usize, &mut x);
             for &(near, j) in &reach[at + 1..] {
                 if too_near(best, far + near) {
@@ -290,6 +295,7 @@ impl Search<'_> {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -403,7 +409,9 @@ mod tests {
                     if kind == Kind::MustLink && agree + 1 == views.len() {
                         // The tree, whatever the size of the groups.
                         let mut best = Best { count, heap: BinaryHeap::new() };
-                        search.groups().iter().for_each(|g| search.near_in(g, &mut best));
+                        for group in search.groups() {
+                            search.near_in(&group, &mut best, &ctx).unwrap();
+                        }
                         assert_eq!(best.heap.into_sorted_vec(), plain);
                     }
                 }
@@ -426,6 +434,32 @@ mod tests {
         ) {
             check(seed, (n, d, m, k), if fewer { 2 } else { m - 1 }, count);
         }
+    }
+
+    #[test]
+    fn every_search_hears_cancelling() {
+        let (x, members, links) = scene(5, (60, 2, 4, 2));
+        let data = Data::dense(x).unwrap();
+        let views: Vec<View> =
+            members.iter().map(|(labels, weights)| View { labels, weights }).collect();
+        let search = |agree: usize| Search {
+            data: &data,
+            views: &views,
+            own: 1,
+            agree,
+            links: links.clone(),
+            cl_distance: CannotLinkDistance::Euclidean,
+        };
+        // So many that no bound ends it early: one look for each object.
+        for (agree, kind) in [(2, Kind::MustLink), (3, Kind::CannotLink)] {
+            let counted = Context::builder(SeedPath::new(1)).count_looks().build();
+            search(agree).best(kind, 5000, &counted).unwrap();
+            assert!(counted.looks() >= 60, "{}", counted.looks());
+        }
+        let ended = Context::builder(SeedPath::new(1)).cancel_after(9).build();
+        let all: Vec<u32> = (0..60).collect();
+        let mut best = Best { count: 5000, heap: BinaryHeap::new() };
+        assert_eq!(search(3).near_in(&all, &mut best, &ended), Err(Error::Cancelled));
     }
 
     #[test]
