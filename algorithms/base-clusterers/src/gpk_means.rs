@@ -38,7 +38,8 @@ pub enum RerunEntail {
 /// pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
 /// # Errors
 /// Those of clusterer and propagator, with their slot. `BadParam` when the clusterer cannot take the
-/// data that the propagator gives; `Memory` where the pairs that the given constraints entail do not fit.
+/// data that the propagator gives, or holds constraints that contradict each other once they are propagated;
+/// `Memory` where the pairs that the given constraints entail do not fit.
 /// # Cost and randomness
 /// Rounds times clusterer and propagator; random only in them.
 /// # References
@@ -49,7 +50,8 @@ pub struct GpkMeans {
     /// Number of clusters; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// What clusters. One that uses no weights gets every propagated pair with weight 1.
+    /// What clusters. One that uses no weights gets every propagated pair with weight 1. Propagated constraints
+    /// contradict each other where they meet: one that holds all of them is refused then.
     #[option(slot = "mpck_means")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// What spreads the constraints.
@@ -174,6 +176,28 @@ impl Parts<'_> {
         let ctx = self.ctx.child("clusterer").index(round);
         let run = run::cluster(base, problem, &ctx).map_err(|e| e.at("clusterer"))?;
         Ok(run.clustering)
+    }
+
+    /// The error of a run on propagated constraints, where the given ones alone were none: what contradicts, or is
+    /// no weight that the clusterer takes, nobody has said.
+    fn of_propagated(&self, error: Error) -> Error {
+        let by_them = match &error {
+            Error::At { source, .. } => matches!(
+                **source,
+                Error::InconsistentConstraints(_)
+                    | Error::InfeasibleConstraints { .. }
+                    | Error::UndecidedConstraints { .. }
+            ),
+            Error::BadParam { name, .. } => name == "clusterer.constraints",
+            _ => false,
+        };
+        if !by_them {
+            return error;
+        }
+        let legal = format!(
+            "one that weighs constraints, such as pck_means, for propagated ones ({error})"
+        );
+        Error::bad_param("clusterer", self.base.tag(), legal)
     }
 
     /// Constraints as the clusterer takes them.
@@ -301,7 +325,8 @@ impl GpkMeans {
                 problem = problem.with_start(start);
             }
             let before = last.objective;
-            last = parts.cluster(round, &*parts.again, &problem)?;
+            let made = parts.cluster(round, &*parts.again, &problem);
+            last = made.map_err(|e| parts.of_propagated(e))?;
             // The objective of the first clustering is over the given constraints alone.
             let still = round >= 2
                 && matches!((before, last.objective), (Some(b), Some(now))

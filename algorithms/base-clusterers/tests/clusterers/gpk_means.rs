@@ -48,6 +48,27 @@ fn twice(base: &Value, problem: &Problem, closed: bool, ctx: &Context) -> Cluste
 }
 
 #[test]
+fn a_clusterer_that_holds_what_contradicts_is_named() {
+    let x = [0.0, 0.1, 0.2, 5.0, 5.1, 5.2];
+    let x = ndarray::Array2::from_shape_fn((6, 1), |(i, _)| x[i]);
+    let given = |pairs: [Constraint; 2]| {
+        let constraints = Constraints::new(6, pairs).unwrap();
+        Problem::new(Data::dense(x.clone()).unwrap()).with_k(3).with_constraints(constraints)
+    };
+    // The must-link reaches 2, and the cannot-link 1: nobody has said that they contradict.
+    let cop = gpk(json!({ "type": "cop_kmeans" }), json!({ "type": "gaussian" }));
+    let problem = given([Constraint::must(0, 1), Constraint::cannot(0, 2)]);
+    let refused = run::cluster(&cop, &problem, &Context::new(1)).unwrap_err().to_string();
+    let named = "clusterer: must be one that weighs constraints, such as pck_means, for propagated";
+    assert!(refused.starts_with(named) && refused.ends_with("got cop_kmeans"), "{refused}");
+    // What is wrong before anything is propagated is told as it is.
+    let wrong = given([Constraint::must(0, 1), Constraint::cannot(0, 1)]);
+    let refused = run::cluster(&cop, &wrong, &Context::new(1)).unwrap_err().to_string();
+    assert!(refused.contains("cannot-link 0–1 contradicts must-links 0–1"), "{refused}");
+    assert!(!refused.contains("propagated"), "{refused}");
+}
+
+#[test]
 fn at_g_1_it_is_two_runs_of_the_base() {
     for base in bases() {
         for seed in 0..4 {
