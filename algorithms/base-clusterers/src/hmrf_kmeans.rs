@@ -188,6 +188,12 @@ impl Field {
         // 1: centres from the neighbourhoods.
         let (mut centres, mut labels) = start;
         let (k, d) = centres.dim();
+        if self.measure == Measure::IDivergence {
+            // An object that starts a cluster may lack what others have: they are not infinitely far from it.
+            for mut centre in centres.rows_mut() {
+                centre.iter_mut().zip(&self.least).for_each(|(c, &least)| *c = c.max(least));
+            }
+        }
         let mut a = vec![1.0; d];
         let mut farthest = Farthest::new(self);
         let mut history: Vec<IterStat> = Vec::new();
@@ -382,6 +388,7 @@ mod tests {
     use crate::kmeans::KMeans;
     use mustlink_core::constraints::Group;
     use mustlink_kernels::kmeans::lloyd::Empty;
+    use mustlink_kernels::kmeans::seeding::Init;
     use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
@@ -390,6 +397,27 @@ mod tests {
 
     fn run(method: &HmrfKMeans, problem: &Problem, seed: u64) -> Clustering {
         method.cluster(problem, &Context::new(seed)).unwrap()
+    }
+
+    #[test]
+    fn objects_that_lack_features_may_start_clusters_of_divergence() {
+        // Counts, as of words: whatever object is a centre, others have what it has not.
+        let x = array![[0.0, 3.0], [2.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]];
+        let apart = Constraints::new(5, [Constraint::cannot(0, 1)]).unwrap();
+        let p = Problem::new(Data::dense(x).unwrap());
+        for init in [Init::Random, Init::KmeansPlusPlus, Init::FarthestFirst, Init::Perturb] {
+            for (k, given) in [(1, apart.clone()), (2, apart.clone()), (1, Constraints::default())]
+            {
+                let p = p.clone().with_k(k).with_constraints(given);
+                let (measure, init) = (Measure::IDivergence, SoftInit::Plain(init));
+                let method = HmrfKMeans { measure, init, ..HmrfKMeans::default() };
+                for seed in 0..6 {
+                    let c = run(&method, &p, seed);
+                    assert!(c.labels.iter().all(|&l| (l as usize) < k), "{:?}", c.labels);
+                    assert!(c.objective.unwrap().is_finite(), "{:?}", c.objective);
+                }
+            }
+        }
     }
 
     #[test]
