@@ -6,7 +6,7 @@ use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::graph::adjacency::Graph;
-use mustlink_kernels::graph::eigen::{laplacian, symmetric};
+use mustlink_kernels::graph::eigen::{laplacian, symmetric_until};
 use mustlink_kernels::graph::knn::Neighbours;
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
 use mustlink_kernels::kmeans::seeding::{Init, start};
@@ -33,7 +33,7 @@ use pencil::{BASIS, Links, PARTS, failure, feasible, smooth, touched};
 /// # Cost and randomness
 /// O(n³) time and O(n²) memory up to `dense_limit` objects. Above, the `CANDIDATES` vectors of largest
 /// 1/λ are iterated (block Davidson, equations in L̄ by conjugate gradients): O(edges + n · candidates)
-/// per step and O(n · candidates) memory, besides the square of the objects that constraints join. A
+/// per step and O(n · candidates) memory, besides O(m³) time and O(m²) memory for the m objects in constraints. A
 /// vector that is missed, though smoother than one kept, satisfies the constraints by less than its
 /// cost times the smallest 1/λ iterated. Random: the starts of k-means and of the iteration.
 /// # References
@@ -122,10 +122,10 @@ impl BaseClusterer for ConstrainedSpectral {
             return self.in_space(&vectors, &root, k, ctx);
         }
         ctx.check()?;
-        let beta = self.beta_for(&q, k)?;
+        let beta = self.beta_for(&q, k, ctx)?;
         let mut found = if whole {
             let spectrum = laplacian(&graph, &degrees, n, &mut stream, ctx)?;
-            feasible(&spectrum, null, &degrees, &q, beta)?
+            feasible(&spectrum, null, &degrees, &q, beta, ctx)?
         } else {
             smooth(&graph, &degrees, &q, beta, CANDIDATES.max(4 * k), &mut stream, ctx)?
         };
@@ -233,8 +233,8 @@ impl ConstrainedSpectral {
         Ok(links)
     }
 
-    fn beta_for(&self, q: &Links, k: usize) -> Result<f64> {
-        let values = symmetric(&touched(q).1)?.values;
+    fn beta_for(&self, q: &Links, k: usize, ctx: &Context) -> Result<f64> {
+        let values = symmetric_until(&touched(q).1, ctx)?.values;
         let largest = values[values.len() - 1];
         match self.beta {
             Beta::Number(beta) if beta < largest => Ok(beta),
@@ -437,6 +437,16 @@ mod tests {
     }
 
     #[test]
+    fn decompositions_hear_cancelling() {
+        let (p, classes) = fixtures::dense(1);
+        let p = p.with_constraints(fixtures::true_constraints(&classes, 30, 1));
+        let counted = Context::builder(SeedPath::new(1)).count_looks().build();
+        ConstrainedSpectral::default().cluster(&p, &counted).unwrap();
+        // Row by row, in that of the graph and in that of the vectors.
+        assert!(counted.looks() > 200, "{}", counted.looks());
+    }
+
+    #[test]
     fn parts_without_an_edge_between_them() {
         let edges = [(0, 1, 1.0), (1, 2, 1.0), (3, 4, 1.0), (4, 5, 1.0)];
         let problem = affinity(6, &edges);
@@ -480,8 +490,8 @@ mod tests {
             prop_assume!(!q.is_empty());
             let ctx = Context::new(1);
             let spectrum = laplacian(&graph, &degrees, n, &mut ctx.stream("e"), &ctx).unwrap();
-            let beta = method.beta_for(&q, 2).unwrap();
-            let found = feasible(&spectrum, 1, &degrees, &q, beta).unwrap();
+            let beta = method.beta_for(&q, 2, &ctx).unwrap();
+            let found = feasible(&spectrum, 1, &degrees, &q, beta, &ctx).unwrap();
             prop_assert!(!found.is_empty());
             for (cost, v) in &found {
                 prop_assert!((v.dot(v) - 1.0).abs() < 1e-9);
@@ -506,7 +516,7 @@ mod tests {
             }
             // Scaling Q scales β' and nothing else.
             let scaled: Links = q.iter().map(|&(i, j, w)| (i, j, w * factor)).collect();
-            let beta_scaled = method.beta_for(&scaled, 2).unwrap();
+            let beta_scaled = method.beta_for(&scaled, 2, &ctx).unwrap();
             // (The margin of 1e-6 is absolute.)
             prop_assert!((beta_scaled - factor * beta).abs() < 2e-6 * factor.max(1.0));
         }

@@ -28,11 +28,10 @@ pub fn symmetric_eigen(
     if largest != 0.0 {
         matrix /= largest;
     }
-    let off_diagonal = tridiagonal(&mut matrix, ctx)?;
-    let vectors = assembled(&matrix, &off_diagonal, ctx)?;
+    let (diagonal, off, vectors) = tridiagonal_form(matrix, ctx)?;
     let mut tridiagonal = Tridiagonal {
-        diagonal: matrix.diag().to_owned(),
-        off: off_diagonal.mapv_into(f64::abs),
+        diagonal,
+        off,
         // The vectors lie in rows: a rotation of two of them reads them one after the other.
         vectors: vectors.t().as_standard_layout().into_owned(),
     };
@@ -41,6 +40,19 @@ pub fn symmetric_eigen(
     }
     let Tridiagonal { diagonal, vectors, .. } = tridiagonal;
     Ok((diagonal * largest, vectors.t().as_standard_layout().into_owned()))
+}
+
+/// The diagonal and the off-diagonal of T, and Q, where Q·T·Qᵀ is a symmetric matrix that is not empty.
+///
+/// # Errors
+/// `Cancelled`, `TimedOut`.
+pub(crate) fn tridiagonal_form(
+    mut matrix: Array2<f64>,
+    ctx: &Context,
+) -> Result<(Array1<f64>, Array1<f64>, Array2<f64>)> {
+    let off_diagonal = tridiagonal(&mut matrix, ctx)?;
+    let q = assembled(&matrix, &off_diagonal, ctx)?;
+    Ok((matrix.diag().to_owned(), off_diagonal.mapv_into(f64::abs), q))
 }
 
 /// Makes a matrix tridiagonal: its diagonal holds that of the result, its columns below the axes of the
@@ -222,11 +234,17 @@ fn shift(a: f64, d: f64, b: f64) -> f64 {
 mod tests {
     use super::*;
     use linfa_linalg::eigh::Eigh;
+    use linfa_linalg::tridiagonal::SymmetricTridiagonal;
     use mustlink_core::Error;
     use mustlink_core::random::SeedPath;
     use proptest::prelude::*;
 
     fn same(matrix: Array2<f64>) {
+        let form = matrix.clone().sym_tridiagonal().unwrap();
+        let q = form.generate_q();
+        let (diagonal, off) = form.into_diagonals();
+        let found = tridiagonal_form(matrix.clone(), &Context::new(1)).unwrap();
+        assert_eq!(found, (diagonal, off, q));
         let (values, vectors) = matrix.eigh().unwrap();
         assert_eq!(symmetric_eigen(matrix, &Context::new(1)).unwrap(), (values, vectors));
     }

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::graph::adjacency::Graph;
-use mustlink_kernels::graph::eigen::{Eigen, laplacian, symmetric};
+use mustlink_kernels::graph::eigen::{Eigen, laplacian, symmetric, symmetric_until};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Slice, concatenate};
 
 pub(super) fn failure(what: String) -> Error {
@@ -46,6 +46,7 @@ pub(super) fn feasible(
     degrees: &[f64],
     q: &Links,
     beta: f64,
+    ctx: &Context,
 ) -> Result<Vec<(f64, Array1<f64>)>> {
     let n = spectrum.values.len();
     if null == n {
@@ -60,7 +61,7 @@ pub(super) fn feasible(
         a.slice_axis(Axis(axis), range).to_owned()
     };
     let (top, bottom) = (part(&p, 0, true), part(&p, 0, false));
-    let inner = symmetric(&part(&top, 1, true))?;
+    let inner = symmetric_until(&part(&top, 1, true), ctx)?;
     // A value of exactly 0 leaves a coordinate undetermined; a rounding error decides as well.
     let floor = 1e-12 * p.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let values = inner.values.iter().map(|v| v.abs().max(floor).copysign(*v));
@@ -72,7 +73,7 @@ pub(super) fn feasible(
     let mut m = &s * &root;
     m.axis_iter_mut(Axis(0)).zip(&root).for_each(|(mut row, r)| row.mapv_inplace(|v| v * r));
     let m = (&m + &m.t()) / 2.0;
-    let solved = symmetric(&m)?;
+    let solved = symmetric_until(&m, ctx)?;
     let scale = solved.values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let mut found = Vec::new();
     if null > 1 {
@@ -249,7 +250,7 @@ pub(super) fn smooth(
     pencil.inverse = (&inner.vectors / &Array1::from_iter(values)).dot(&inner.vectors.t());
     // Sylvester's law: how many values are positive is known before any of them is.
     let (objects, dense) = touched(q);
-    let linked = symmetric(&dense)?.values;
+    let linked = symmetric_until(&dense, ctx)?.values;
     let above = linked.iter().filter(|&&v| v > beta).count()
         + if beta < 0.0 { n - objects.len() } else { 0 };
     let positive = above.saturating_sub(inner.values.iter().filter(|&&v| v > 0.0).count());
@@ -271,7 +272,7 @@ pub(super) fn smooth(
     for step in 0.. {
         ctx.check()?;
         let h = basis.t().dot(&forms);
-        let ritz = symmetric(&((&h + &h.t()) / 2.0))?;
+        let ritz = symmetric_until(&((&h + &h.t()) / 2.0), ctx)?;
         let size = ritz.values.len();
         let order: Vec<usize> = (0..size).rev().take(count.max(1)).collect();
         let turn = ritz.vectors.select(Axis(1), &order);

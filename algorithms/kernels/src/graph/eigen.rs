@@ -9,7 +9,6 @@
 
 use linfa_linalg::Order;
 use linfa_linalg::lobpcg::lobpcg;
-use linfa_linalg::tridiagonal::SymmetricTridiagonal;
 use ndarray::{Array2, ArrayView2, Axis, Slice, concatenate};
 use rayon::prelude::*;
 
@@ -17,6 +16,7 @@ use mustlink_core::random::Stream;
 use mustlink_core::{Context, Error, Result};
 
 use crate::graph::adjacency::Graph;
+use crate::symmetric_eigen::tridiagonal_form;
 
 /// Matrices up to this size are decomposed whole.
 const DENSE: usize = 200;
@@ -66,22 +66,31 @@ pub(crate) fn with_signs(values: Vec<f64>, mut vectors: Array2<f64>) -> Eigen {
 
 /// All eigenpairs of a dense symmetric matrix. O(n³).
 ///
-/// The tridiagonal form is that of the linear-algebra crate. Its values are found here by implicit QL:
+/// The tridiagonal form is that of the linear-algebra crate, to the bit. Its values are found here by implicit QL:
 /// the crate's own last step rotates by a rounding error where a 2 × 2 block is nearly diagonal, and
 /// such a vector is no eigenvector at all.
 ///
 /// # Errors
 /// `NumericalFailure` for entries that are not finite.
 pub fn symmetric(matrix: &Array2<f64>) -> Result<Eigen> {
+    symmetric_until(matrix, &Context::new(0))
+}
+
+/// The same, unless the run ends meanwhile: a thousand rows take seconds, four thousand minutes.
+///
+/// # Errors
+/// Those of [`symmetric`]; cancellation.
+pub fn symmetric_until(matrix: &Array2<f64>, ctx: &Context) -> Result<Eigen> {
     let largest = matrix.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     if matrix.iter().any(|v| !v.is_finite()) {
         return Err(failure("the matrix is not finite"));
     }
     let scale = if largest > 0.0 { largest } else { 1.0 };
-    let form = (matrix / scale).sym_tridiagonal().map_err(failure)?;
-    let q = form.generate_q();
-    let (d, e) = form.into_diagonals();
-    let (values, vectors) = implicit_ql(d.to_vec(), e.to_vec(), &q)?;
+    if matrix.is_empty() {
+        return Err(failure("the matrix is empty"));
+    }
+    let (d, e, q) = tridiagonal_form(matrix / scale, ctx)?;
+    let (values, vectors) = implicit_ql(d.to_vec(), e.to_vec(), &q, ctx)?;
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let vectors = vectors.select(Axis(1), &order);
@@ -96,6 +105,7 @@ fn implicit_ql(
     mut d: Vec<f64>,
     mut e: Vec<f64>,
     q: &Array2<f64>,
+    ctx: &Context,
 ) -> Result<(Vec<f64>, Array2<f64>)> {
     let n = d.len();
     e.push(0.0);
@@ -108,6 +118,7 @@ fn implicit_ql(
         .collect();
     let mut rotations: Vec<(usize, f64, f64)> = Vec::new();
     for l in 0..n {
+        ctx.check()?;
         for step in 0.. {
             let m = (l..n).find(|&m| e[m].abs() <= f64::EPSILON * norm).unwrap_or(n - 1);
             if m == l {
@@ -190,7 +201,7 @@ pub fn smallest(
     ctx.check()?;
     let block = count + GUARDS;
     if n <= DENSE || 5 * block >= free {
-        return whole(n, count, bound, apply, known);
+        return whole(n, count, bound, apply, known, ctx);
     }
     // Σ_t (I − A/bound)^t, an approximate inverse: positive definite, and largest where A is small.
     let precondition = |mut r: ndarray::ArrayViewMut2<f64>| {
@@ -246,13 +257,14 @@ fn whole(
     bound: f64,
     apply: impl Fn(ArrayView2<f64>) -> Array2<f64>,
     known: Option<&Array2<f64>>,
+    ctx: &Context,
 ) -> Result<Eigen> {
     let mut a = apply(Array2::eye(n).view());
     if let Some(y) = known {
         a = a + y.dot(&y.t()) * (2.0 * bound + 1.0);
     }
     let a = (&a + &a.t()) / 2.0;
-    let all = symmetric(&a)?;
+    let all = symmetric_until(&a, ctx)?;
     let vectors = all.vectors.slice_axis(Axis(1), Slice::from(..count)).to_owned();
     Ok(Eigen { values: all.values[..count].to_vec(), vectors })
 }
@@ -354,6 +366,21 @@ mod tests {
         let v = e.vector(1);
         assert!(v.iter().all(|x| (x - 0.5f64.sqrt()).abs() < 1e-12), "{v:?}");
         assert!(symmetric(&array![[f64::NAN]]).is_err());
+    }
+
+    #[test]
+    fn decomposing_hears_cancelling() {
+        let matrix = Array2::from_shape_fn((30, 30), |(i, j)| ((i * j) as f64).sin());
+        let matrix = &matrix + &matrix.t();
+        let counted = Context::builder(SeedPath::new(1)).count_looks().build();
+        let found = symmetric_until(&matrix, &counted).unwrap();
+        assert_eq!(found, symmetric(&matrix).unwrap());
+        // In each of the three parts.
+        assert!(counted.looks() > 80, "{}", counted.looks());
+        for looks in [0, 40, 70] {
+            let ctx = Context::builder(SeedPath::new(1)).cancel_after(looks).build();
+            assert_eq!(symmetric_until(&matrix, &ctx), Err(Error::Cancelled));
+        }
     }
 
     #[test]
