@@ -82,6 +82,22 @@ mod tests {
     }
 
     #[test]
+    fn cannot_links_that_nothing_reads_are_told() {
+        let (p, _) = fixtures::dense(1);
+        let warned = |pairs: &[Constraint]| {
+            let constraints = Constraints::new(45, pairs.iter().copied()).unwrap();
+            let ctx = Context::new(1);
+            let p = p.clone().with_constraints(constraints);
+            SeededKMeans::default().cluster(&p, &ctx).unwrap();
+            ctx.warnings()
+        };
+        let (apart, together) = (Constraint::cannot(0, 1), Constraint::must(0, 3));
+        let told = warned(&[apart]);
+        assert!(told.len() == 1 && told[0].contains("they change nothing"), "{told:?}");
+        assert!(warned(&[apart, together]).is_empty() && warned(&[]).is_empty());
+    }
+
+    #[test]
     fn the_largest_neighbourhoods_are_seeds() {
         let (p, _) = fixtures::dense(1);
         let pairs = [(0, 3), (1, 4), (4, 7), (2, 5)].map(|(i, j)| Constraint::must(i, j));

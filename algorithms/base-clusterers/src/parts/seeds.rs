@@ -124,6 +124,13 @@ impl SeedOptions {
         ctx: &Context,
         run: impl Fn(Array2<f64>, &Context) -> Result<Clustering> + Sync,
     ) -> Result<Clustering> {
+        let given = |kind| problem.constraints.count(kind) > 0;
+        let unread = given(Kind::CannotLink) && !given(Kind::MustLink);
+        if unread && seeds.iter().all(|&l| l == NONE) {
+            ctx.warn(
+                "cannot-links start no cluster and nothing is must-linked: they change nothing",
+            );
+        }
         best_of(self.starts(seeds), |r| {
             let ctx = ctx.index(r);
             run(self.centres(points, k, seeds, problem, &ctx)?, &ctx)
