@@ -318,6 +318,19 @@ mod tests {
     }
 
     #[test]
+    fn a_start_that_is_not_given_is_told_of_the_option_that_wants_it() {
+        let (p, _) = fixtures::dense(1);
+        let p = p.with_constraints(Constraints::default());
+        let shared =
+            PenaltyOptions { init_without_constraints: Init::Given, ..PenaltyOptions::default() };
+        let told = |method: PckMeans| method.cluster(&p, &Context::new(1)).unwrap_err().to_string();
+        let told_of = told(PckMeans { shared, ..plain() });
+        assert!(told_of.starts_with("init_without_constraints: must be used with"), "{told_of}");
+        let told_of = told(PckMeans { rules: from(SoftInit::Plain(Init::Given)), ..plain() });
+        assert!(told_of.starts_with("init: must be used with"), "{told_of}");
+    }
+
+    #[test]
     fn options_are_read_and_written() {
         let text =
             r#"{"type":"pck_means","weight":"auto","init":"farthest_first","weight_cannot":2}"#;

@@ -16,7 +16,7 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
 use mustlink_core::constraints::{Constraint, Constraints, Group, Kind, Strength};
 use mustlink_core::prelude::{__mustlink, options};
-use mustlink_core::{AutoOr, Context, Problem, Result, Start, reduce};
+use mustlink_core::{AutoOr, Context, Error, Problem, Result, Start, reduce};
 
 use crate::constrained::constraint_groups::{ConstraintGroups, Entail, LISTED, pairs_fit};
 use crate::constrained::icm::Order;
@@ -315,7 +315,7 @@ impl PenalisedKMeans {
                     (Init::Given, Some(Start::Clustering(c))) => c.labels.clone(),
                     _ => labels(),
                 };
-                Ok((seeding::start(points, k, init, problem, ctx)?, known))
+                Ok((self.plain_start(points, k, init, problem, ctx)?, known))
             }
             SoftInit::ConstrainedObjects => {
                 if let Some(centres) = self.constrained_first(points, k, problem, ctx)? {
@@ -323,7 +323,7 @@ impl PenalisedKMeans {
                 }
                 if self.neighbourhoods.is_empty() {
                     let init = self.options.shared.init_without_constraints;
-                    return Ok((seeding::start(points, k, init, problem, ctx)?, labels()));
+                    return Ok((self.plain_start(points, k, init, problem, ctx)?, labels()));
                 }
                 Ok(self.neighbourhood_start(points, k, ctx))
             }
@@ -331,6 +331,24 @@ impl PenalisedKMeans {
                 Ok(self.neighbourhood_start(points, k, ctx))
             }
         }
+    }
+
+    /// The first centres of k-means; an error names the option that they come from.
+    fn plain_start(
+        &self,
+        points: &Points,
+        k: usize,
+        init: Init,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Array2<f64>> {
+        let own = matches!(self.options.rules.init, Some(SoftInit::Plain(_)));
+        seeding::start(points, k, init, problem, ctx).map_err(|e| match e {
+            Error::BadParam { name, value, legal } if name == "init" && !own => {
+                Error::BadParam { name: "init_without_constraints".into(), value, legal }
+            }
+            e => e,
+        })
     }
 
     fn neighbourhood_start(
