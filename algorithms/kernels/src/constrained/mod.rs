@@ -5,6 +5,7 @@ pub mod constraint_groups;
 pub mod distance_costs;
 pub mod icm;
 pub mod mahalanobis;
+mod memory_of_starts;
 pub mod must_link_units;
 pub mod neighbourhood_seeding;
 pub mod parting;

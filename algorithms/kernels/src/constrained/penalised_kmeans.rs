@@ -16,7 +16,7 @@ use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
 use mustlink_core::constraints::{Constraint, Constraints, Group, Kind, Strength};
 use mustlink_core::prelude::{__mustlink, options};
-use mustlink_core::{AutoOr, Context, Error, Problem, Result, Start, reduce};
+use mustlink_core::{AutoOr, Context, Error, Problem, Result, Start};
 
 use crate::constrained::constraint_groups::{ConstraintGroups, Entail, LISTED, pairs_fit};
 use crate::constrained::icm::Order;
@@ -138,38 +138,6 @@ pub struct SoftOptions {
     pub shared: PenaltyOptions,
 }
 
-/// Starts that are at work at a time, as far as memory is declared: those of few threads.
-const AT_WORK: usize = 8;
-
-impl SoftOptions {
-    /// Bytes of all starts: of each the `result` is held until all are made, and a few at a time take `working` more;
-    /// likewise of those on `constrained` objects alone, with k centres of d features.
-    pub fn memory_of_starts(
-        &self,
-        (constrained, k, d): (usize, usize, usize),
-        result: usize,
-        working: usize,
-    ) -> usize {
-        let alone = match (self.rules.init, self.weight) {
-            _ if constrained == 0 => 0,
-            (Some(SoftInit::ConstrainedObjects), _) | (None, AutoOr::Auto) => starts(constrained),
-            _ => 0,
-        };
-        let plain = match self.rules.init {
-            Some(SoftInit::Plain(init)) => init,
-            // It is what starts them where there are no neighbourhoods.
-            _ => self.shared.init_without_constraints,
-        };
-        let several = alone == 0 && plain.is_random();
-        let asked = self.shared.restarts.unwrap_or(if several { 10 } else { 1 });
-        let own = asked.min(reduce::WAVE);
-        let alone = (own * alone).min(reduce::WAVE);
-        // Labels and centres; distances, counts, centres and their sums.
-        let (made, making) = (4 * constrained + 8 * k * d, 24 * (constrained * k + k * d));
-        own * result + own.min(AT_WORK) * working + alone * made + alone.min(AT_WORK) * making
-    }
-}
-
 /// Penalised k-means from one start: centres, and labels where they are known. Distortions count so many
 /// times.
 pub type Descent = fn(
@@ -208,7 +176,7 @@ fn representatives(closure: &Closure, sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
 
 /// Starts of penalised k-means on this many constrained objects alone: the fewer there are, the less
 /// a start costs; with half a million, one costs as much as all else.
-fn starts(objects: usize) -> usize {
+pub(super) fn starts(objects: usize) -> usize {
     match objects {
         ..=50_000 => (50_000 / objects).clamp(10, 50),
         _ => (500_000 / objects).max(1),
