@@ -127,6 +127,12 @@ mod tests {
         assert_eq!((few.k, few.extras.diagnostics["noise_objects"]), (1, 2.0));
         let same = run(&triples(), &on_a_line(&[2.5; 9], Constraints::default()));
         assert_eq!((same.k, same.extras.diagnostics["noise_objects"]), (1, 0.0));
+        assert_eq!(same.extras.diagnostics["stability"], 0.0);
+        // One cluster keeps every must-link, and no cannot-link: of weight 3, 1 is kept.
+        let pairs = [Constraint::must(0, 1), Constraint::cannot(2, 3).weighing(2.0)];
+        let same = on_a_line(&[2.5; 9], Constraints::new(9, pairs).unwrap());
+        let kept = run(&triples(), &same).extras.diagnostics["satisfaction"];
+        assert!((kept - 1.0 / 3.0).abs() < 1e-12, "{kept}");
         // Nothing parts into two clusters: all are noise, or one.
         let mut hdbscan = triples();
         let line = on_a_line(&[0.0, 1.0, 2.0, 4.0], Constraints::default());

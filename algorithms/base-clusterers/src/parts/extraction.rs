@@ -63,8 +63,9 @@ impl Extraction {
     pub(crate) fn extract(&self, joins: Vec<Join>, constraints: &Constraints) -> Clustering {
         let n = joins.len() + 1;
         if n > 1 && joins.iter().all(|j| j.height == 0.0) {
-            // Nothing tells the objects apart.
-            return with_noise(&vec![Some(0); n], self.noise);
+            // Nothing tells the objects apart: no level is above another, and every cannot-link is broken.
+            let kept = |must: f64, _: f64| must;
+            return told(with_noise(&vec![Some(0); n], self.noise), 0.0, constraints, kept);
         }
         let whole = self.allow_single_cluster;
         let tree = ClusterTree::new(n, joins, self.min_cluster_size);
@@ -74,15 +75,9 @@ impl Extraction {
             ClusterSelection::ExcessOfMass => self.best(&tree, &agreement, constraints),
         };
         let chosen = tree.merged_below(self.epsilon, &chosen, whole);
-        let mut clustering = with_noise(&tree.groups(&chosen), self.noise);
-        let total = |worth: &[f64]| total(&chosen, worth);
-        let mut say = |name: &str, value| clustering.extras.diagnostics.insert(name.into(), value);
-        say("stability", total(tree.stability()));
-        let (must, cannot) = weights(constraints);
-        if must + cannot > 0.0 {
-            say("satisfaction", (cannot + total(&agreement)) / (must + cannot));
-        }
-        clustering
+        let found = with_noise(&tree.groups(&chosen), self.noise);
+        let kept = |_: f64, cannot: f64| cannot + total(&chosen, &agreement);
+        told(found, total(&chosen, tree.stability()), constraints, kept)
     }
 
     fn best(&self, tree: &ClusterTree, agreement: &[f64], constraints: &Constraints) -> Vec<bool> {
@@ -101,6 +96,22 @@ impl Extraction {
         let mixed = |c: usize| of_stability * stability[c] + of_agreement * agreement[c];
         tree.best(|c| (mixed(c), stability[c]), whole)
     }
+}
+
+/// A clustering with its diagnostics: `kept` is what it keeps of the total weights of must-links and cannot-links.
+fn told(
+    mut clustering: Clustering,
+    stability: f64,
+    constraints: &Constraints,
+    kept: impl Fn(f64, f64) -> f64,
+) -> Clustering {
+    let diagnostics = &mut clustering.extras.diagnostics;
+    diagnostics.insert("stability".into(), stability);
+    let (must, cannot) = weights(constraints);
+    if must + cannot > 0.0 {
+        diagnostics.insert("satisfaction".into(), kept(must, cannot) / (must + cannot));
+    }
+    clustering
 }
 
 fn total(chosen: &[bool], worth: &[f64]) -> f64 {
