@@ -120,6 +120,10 @@ impl BaseClusterer for PentaTraining {
         let clusterers = self.clusterers(&self.values_of_h(&problem.data)?)?;
         let consensus = self.consensus()?;
         self.check(clusterers.len())?;
+        if let Some(deaf) = clusterers.iter().find(|c| !c.properties().reads_constraints) {
+            let tag = deaf.typetag_name();
+            ctx.warn(format!("{tag} reads no constraints: what components learn changes nothing"));
+        }
         check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
         let mut problem = problem.clone();
         problem.k = self.k.or(problem.k);
@@ -357,6 +361,7 @@ mod tests {
     use super::links::Links;
     use super::*;
     use crate::clac::Clac;
+    use crate::lac::Lac;
     use mustlink_consensus_functions::voting::Voting;
     use mustlink_core::clustering::canonical;
     use mustlink_kernels::constrained::penalised_kmeans::ConstrainedInit;
@@ -399,6 +404,25 @@ mod tests {
             let init = ConstrainedInit::Plain(Init::Given);
             Clac { h: self.h.into(), init, ..Clac::default() }.cluster(problem, ctx)
         }
+
+        fn properties(&self) -> Properties {
+            Clac::default().properties()
+        }
+    }
+
+    #[test]
+    fn a_clusterer_that_cannot_learn_is_told() {
+        let warned = |clusterer: Box<dyn BaseClusterer>| {
+            let ctx = Context::new(1);
+            let consensus = Some(Box::new(Voting::default()) as Box<dyn ConsensusFunction>);
+            let penta =
+                PentaTraining { clusterer: Some(clusterer), consensus, ..Default::default() };
+            penta.cluster(&problem(5, 40, 3, 0), &ctx).unwrap();
+            ctx.warnings()
+        };
+        let told = warned(Box::<Lac>::default());
+        assert!(told.len() == 1 && told[0].starts_with("lac reads no constraints"), "{told:?}");
+        assert!(warned(Box::<Clac>::default()).is_empty());
     }
 
     fn train(penta: &PentaTraining, problem: &Problem) -> Trained {
