@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points, row, row_norms};
-use mustlink_kernels::kmeans::lloyd::{Empty, refill, total_distortion};
+use mustlink_kernels::kmeans::lloyd::{Empty, PenaltyTerm, refill, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
 use ndarray::Array2;
@@ -77,6 +77,16 @@ struct Pull {
     weight: f64,
 }
 
+/// Clusters whose centres ends of broken constraints pull: without objects they have a place, too.
+struct Pulled<'a>(&'a [bool]);
+
+impl PenaltyTerm for Pulled<'_> {
+    fn rise(&mut self, _: usize, to: u32, _: &[u32]) -> f64 {
+        if self.0[to as usize] { f64::INFINITY } else { 0.0 }
+    }
+    fn moved(&mut self, _: usize, _: u32, _: u32) {}
+}
+
 impl Lcvqe {
     fn sweeps(
         &self,
@@ -99,8 +109,15 @@ impl Lcvqe {
             let sizes;
             (centres, sizes) = means(points, &labels, centres);
             pull(points, &pulls, &sizes, &mut centres);
-            if (0..k).any(|h| sizes[h] == 0 && pulls.iter().all(|p| p.to != h)) {
-                refill(points, &mut labels, &mut centres, self.empty, &mut ())?;
+            let mut pulled = vec![false; k];
+            pulls.iter().for_each(|p| pulled[p.to] |= p.weight > 0.0);
+            if (0..k).any(|h| sizes[h] == 0 && !pulled[h])
+                && refill(points, &mut labels, &mut centres, self.empty, &mut Pulled(&pulled))? > 0
+            {
+                // The clusters that gave objects away are pulled as before.
+                let sizes;
+                (centres, sizes) = means(points, &labels, centres);
+                pull(points, &pulls, &sizes, &mut centres);
             }
             let norms = row_norms(&centres);
             let cost =
@@ -251,6 +268,21 @@ mod tests {
         let c = run(&once(), &p, 1);
         assert_eq!(c.labels, [0, 0, 1]);
         assert!((c.extras.centers.unwrap()[[1, 0]] - 10.1 / 1.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_cluster_that_gives_an_object_away_is_pulled_as_before() {
+        // 1 and 9 stay apart, at 8.9 against 72.5, and pull: centres 1.45 / 2.05 and 35.05 / 3.05. Nothing is
+        // nearest to the third, which takes 16; what is left of the second is 9 and 10, and still the end at 1.
+        let x = [0.0, 1.0, 9.0, 10.0, 16.0];
+        let broken = vec![Constraint::must(1, 2).weighing(0.1)];
+        let p = line(&x, broken, array![[0.5], [10.0], [1000.0]]);
+        let c = run(&once(), &p, 1);
+        assert_eq!(c.labels, [0, 0, 1, 1, 2]);
+        let centres = c.extras.centers.unwrap();
+        for (h, expected) in [1.45 / 2.05, 19.05 / 2.05, 16.0].into_iter().enumerate() {
+            assert!((centres[[h, 0]] - expected).abs() < 1e-12, "{centres}");
+        }
     }
 
     proptest! {
