@@ -5,7 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::format::{
-    Asked, Closed, Header, Id, Line, Retracted, Stated, VERSION, Versioned, bad, content, io, told,
+    Asked, Closed, Header, Id, Line, Retracted, Stated, VERSION, Versioned, bad, content, io,
+    may_begin, told,
 };
 use crate::lock::{self, Sharing};
 use crate::replay::{Report, State};
@@ -62,7 +63,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `Data` when the file belongs to another selection (the first difference is named), when a line
-    /// other than the last is no line of a ledger, when another process writes it.
+    /// other than the last is no line of a ledger, or nothing in it is one, when another process writes it.
     pub fn open(path: &Path, header: Header, durability: Durability) -> Result<Self> {
         let mut notices = Vec::new();
         let lock = Lock::take(path, &mut notices)?;
@@ -71,6 +72,10 @@ impl Ledger {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io(path))?;
         let content = content(&bytes, path)?;
+        if content.header.is_none() && !may_begin(&bytes) {
+            let message = "is not a ledger, and is left as it is; choose another file";
+            return Err(bad(path, 0, message));
+        }
         if content.whole < bytes.len() {
             notices.push(format!(
                 "{}: the last line was cut off and is removed ({} bytes); a question without its \

@@ -17,6 +17,16 @@ use mustlink_core::roles::{
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
 
+/// How every ledger begins.
+const BEGINNING: &[u8] = br#"{"v":1,"type":"header""#;
+
+/// Whether bytes without a whole line may be what was written of a header before the program was killed. Where
+/// the end of it reached the disk alone, there are zeros in front.
+pub(super) fn may_begin(bytes: &[u8]) -> bool {
+    let first = &bytes[..bytes.len().min(BEGINNING.len())];
+    BEGINNING.starts_with(first) || first.iter().all(|&b| b == 0)
+}
+
 /// What a ledger belongs to: its first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -290,6 +300,26 @@ mod tests {
 
     use super::*;
     use mustlink_core::roles::Reply;
+
+    #[test]
+    fn a_header_begins_every_ledger() {
+        let header = Header {
+            dataset: "iris".into(),
+            fingerprint: String::new(),
+            n: 150,
+            created: String::new(),
+            seed: None,
+            selector: Value::Null,
+            oracle: Value::Null,
+            ids: None,
+        };
+        let line = Versioned { v: VERSION, line: Line::Header(header) };
+        let text = serde_json::to_string(&line).unwrap();
+        assert!(text.as_bytes().starts_with(BEGINNING), "{text}");
+        assert!((0..=text.len()).all(|cut| may_begin(&text.as_bytes()[..cut])));
+        assert!(may_begin(&[0; 4096]) && !may_begin(b"\0\0\0\x18ftypmp42, and so on"));
+        assert!(!may_begin(b"{\"v\":1}") && !may_begin(b"a line of notes"));
+    }
 
     #[test]
     fn dates() {

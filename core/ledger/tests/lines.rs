@@ -113,6 +113,30 @@ fn a_line_that_cannot_follow_is_named_on_opening() {
     assert_eq!(said(&path, made), "L, line 4: q000001 was asked before");
 }
 
+/// What was cut off may be the beginning of a header; a file without a whole line may also be somebody's.
+#[test]
+fn a_file_that_is_no_ledger_is_left_as_it_is() {
+    let (_folder, path, ledger) = ledger();
+    let header = ledger.header().clone();
+    drop(ledger);
+    let matrix = b"\x93NUMPY\x01\x00\x06\x00{    \n\x00\x00\x00\x00";
+    let files: [&[u8]; 4] = [b"{\"mustlink_model\":1}", b"one line of notes\n", matrix, b"\n"];
+    for file in files {
+        std::fs::write(&path, file).unwrap();
+        let made = Ledger::open(&path, header.clone(), Durability::None).map(drop);
+        assert_eq!(
+            said(&path, made),
+            "L: is not a ledger, and is left as it is; choose another file"
+        );
+        assert_eq!(std::fs::read(&path).unwrap(), file);
+    }
+    for file in [&b"{\"v\":1,\"ty"[..], &[0; 99][..], &b""[..]] {
+        std::fs::write(&path, file).unwrap();
+        let ledger = Ledger::open(&path, header.clone(), Durability::None).unwrap();
+        assert_eq!(ledger.notices().len(), usize::from(!file.is_empty()));
+    }
+}
+
 #[test]
 fn only_a_reply_can_be_taken_back_and_once() {
     let (_folder, _, mut ledger) = ledger();
