@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use mustlink::roles::Event;
-use mustlink::{DataKind, Error};
+use mustlink::{Data, Error, Row};
 use mustlink_label::{
     Imported, Keys, Objects, Server, Session, Shown, Statement, Work, converse, is_there, serve,
 };
@@ -178,28 +178,50 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
     Ok(read.into_iter().filter_map(of).collect())
 }
 
+/// Features that are shown of a sparse object, the largest first.
+const LARGEST: usize = 40;
+
 /// An object as it was read: its image and its text, where there are columns of them; what --show names, else,
-/// where nothing else is shown, its features.
+/// where nothing else is shown, its features, of a sparse object as text.
 fn shown(args: &Args, job: &Job, object: u32) -> Shown {
     let set = &job.original;
     let row = job.row(object) as usize;
-    let text = set.display.as_ref().and_then(|texts| texts.get(row).cloned());
+    let mut text = set.display.as_ref().and_then(|texts| texts.get(row).cloned());
     let mut cells: Vec<(String, String)> =
         set.shown.iter().map(|(name, cells)| (name.clone(), cells[row].clone())).collect();
     let image = args.image.is_some().then(|| cells.pop()).flatten().map(|(_, file)| file);
-    let dense = matches!(set.data.kind(), DataKind::Dense | DataKind::Table);
-    let features = || -> Vec<f64> {
-        let of = |feature| set.data.as_array().map_or(f64::NAN, |x| x[[row, feature]]);
-        (0..if dense { set.d() } else { 0 }).map(of).collect()
-    };
-    let series = args.series.then(features);
+    let series = args.series.then(|| match set.data.row(row) {
+        Row::Dense(values) => values.to_vec(),
+        Row::Sparse(..) => Vec::new(),
+    });
     if args.show.is_empty() && text.is_none() && image.is_none() && series.is_none() {
         let name = |feature: usize| {
             let name = set.feature_names.get(feature).cloned();
             name.unwrap_or_else(|| format!("#{}", feature + 1))
         };
-        let named = features().into_iter().enumerate();
-        cells = named.map(|(feature, value)| (name(feature), value.to_string())).collect();
+        match set.data.row(row) {
+            Row::Dense(values) => {
+                let named = values.iter().enumerate();
+                cells = named.map(|(s, &value)| (name(s), cell(&set.data, s, value))).collect();
+            }
+            Row::Sparse(columns, values) => {
+                let mut terms: Vec<(u32, f64)> =
+                    columns.iter().copied().zip(values.iter().copied()).collect();
+                terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+                let term = |&(s, value): &(u32, f64)| format!("{} {value}", name(s as usize));
+                let terms: Vec<String> = terms.iter().take(LARGEST).map(term).collect();
+                text = Some(terms.join(", "));
+            }
+        }
     }
     Shown { id: set.id(row), cells, text, image, series }
+}
+
+/// A value as it was read: a word of a table; nothing where one is missing.
+fn cell(data: &Data, feature: usize, value: f64) -> String {
+    match data.words(feature) {
+        _ if value.is_nan() => String::new(),
+        Some(words) => words[value as usize].clone(),
+        None => value.to_string(),
+    }
 }

@@ -136,6 +136,43 @@ fn hostile_cells_are_text_and_images_stay_in_their_folder() {
     assert_eq!(browser.run(OVERFLOWS), json!([]));
 }
 
+/// What is asked of two objects of `data`, which have the ids `a`, `b` … or none; what is shown of each.
+fn shown(bench: &Bench, arguments: &[&str]) -> Vec<Value> {
+    let common = ["--selector", "random_pairs", "--k", "2", "--ledger", "l.jsonl"];
+    let label = Label::start(bench, &[arguments, &common[..]].concat());
+    let (host, path) = parts(&label.address);
+    let state = || send(host, "GET", &format!("{path}state"), &[], "").json();
+    let mut now = state();
+    while now["open"].is_null() {
+        now = state();
+    }
+    ["subject", "reference"].map(|which| now[which]["shown"].clone()).to_vec()
+}
+
+#[test]
+fn words_gaps_and_sparse_rows_are_shown() {
+    let bench = Bench::with("t.csv", "id,colour,size\na,red,1.5\nb,blue,\nc,red,2\n");
+    let steps = "transforms=[\"impute_missing\",\"one_hot\"]";
+    let options = ["--data", "t.csv", "--id", "id", "--set", steps, "--clusterer", "pck_means"];
+    for of in shown(&bench, &options) {
+        let (colour, size) = match of["id"].as_str().unwrap() {
+            "a" => ("red", "1.5"),
+            "b" => ("blue", ""),
+            _ => ("red", "2"),
+        };
+        assert_eq!(of["cells"], json!([["colour", colour], ["size", size]]), "{of}");
+    }
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("texts")).unwrap();
+    let head = "%%MatrixMarket matrix coordinate real general\n";
+    bench.write("texts/matrix.mtx", format!("{head}2 3 4\n1 1 1\n1 3 4\n2 1 3\n2 2 2\n"));
+    bench.write("texts/terms.txt", "tea\nmilk\nrain\n");
+    for of in shown(&bench, &["--data", "./texts", "--clusterer", "pck_means"]) {
+        let text = if of["id"] == "0" { "rain 4, tea 1" } else { "tea 3, milk 2" };
+        assert_eq!(of["text"], text, "{of}");
+    }
+}
+
 /// What is wider than the window.
 const OVERFLOWS: &str = "return [...document.querySelectorAll('body *')].filter((e) => \
     e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.text')).map((e) => e.outerHTML.slice(0, 200))";
