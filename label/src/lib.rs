@@ -29,7 +29,7 @@ pub use server::{Server, serve};
 pub use session::{Act, Session, Trouble};
 pub use show::{Objects, Shown, image, visible};
 pub use sorting::{MOST, Statement, statements};
-pub use state::is_own;
+pub use state::{is_later, is_own};
 pub use terminal::{converse, is_there};
 pub use view::{Clusters, Counts, Entry, Open, Standing, View};
 pub use work::{Imported, Work};

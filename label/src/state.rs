@@ -208,7 +208,7 @@ pub fn is_own(answer: &Answer) -> bool {
 }
 
 /// Whether it sets its question aside.
-pub(crate) fn is_later(answer: &Answer) -> bool {
+pub fn is_later(answer: &Answer) -> bool {
     answer.annotator.as_deref() == Some(LATER)
 }
 

@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use mustlink::roles::Event;
+use mustlink::selection::Recorded;
 use mustlink::{Data, Error, Row};
+use mustlink_datasets::FileAnswer;
 use mustlink_label::{
-    Imported, Keys, Objects, Server, Session, Shown, Statement, Work, converse, is_there, serve,
+    Imported, Keys, Objects, Server, Session, Shown, Statement, Work, converse, is_later, is_own,
+    is_there, serve,
 };
 
 use crate::failure::Failure;
@@ -45,7 +48,8 @@ pub(crate) struct Args {
     #[arg(long)]
     series: bool,
     /// CSV i,j,answer of pairs that were answered elsewhere (same, different, unsure), as "mustlink select
-    /// --questions" writes them; taken first, all or none
+    /// --questions" writes them, or another ledger, whose objects are found by id where there are ids; taken
+    /// first, all or none
     #[arg(long, value_name = "FILE")]
     import: Option<String>,
     /// TOML file of keys in place of the usual ones: same = "j"
@@ -74,6 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let mut named = args.job.inputs().to_vec();
     named.push(("--import", args.import.as_deref()));
+    named.push(("--keys", args.keys.as_deref().and_then(Path::to_str)));
     check_outputs(&[("--out", args.out.as_deref())], &named)?;
     let keys = match &args.keys {
         None => Keys::default(),
@@ -164,10 +169,14 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
 /// The answers of a file, about objects as they stand after the first transforms.
 fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
     let Some(file) = &args.import else { return Ok(Vec::new()) };
-    let by_id = args.job.columns.id.is_some();
-    let read = mustlink_datasets::read_answers(file, &job.original, by_id)?;
+    let read = if mustlink_ledger::is_ledger(Path::new(file)) {
+        of_ledger(file, job)?
+    } else {
+        let by_id = args.job.columns.id.is_some();
+        mustlink_datasets::read_answers(file, &job.original, by_id)?
+    };
     let object = |row: usize| job.object(row);
-    let of = |a: mustlink_datasets::FileAnswer| match (object(a.i), object(a.j)) {
+    let of = |a: FileAnswer| match (object(a.i), object(a.j)) {
         (Some(i), Some(j)) if i != j => Some((a.place, Statement { i, j, reply: a.reply })),
         // Rows that the first transforms dropped, or made one object of.
         _ => {
@@ -176,6 +185,23 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
         }
     };
     Ok(read.into_iter().filter_map(of).collect())
+}
+
+/// What a person said in another ledger, by the rows that were read.
+fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<FileAnswer>> {
+    let ids = job.original.ids.as_deref();
+    // Without ids objects are known by their numbers after the first transforms.
+    let n = if ids.is_some() { job.original.n() } else { job.set.n() };
+    let row = |object: u32| ids.map_or_else(|| job.row(object), |_| object) as usize;
+    let said = mustlink_ledger::answers(Path::new(file), n, ids)?.into_iter();
+    let said = said.filter(|r| !r.retracted && is_own(&r.answer) && !is_later(&r.answer));
+    let answer = |r: Recorded| FileAnswer {
+        place: format!("{file}, line {}", r.line),
+        i: row(r.subject),
+        j: row(r.reference),
+        reply: r.answer.reply,
+    };
+    Ok(said.map(answer).collect())
 }
 
 /// Features that are shown of a sparse object, the largest first.

@@ -100,6 +100,18 @@ fn features_of_a_model_are_named() {
 }
 
 #[test]
+fn keys_of_ones_own_are_kept() {
+    let bench = flowers();
+    bench.write("keys.toml", "same = \"j\"\n");
+    let line = "label --data flowers.csv --id name --k 2 --selector random_pairs --ledger l.jsonl --web \
+                --keys keys.toml --out keys.toml";
+    bench.run(line).failed(
+        2,
+        "error: --out keys.toml: would overwrite what is read, --keys keys.toml; name another file\n",
+    );
+}
+
+#[test]
 fn labels_that_break_answers_say_so() {
     let bench = flowers();
     // Three objects in two clusters cannot all be apart.
@@ -137,6 +149,15 @@ fn a_ledger_of_other_data_is_refused() {
         [head].into_iter().chain(rows.lines().rev()).map(|l| format!("{l}\n")).collect();
     bench.write("turned.csv", turned);
     assert_eq!(bench.run("ledger merge m.jsonl --data turned.csv --id name --out p.csv").status, 0);
+    assert_eq!(bench.read("p.csv"), "i,j,type,weight\nb,a,must_link,1\n");
+    // So they may where a session goes on with other rows in another ledger.
+    let line = line.replace("flowers.csv", "turned.csv");
+    let done = bench.run(&line.replace("by-id.csv", "by-id.csv --quiet"));
+    let hint = "\"mustlink label --import\" takes these answers there";
+    assert!(done.status == 3 && done.err.contains(hint), "{}", done.err);
+    let done = bench.run(&line.replace("m.jsonl", "n.jsonl").replace("by-id.csv", "m.jsonl"));
+    assert!(done.status == 0 && done.err.contains("1 answers in n.jsonl"), "{}", done.err);
+    assert_eq!(bench.run("ledger merge n.jsonl --data turned.csv --id name --out p.csv").status, 0);
     assert_eq!(bench.read("p.csv"), "i,j,type,weight\nb,a,must_link,1\n");
     bench.run("ledger merge m.jsonl --data turned.csv --ignore name --out p.csv").failed(
         3,

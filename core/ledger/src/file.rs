@@ -103,8 +103,9 @@ impl Ledger {
         match content.header {
             Some(then) => {
                 if let Some(message) = then.refuses(&ledger.header) {
-                    let hint = "choose another file; \"mustlink ledger merge\" makes constraints of these \
-                                answers, and the oracle replay serves them";
+                    let hint = "choose another file; \"mustlink label --import\" takes these answers there, \
+                                \"mustlink ledger merge\" makes constraints of them, and the oracle replay \
+                                serves them";
                     return Err(bad(path, 1, format!("{message}; {hint}")));
                 }
                 ledger.lines = 1;

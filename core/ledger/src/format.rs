@@ -1,5 +1,7 @@
 //! The lines of a ledger: how they are written and read.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -19,6 +21,14 @@ pub(super) const VERSION: u32 = 1;
 
 /// How every ledger begins.
 const BEGINNING: &[u8] = br#"{"v":1,"type":"header""#;
+
+/// Whether the file at `path` begins as a ledger does.
+pub fn is_ledger(path: &Path) -> bool {
+    let mut first = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut first));
+    read.is_ok() && first == BEGINNING
+}
 
 /// Whether bytes without a whole line may be what was written of a header before the program was killed. Where
 /// the end of it reached the disk alone, there are zeros in front.

@@ -13,5 +13,5 @@ pub mod lock;
 mod replay;
 
 pub use file::{Durability, Ledger};
-pub use format::{Header, utc};
+pub use format::{Header, is_ledger, utc};
 pub use replay::{Report, answers};
