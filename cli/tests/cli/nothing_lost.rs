@@ -136,6 +136,11 @@ fn a_ledger_of_other_data_is_refused() {
     bench
         .run("ledger merge l.jsonl --data iris --out p.csv")
         .failed(3, "error: l.jsonl: is about 6 objects (data set flowers), not 150\n");
+    // Ids of now do not help where the ledger has none.
+    bench.write("fewer.csv", FLOWERS.replace("a,1.4,0.2,s\n", ""));
+    bench
+        .run("ledger merge l.jsonl --data fewer.csv --id name --out p.csv")
+        .failed(3, "error: l.jsonl: is about 6 objects (data set flowers), not 5\n");
     bench.run("ledger merge l.jsonl ./l.jsonl --data flowers.csv --ignore name --out p.csv").failed(
         2,
         "error: ./l.jsonl: given twice: each ledger is one person, whose answers would count twice\n",

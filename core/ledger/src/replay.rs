@@ -261,22 +261,30 @@ fn is_cost(cost: f64) -> Result<(), String> {
 /// The answers of the ledger at `path`, in the order of their queries. The file is not changed.
 ///
 /// Objects that were recorded with ids are looked up by id among `ids`: the rows may stand in another
-/// order now.
+/// order now. Others are row numbers among as many objects as there were then.
 ///
 /// # Errors
-/// `Data` for a file that is no ledger, an id that is unknown, ids where none are given, objects beyond `n`.
+/// `Data` for a file that is no ledger, an id that is unknown, ids where none are given, row numbers among other
+/// than `n` objects.
 pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Recorded>> {
     let bytes = std::fs::read(path).map_err(io(path))?;
     let content = content(&bytes, path)?;
     let Some(header) = content.header else { return Err(bad(path, 0, "is not a ledger")) };
-    if ids.is_none() && header.n != n {
+    let other = || {
         let message =
             format!("is about {} objects (data set {}), not {n}", header.n, header.dataset);
-        return Err(bad(path, 0, message));
+        if header.n == n { Ok(()) } else { Err(bad(path, 0, message)) }
+    };
+    if ids.is_none() {
+        other()?;
     }
     let mut state = State { n: header.n, ..State::default() };
     for (at, line) in content.lines.into_iter().enumerate() {
         state.take(at + 2, line).map_err(|m| bad(path, at + 2, m))?;
+    }
+    // Row numbers say nothing of rows that were added or left out, whatever ids there are now.
+    if state.queries.values().any(|q| q.asked.i_id.is_none()) {
+        other()?;
     }
     let rows: Option<HashMap<&str, u32>> =
         ids.map(|ids| ids.iter().map(String::as_str).zip(0..).collect());
