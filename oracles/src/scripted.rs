@@ -1,6 +1,6 @@
 //! The oracle that reads its replies from a list.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use mustlink_core::prelude::*;
 use mustlink_core::registry::suggestion;
@@ -11,9 +11,10 @@ use crate::parts::wrapping::objects;
 /// Answers from a list of pairs, in the configuration or in a file.
 ///
 /// # Input and output
-/// `file` is a CSV with the columns `i`, `j` and `reply` (or `type`, so that constraint files can be
-/// read): `must_link`, `cannot_link` or `dont_know`. Both lists may be given. Row numbers are those after
-/// transforms that drop or merge rows; ids are the same before and after.
+/// `file` is a CSV with the columns `i`, `j` and `reply`: `must_link`, `cannot_link` or `dont_know`. With the
+/// column `type` in its place it is a file of constraints: a `cannot_link_group` is one of pairs, a must-link of
+/// an object with itself, which names a neighbourhood, says nothing of pairs. Both lists may be given. Row
+/// numbers are those after transforms that drop or merge rows; ids are the same before and after.
 /// # Errors
 /// `Data` and `BadParam` for objects that do not exist, a pair with itself, two different replies for
 /// one pair.
@@ -71,14 +72,29 @@ impl Oracle for Scripted {
                 return Err(Error::bad_param(&name, value, "one reply per pair"));
             }
         }
+        let mut groups = BTreeMap::new();
         if let Some(file) = &self.file {
             let table = Table::read(&scene.ctx.base().join(file))?;
-            let column = table.column("reply").or_else(|e| table.column("type").map_err(|_| e))?;
-            for (pair, line, cells) in table.pairs(scene, self.by_id)? {
+            let reply = table.column("reply");
+            let constraints = reply.is_err();
+            let column = reply.or_else(|e| table.column("type").map_err(|_| e))?;
+            let (i, j) = (table.column("i")?, table.column("j")?);
+            let objects = table.objects(scene, self.by_id)?;
+            for (line, cells) in &table.rows {
+                let (line, i, j) = (*line, &*cells[i], &*cells[j]);
                 let reply = match &*cells[column] {
+                    "must_link" if constraints && i == j => {
+                        objects.find(line, i)?;
+                        continue;
+                    }
                     "must_link" => Reply::MustLink,
                     "cannot_link" => Reply::CannotLink,
                     "dont_know" => Reply::DontKnow,
+                    GROUP if constraints => {
+                        let members: &mut Vec<u32> = groups.entry(j.to_string()).or_default();
+                        members.push(objects.find(line, i)?);
+                        continue;
+                    }
                     other => {
                         let words = ["must_link", "cannot_link", "dont_know"];
                         let near = suggestion(other, words);
@@ -87,12 +103,17 @@ impl Oracle for Scripted {
                         return Err(table.bad(line, message));
                     }
                 };
+                let pair = objects.pair(line, i, j)?;
                 if replies.insert(pair, reply).is_some_and(|before| before != reply) {
                     return Err(table.bad(line, "the pair has another reply before"));
                 }
             }
         }
-        Ok(Box::new(Reading { n: scene.n, replies, missing: self.missing }))
+        let mut apart: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (at, members) in groups.into_values().enumerate() {
+            members.into_iter().for_each(|o| apart.entry(o).or_default().push(at));
+        }
+        Ok(Box::new(Reading { n: scene.n, replies, apart, missing: self.missing }))
     }
 
     fn properties(&self) -> OracleProperties {
@@ -100,18 +121,34 @@ impl Oracle for Scripted {
     }
 }
 
+/// The type of a row that puts an object into a group whose members are all apart.
+const GROUP: &str = "cannot_link_group";
+
 struct Reading {
     n: usize,
     replies: HashMap<(u32, u32), Reply>,
+    /// The groups of each object that is in any.
+    apart: HashMap<u32, Vec<usize>>,
     missing: Missing,
+}
+
+impl Reading {
+    /// The reply of the list to a pair, else that of its group.
+    fn reply(&self, (i, j): (u32, u32)) -> Option<Reply> {
+        let of_group = || {
+            let (ours, theirs) = (self.apart.get(&i)?, self.apart.get(&j)?);
+            ours.iter().any(|group| theirs.contains(group)).then_some(Reply::CannotLink)
+        };
+        self.replies.get(&(i, j)).copied().or_else(of_group)
+    }
 }
 
 impl Respondent for Reading {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         objects(question, self.n)?;
-        let (i, j) = (question.i.min(question.j), question.i.max(question.j));
-        Ok(match (self.replies.get(&(i, j)), self.missing) {
-            (Some(&reply), _) => Outcome::Answered(Answer::of(reply)),
+        let pair = (question.i.min(question.j), question.i.max(question.j));
+        Ok(match (self.reply(pair), self.missing) {
+            (Some(reply), _) => Outcome::Answered(Answer::of(reply)),
             (None, Missing::DontKnow) => Outcome::Answered(Answer::of(Reply::DontKnow)),
             (None, Missing::Refuse) => Outcome::Refused(Refusal::OutOfScope),
         })

@@ -1,6 +1,6 @@
 //! How does an oracle read a table of replies, prices or classes?
 //!
-//! A CSV with a header. Objects are row numbers from 0, or ids.
+//! A CSV with a header, its cells parted by commas, semicolons or tabs. Objects are row numbers from 0, or ids.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -42,8 +42,15 @@ impl Table {
             };
             Error::Data { place, message }
         };
-        let mut reader =
-            csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(bad)?;
+        let text = std::fs::read(path).map_err(|e| bad(e.into()))?;
+        let header = text.split(|&b| b == b'\n').next().unwrap_or_default();
+        let many = |separator: &u8| header.iter().filter(|&b| b == separator).count();
+        // Of equals the last: a comma.
+        let separator = [b'\t', b';', b','].into_iter().max_by_key(many).unwrap_or(b',');
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .delimiter(separator)
+            .from_reader(&text[..]);
         let header = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
         let mut rows = Vec::new();
         for record in reader.records() {
@@ -78,36 +85,62 @@ impl Table {
     /// `Data` for a missing column, an object that does not exist, an object with itself.
     pub fn pairs(&self, scene: &Scene, by_id: bool) -> Result<Vec<Pair<'_>>> {
         let (i, j) = (self.column("i")?, self.column("j")?);
+        let objects = self.objects(scene, by_id)?;
+        let pair = |(line, cells): &(u64, Vec<String>)| objects.pair(*line, &cells[i], &cells[j]);
+        self.rows.iter().map(|row| Ok((pair(row)?, row.0, &*row.1))).collect()
+    }
+
+    /// The objects of `scene` by what cells call them.
+    ///
+    /// # Errors
+    /// `BadParam` for ids that the data has not.
+    pub fn objects<'t>(&'t self, scene: &'t Scene, by_id: bool) -> Result<Objects<'t>> {
         let ids = match (by_id, &scene.ids) {
             (false, _) => None,
-            (true, Some(ids)) => {
-                Some(ids.iter().map(String::as_str).zip(0..).collect::<HashMap<&str, u32>>())
-            }
+            (true, Some(ids)) => Some(ids.iter().map(String::as_str).zip(0..).collect()),
             (true, None) => {
                 return Err(Error::bad_param("by_id", true, "false where the data has no ids"));
             }
         };
-        let mut out = Vec::with_capacity(self.rows.len());
-        for (line, cells) in &self.rows {
-            let find = |cell: &str| match &ids {
-                Some(ids) => {
-                    let found = ids.get(cell).copied();
-                    found.ok_or_else(|| self.bad(*line, format!("no object has the id \"{cell}\"")))
-                }
-                None => {
-                    cell.parse().ok().filter(|&o: &u32| (o as usize) < scene.n).ok_or_else(|| {
-                        let last = scene.n.saturating_sub(1);
-                        let message = format!("\"{cell}\" is not a row number in 0..={last}");
-                        self.bad(*line, format!("{message}; are these ids? (by_id = true)"))
-                    })
-                }
-            };
-            let (a, b) = (find(&cells[i])?, find(&cells[j])?);
-            if a == b {
-                return Err(self.bad(*line, format!("object {} with itself", cells[i])));
-            }
-            out.push(((a.min(b), a.max(b)), *line, &**cells));
+        Ok(Objects { table: self, ids, n: scene.n })
+    }
+}
+
+/// Objects by their ids, else by row numbers.
+pub struct Objects<'t> {
+    table: &'t Table,
+    ids: Option<HashMap<&'t str, u32>>,
+    n: usize,
+}
+
+impl Objects<'_> {
+    /// The two different objects in two cells of a line, the smaller first.
+    ///
+    /// # Errors
+    /// As [`Objects::find`]; `Data` for an object with itself.
+    pub fn pair(&self, line: u64, i: &str, j: &str) -> Result<(u32, u32)> {
+        let (a, b) = (self.find(line, i)?, self.find(line, j)?);
+        if a == b {
+            return Err(self.table.bad(line, format!("object {i} with itself")));
         }
-        Ok(out)
+        Ok((a.min(b), a.max(b)))
+    }
+
+    /// The object in a cell of a line.
+    ///
+    /// # Errors
+    /// `Data` for one that does not exist.
+    pub fn find(&self, line: u64, cell: &str) -> Result<u32> {
+        match &self.ids {
+            Some(ids) => {
+                let none = || self.table.bad(line, format!("no object has the id \"{cell}\""));
+                ids.get(cell).copied().ok_or_else(none)
+            }
+            None => cell.parse().ok().filter(|&o: &u32| (o as usize) < self.n).ok_or_else(|| {
+                let last = self.n.saturating_sub(1);
+                let message = format!("\"{cell}\" is not a row number in 0..={last}");
+                self.table.bad(line, format!("{message}; are these ids? (by_id = true)"))
+            }),
+        }
     }
 }

@@ -307,6 +307,13 @@ fn scripts_are_followed() {
     script.file = Some(file.display().to_string());
     let all = [MustLink, DontKnow, DontKnow, DontKnow, MustLink, CannotLink];
     assert_eq!(replies(&script, &scene), all);
+    // As "select" writes constraints: a neighbourhood of one object, a group; with the separator of a spreadsheet.
+    let rows = "i;j;type;weight\n1;3;must_link;1\n0;1;must_link;1\n2;2;must_link;1\n0;g;cannot_link_group;1\n\
+                2;g;cannot_link_group;1\n";
+    std::fs::write(&file, rows).unwrap();
+    let apart = [MustLink, CannotLink, DontKnow, DontKnow, MustLink, CannotLink];
+    assert_eq!(replies(&script, &scene), apart);
+    std::fs::write(&file, "i,j,type,weight\n1,3,must_link,1\n0,1,must_link,1\n").unwrap();
     let strict = Scripted { missing: Missing::Refuse, ..script.clone() };
     let outcome = strict.open(&scene).unwrap().ask(&question(0, 2)).unwrap();
     assert_eq!(outcome, Outcome::Refused(Refusal::OutOfScope));
