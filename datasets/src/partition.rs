@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use mustlink_core::roles::Scene;
 use mustlink_core::{Error, Result};
 
 use crate::bytes::{self, bad};
@@ -10,7 +11,7 @@ use crate::columns::{column, says_class};
 use crate::dataset::{Classes, Dataset};
 use crate::feature_weights::FeatureWeights;
 use crate::records::Records;
-use crate::table::{classes_of, ids, unknown};
+use crate::table::{classes_of, ids};
 
 /// One label per object, as a file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,8 +169,8 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
     let candidates = others.into_iter().filter(|&c| c != label && ids.is_none()).filter(differ);
     Ok(LabelColumn {
         candidates: candidates.map(|c| (header[c].clone(), cells(c))).collect(),
-        minus_one: text(label).any(|l| l.starts_with("-1") && unknown(l)),
-        labels: text(label).map(|l| Some(l).filter(|l| !unknown(l)).map(str::to_string)).collect(),
+        minus_one: text(label).any(|l| l.starts_with("-1") && Scene::is_unknown(l)),
+        labels: text(label).map(|l| (!Scene::is_unknown(l)).then(|| l.to_string())).collect(),
         column: header[label].clone(),
         place: place.clone(),
         ids,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::ensemble::{Ensemble, Member};
+use mustlink_core::roles::Scene;
 use mustlink_core::{Data, Result};
 use ndarray::Array2;
 
@@ -11,7 +12,7 @@ use crate::bytes::bad;
 use crate::columns::{check_names, column};
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::records::Records;
-use crate::table::{classes_of, ids, unknown};
+use crate::table::{classes_of, ids};
 
 /// Partitions of the same objects, one per column of a file.
 #[derive(Debug, Clone)]
@@ -111,7 +112,8 @@ fn member(name: &str, cells: &[&str], place: &str) -> Result<Member> {
             ),
         ))
     };
-    let column = Classes::from_values(cells.iter().map(|c| Some(*c).filter(|c| !unknown(c))));
+    let labels = cells.iter().map(|cell| (!Scene::is_unknown(cell)).then_some(*cell));
+    let column = Classes::from_values(labels);
     if column.k() == 0 {
         return Err(bad(place, format!("column \"{name}\" holds no label")));
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use mustlink_core::data::Words;
+use mustlink_core::roles::Scene;
 use mustlink_core::{Data, Error, Group, Result, Row};
 use ndarray::Array2;
 
@@ -441,20 +442,13 @@ fn grouped_by_points(cell: &str) -> bool {
     first && grouped && marked && digits(fraction)
 }
 
-/// Whether a class cell stands for an unknown class. In small letters "none" is a class: none of the others.
-pub(crate) fn unknown(cell: &str) -> bool {
-    let missing = ["na", "n/a", "nan", "-nan", "+nan", "null"];
-    matches!(cell, "" | "?" | "-1" | "-1.0" | "None")
-        || missing.iter().any(|word| cell.eq_ignore_ascii_case(word))
-}
-
 /// The classes of a column.
 ///
 /// # Errors
 /// `Data` when no class is left, and for −1 beside a single class, which then is one of two.
 pub(crate) fn classes_of<S: AsRef<str>>(cells: &[S], name: &str, place: &str) -> Result<Classes> {
-    let known = |cell: &S| -> bool { !unknown(cell.as_ref()) };
-    let values = cells.iter().map(|cell| Some(cell.as_ref()).filter(|c| !unknown(c)));
+    let known = |cell: &S| -> bool { !Scene::is_unknown(cell.as_ref()) };
+    let values = cells.iter().map(|cell| Some(cell.as_ref()).filter(|c| !Scene::is_unknown(c)));
     let classes = Classes::from_values(values);
     match classes.k() {
         0 => Err(bad(place, format!("column \"{name}\" holds no class"))),

@@ -11,8 +11,9 @@ use crate::parts::wrapping::{classes, classes_reply};
 ///
 /// # Input and output
 /// `labels` is a CSV with one row per object and one column per classification, named by `target`; a
-/// column `id` is matched with the ids of the data, without it rows are taken in order. An empty cell
-/// is an unknown class. Without `labels` the classes of the data set answer, as in `truth`.
+/// column `id` is matched with the ids of the data, row numbers from 0 where it has none; without it rows are
+/// taken in order. An empty cell, `?`, `NA` and `-1` are unknown classes, as in data. Without `labels` the
+/// classes of the data set answer, as in `truth`.
 /// # Errors
 /// `BadParam` for a `target` that is missing or unknown; `Data` when the file speaks about other
 /// objects; `Usage` without any classes.
@@ -25,7 +26,7 @@ pub struct TruthMulti {
     pub target: Option<String>,
 }
 
-#[plugin("truth_multi")]
+#[plugin("truth_multi", version = 2)]
 impl Oracle for TruthMulti {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let labels = match (&self.labels, &self.target) {
@@ -61,20 +62,30 @@ fn read(file: &str, target: Option<&str>, scene: &Scene) -> Result<Vec<Option<u3
     let mut names: BTreeMap<&str, u32> = BTreeMap::new();
     let mut number = |cell| {
         let next = names.len() as u32;
-        (!str::is_empty(cell)).then(|| *names.entry(cell).or_insert(next))
+        (!Scene::is_unknown(cell)).then(|| *names.entry(cell).or_insert(next))
     };
-    if let (Some(id), Some(ids)) = (id, &scene.ids) {
+    if let Some(id) = id {
         let mut by_id = HashMap::new();
         for (line, cells) in &table.rows {
             if by_id.insert(cells[id].as_str(), cells[column].as_str()).is_some() {
                 return Err(table.bad(*line, format!("the id \"{}\" is there twice", cells[id])));
             }
         }
-        let label = |id: &String| match by_id.get(id.as_str()) {
+        let mut label = |id: &str| match by_id.get(id) {
             Some(cell) => Ok(number(cell)),
+            None if scene.ids.is_none() => {
+                let message = format!(
+                    "has ids and no row \"{id}\", and the data has no ids, so that any rows might be \
+                     meant; name the column of ids in the data (--id), or leave the column id out here"
+                );
+                Err(table.bad(1, message))
+            }
             None => Err(table.bad(1, format!("no row has the id \"{id}\""))),
         };
-        return ids.iter().map(label).collect();
+        return match &scene.ids {
+            Some(ids) => ids.iter().map(|id| label(id)).collect(),
+            None => (0..scene.n).map(|row| label(&row.to_string())).collect(),
+        };
     }
     if table.rows.len() != scene.n {
         let message = format!("{} rows for {} objects", table.rows.len(), scene.n);

@@ -41,6 +41,14 @@ impl Scene {
             ctx,
         }
     }
+
+    /// Whether a cell of a column of classes stands for an unknown one. In small letters "none" is a class: none
+    /// of the others.
+    pub fn is_unknown(cell: &str) -> bool {
+        let missing = ["na", "n/a", "nan", "-nan", "+nan", "null"];
+        matches!(cell, "" | "?" | "-1" | "-1.0" | "None")
+            || missing.iter().any(|word| cell.eq_ignore_ascii_case(word))
+    }
 }
 
 /// One question.

@@ -347,9 +347,18 @@ fn one_of_several_classifications_answers() {
         labels: Some(file.display().to_string()),
         target: target.map(String::from),
     };
-    // The pairs 01 02 12, in the order of the file.
-    assert_eq!(replies(&by(Some("person")), &scene), [MustLink, CannotLink, CannotLink]);
-    assert_eq!(replies(&by(Some("pose")), &scene), [MustLink, DontKnow, DontKnow]);
+    // Ids of data that has none might be those of any rows.
+    let said = message(&by(Some("person")), &scene);
+    assert!(said.contains("has ids and no row \"0\", and the data has no ids"), "{said}");
+    // The pairs 01 02 12: by row number, or in the order of the file.
+    for rows in
+        ["id,person,pose\n1,ann,up\n2,bob,?\n0,ann,up\n", "person,pose\nann,up\nann,up\nbob,-1\n"]
+    {
+        std::fs::write(&file, rows).unwrap();
+        assert_eq!(replies(&by(Some("person")), &scene), [MustLink, CannotLink, CannotLink]);
+        assert_eq!(replies(&by(Some("pose")), &scene), [MustLink, DontKnow, DontKnow]);
+    }
+    std::fs::write(&file, "id,person,pose\nc,ann,up\na,ann,up\nb,bob,\n").unwrap();
     scene.ids = Some(["a", "b", "c"].map(String::from).to_vec().into());
     assert_eq!(replies(&by(Some("person")), &scene), [CannotLink, MustLink, CannotLink]);
     let said = message(&by(None), &scene);
