@@ -169,6 +169,26 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
+fn a_feature_is_nothing_else_and_counts_once() {
+    let folder = Folder::new();
+    let file = folder.file("f.csv", "x,y,z\n1,2,5\n3,4,5\n");
+    let features = |names: &[&str]| OpenOptions {
+        features: names.iter().map(ToString::to_string).collect(),
+        ..OpenOptions::default()
+    };
+    let refused = |options: OpenOptions| folder.message(&file, &options);
+    let twice = features(&["x", "y", "#1"]);
+    assert_eq!(refused(twice), "f.csv: column \"x\" is named twice among the features");
+    let both = |what: &str| format!("f.csv: column \"z\" cannot be both {what} and a feature");
+    let known_column = Some("z".to_string());
+    let labels = OpenOptions { known_column, ..features(&["x", "z"]) };
+    assert_eq!(refused(labels), both("the labels"));
+    let apart_column = Some("z".to_string());
+    let group = OpenOptions { apart_column, ..features(&["x", "z"]) };
+    assert_eq!(refused(group), both("a group"));
+}
+
+#[test]
 fn damaged_gzip_is_named() {
     let folder = Folder::new();
     let plain = OpenOptions::default();
