@@ -102,11 +102,7 @@ impl Directory {
         let inspect = |file: &Path, raw: &[u8]| entry.assert_hash(file, raw);
         let own_column = options.wants_columns();
         let mut dataset = if path.is_dir() {
-            if let Some(column) = own_column {
-                let message =
-                    format!("no column \"{column}\": only a CSV has columns to choose from");
-                return Err(bad(name, message));
-            }
+            options.refuse_of_csv(name)?;
             files::folder(&path, name, &inspect)?
         } else {
             let raw = bytes::read_raw(&path)?;

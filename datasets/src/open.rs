@@ -110,14 +110,10 @@ pub fn check_name(name: &str, options: &OpenOptions) -> Result<()> {
 
 fn built_in(name: &str, options: &OpenOptions) -> Result<Option<Dataset>> {
     let found = builtin::open(name)?;
-    match options.wants_columns() {
-        Some(column) if found.is_some() => Err(no_columns(name, column)),
-        _ => Ok(found),
+    if found.is_some() {
+        options.refuse_of_csv(name)?;
     }
-}
-
-fn no_columns(place: &str, column: &str) -> Error {
-    bad(place, format!("no column \"{column}\": only a CSV has columns to choose from"))
+    Ok(found)
 }
 
 fn unknown(name: &str, options: &OpenOptions) -> Error {
@@ -149,9 +145,7 @@ fn unknown(name: &str, options: &OpenOptions) -> Error {
 fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
     if path.is_dir() {
         let name = path.file_name().map_or_else(|| shown(path), |n| n.to_string_lossy().into());
-        if let Some(column) = options.wants_columns() {
-            return Err(no_columns(&shown(path), column));
-        }
+        options.refuse_of_csv(&shown(path))?;
         return folder(path, &name, &|_, _| Ok(()));
     }
     let file = path.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
@@ -160,18 +154,14 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
     }
     let plain = file.strip_suffix(".gz").unwrap_or(&file);
     if let Some(stem) = plain.strip_suffix(".mtx") {
-        if let Some(column) = options.wants_columns() {
-            return Err(no_columns(&shown(path), column));
-        }
+        options.refuse_of_csv(&shown(path))?;
         return matrix(path, stem, &|_, _| Ok(()));
     }
     if !path.exists() {
         return Err(bad(shown(path), "no such file"));
     }
     if let Some(stem) = file.strip_suffix(".npy") {
-        if let Some(column) = options.wants_columns() {
-            return Err(no_columns(&shown(path), column));
-        }
+        options.refuse_of_csv(&shown(path))?;
         return npy(path, stem);
     }
     Err(bad(

@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use mustlink_core::Result;
+
+use crate::bytes::bad;
+
 /// How a data set is to be opened. Columns of a CSV are called by their names in its header, or by
 /// `#` and their place: `#1` is the first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,5 +71,23 @@ impl OpenOptions {
             .chain(self.ignore.iter().chain(&self.features).filter(|name| *name != "all"))
             .map(String::as_str)
             .next()
+    }
+
+    /// Refuses what can be asked of a CSV alone, of data that is none.
+    pub(crate) fn refuse_of_csv(&self, place: &str) -> Result<()> {
+        if let Some(column) = self.wants_columns() {
+            let message = format!("no column \"{column}\": only a CSV has columns to choose from");
+            return Err(bad(place, message));
+        }
+        let ways = [
+            ("--no-header", self.no_header),
+            ("--sep", self.separator.is_some()),
+            ("--decimal", self.decimal.is_some()),
+            ("--na", !self.missing.is_empty()),
+        ];
+        match ways.into_iter().find(|(_, given)| *given) {
+            Some((way, _)) => Err(bad(place, format!("is no CSV, which alone is read by {way}"))),
+            None => Ok(()),
+        }
     }
 }

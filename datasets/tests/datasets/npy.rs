@@ -23,6 +23,25 @@ fn a_numpy_file_is_its_matrix() {
     // It has no columns by name.
     let named = OpenOptions { class_column: Some("class".into()), ..OpenOptions::default() };
     assert!(open(path, &named).unwrap_err().to_string().contains("only a CSV has columns"));
+    // Nor cells to be read in another way.
+    let ways = [
+        (OpenOptions { no_header: true, ..OpenOptions::default() }, "--no-header"),
+        (OpenOptions { separator: Some(';'), ..OpenOptions::default() }, "--sep"),
+        (OpenOptions { decimal: Some(','), ..OpenOptions::default() }, "--decimal"),
+        (OpenOptions { missing: vec!["9".into()], ..OpenOptions::default() }, "--na"),
+    ];
+    for (options, way) in ways {
+        for data in [path, "builtin:iris"] {
+            let message = open(data, &options).unwrap_err().to_string();
+            assert_eq!(
+                message,
+                format!(
+                    "{}: is no CSV, which alone is read by {way}",
+                    data.trim_start_matches("builtin:")
+                )
+            );
+        }
+    }
     std::fs::write(path, &bytes[..bytes.len() - 1]).unwrap();
     let message = open(path, &OpenOptions::default()).unwrap_err().to_string();
     assert!(message.contains("is it cut off?"), "{message}");
