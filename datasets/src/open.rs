@@ -12,7 +12,7 @@ use crate::directory::{Directory, MANIFEST};
 use crate::files::{csv, folder, matrix, npy};
 use crate::listing::Listing;
 use crate::options::OpenOptions;
-use crate::table;
+use crate::{pairwise, table};
 
 /// Every data set that has a name, sorted; one per name, that which [`open`] would take.
 ///
@@ -42,11 +42,18 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 /// 5. A built-in name.
 ///
 /// A CSV may hold missing values and words: its data is then a table, which only transforms take;
-/// [`Dataset::require_numbers`] says where they are.
+/// [`Dataset::require_numbers`] says where they are. Numbers are features: that they may be distances or
+/// affinities stands among the notes of [`Dataset::reading`].
 ///
 /// # Errors
 /// `Data`, with file, line and column where there are any; `EmptyData`.
 pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
+    let mut found = found(name_or_path, options)?;
+    found.reading.notes.extend(pairwise::note(&found.data));
+    Ok(found)
+}
+
+fn found(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     if name_or_path == "-" {
         return csv(Path::new("-"), "stdin", options);
     }
@@ -79,8 +86,8 @@ pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
     }
 }
 
-/// Whether what is so called is a path, not the name of a data set.
-fn is_path(name: &str) -> bool {
+/// Whether what is so called is a path, not the name of a data set; the standard input is neither.
+pub fn is_path(name: &str) -> bool {
     name.contains(['/', '\\', '.'])
 }
 

@@ -144,8 +144,7 @@ fn seen_from_out(args: &Args) -> String {
 fn experiment(args: &Args, set: &Dataset) -> String {
     let columns = &args.columns;
     let mut dataset = format!("id = {}\n", quoted(&set.name));
-    let is_path = args.data.contains(['/', '\\', '.']);
-    if is_path {
+    if mustlink_datasets::is_path(&args.data) {
         dataset += &format!("path = {}  # seen from this file\n", quoted(&seen_from_out(args)));
     }
     let mut key = |name: &str, value: Option<String>| {

@@ -188,8 +188,7 @@ fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
 
 /// The classes of a file or of a named data set.
 fn truth(args: &Args) -> Result<LabelColumn> {
-    let is_name = args.truth != "-" && !args.truth.contains(['/', '\\', '.']);
-    if !is_name {
+    if args.truth == "-" || mustlink_datasets::is_path(&args.truth) {
         return read_labels(&args.truth, args.truth_column.as_deref(), args.id.as_deref());
     }
     let mut options = args.data.open_options();

@@ -189,6 +189,14 @@ fn a_feature_is_nothing_else_and_counts_once() {
 }
 
 #[test]
+fn a_matrix_of_pairs_is_read_with_a_note() {
+    let folder = Folder::new();
+    let file = folder.file("d.csv", "a,b,c\n0,1,2\n1,0,3.5\n2,3.5,0\n");
+    let notes = opened(&file, &OpenOptions::default()).reading.notes;
+    assert!(notes.len() == 1 && notes[0].contains("distances of pairs?"), "{notes:?}");
+}
+
+#[test]
 fn damaged_gzip_is_named() {
     let folder = Folder::new();
     let plain = OpenOptions::default();
