@@ -26,7 +26,7 @@ fn a_broken_law_is_shown_on_a_small_case() {
     let done = bench.run("plugin test -- sh few.sh");
     assert_eq!(done.status, 4, "{}{}", done.out, done.err);
     let broken = "broken  one_label_per_object: external_clusterer broke its contract: 2 labels \
-                  for 3 objects; this is a defect of the plugin\n  smallest case found: 3 objects, \
+                  for 3 objects, on line 2 of its output; this is a defect of the plugin\n  smallest case found: 3 objects, \
                   1 feature, 0 constraints, k = 3\n    object 0: ";
     assert!(done.out.contains(broken), "{}", done.out);
     assert!(done.err.ends_with(" laws are broken\n"), "{}", done.err);

@@ -111,6 +111,15 @@ impl BaseClusterer for ExternalClusterer {
                 "clustering" => {
                     let made = clustering(&reply, problem, &scratch);
                     let made = self.talk(made.map_err(|wrong| child.protocol(wrong)))?;
+                    let (labels, n) = (made.labels.len(), problem.n());
+                    if labels != n {
+                        // In the words of the framework, and where.
+                        let line = child.line();
+                        let broken = format!(
+                            "{labels} labels for {n} objects, on line {line} of its output"
+                        );
+                        return Err(Error::Contract { plugin: self.tag().into(), broken });
+                    }
                     if again {
                         kept_children::put(command, ctx.base(), child);
                     } else {
@@ -347,6 +356,8 @@ mod tests {
         assert!(unknown.contains("unknown type \"labels\"; accepted: clustering, progress"));
         let noise = says(r#"{"type":"clustering","labels":[0,-1]}"#);
         assert!(noise.contains("label -1 of object 1 is not in 0..45"), "{noise}");
+        let few = says(r#"{"type":"clustering","labels":[0,2]}"#);
+        assert!(few.contains("2 labels for 45 objects, on line 2 of its output"), "{few}");
         let large = says(r#"{"type":"clustering","labels":[0,2],"k":2}"#);
         assert!(large.contains("k = 2 is not in 3..=45"), "{large}");
         let none = says(r#"{"type":"clustering"}"#);
