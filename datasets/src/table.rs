@@ -195,11 +195,11 @@ pub(crate) fn read(
     let sheet = opened(input, options)?;
     let separator = sheet.separator();
     let header = sheet.header().to_vec();
-    let roles =
-        Roles::of(&header, options, listed, &place).map_err(|e| match header.as_slice() {
-            [one] => with_hint(e, one),
-            _ => e,
-        })?;
+    let hinted = |e: Error| match header.as_slice() {
+        [one] => with_hint(e, one),
+        _ => e,
+    };
+    let roles = Roles::of(&header, options, listed, &place).map_err(hinted)?;
     let cells = Cells { decimal: options.decimal, missing: &options.missing };
     let mut all = Part::default();
     sheet.each(
@@ -221,6 +221,7 @@ pub(crate) fn read(
     roles.judge(&header, n, Some(&value), &place)?;
     let notes = roles.possible_classes(&header, n, &value);
     let incomplete = incomplete(&all.gaps, &all.words, n, &roles, &header, separator, &place);
+    let incomplete = incomplete.map(hinted);
     // What the options call missing is no class either.
     let own = |cell: &String| cells.missing.iter().any(|m| m == cell);
     let classes_in = |all: &[String], c: usize| {

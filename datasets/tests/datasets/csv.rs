@@ -141,6 +141,12 @@ fn what_is_wrong_is_named() {
             "bad.csv, line 1: the first row must name the columns, and column 1 is 5.1; a file without \
              names is read by --no-header",
         ),
+        (
+            "x y\n1 2\n",
+            "bad.csv: 1 cell is not a number: line 2, column \"x y\" (\"1 2\"); a column of classes or ids \
+             is named by --class x y or --id x y, left out by --ignore x y, or turned into columns of \
+             0 and 1 by --set 'transforms=[\"one_hot\"]'; if spaces stand between columns, write --sep ' '",
+        ),
         ("x,class\n1,\n2,?\n", "bad.csv: column \"class\" holds no class"),
     ] {
         assert_eq!(of(content, &plain), expected, "{content:?}");
