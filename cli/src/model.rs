@@ -7,7 +7,7 @@ use std::path::Path;
 
 use mustlink::ndarray::Array2;
 use mustlink::prelude::*;
-use mustlink::run::{Steps, Transformed};
+use mustlink::run::{Steps, Transformed, check_magnitude};
 use mustlink_datasets::Dataset;
 use mustlink_kernels::distance::kd_tree::KdTree;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
@@ -211,6 +211,11 @@ impl Model {
         }
         if data.kind() == DataKind::Table {
             set.require_numbers()?;
+        }
+        // Smaller ones than methods take are near the centres of others, and their squares are numbers.
+        match check_magnitude(&data) {
+            Err(Error::Magnitude { value, .. }) if value.abs() < 1.0 => {}
+            checked => checked?,
         }
         let mut labels = vec![0; data.n()];
         self.centres.assign(&data, &mut labels)?;

@@ -92,6 +92,11 @@ fn features_of_a_model_are_named() {
         let line = format!("predict --model m.json --data swapped.csv --id name --quiet{more}");
         assert_eq!(bench.run(&line).out, as_read, "{more}");
     }
+    // Its distance would be infinite.
+    bench.write("far.csv", "length,width\n1.4,1e200\n");
+    let far = bench.run("predict --model m.json --data far.csv --quiet");
+    let said = "the largest value in size is 1e200, methods take 1e-100 to 1e100";
+    assert!(far.status == 3 && far.err.contains(said), "{}", far.err);
     bench.write("renamed.csv", FLOWERS.replace("length", "l"));
     let done = bench.run("predict --model m.json --data renamed.csv --id name --features l,width");
     let warning = "warning: features are taken by their places, not by name: l for length\n";
