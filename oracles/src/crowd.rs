@@ -31,7 +31,7 @@ pub struct Crowd {
     /// Who is asked; absent: three who never err.
     #[option(default = vec![Annotator::default(); 3])]
     pub annotators: Vec<Annotator>,
-    /// Votes per question, at least 1 and at most one per annotator.
+    /// Votes per question, at least 1 and at most one per annotator; with `assign = "all"` as many as there are.
     #[option(default = 3, min = 1)]
     pub votes: usize,
     /// Who votes on which pair.
@@ -128,7 +128,7 @@ impl Oracle for Crowd {
         if all == 0 {
             return Err(Error::bad_param("annotators", "none", "at least one annotator"));
         }
-        if !(1..=all).contains(&self.votes) {
+        if self.assign == Assign::Rotate && !(1..=all).contains(&self.votes) {
             let legal = format!("in 1..={all} (the number of annotators)");
             return Err(Error::bad_param("votes", self.votes, legal));
         }

@@ -246,6 +246,12 @@ fn crowds_that_cannot_be_are_refused() {
     let said = |crowd: Crowd| message(&crowd, &scene);
     let none = Crowd { annotators: vec![], ..Crowd::default() };
     assert_eq!(said(none), "annotators: must be at least one annotator, got none");
+    let pair = Crowd {
+        annotators: vec![Annotator::default(); 2],
+        assign: Assign::All,
+        ..Crowd::default()
+    };
+    assert!(answers(&pair, &scene).iter().all(|answer| answer.votes.len() == 2));
     let many = Crowd { votes: 4, ..Crowd::default() };
     assert_eq!(said(many), "votes: must be in 1..=3 (the number of annotators), got 4");
     let named = Annotator { id: Some("ann-1".into()), ..Annotator::default() };
