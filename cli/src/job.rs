@@ -54,6 +54,11 @@ impl Job {
         if args.data == "-" && args.constraints.as_deref() == Some("-") {
             return Err(Failure::usage("--data and --constraints cannot both be -"));
         }
+        if args.ledger.as_deref() == Some(Path::new("-")) {
+            return Err(Failure::usage(
+                "--ledger - names no file; a ledger is read and written again",
+            ));
+        }
         let columns = args.columns.open_options(&args.data_dir);
         let open = OpenOptions {
             apart_column: args.apart.clone(),

@@ -60,6 +60,15 @@ fn a_ledger_of_another_selection_is_refused() {
     assert!(done.err.ends_with("3 constraints; the oracle answers no more\n"), "{}", done.err);
 }
 
+#[test]
+fn a_ledger_is_a_file() {
+    let bench = Bench::new();
+    let select = "select --data iris --selector random_pairs --budget 3";
+    let said = "error: --ledger - names no file; a ledger is read and written again\n";
+    bench.run(&format!("{select} --ledger -")).failed(2, said);
+    assert!(bench.files().is_empty());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_lock_is_taken_over_from_the_dead_alone() {

@@ -66,6 +66,9 @@ impl Ledger {
     /// other than the last is no line of a ledger, or nothing in it is one, when another process writes it.
     pub fn open(path: &Path, header: Header, durability: Durability) -> Result<Self> {
         let mut notices = Vec::new();
+        if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+            return Err(bad(path, 0, "its folder does not exist"));
+        }
         let lock = Lock::take(path, &mut notices)?;
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io(path))?;

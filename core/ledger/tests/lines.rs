@@ -138,6 +138,16 @@ fn a_file_that_is_no_ledger_is_left_as_it_is() {
 }
 
 #[test]
+fn a_folder_that_does_not_exist_is_named_without_the_lock() {
+    let (folder, path, ledger) = ledger();
+    let header = ledger.header().clone();
+    let nowhere = folder.path().join("no/asked.jsonl");
+    let made = Ledger::open(&nowhere, header, Durability::None).map(drop);
+    assert_eq!(said(&nowhere, made), "L: its folder does not exist");
+    assert!(path.exists() && !nowhere.exists());
+}
+
+#[test]
 fn only_a_reply_can_be_taken_back_and_once() {
     let (_folder, _, mut ledger) = ledger();
     let refused = |made: Result<(), Error>, id: &str| {
