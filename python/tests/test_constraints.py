@@ -149,9 +149,20 @@ def test_a_frame_is_read_as_its_file(tmp_path):
     read = Constraints.from_frame(pd.read_csv(file), n=3)
     assert read == Constraints.from_csv(file, n=3)
     assert read.weights.tolist() == [1.0, 2.5]
-    Constraints(must_link=[(0, 1)], apart=["a", "a", None], n=3).to_csv(file)
-    with pytest.raises(ConstraintError, match="row 1 is of a group .*read the file by Constraints.from_csv"):
-        Constraints.from_frame(pd.read_csv(file), n=3)
+    # Names of groups make words of the numbers in their column.
+    for of in ({"n": 4}, {"ids": [10, 20, 30, 40]}, {"ids": ["x", "y", "z", "w"]}):
+        ids = of.get("ids", range(4))
+        given = Constraints(must_link=[(ids[0], ids[3])], apart=["a", "b", "a", "b"], weights=2.0, **of)
+        given.to_csv(file)
+        read = Constraints.from_frame(pd.read_csv(file), **of)
+        assert read == Constraints.from_csv(file, **of)
+        assert (read.n_must_link, read.n_groups) == (1, 2)
+    rows = {"i": [0, 1, 2], "j": ["a", "a", "b"], "type": ["cannot_link_group"] * 3}
+    assert Constraints.from_frame(pd.DataFrame(rows), n=3) == Constraints(apart=["a", "a", None], n=3)
+    with pytest.raises(ConstraintError, match="group 'a' must have one weight"):
+        Constraints.from_frame(pd.DataFrame({**rows, "weight": [1, 2, 1]}), n=3)
+    with pytest.raises(ConstraintError, match="a cannot_link_group needs its name there"):
+        Constraints.from_frame(pd.DataFrame({**rows, "j": ["a", None, "b"]}), n=3)
 
 
 def test_wrong_ones_are_refused():

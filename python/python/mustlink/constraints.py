@@ -20,6 +20,7 @@ _NO_GROUPS: tuple[Any, ...] = (
     np.empty(0),
     np.empty(0, np.int8),
 )
+_GROUP = "cannot_link_group"
 _KINDS = {"must_link": 1, "cannot_link": -1, "must-link": 1, "cannot-link": -1}
 
 
@@ -212,8 +213,8 @@ class Constraints:
         cls, frame: Any, n: int | None = None, ids: Iterable[Any] | None = None
     ) -> Constraints:
         """From a frame with the columns ``i``, ``j``, ``type`` (must_link or cannot_link) and, where
-        given, ``weight`` (missing: 1) and ``strength`` (soft or hard). Groups that ``to_csv`` writes
-        ``from_csv`` reads."""
+        given, ``weight`` (missing: 1) and ``strength`` (soft or hard), as ``to_csv`` writes them. A row of
+        type cannot_link_group puts object ``i`` into the group named in ``j``."""
         made = cls(n=n, ids=ids)
         columns = [str(c) for c in frame.columns]
         missing = [c for c in ("i", "j", "type") if c not in columns]
@@ -221,30 +222,36 @@ class Constraints:
             raise ConstraintError(f"frame: no column {missing[0]}; it has {', '.join(columns)}")
         kinds = []
         for at, word in enumerate(np.asarray(frame["type"]).tolist()):
-            if word == "cannot_link_group":
+            if word not in _KINDS and word != _GROUP:
                 raise ConstraintError(
-                    f"type: row {at} is of a group (cannot_link_group), which a frame of pairs cannot hold; read the "
-                    "file by Constraints.from_csv, or give groups by Constraints(apart=…)"
+                    f'type: row {at}: must be "must_link", "cannot_link" or "{_GROUP}", got {word!r}'
                 )
-            if word not in _KINDS:
-                raise ConstraintError(
-                    f'type: row {at}: must be "must_link" or "cannot_link", got {word!r}'
-                )
-            kinds.append(_KINDS[word])
+            kinds.append(_KINDS.get(word, 0))
         i, j = (np.asarray(frame[c]).tolist() for c in ("i", "j"))
-        pairs = made._rows(list(zip(i, j)), "frame")
+        of_group = [at for at, kind in enumerate(kinds) if kind == 0]
+        pair = [at for at, kind in enumerate(kinds) if kind != 0]
+        if of_group:
+            # The names of groups make words of the numbers beside them.
+            j = [made._number(end) if kind else end for end, kind in zip(j, kinds)]
+        pairs = made._rows([(i[at], j[at]) for at in pair], "frame")
         weights = None
         if "weight" in columns:
             weights = np.asarray(frame["weight"], float)
             weights = np.where(np.isnan(weights), 1.0, weights)
-        strengths = np.asarray(frame["strength"]).tolist() if "strength" in columns else None
-        made._set(
-            pairs,
-            np.array(kinds, np.int8),
-            _weights(weights, len(pairs)),
-            np.array([_strength(s) for s in strengths or [None] * len(pairs)], np.int8),
+        weights = _weights(weights, len(kinds))
+        given = np.asarray(frame["strength"]).tolist() if "strength" in columns else None
+        strengths = np.array([_strength(s) for s in given or [None] * len(kinds)], np.int8)
+        members = made._rows([(i[at], i[at]) for at in of_group], "frame")[:, 0]
+        groups = _gathered(
+            members, [j[at] for at in of_group], weights[of_group], strengths[of_group]
         )
+        made._set(pairs, np.array(kinds, np.int8)[pair], weights[pair], strengths[pair], groups)
         return made
+
+    def _number(self, end: Any) -> Any:
+        """A row number or an id that is written as a text."""
+        own = range(self.n) if self.ids is None else self.ids
+        return int(end) if isinstance(end, str) and end.isdecimal() and end not in own else end
 
     @classmethod
     def from_csv(
@@ -383,6 +390,27 @@ def _groups(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple
         [str(name) for name in numbers],
         np.full(len(numbers), weight),
         np.full(len(numbers), strength, np.int8),
+    )
+
+
+def _gathered(members: Any, names: Sequence[Any], weights: Any, strengths: Any) -> tuple[Any, ...]:
+    """The same from rows that each put a member into a group; a group of one says nothing."""
+    sets: dict[str, set[int]] = {}
+    facts: dict[str, tuple[float, int]] = {}
+    for member, name, weight, strength in zip(members, names, weights, strengths):
+        if name is None or name != name or name == "":
+            raise ConstraintError(f"j: a {_GROUP} needs its name there, got {name!r}")
+        name, fact = str(name), (float(weight), int(strength))
+        if facts.setdefault(name, fact) != fact:
+            raise ConstraintError(f"j: the rows of the group {name!r} must have one weight and one strength")
+        sets.setdefault(name, set()).add(int(member))
+    kept = [name for name, rows in sets.items() if len(rows) > 1]
+    return (
+        np.array([row for name in kept for row in sorted(sets[name])], np.uint32),
+        np.array([at for at, name in enumerate(kept) for _ in sets[name]], np.uint32),
+        kept,
+        np.array([facts[name][0] for name in kept], np.float64),
+        np.array([facts[name][1] for name in kept], np.int8),
     )
 
 
