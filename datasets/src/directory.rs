@@ -168,16 +168,17 @@ impl Entry {
         if !as_listed || self.class_sizes.is_empty() {
             return Ok(());
         }
-        let expected: Vec<&str> = self.class_sizes.split_whitespace().collect();
         let found: Vec<String> =
             dataset.class_sizes().iter().map(|(name, size)| format!("{name}:{size}")).collect();
-        let sorted = |all: &[&str]| {
-            let mut all: Vec<String> = all.iter().map(ToString::to_string).collect();
-            all.sort();
-            all
+        let found = found.join(" ");
+        // Names of classes may hold spaces: what is between spaces is compared, in any order.
+        let sorted = |text: &str| {
+            let mut words: Vec<String> = text.split_whitespace().map(String::from).collect();
+            words.sort();
+            words
         };
-        if sorted(&expected) != sorted(&found.iter().map(String::as_str).collect::<Vec<_>>()) {
-            return Err(differs("class_sizes", &expected.join(" "), &found.join(" ")));
+        if sorted(&self.class_sizes) != sorted(&found) {
+            return Err(differs("class_sizes", &self.class_sizes, &found));
         }
         Ok(())
     }

@@ -90,6 +90,14 @@ fn what_the_manifest_promises_is_asserted() {
 }
 
 #[test]
+fn names_of_classes_may_hold_spaces() {
+    let dir = directory("wild,dense,wild.csv,3,1,2,Iris setosa:2 Iris virginica:1,,,\n");
+    let rows = "a,class\n1,Iris setosa\n3,Iris virginica\n5,Iris setosa\n";
+    fs::write(dir.path().join("wild.csv"), rows).unwrap();
+    assert_eq!(open("wild", &options(dir.path())).unwrap().k(), Some(2));
+}
+
+#[test]
 fn broken_directories_are_named() {
     let nowhere = PathBuf::from("/no/such/folder");
     assert_eq!(
