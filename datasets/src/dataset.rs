@@ -199,7 +199,7 @@ impl Dataset {
 
     /// The constraints that follow from what is known of classes: must-links within a class, cannot-links
     /// between classes. All of them where there are at most `most`; else a chain through each class and
-    /// one cannot-link for each two, from which the others follow.
+    /// one cannot-link for each two, from which the others follow: of very many classes as a group.
     ///
     /// # Errors
     /// None that is known: objects of one class are never linked to themselves.
@@ -224,7 +224,7 @@ impl Dataset {
             }
         }
         let count: usize = members.iter().map(Vec::len).sum();
-        let mut pairs = Vec::new();
+        let (mut pairs, mut apart) = (Vec::new(), None);
         if count.saturating_mul(count.saturating_sub(1)) / 2 <= most {
             let all: Vec<(usize, usize)> = members
                 .iter()
@@ -237,12 +237,19 @@ impl Dataset {
                 }));
             }
         } else {
+            // Of some classes nobody is inside.
+            members.retain(|own| !own.is_empty());
+            let k = members.len();
+            let listed = k.saturating_mul(k.saturating_sub(1)) / 2 <= most;
             for (c, own) in members.iter().enumerate() {
                 pairs.extend(own.windows(2).map(|w| Constraint::must(w[0], w[1])));
-                pairs.extend(members[..c].iter().map(|other| Constraint::cannot(other[0], own[0])));
+                let before = &members[..if listed { c } else { 0 }];
+                pairs.extend(before.iter().map(|other| Constraint::cannot(other[0], own[0])));
             }
+            let firsts = || members.iter().map(|own| own[0] as u32).collect();
+            apart = (!listed).then(|| Group::new("known classes", firsts()));
         }
-        Constraints::new(self.n(), pairs)
+        Constraints::new(self.n(), pairs)?.with_groups(self.n(), apart)
     }
 
     /// Refuses a table that no transform has made numbers of.
@@ -362,10 +369,34 @@ fn named(names: &[String], most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::array;
+    use ndarray::{Array2, array};
 
     fn three() -> Dataset {
         Dataset::new("three", Data::dense(array![[1.0], [2.0], [3.0]]).unwrap())
+    }
+
+    #[test]
+    fn classes_that_are_known_make_as_few_constraints_as_they_can() {
+        let of = |classes: Vec<usize>| {
+            let names: Vec<String> = classes.iter().map(usize::to_string).collect();
+            let known = Classes::from_values(names.iter().map(|name| Some(name.as_str())));
+            let data = Data::dense(Array2::zeros((names.len(), 1))).unwrap();
+            Dataset { known: Some(known), ..Dataset::new("many", data) }
+        };
+        let sizes = |made: Constraints| -> (usize, Vec<usize>) {
+            (made.listed().len(), made.groups().iter().map(|g| g.members.len()).collect())
+        };
+        let three = of((0..150).map(|i| i % 3).collect());
+        assert_eq!(sizes(three.known_constraints(20_000).unwrap()), (150 * 149 / 2, vec![]));
+        assert_eq!(sizes(three.known_constraints(1000).unwrap()), (3 * 49 + 3, vec![]));
+        // Nobody of the first class is inside.
+        let two = three.known_constraints_of(1000, |i| i % 3 != 0).unwrap();
+        assert_eq!(sizes(two), (2 * 49 + 1, vec![]));
+        // A cannot-link for each two of a thousand classes would be half a million.
+        let pairs = of((0..2000).map(|i| i / 2).collect());
+        assert_eq!(sizes(pairs.known_constraints(1000).unwrap()), (1000, vec![1000]));
+        let fewer = pairs.known_constraints_of(1000, |i| i >= 2).unwrap();
+        assert_eq!(sizes(fewer), (999, vec![999]));
     }
 
     #[test]
