@@ -131,6 +131,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
         };
     }
     let fail = |e: io::Error| bad(shown(path), format!("cannot be written: {e}"));
+    let before = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
     let path = match std::fs::metadata(path) {
         // Renaming onto a device or a pipe would put a file in its place.
         Ok(there) if !there.is_file() && !there.is_dir() => {
@@ -142,13 +143,17 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
         Err(_) => path,
     };
     // Beside the target, so that the last step is a rename within one file system.
-    let mut part = tempfile::Builder::new()
-        .prefix(".mustlink-")
-        .suffix(".part")
-        .tempfile_in(folder_of(path))
-        .map_err(fail)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".mustlink-").suffix(".part");
+    // A result is an ordinary file, as open to others as the umask of its owner lets it be.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut part = builder.tempfile_in(folder_of(path)).map_err(fail)?;
+    if let Some(before) = before {
+        // Before anything stands in it: what its owner closed to others stays closed.
+        part.as_file().set_permissions(before.permissions()).map_err(fail)?;
+    }
     part.write_all(content).map_err(fail)?;
-    readable(part.as_file()).map_err(fail)?;
     part.as_file().sync_all().map_err(fail)?;
     part.persist(path).map(drop).map_err(|e| fail(e.error))
 }
@@ -173,22 +178,28 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Temporary files are private; a result is an ordinary file.
-#[cfg(unix)]
-fn readable(file: &std::fs::File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable(_: &std::fs::File) -> io::Result<()> {
-    Ok(())
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{FileTypeExt, symlink};
+    use std::fs::Permissions;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    #[test]
+    fn who_may_read_a_file_is_for_its_owner_to_say() {
+        let dir = tempfile::tempdir().unwrap();
+        let mode = |name: &str| {
+            std::fs::metadata(dir.path().join(name)).unwrap().permissions().mode() & 0o777
+        };
+        let file = dir.path().join("file");
+        std::fs::write(dir.path().join("usual"), "").unwrap();
+        write(&file, b"new").unwrap();
+        assert_eq!(mode("file"), mode("usual"));
+        for own in [0o600, 0o640, 0o664] {
+            std::fs::set_permissions(&file, Permissions::from_mode(own)).unwrap();
+            write(&file, b"again").unwrap();
+            assert_eq!(mode("file"), own, "{own:o}");
+        }
+    }
 
     #[test]
     fn a_link_and_a_pipe_stay_what_they_are() {
