@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mustlink::constraints::Constraints;
 use mustlink::run::Transformed;
-use mustlink::{Context, Error, Problem, Result};
+use mustlink::{Context, Error, Group, Problem, Result};
 use mustlink_experiments::{Split, critical_t};
 use serde::Serialize;
 
@@ -76,8 +76,12 @@ impl Validation {
             };
             let is_known = |i: u32| known.labels[i as usize].is_some();
             let given = &seen.problem.constraints;
-            let others = given.pairs().iter().filter(|c| !(is_known(c.i) && is_known(c.j)));
-            let others = Constraints::new(seen.problem.n(), others.copied())?;
+            // Thousands of known classes are a group, all of it known, whose pairs nobody can list.
+            let all_known = |group: &&Group| group.members.iter().all(|&i| is_known(i));
+            let groups = given.groups().iter().filter(|group| !all_known(group));
+            let pairs = given.listed().iter().copied().chain(groups.flat_map(Group::pairs));
+            let others = pairs.filter(|c| !(is_known(c.i) && is_known(c.j)));
+            let others = Constraints::new(seen.problem.n(), others)?;
             let without = cluster(others.clone())?;
             let folds = split.tests(objects.len(), Some(&classes), ctx.path(), repeat)?;
             for (fold, test) in folds.into_iter().flatten().enumerate() {

@@ -269,6 +269,14 @@ fn known_classes_are_held_out_and_judge_themselves() {
     );
     let json = bench.run(&format!("{line} --quiet --format json")).json();
     assert_eq!(json["validation"]["folds"], 25);
+    // Of a class of one nobody is left where that one is held out.
+    let class = |i: usize| if i == 7 { 3 } else { i % 3 };
+    let rows: String = (0..640).map(|i| format!("{},w{}\n", i % 3 * 5, class(i))).collect();
+    bench.write("many.csv", format!("x,known\n{rows}"));
+    let line =
+        "cluster --data many.csv --labels known --k 3 --clusterer pck_means --validate --quiet";
+    let many = bench.run(line);
+    assert!(many.out.contains("640 known classes held out"), "{}{}", many.out, many.err);
     let none = bench.run("cluster --data iris --validate");
     assert!(none.err.contains("--labels"), "{}", none.err);
 }
