@@ -186,12 +186,29 @@ impl Model {
         let model: Model = serde_json::from_str(&text).map_err(|e| {
             bad(format!("is no model ({e}); `mustlink cluster --save-model` writes one"))
         })?;
-        match model.mustlink_model {
-            VERSION => Ok(model),
-            other => {
+        match (model.mustlink_model, model.broken()) {
+            (VERSION, None) => Ok(model),
+            (VERSION, Some(why)) => Err(bad(format!("is no model as it was saved: {why}"))),
+            (other, _) => {
                 Err(bad(format!("is a model of format {other}; this program reads {VERSION}")))
             }
         }
+    }
+
+    /// Why its objects are none that it could have been saved with.
+    fn broken(&self) -> Option<String> {
+        let Neighbours { rows, labels } = self.neighbours.as_ref()?;
+        let (n, k) = (labels.len(), self.centres.k());
+        let shape = (n, self.centres.d());
+        if n == 0 || rows.dim() != shape {
+            let (held, d) = rows.dim();
+            return Some(format!(
+                "{held} × {d} values of objects, expected {} × {}, and one at least",
+                shape.0, shape.1
+            ));
+        }
+        let label = labels.iter().find(|&&label| label as usize >= k)?;
+        Some(format!("an object of cluster {label}, expected 0..{k}"))
     }
 
     /// The cluster of every object of `set`.

@@ -1,5 +1,7 @@
 //! Models that are kept: new objects in the clusters of old ones.
 
+use serde_json::{Value, json};
+
 use crate::support::{Bench, rows};
 
 #[test]
@@ -52,6 +54,18 @@ fn the_objects_of_a_model_stay_where_they_are() {
     let line = far.out.lines().nth(2).unwrap();
     let distance: f64 = line.rsplit_once(',').unwrap().1.parse().unwrap();
     assert!((490.0..500.0).contains(&distance), "{line}");
+    // A file that was edited by hand is no model.
+    let saved: Value = serde_json::from_str(&bench.read("m.json")).unwrap();
+    let few = "60 × 2 values of objects, expected 2 × 2";
+    for (labels, said) in
+        [(json!([0, 1]), few), (json!(vec![7; 60]), "an object of cluster 7, expected 0..2")]
+    {
+        let mut model = saved.clone();
+        model["neighbours"]["labels"] = labels;
+        bench.write("x.json", model.to_string());
+        let done = bench.run("predict --model x.json --data f.csv");
+        assert!(done.status == 3 && done.err.contains(said), "{}", done.err);
+    }
     // The centre decides for k-means, whose objects are at the nearest.
     let kmeans = "cluster --data f.csv --k 2 --clusterer kmeans --out own.csv --save-model m.json";
     assert_eq!(bench.run(kmeans).status, 0);
