@@ -12,10 +12,10 @@ use mustlink_core::constraints::{Group, Strength};
 use mustlink_core::registry::suggestion;
 use mustlink_core::{Constraint, Constraints, Error, Kind, Result};
 
-use crate::bytes::{self, bad};
+use crate::bytes::{self, Input, bad};
 use crate::columns::column;
 use crate::dataset::Dataset;
-use crate::records::Records;
+use crate::sheet::Sheet;
 
 const EXPECTED: &str = "the header i,j,type,weight and one row per pair";
 
@@ -84,45 +84,54 @@ impl<'a> Objects<'a> {
 /// # Errors
 /// `Data`, with the line and what is wrong on it.
 pub fn read_constraints(path: &str, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
-    parse(&Records::open(path, EXPECTED)?, dataset, by_id)
+    parse(Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?, dataset, by_id)
 }
 
-fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
-    let (header, place) = (&records.header, records.place.as_str());
-    let needed = |name| column(header, name, place).map_err(with_what_is_expected);
-    let (i, j, kind) = (needed("i")?, needed("j")?, needed("type")?);
-    let (weight, strength) = (records.by_name("weight"), records.by_name("strength"));
-    let known = ["i", "j", "type", "weight", "strength"];
-    if let Some(other) = header.iter().find(|c| !known.contains(&c.as_str())) {
-        let near = suggestion(other, known);
-        let message = format!("unknown column \"{other}\"{near}; accepted: {}", known.join(", "));
-        return Err(bad(format!("{place}, line 1"), message));
-    }
-    if let Some(twice) = (1..header.len()).find(|&c| header[..c].contains(&header[c])) {
-        let message = format!("two columns are named \"{}\"", header[twice]);
-        return Err(bad(format!("{place}, line 1"), message));
-    }
-    let objects = Objects::new(dataset, by_id)?;
-    let mut pairs = Vec::with_capacity(records.rows.len());
-    let mut alone: Vec<Vec<u32>> = Vec::new();
-    let mut groups = Groups::default();
-    for record in &records.rows {
-        let place = format!("{place}, line {}", record.line);
-        let cell = |c: usize| record.cells[c].as_str();
-        let a = objects.find(cell(i), &place)?;
-        let (weight, strength) = (weight.map(cell), strength.map(cell));
-        if cell(kind) == GROUP {
-            groups.add(
-                a,
-                cell(j),
-                weight_of(weight, &place)?,
-                strength_of(strength, &place)?,
-                &place,
-            )?;
-            continue;
+/// Where each cell of a row stands.
+struct Columns {
+    i: usize,
+    j: usize,
+    kind: usize,
+    weight: Option<usize>,
+    strength: Option<usize>,
+}
+
+/// What some rows say. There may be millions: no cell is kept.
+#[derive(Default)]
+struct Part {
+    pairs: Vec<Constraint>,
+    alone: Vec<Vec<u32>>,
+    members: Vec<Member>,
+}
+
+/// An object in a group.
+struct Member {
+    line: u64,
+    object: usize,
+    name: String,
+    weight: f64,
+    strength: Option<Strength>,
+}
+
+impl Part {
+    fn take(
+        &mut self,
+        columns: &Columns,
+        objects: &Objects<'_>,
+        (place, line): (&str, u64),
+        cells: &[&str],
+    ) -> Result<()> {
+        let (i, j, kind) = (cells[columns.i], cells[columns.j], cells[columns.kind]);
+        let a = objects.find(i, place)?;
+        let cell = |c: Option<usize>| c.map(|c| cells[c]);
+        let (weight, strength) = (cell(columns.weight), cell(columns.strength));
+        if kind == GROUP {
+            let (weight, strength) = (weight_of(weight, place)?, strength_of(strength, place)?);
+            self.members.push(Member { line, object: a, name: j.into(), weight, strength });
+            return Ok(());
         }
-        let b = objects.find(cell(j), &place)?;
-        let kind = match cell(kind) {
+        let b = objects.find(j, place)?;
+        let kind = match kind {
             "must_link" => Kind::MustLink,
             "cannot_link" => Kind::CannotLink,
             other => {
@@ -134,14 +143,51 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Constraint
             }
         };
         if a == b && kind == Kind::CannotLink {
-            let message = format!("a cannot-link of object {} with itself", cell(i));
-            return Err(bad(place, message));
+            return Err(bad(place, format!("a cannot-link of object {i} with itself")));
         }
         if a == b {
-            alone.push(vec![a as u32]);
+            self.alone.push(vec![a as u32]);
         }
-        let (weight, strength) = (weight_of(weight, &place)?, strength_of(strength, &place)?);
-        pairs.push(Constraint { strength, ..Constraint::new(a, b, kind).weighing(weight) });
+        let (weight, strength) = (weight_of(weight, place)?, strength_of(strength, place)?);
+        self.pairs.push(Constraint { strength, ..Constraint::new(a, b, kind).weighing(weight) });
+        Ok(())
+    }
+
+    fn append(&mut self, mut next: Part) {
+        self.pairs.append(&mut next.pairs);
+        self.alone.append(&mut next.alone);
+        self.members.append(&mut next.members);
+    }
+}
+
+fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
+    let (header, place) = (sheet.header().to_vec(), sheet.place().to_string());
+    let needed = |name| column(&header, name, &place).map_err(with_what_is_expected);
+    let (i, j, kind) = (needed("i")?, needed("j")?, needed("type")?);
+    let by_name = |name: &str| header.iter().position(|c| c == name);
+    let (weight, strength) = (by_name("weight"), by_name("strength"));
+    let known = ["i", "j", "type", "weight", "strength"];
+    if let Some(other) = header.iter().find(|c| !known.contains(&c.as_str())) {
+        let near = suggestion(other, known);
+        let message = format!("unknown column \"{other}\"{near}; accepted: {}", known.join(", "));
+        return Err(bad(format!("{place}, line 1"), message));
+    }
+    if let Some(twice) = (1..header.len()).find(|&c| header[..c].contains(&header[c])) {
+        let message = format!("two columns are named \"{}\"", header[twice]);
+        return Err(bad(format!("{place}, line 1"), message));
+    }
+    let objects = Objects::new(dataset, by_id)?;
+    let columns = Columns { i, j, kind, weight, strength };
+    let mut all = Part::default();
+    let take = |part: &mut Part, line: u64, cells: &[&str]| {
+        part.take(&columns, &objects, (format!("{place}, line {line}").as_str(), line), cells)
+    };
+    sheet.each(take, |part| all.append(part))?;
+    let Part { pairs, alone, members } = all;
+    let mut groups = Groups::default();
+    for member in members {
+        let place = format!("{place}, line {}", member.line);
+        groups.add(member, &place)?;
     }
     let listed = Constraints::new(dataset.n(), pairs)?;
     Ok(listed.with_groups(dataset.n(), groups.all)?.with_neighbourhoods(alone))
@@ -184,25 +230,21 @@ struct Groups {
 }
 
 impl Groups {
-    fn add(
-        &mut self,
-        object: usize,
-        name: &str,
-        weight: f64,
-        strength: Option<Strength>,
-        place: &str,
-    ) -> Result<()> {
+    fn add(&mut self, member: Member, place: &str) -> Result<()> {
+        let Member { object, name, weight, strength, .. } = member;
         if name.is_empty() {
             return Err(bad(place, format!("a {GROUP} needs its name in the column j")));
         }
-        let at = *self.places.entry(name.into()).or_insert(self.all.len());
+        let at = *self.places.entry(name.clone()).or_insert(self.all.len());
         if at == self.all.len() {
             self.all.push(Group { weight, strength, ..Group::new(name, Vec::new()) });
         }
         let group = &mut self.all[at];
         if (group.weight, group.strength) != (weight, strength) {
-            let message =
-                format!("the rows of the group \"{name}\" must have one weight and one strength");
+            let message = format!(
+                "the rows of the group \"{}\" must have one weight and one strength",
+                group.name
+            );
             return Err(bad(place, message));
         }
         group.members.push(object as u32);
@@ -274,7 +316,6 @@ fn names_of(groups: &[Group]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::Input;
     use mustlink_core::Data;
     use ndarray::Array2;
     use proptest::prelude::*;
@@ -286,8 +327,8 @@ mod tests {
     }
 
     fn read(text: &str, set: &Dataset, by_id: bool) -> Result<Constraints> {
-        let records = Records::read(Input::of(text.as_bytes(), "c.csv"), EXPECTED)?;
-        parse(&records, set, by_id)
+        let sheet = Sheet::open(Input::of(text.as_bytes(), "c.csv"), None, EXPECTED)?;
+        parse(sheet, set, by_id)
     }
 
     fn of(text: &str) -> Result<Constraints> {
@@ -388,6 +429,19 @@ mod tests {
             message("0,,cannot_link_group,1"),
             "c.csv, line 2: a cannot_link_group needs its name in the column j"
         );
+    }
+
+    #[test]
+    fn rows_of_large_files_are_put_together_in_order() {
+        let mut text = String::from("i,j,type,weight\n4,g,cannot_link_group,1\n");
+        (0..60_000).for_each(|r| text += &format!("{},{},must_link,{}\n", r % 2, 2 + r % 2, r + 1));
+        text += "3,g,cannot_link_group,1\n";
+        let c = of(&text).unwrap();
+        let pair = |i: usize, weight| Constraint::must(i, i + 2).weighing(weight);
+        assert_eq!(c.listed(), [pair(0, 59_999.0), pair(1, 60_000.0)]);
+        assert_eq!(c.groups(), [Group::new("g", vec![3, 4])]);
+        let refused = of(&format!("{text}0,9,must_link,1\n")).unwrap_err().to_string();
+        assert!(refused.starts_with("c.csv, line 60004: object 9 does not exist"), "{refused}");
     }
 
     #[test]
