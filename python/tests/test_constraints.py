@@ -177,6 +177,8 @@ def test_wrong_ones_are_refused():
     for n in (-3, 2.5):
         with pytest.raises(ConstraintError, match=f"n: must be a whole number >= 0, the number of objects, got {n}"):
             Constraints(n=n)
+    with pytest.raises(ConstraintError, match="y: 10001 known objects make 50005000 pairs, more than 50000000"):
+        Constraints.from_labels(np.zeros(10_002, int) - (np.arange(10_002) == 7))
     with pytest.raises(ConstraintError, match="say of which objects"):
         Constraints(must_link=[(0, 1)])
     with pytest.raises(ConstraintError, match="object 9 does not exist, accepted 0..=4"):

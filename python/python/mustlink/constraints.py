@@ -21,6 +21,7 @@ _NO_GROUPS: tuple[Any, ...] = (
     np.empty(0, np.int8),
 )
 _GROUP = "cannot_link_group"
+_MOST_PAIRS = 50_000_000
 _KINDS = {"must_link": 1, "cannot_link": -1, "must-link": 1, "cannot-link": -1}
 
 
@@ -268,7 +269,8 @@ class Constraints:
 
     @classmethod
     def from_labels(cls, y: Any) -> Constraints:
-        """All that follows from known classes: -1, NaN and None are unknown ones.
+        """All that follows from known classes, pair by pair: -1, NaN and None are unknown ones. Of more
+        than 10 000 known objects ``fit(X, y)`` takes ``y`` itself and keeps those from which the others follow.
 
         >>> Constraints.from_labels([0, -1, 0, 1])
         Constraints(1 must-link, 2 cannot-links, n=4)
@@ -277,7 +279,13 @@ class Constraints:
         codes = classes(y, n)
         assert codes is not None
         known = np.flatnonzero(codes >= 0)
-        a, b = np.triu_indices(len(known), 1)
+        m = len(known)
+        if m * (m - 1) // 2 > _MOST_PAIRS:
+            raise ConstraintError(
+                f"y: {m} known objects make {m * (m - 1) // 2} pairs, more than {_MOST_PAIRS}; give y, with -1 "
+                "for unknown ones, to fit, which keeps those from which the others follow"
+            )
+        a, b = np.triu_indices(m, 1)
         pairs = np.stack([known[a], known[b]], axis=1)
         signs = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 1, -1)
         return cls.from_pairs(pairs, signs, n=n)
