@@ -57,7 +57,11 @@ impl Guard {
         host: Option<&str>,
         origin: Option<&str>,
     ) -> std::result::Result<&'p str, Refused> {
-        let names = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
+        let names = ["127.0.0.1", "localhost"].map(|name| match self.port {
+            // Browsers leave it out, as it is the usual one.
+            80 => name.to_string(),
+            port => format!("{name}:{port}"),
+        });
         if !host.is_some_and(|host| names.iter().any(|name| name == host)) {
             return Err(Refused::Host);
         }
@@ -99,5 +103,11 @@ mod tests {
             assert_eq!(admit(path, host, origin), Err(Refused::Token));
         }
         assert_ne!(Guard::new(8000).unwrap().token, guard.token);
+        let usual = Guard::new(80).unwrap();
+        let path = format!("/{}/act", usual.token);
+        let admit = |host, origin| usual.admit(true, &path, Some(host), Some(origin)).is_ok();
+        assert!(admit("127.0.0.1", "http://127.0.0.1"));
+        assert!(!admit("evil.example", "http://127.0.0.1"));
+        assert!(!admit("127.0.0.1", "http://evil.example"));
     }
 }
