@@ -11,7 +11,7 @@ use mustlink_core::{Context, Data, DataKind, Error, Problem, Result};
 use ndarray::Array2;
 
 use crate::bytes::bad;
-use crate::dataset::Dataset;
+use crate::dataset::{Classes, Dataset};
 
 /// Where the rows of a data set went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +102,8 @@ impl Dataset {
     }
 
     /// The data set after a step that changed its rows: `data` with the ids and classes of the
-    /// first old row of each new one; names of features as far as `features` says that they are the
-    /// same. Where the source had no ids, row numbers start again.
+    /// first old row of each new one, and the first class that is known of any; names of features as far
+    /// as `features` says that they are the same. Where the source had no ids, row numbers start again.
     ///
     /// # Errors
     /// `Contract` when `map` does not lead from the old rows to the new ones.
@@ -126,7 +126,18 @@ impl Dataset {
         if rows.kept.contains(&usize::MAX) {
             return Err(broken("no old row leads to some new row"));
         }
-        Ok((self.placed(data, &rows.kept, features), rows))
+        let mut set = self.placed(data, &rows.kept, features);
+        // What somebody knows of any row that became one with others is known of them all.
+        set.known = self.known.as_ref().map(|known| {
+            let mut names: Vec<Option<&str>> = vec![None; n];
+            for (old, new) in rows.map.iter().enumerate() {
+                if let Some(new) = new.map(|row| row as usize) {
+                    names[new] = names[new].or(known.of(old));
+                }
+            }
+            Classes::from_values(names)
+        });
+        Ok((set, rows))
     }
 
     /// The data set after the `transforms` of its own section: none of them may read constraints.
@@ -227,7 +238,6 @@ impl Dataset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::Classes;
     use mustlink_transforms::deduplicate::Deduplicate;
     use mustlink_transforms::drop_constant::DropConstant;
     use mustlink_transforms::min_max::MinMax;
@@ -266,6 +276,16 @@ mod tests {
                 "small: 1 merged rows had objects of more than one class; each keeps the class of its first"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_known_of_a_merged_row_stays_known() {
+        let known = [None, None, Some("v"), None, Some("w"), Some("u")];
+        let set = Dataset { known: Some(Classes::from_values(known)), ..small() };
+        let steps: [Box<dyn Transform>; 1] = [Box::new(Deduplicate {})];
+        let (after, _, _) = set.transformed(&steps, &Context::new(1)).unwrap();
+        let known = after.known.unwrap();
+        assert_eq!([0, 1, 2].map(|i| known.of(i)), [Some("v"), Some("w"), None]);
     }
 
     #[test]
