@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink_core::{Data, Result};
+use mustlink_core::{Data, Error, Result};
 use mustlink_kernels::npy::NpyRows;
 
 use crate::bytes::{self, Input, bad, shown};
@@ -39,7 +39,8 @@ fn inspected(path: &Path, inspect: Inspect<'_>) -> Result<Vec<u8>> {
 }
 
 pub(crate) fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Dataset> {
-    let data = matrix_market::read(&inspected(path, inspect)?, &shown(path))?;
+    let data = matrix_market::read(&inspected(path, inspect)?, &shown(path));
+    let data = data.map_err(|e| named(e, path))?;
     let beside = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -63,8 +64,17 @@ pub(crate) fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Da
 
 /// A matrix as `numpy.save` writes it.
 pub(crate) fn npy(path: &Path, name: &str) -> Result<Dataset> {
-    let data = Data::dense(NpyRows::open(path)?.all()?)?;
+    let data = NpyRows::open(path).and_then(|mut rows| Data::dense(rows.all()?));
+    let data = data.map_err(|e| named(e, path))?;
     Ok(Dataset { provenance: shown(path), ..Dataset::new(name, data) })
+}
+
+/// An error about nothing, with the file that holds it.
+fn named(error: Error, path: &Path) -> Error {
+    match error {
+        Error::EmptyData => bad(shown(path), "holds no rows or no columns"),
+        other => other,
+    }
 }
 
 fn one_per<'a>(

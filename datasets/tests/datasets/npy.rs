@@ -42,6 +42,10 @@ fn a_numpy_file_is_its_matrix() {
             );
         }
     }
+    let none = String::from_utf8_lossy(&bytes[10..128]).replace("(3, 2)", "(0, 2)");
+    std::fs::write(path, [&bytes[..10], none.as_bytes()].concat()).unwrap();
+    let message = open(path, &OpenOptions::default()).unwrap_err().to_string();
+    assert_eq!(message, format!("{path}: holds no rows or no columns"));
     std::fs::write(path, &bytes[..bytes.len() - 1]).unwrap();
     let message = open(path, &OpenOptions::default()).unwrap_err().to_string();
     assert!(message.contains("is it cut off?"), "{message}");
