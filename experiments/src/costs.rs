@@ -143,6 +143,8 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
         },
         Role::ConstraintPropagator => (n * n * PROPAGATED).min(MOST_PROPAGATED),
         Role::Oracle | Role::Metric => 0.0,
+        // What holds one declares it, as it knows how many members there are.
+        Role::ConsensusFunction => return 0.0,
         _ => entries,
     };
     (own + inner) * count("restarts") * count("members")
@@ -169,4 +171,29 @@ fn measured() -> f64 {
     }
     std::hint::black_box(sum);
     start.elapsed().as_secs_f64() / operations as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_consensus_counts_by_its_members_and_the_pairs_it_looks_at() {
+        let of = |n: usize, members: usize, consensus: &str| {
+            let shape = Shape { n, d: 4, k: 3, entries: 4 * n, constraints: 0 };
+            let generator = json!({ "type": "random_init", "members": members });
+            let consensus = json!({ "type": consensus });
+            let config =
+                json!({ "type": "ensemble", "generator": generator, "consensus": consensus });
+            effort(&config, &shape) - effort(&generator, &shape)
+        };
+        for pairs in ["cspa", "evidence_accumulation"] {
+            assert!(of(4000, 20, pairs) > 3.0 * of(2000, 20, pairs), "{pairs}");
+        }
+        assert!(of(2000, 200, "kcc") > 1.9 * of(2000, 100, "kcc"));
+        // Two hundred members are compared with each other.
+        assert!(of(2000, 200, "voting") > 3.0 * of(2000, 100, "voting"));
+    }
 }

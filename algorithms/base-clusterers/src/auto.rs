@@ -247,6 +247,8 @@ impl BaseClusterer for Auto {
         // All numbers of clusters are tried where nobody says one.
         let ks = if self.says_k(shape) { sampled.k..=sampled.k } else { self.k_min..=sampled.k };
         let all: f64 = ks.flat_map(|k| candidates.iter().filter_map(move |c| of(c, k))).sum();
+        let consensus = self.consensus.as_ref();
+        let all = all + consensus.map_or(0.0, |c| c.operations(&sampled, candidates.len()));
         Some(all + (shape.entries * self.sample) as f64 * f64::from(u8::from(shape.n > sampled.n)))
     }
 }

@@ -67,13 +67,17 @@ impl BaseClusterer for Ensemble {
         }
     }
 
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        let consensus = self.consensus().ok()?;
+        let (combined, members) = self.combined(shape);
+        Some(consensus.operations(&combined, members))
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         let generator = self.generator();
         let consensus = self.consensus();
+        let (combined, members) = self.combined(shape);
         let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let (members, k) = generator.as_ref().map_or((1, shape.k), |g| size(&***g, &shape));
-        // Members may have more clusters than are wanted.
-        let combined = Shape { k: shape.k.max(k), ..shape };
         let labels_only = consensus.as_ref().is_ok_and(|c| c.needs().labels_only);
         generator.map_or(0, |g| g.memory(&shape, labels_only))
             + consensus.map_or(0, |c| match c.needs().max_n {
@@ -81,6 +85,17 @@ impl BaseClusterer for Ensemble {
                 Some(most) if shape.n > most => 0,
                 _ => c.memory(&combined, members),
             })
+    }
+}
+
+impl Ensemble {
+    /// What the consensus sees of data of this shape, and how many members. These may have more clusters than are
+    /// wanted.
+    fn combined(&self, shape: &Shape) -> (Shape, usize) {
+        let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
+        let generator = self.generator();
+        let (members, k) = generator.as_ref().map_or((1, shape.k), |g| size(&***g, &shape));
+        (Shape { k: shape.k.max(k), ..shape }, members)
     }
 }
 

@@ -165,19 +165,19 @@ impl BaseClusterer for PentaTraining {
         /// Rounds until components agree, and sweeps of one clustering with what it learns of candidates.
         const ROUNDS: usize = 10;
         const SWEEPS: f64 = 160.0;
-        let components = match &self.h_values {
-            AutoOr::Value(values) => values.len(),
-            AutoOr::Auto => PUBLISHED.len(),
-        };
-        let clusterings = (self.max_rounds.min(ROUNDS) * components) as f64;
-        Some(clusterings * SWEEPS * shape.sweep(self.k.unwrap_or(shape.k)))
+        let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
+        let (components, rounds) = (self.components(), self.max_rounds.min(ROUNDS));
+        let clusterings = (rounds * components) as f64 * SWEEPS * shape.sweep(shape.k);
+        let combinations = if self.early_stop.is_some() { rounds as f64 } else { 1.0 };
+        let consensus = self.consensus().map_or(0.0, |c| c.operations(&shape, components));
+        Some(clusterings + combinations * consensus)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
         let clusterer = self.clusterer();
         let consensus = self.consensus();
         let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let m = self.h_values.clone().value().map_or(PUBLISHED.len(), |values| values.len());
+        let m = self.components();
         // Labels, links and groups of each component; what it learnt is little beside them.
         let own = (m * (80 * shape.n + 16 * shape.k * shape.d)) as u64;
         own + clusterer.map_or(0, |c| m as u64 * c.memory(&shape))
@@ -186,6 +186,14 @@ impl BaseClusterer for PentaTraining {
 }
 
 impl PentaTraining {
+    /// How many components it trains.
+    fn components(&self) -> usize {
+        match &self.h_values {
+            AutoOr::Value(values) => values.len(),
+            AutoOr::Auto => PUBLISHED.len(),
+        }
+    }
+
     fn check(&self, m: usize) -> Result<()> {
         if m < 3 {
             return Err(Error::bad_param("h_values", format!("{m} values"), "at least 3"));

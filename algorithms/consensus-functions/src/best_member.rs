@@ -3,7 +3,7 @@
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 
-use crate::parts::agreement::mean_nmi;
+use crate::parts::agreement::{self, mean_nmi};
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::satisfaction;
 use crate::parts::weights::Weights;
@@ -61,6 +61,10 @@ impl ConsensusFunction for BestMember {
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         (8 * shape.n * members + 8 * members * members) as u64
+    }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        agreement::operations(shape.n, members) + members as f64 * shape.constraints as f64
     }
 }
 

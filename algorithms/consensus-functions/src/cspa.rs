@@ -85,6 +85,11 @@ impl ConsensusFunction for Cspa {
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         (16 * shape.n * members) as u64 + pairwise::memory(&self.cutting, shape)
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let pairs = pairwise::label_pairs(shape.n, members, &self.weights);
+        pairs + self.weights.operations(shape, members) + pairwise::operations(&self.cutting, shape)
+    }
 }
 
 #[cfg(test)]

@@ -233,6 +233,17 @@ impl ConsensusFunction for EvidenceAccumulation {
         };
         labels + table + memberships
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        /// Of a pair of clusters while these merge.
+        const MERGING: f64 = 30.0;
+        let n = shape.n as f64;
+        let pairs = match self.association {
+            Association::Labels => pairwise::label_pairs(shape.n, members, &self.weights),
+            Association::Memberships => 0.25 * n * n * (members * shape.k) as f64,
+        };
+        pairs + MERGING * n * n + self.weights.operations(shape, members)
+    }
 }
 
 /// Where the last partition ends that constraints keep from becoming one cluster.

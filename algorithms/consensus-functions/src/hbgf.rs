@@ -75,6 +75,11 @@ impl ConsensusFunction for Hbgf {
         let labels = (16 * shape.n * members) as u64;
         labels + bipartite::memory(&self.cutting, shape, members, members * shape.k)
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let graph = bipartite::operations(&self.cutting, shape, members, members * shape.k);
+        graph + self.weights.operations(shape, members)
+    }
 }
 
 #[cfg(test)]

@@ -120,6 +120,15 @@ impl ConsensusFunction for Hgpa {
         let graph = Engine::default().memory(shape.n + members * shape.k, 2 * entries, shape.k);
         (16 * entries + 16 * entries) as u64 + graph + (self.starts.min(64) * run) as u64
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        /// Of one start for each object, member and part.
+        const SEARCH: f64 = 80.0;
+        let cutting = Cutting { trials: Some(1), ..Cutting::default() };
+        let first = bipartite::operations(&cutting, shape, members, members * shape.k);
+        let entries = shape.n as f64 * members as f64;
+        first + SEARCH * self.starts as f64 * entries * shape.k as f64
+    }
 }
 
 #[cfg(test)]

@@ -273,6 +273,12 @@ impl ConsensusFunction for Kcc {
         let runs = self.restarts.min(64) * (16 * shape.n + 16 * clusters * shape.k);
         (16 * shape.n * members + runs) as u64
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let sweeps = self.restarts as f64 * self.max_iterations.min(20) as f64;
+        let sweep = 0.25 * shape.n as f64 * members as f64 * shape.k as f64;
+        sweeps * sweep + self.weights.operations(shape, members)
+    }
 }
 
 #[cfg(test)]

@@ -189,6 +189,13 @@ impl ConsensusFunction for Mcla {
         let graph = self.partitioner.memory(clusters, directions, shape.k);
         labels + 12 * directions as u64 + graph + (8 * shape.n * shape.k) as u64
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let clusters = members * shape.k;
+        let directions = clusters.saturating_mul(clusters);
+        let cut = self.partitioner.operations(clusters, directions, shape.k, self.trials);
+        cut + shape.n as f64 * (members as f64).powi(2)
+    }
 }
 
 #[cfg(test)]

@@ -55,6 +55,11 @@ pub enum Strategy {
 }
 
 impl SelectedMembers {
+    /// How many of so many members are kept.
+    fn count(&self, members: usize) -> usize {
+        ((self.fraction * members as f64).round() as usize).clamp(1, members.max(1))
+    }
+
     /// The members kept, in the order of the view.
     fn kept(
         &self,
@@ -63,7 +68,7 @@ impl SelectedMembers {
         problem: &Problem,
     ) -> Result<Vec<usize>> {
         let tau = ensemble.len();
-        let count = ((self.fraction * tau as f64).round() as usize).clamp(1, tau);
+        let count = self.count(tau);
         let scores = match self.score {
             Score::Anmi => mean_nmi(ensemble),
             Score::ValidityPlusDiversity => {
@@ -132,9 +137,18 @@ impl ConsensusFunction for SelectedMembers {
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         let consensus = self.consensus();
-        let kept = ((self.fraction * members as f64).round() as usize).clamp(1, members.max(1));
+        let kept = self.count(members);
         let own = 8 * shape.n * (members + kept) + 8 * members * members;
         own as u64 + consensus.map_or(0, |c| c.memory(shape, kept))
+    }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let scheme = match self.score {
+            Score::Anmi => Scheme::Anmi,
+            Score::ValidityPlusDiversity => Scheme::ValidityPlusDiversity,
+        };
+        let own = Weights::Scheme(scheme).operations(shape, members);
+        own + self.consensus().map_or(0.0, |c| c.operations(shape, self.count(members)))
     }
 }
 

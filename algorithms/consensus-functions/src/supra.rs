@@ -86,11 +86,21 @@ impl ConsensusFunction for Supra {
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        // One after the other; those above their own limit never start.
-        let takes = |f: &dyn ConsensusFunction| f.needs().max_n.is_none_or(|most| shape.n <= most);
-        let taking = self.functions.iter().filter(|f| takes(&***f));
+        // One after the other.
+        let taking = self.functions.iter().filter(|f| takes(&***f, shape));
         taking.map(|f| f.memory(shape, members)).max().unwrap_or(0)
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let taking = self.functions.iter().filter(|f| takes(&***f, shape));
+        let agreement = shape.n as f64 * members as f64;
+        taking.map(|f| f.operations(shape, members) + agreement).sum()
+    }
+}
+
+/// Whether a function takes so many objects: above its own limit it never starts.
+fn takes(function: &dyn ConsensusFunction, shape: &Shape) -> bool {
+    function.needs().max_n.is_none_or(|most| shape.n <= most)
 }
 
 #[cfg(test)]

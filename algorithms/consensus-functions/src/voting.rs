@@ -109,6 +109,14 @@ impl ConsensusFunction for Voting {
     fn memory(&self, shape: &Shape, _members: usize) -> u64 {
         (12 * shape.n + 8 * shape.n * shape.k) as u64
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let (n, tau) = (shape.n as f64, members as f64);
+        let medoid = if self.reference == Reference::Medoid { 15.0 * n * tau * tau } else { 0.0 };
+        let rounds = if self.iterate { 5.0 } else { 1.0 };
+        let matching = rounds * tau * (n + (shape.k as f64).powi(3));
+        medoid + matching + self.weights.operations(shape, members)
+    }
 }
 
 /// The member with the highest mean adjusted Rand index to the others, where constraints are `heard` of

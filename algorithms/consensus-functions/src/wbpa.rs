@@ -1,7 +1,7 @@
 //! Which objects and clusters belong together when every object leans towards every cluster?
 
 mod complete_graph;
-mod distances;
+pub(crate) mod distances;
 
 use mustlink_core::prelude::*;
 use ndarray::{Array2, ArrayViewMut1, Axis};
@@ -131,6 +131,12 @@ impl ConsensusFunction for Wbpa {
         let clusters = members * shape.k;
         let tables = (12 * shape.n * clusters) as u64;
         tables + bipartite::memory(&self.cutting, shape, clusters, clusters)
+    }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let clusters = members * shape.k;
+        let cut = bipartite::operations(&self.cutting, shape, clusters, clusters);
+        distances::operations(shape, members) + self.weights.operations(shape, members) + cut
     }
 }
 

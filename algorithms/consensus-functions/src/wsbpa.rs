@@ -140,6 +140,10 @@ impl ConsensusFunction for Wsbpa {
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         self.wbpa().memory(shape, members) + (8 * shape.k * shape.d) as u64
     }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        self.wbpa().operations(shape, members) + (members * shape.k * shape.d) as f64
+    }
 }
 
 #[cfg(test)]

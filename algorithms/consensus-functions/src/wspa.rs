@@ -6,7 +6,7 @@ use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::cutting::{Cutting, Units};
 use crate::parts::pairwise;
 use crate::parts::weights::Weights;
-use crate::wbpa::{DistanceUnit, posteriors};
+use crate::wbpa::{DistanceUnit, distances, posteriors};
 
 /// WSPA: the graph of all pairs of objects, as similar as their cluster probabilities, cut into k parts.
 ///
@@ -88,6 +88,12 @@ impl ConsensusFunction for Wspa {
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         (12 * shape.n * members * shape.k) as u64 + pairwise::memory(&self.cutting, shape)
+    }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let cosines = (shape.n as f64).powi(2) * (members * shape.k) as f64;
+        let pairs = distances::operations(shape, members) + cosines;
+        pairs + pairwise::operations(&self.cutting, shape)
     }
 }
 

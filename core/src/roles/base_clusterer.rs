@@ -98,9 +98,9 @@ pub trait BaseClusterer: super::Plugin {
         (16 * shape.n + 16 * shape.k * shape.d) as u64
     }
 
-    /// Multiplications and additions of one run, its starts included, roughly, without children; absent: those of
-    /// twenty sweeps over the data from each start ([`Shape::sweep`]). Plans and the order of cells are made from
-    /// these.
+    /// Multiplications and additions of one run, its starts included, roughly; absent: those of twenty sweeps over
+    /// the data from each start ([`Shape::sweep`]). Of children only a consensus function counts, as nobody else
+    /// knows how many members it combines. Plans and the order of cells are made from these.
     fn operations(&self, _shape: &Shape) -> Option<f64> {
         None
     }

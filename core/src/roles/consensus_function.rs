@@ -72,4 +72,10 @@ pub trait ConsensusFunction: super::Plugin {
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         (8 * (shape.n + members)) as u64
     }
+
+    /// Multiplications and additions of combining `members` members once, roughly, children included. Plans and
+    /// the order of cells are made from these.
+    fn operations(&self, shape: &Shape, _members: usize) -> f64 {
+        shape.entries as f64
+    }
 }

@@ -46,6 +46,11 @@ pub fn mean_nmi(ensemble: &Ensemble) -> Vec<f64> {
     all.into_iter().map(|values| weighted_mean(values).unwrap_or(alone)).collect()
 }
 
+/// Operations of that for `members` members of `n` objects.
+pub(crate) fn operations(n: usize, members: usize) -> f64 {
+    8.0 * n as f64 * (members as f64).powi(2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

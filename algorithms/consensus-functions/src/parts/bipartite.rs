@@ -98,3 +98,9 @@ pub(crate) fn memory(cutting: &Cutting, shape: &Shape, degree: usize, columns: u
         + cutting.partitioner.memory(vertices, directions, shape.k)
         + (8 * shape.n * shape.k) as u64
 }
+
+/// Operations of cutting it.
+pub(crate) fn operations(cutting: &Cutting, shape: &Shape, degree: usize, columns: usize) -> f64 {
+    let directions = 2 * shape.n * degree;
+    cutting.partitioner.operations(shape.n + columns, directions, shape.k, cutting.trials)
+}

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::cutting::{Cutting, Units, clustering};
+use crate::parts::weights::Weights;
 
 /// Rows of the table that are held before they go into the graph.
 const BATCH: usize = 64;
@@ -51,9 +52,21 @@ pub(crate) fn cut(
     Ok(clustering(units, &parts, &partition, view.k, Extras::default()))
 }
 
+/// Operations of comparing the labels of all pairs of objects: many at once where members count the same.
+pub(crate) fn label_pairs(n: usize, members: usize, weights: &Weights) -> f64 {
+    let each = if *weights == Weights::default() { 0.3 } else { 4.0 };
+    each * members as f64 * (n as f64).powi(2)
+}
+
 /// Bytes of that graph over `n` objects, and of cutting it.
 pub(crate) fn memory(cutting: &Cutting, shape: &Shape) -> u64 {
     let directions = shape.n * shape.n.saturating_sub(1);
     let graph = 8 * directions as u64;
     graph + cutting.partitioner.memory(shape.n, directions, shape.k)
+}
+
+/// Operations of cutting it.
+pub(crate) fn operations(cutting: &Cutting, shape: &Shape) -> f64 {
+    let directions = shape.n.saturating_mul(shape.n.saturating_sub(1));
+    cutting.partitioner.operations(shape.n, directions, shape.k, cutting.trials)
 }

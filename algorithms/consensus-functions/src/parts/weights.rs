@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_core::registry;
 
-use crate::parts::agreement::mean_nmi;
+use crate::parts::agreement::{self, mean_nmi};
 use crate::parts::satisfaction;
 
 /// How much each member counts, times the weight it has of its own.
@@ -45,6 +45,20 @@ impl Weights {
     /// The needs of a function with these weights that otherwise has these.
     pub(crate) fn needs(&self, other: Needs) -> Needs {
         Needs { reads_constraints: other.reads_constraints || self.read_constraints(), ..other }
+    }
+
+    /// Operations of [`Weights::of`] for so many members.
+    pub(crate) fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let agreement = agreement::operations(shape.n, members);
+        match self {
+            Weights::Scheme(Scheme::Anmi) => agreement,
+            // Three indices, of which the silhouette looks at all pairs of objects.
+            Weights::Scheme(Scheme::ValidityPlusDiversity) => {
+                agreement + members as f64 * shape.n as f64 * shape.entries as f64
+            }
+            Weights::Scheme(Scheme::Constraints) => members as f64 * shape.constraints as f64,
+            Weights::Scheme(Scheme::Uniform) | Weights::Given(_) => 0.0,
+        }
     }
 
     /// One weight per member, mean 1, those they have of their own left out.

@@ -39,6 +39,11 @@ pub(super) fn of_all_clusters(
     Ok(out)
 }
 
+/// Operations of that where members have centres.
+pub(crate) fn operations(shape: &Shape, members: usize) -> f64 {
+    (members * shape.k) as f64 * shape.n as f64 * shape.d as f64
+}
+
 fn check(view: &CanonicalEnsemble, tag: &str) -> Result<()> {
     let lacks = |m: &&&Member| {
         let e = &m.extras;
