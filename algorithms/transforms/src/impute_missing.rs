@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use mustlink_core::data::Words;
 use mustlink_core::prelude::*;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayViewMut1};
+
+use crate::parts::numeric_words::{bits, by_value};
 
 /// What fills a gap in a column of numbers.
 #[options]
@@ -63,7 +65,7 @@ impl Transform for ImputeMissing {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
         let x = data.to_dense();
-        let (mut fill, mut words, mut gaps) = (Vec::new(), Vec::new(), 0);
+        let (mut fill, mut words, mut lists, mut gaps) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for (s, column) in x.columns().into_iter().enumerate() {
             let present: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
             gaps += data.n() - present.len();
@@ -78,11 +80,13 @@ impl Transform for ImputeMissing {
                 (false, None) => self.value(present),
             });
             words.push(data.words(s).map(|list| list[fill[s] as usize].clone()));
+            let numbers = data.words(s).filter(|list| by_value(list).is_some());
+            lists.push(numbers.map(|list| list.to_vec()));
         }
         if gaps > 0 {
             ctx.warn(format!("{gaps} missing values of {} were filled in", data.n() * data.d()));
         }
-        Ok(Box::new(Filled { fill, words }))
+        Ok(Box::new(Filled { fill, words, lists }))
     }
 
     fn properties(&self) -> TransformProperties {
@@ -107,11 +111,20 @@ struct Filled {
     fill: Vec<f64>,
     /// The word itself: other objects have lists of their own.
     words: Vec<Option<String>>,
+    /// All words of a column in the fit, where some are numbers and known by their values.
+    #[serde(default)]
+    lists: Vec<Option<Vec<String>>>,
 }
 
 impl Filled {
-    /// The words of a column, and what a gap in it becomes.
-    fn of_column(&self, s: usize, data: &Data, gaps_alone: bool) -> Result<(Option<Words>, f64)> {
+    /// The words of a column, and what a gap in it becomes. Numbers become the places of words where the fit had
+    /// words.
+    fn of_column(
+        &self,
+        s: usize,
+        data: &Data,
+        column: &mut ArrayViewMut1<f64>,
+    ) -> Result<(Option<Words>, f64)> {
         let misfit = |what: &str| {
             let message = format!("feature {s} holds {what}, and did not in the fit");
             Err(Error::Plugin { tag: "impute_missing".into(), message })
@@ -119,15 +132,36 @@ impl Filled {
         let word = match (&self.words[s], data.words(s)) {
             (None, None) => return Ok((None, self.fill[s])),
             (None, Some(_)) => return misfit("words"),
-            (Some(_), None) if !gaps_alone => return misfit("numbers"),
             (Some(word), _) => word,
         };
-        let mut list: Vec<String> = data.words(s).map(|list| list.to_vec()).unwrap_or_default();
+        let mut list: Vec<String> = match data.words(s) {
+            Some(list) => list.to_vec(),
+            None if column.iter().all(|v| v.is_nan()) => Vec::new(),
+            None => match self.words_of(s, column) {
+                Some(list) => list,
+                None => return misfit("numbers"),
+            },
+        };
         let place = list.iter().position(|w| w == word).unwrap_or(list.len());
         if place == list.len() {
             list.push(word.clone());
         }
         Ok((Some(list.into()), place as f64))
+    }
+
+    /// New rows whose words all look like numbers were read as numbers: puts the places of these words in their
+    /// stead, and gives the words. `None` where those of the fit are not known by their values.
+    fn words_of(&self, s: usize, column: &mut ArrayViewMut1<f64>) -> Option<Vec<String>> {
+        let mut list = self.lists.get(s)?.clone()?;
+        let mut known = by_value(&list)?;
+        for v in column.iter_mut().filter(|v| !v.is_nan()) {
+            let place = *known.entry(bits(*v)).or_insert_with(|| {
+                list.push(v.to_string());
+                list.len() - 1
+            });
+            *v = place as f64;
+        }
+        Some(list)
     }
 }
 
@@ -142,8 +176,7 @@ impl Fitted for Filled {
         let mut x: Array2<f64> = data.to_dense();
         let mut words = Vec::with_capacity(data.d());
         for (s, mut column) in x.columns_mut().into_iter().enumerate() {
-            let gaps_alone = column.iter().all(|v| v.is_nan());
-            let (list, fill) = self.of_column(s, data, gaps_alone)?;
+            let (list, fill) = self.of_column(s, data, &mut column)?;
             column.mapv_inplace(|v| if v.is_nan() { fill } else { v });
             words.push(list);
         }
@@ -224,6 +257,24 @@ mod tests {
             let numbers = data(array![[3.0], [GAP]], &[]);
             let message = fitted.apply(&numbers).unwrap_err().to_string();
             assert!(message.contains("feature 0 holds numbers"), "{message}");
+        }
+    }
+
+    #[test]
+    fn words_that_look_like_numbers_are_known_by_their_values() {
+        let words: Words = ["1", "2.0", "many"].map(String::from).into();
+        let x = array![[0.0], [0.0], [1.0], [2.0], [GAP]];
+        let problem = Problem::new(Data::table(x, vec![Some(words)]).unwrap());
+        let fitted = ImputeMissing::default().fit(&problem, &Context::new(1)).unwrap();
+        let kept = ImputeMissing::default().restore(&fitted.saved().unwrap()).unwrap();
+        // A file of these alone holds no word that is not a number.
+        let x = array![[2.0], [1.0], [7.0], [GAP], [7.0]];
+        let numbers = Data::table(x, vec![None]).unwrap();
+        for fitted in [fitted, kept] {
+            let made = fitted.apply(&numbers).unwrap();
+            let (words, places) = (made.words(0).unwrap(), made.to_dense());
+            let read: Vec<&str> = (0..5).map(|i| &*words[places[[i, 0]] as usize]).collect();
+            assert_eq!(read, ["2.0", "1", "7", "1", "7"]);
         }
     }
 

@@ -6,6 +6,8 @@ use mustlink_core::data::Words;
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 
+use crate::parts::numeric_words::{bits, by_value};
+
 /// Turns each column of words into one column of 0 and 1 per word.
 ///
 /// # Method
@@ -85,12 +87,6 @@ impl Encoded {
     }
 }
 
-/// The words that are numbers, with their places.
-fn values_of(words: &[String]) -> Vec<(f64, usize)> {
-    let numbers = words.iter().zip(0..).map(|(word, at)| Some((word.trim().parse().ok()?, at)));
-    numbers.flatten().collect()
-}
-
 impl Fitted for Encoded {
     fn apply(&self, data: &Data) -> Result<Data> {
         let d = self.words.len();
@@ -116,17 +112,11 @@ impl Fitted for Encoded {
                         }
                     }
                 }
-                // New rows whose words all look like numbers were read as numbers: words are known by their
-                // values then, where no two have one.
                 (Some(list), None) => {
-                    let known = values_of(list);
-                    let same = |i: usize, j: usize| known[i].0 == known[j].0;
-                    let unclear = (1..known.len()).any(|i| (0..i).any(|j| same(i, j)));
+                    let known = by_value(list);
                     for (i, v) in x.column(s).iter().enumerate().filter(|(_, v)| !v.is_nan()) {
-                        if known.is_empty() || unclear {
-                            return other_kind(s);
-                        }
-                        if let Some((_, at)) = known.iter().find(|(value, _)| value == v) {
+                        let Some(known) = &known else { return other_kind(s) };
+                        if let Some(at) = known.get(&bits(*v)) {
                             out[[i, starts[s] + at]] = 1.0;
                         }
                     }

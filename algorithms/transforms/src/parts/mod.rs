@@ -1,4 +1,5 @@
 //! What do several transforms need?
 
 pub mod linear_map;
+pub mod numeric_words;
 pub mod projection;
