@@ -88,6 +88,24 @@ mod tests {
         assert_eq!(RandomK::default().size(&p.shape()), Some((100, 7)));
         assert_eq!(ks(MemberK::List(List { list: vec![3, 9] })), [3, 9]);
         assert_eq!(ks(MemberK::Uniform(Uniform { min: Some(4), max: Some(4) })), [4]);
+        // More than √45 at least: that is the largest, too.
+        let nine = Some(MemberK::Uniform(Uniform { min: Some(9), max: None }));
+        let g = RandomK { members: 4, k: nine, ..RandomK::default() };
+        assert_eq!(g.size(&p.shape()), Some((4, 9)));
+    }
+
+    #[test]
+    fn a_clusterer_that_names_k_has_the_last_word_and_a_warning_says_so() {
+        let (p, _) = fixtures::dense(1);
+        let three = serde_json::json!({ "type": "kmeans", "k": 3 });
+        let clusterer = Some(<dyn BaseClusterer as RoleObject>::from_value(three).unwrap());
+        let g = RandomK { members: 10, clusterer, ..RandomK::default() };
+        let ctx = Context::new(3);
+        let e = g.generate(&p, &ctx).unwrap();
+        assert!(e.members().iter().all(|m| m.k == 3));
+        assert_eq!(g.size(&p.shape()), Some((10, 3)));
+        let warnings = ctx.warnings();
+        assert!(warnings.len() == 1 && warnings[0].contains("every member has the 3 clusters"));
     }
 
     #[test]

@@ -68,7 +68,10 @@ impl MemberK {
         match self {
             MemberK::Fixed(k) => *k,
             MemberK::List(l) => l.list.iter().copied().max().unwrap_or(1),
-            MemberK::Uniform(u) => u.max.unwrap_or((n as f64).sqrt().ceil() as usize),
+            MemberK::Uniform(Uniform { min, max }) => {
+                let root = (n as f64).sqrt().ceil() as usize;
+                max.unwrap_or(root.max(min.unwrap_or(1)))
+            }
         }
     }
 }

@@ -269,11 +269,15 @@ pub(crate) fn most_memory(
     clusterers.iter().map(|c| of(&**c)).max().unwrap_or(0)
 }
 
+/// The number of clusters that a clusterer names.
+pub(crate) fn own_k(clusterer: &(dyn BaseClusterer + 'static)) -> Option<usize> {
+    let config = RoleObject::to_value(clusterer);
+    config.get("k").and_then(|k| usize::try_from(k.as_u64()?).ok())
+}
+
 /// The number of clusters that a clusterer names, else that of the problem.
 pub(crate) fn most_clusters(clusterer: &(dyn BaseClusterer + 'static), shape: &Shape) -> usize {
-    let config = RoleObject::to_value(clusterer);
-    let own = config.get("k").and_then(|k| usize::try_from(k.as_u64()?).ok());
-    own.unwrap_or(shape.k)
+    own_k(clusterer).unwrap_or(shape.k)
 }
 
 /// How many of so many members are made at once.

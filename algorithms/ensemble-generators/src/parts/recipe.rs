@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 
 use crate::parts::member_input::MemberInput;
 use crate::parts::member_k::MemberK;
-use crate::parts::members::{in_parallel, most_clusters, runs_memory, threads};
+use crate::parts::members::{in_parallel, own_k, runs_memory, threads};
 use crate::parts::view::View;
 
 /// Many members by one clusterer: what generators of such have in common.
@@ -60,6 +60,11 @@ impl Recipe {
         ctx: &Context,
     ) -> Result<Ensemble> {
         let clusterer = self.clusterer()?;
+        if let (Some(own), Some(_)) = (own_k(&**clusterer), &self.k) {
+            ctx.warn(format!(
+                "every member has the {own} clusters that its clusterer names; k of the ensemble is not looked at"
+            ));
+        }
         in_parallel(problem.n(), self.members, self.max_failures, ctx, |t, ctx| {
             let mut problem = problem.clone();
             let drawn = ctx.child("view");
@@ -91,12 +96,9 @@ impl Recipe {
 
     /// Members, and the most clusters of one.
     pub(crate) fn size(&self, shape: &Shape) -> (usize, usize) {
-        let k = match (&self.k, self.clusterer()) {
-            (Some(k), _) => k.most(shape.n),
-            (None, Ok(clusterer)) => most_clusters(&**clusterer, shape),
-            (None, Err(_)) => shape.k,
-        };
-        (self.members, k)
+        let own = self.clusterer().ok().and_then(|clusterer| own_k(&**clusterer));
+        let drawn = self.k.as_ref().map(|k| k.most(shape.n));
+        (self.members, own.or(drawn).unwrap_or(shape.k))
     }
 
     /// Bytes: the ensemble, and one view and one run of the clusterer for each thread.
