@@ -159,6 +159,12 @@ mod tests {
         let e = make(&g, &p);
         let seen = |m: &Member| m.in_sample.as_ref().unwrap().iter().filter(|s| **s).count();
         assert_eq!(e.members().iter().map(seen).collect::<Vec<_>>(), [3, 3]);
+        // Those of a clusterer that names k itself, too.
+        let five = serde_json::json!({ "type": "kmeans", "k": 5 });
+        let clusterer = Some(<dyn BaseClusterer as RoleObject>::from_value(five).unwrap());
+        let recipe = Recipe { members: 2, clusterer, ..Recipe::default() };
+        let e = make(&Subsample { recipe, ..g.clone() }, &p);
+        assert_eq!(e.members().iter().map(seen).collect::<Vec<_>>(), [5, 5]);
         let none = Subsample { rate: 0.0, ..g }.generate(&p, &Context::new(1)).unwrap_err();
         assert_eq!(none.root().to_string(), "rate: must be in (0, 1], got 0");
     }

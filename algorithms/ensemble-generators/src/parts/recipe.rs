@@ -60,7 +60,8 @@ impl Recipe {
         ctx: &Context,
     ) -> Result<Ensemble> {
         let clusterer = self.clusterer()?;
-        if let (Some(own), Some(_)) = (own_k(&**clusterer), &self.k) {
+        let own = own_k(&**clusterer);
+        if let (Some(own), Some(_)) = (own, &self.k) {
             ctx.warn(format!(
                 "every member has the {own} clusters that its clusterer names; k of the ensemble is not looked at"
             ));
@@ -73,7 +74,7 @@ impl Recipe {
             }
             let seen = match view {
                 None => MemberInput::whole(&problem),
-                Some(view) => view.draw(&problem, problem.k.unwrap_or(1), &drawn)?,
+                Some(view) => view.draw(&problem, own.or(problem.k).unwrap_or(1), &drawn)?,
             };
             seen.member(&**clusterer, &problem, t, ctx).map(|m| vec![m])
         })
