@@ -41,6 +41,8 @@ impl ImputeMissing {
     fn value(&self, mut present: Vec<f64>) -> f64 {
         let n = present.len();
         match self.numbers {
+            // Of equal values exactly that: rounding would make a constant column vary.
+            Fill::Mean if present.iter().all(|v| *v == present[0]) => present[0],
             // Divided first, so that no sum of finite values overflows.
             Fill::Mean => present.iter().map(|v| v / n as f64).sum(),
             Fill::Median => {
@@ -60,7 +62,7 @@ fn most_frequent(places: &[f64]) -> f64 {
     best.map_or(0.0, |(&place, _)| place as f64)
 }
 
-#[plugin("impute_missing")]
+#[plugin("impute_missing", version = 2)]
 impl Transform for ImputeMissing {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
@@ -216,6 +218,14 @@ mod tests {
         assert_eq!(data.kind(), DataKind::Dense);
         assert_eq!(data.to_dense().row(0).to_vec(), [1.0, 4.0]);
         assert_eq!(warnings, ["transforms[0]: 2 missing values of 8 were filled in"]);
+    }
+
+    #[test]
+    fn a_constant_column_stays_constant() {
+        // Six times 0.1 / 6 is not 0.1.
+        let x = Array2::from_shape_fn((7, 1), |(i, _)| if i == 6 { GAP } else { 0.1 });
+        let (data, _) = filled(Fill::Mean, Data::table(x, vec![None]).unwrap()).unwrap();
+        assert!(data.to_dense().iter().all(|v| *v == 0.1));
     }
 
     #[test]
