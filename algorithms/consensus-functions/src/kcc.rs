@@ -64,8 +64,17 @@ fn costs(utility: Utility, p: f64, m: &[f64]) -> Vec<f64> {
         Utility::Entropy => m.iter().map(|x| -x.max(1e-12).ln()).collect(),
         Utility::Cosine | Utility::Lp => {
             let p = if utility == Utility::Cosine { 2.0 } else { p };
-            let norm = m.iter().map(|x| x.powf(p)).sum::<f64>().powf(1.0 / p);
-            let share = |x: &f64| if norm > 0.0 { (x / norm).powf(p - 1.0) } else { 0.0 };
+            let powers = |unit: f64| m.iter().map(|x| (x / unit).powf(p)).sum::<f64>();
+            // Where powers of shares are too small for numbers, those relative to the largest share are not.
+            let (unit, sum) = match powers(1.0) {
+                sum if sum.is_normal() => (1.0, sum),
+                _ => {
+                    let largest = m.iter().copied().fold(0.0, f64::max);
+                    (largest, powers(largest))
+                }
+            };
+            let norm = sum.powf(1.0 / p);
+            let share = |x: &f64| if norm > 0.0 { (x / unit / norm).powf(p - 1.0) } else { 0.0 };
             m.iter().map(|x| 1.0 - share(x)).collect()
         }
     }
@@ -240,7 +249,7 @@ fn seeds(signatures: &Signatures, k: usize, stream: &mut Stream) -> Vec<u32> {
     fresh.take(k).collect()
 }
 
-#[plugin("kcc", cites = ["WuLiuXiongCaoChen2015"])]
+#[plugin("kcc", cites = ["WuLiuXiongCaoChen2015"], version = 2)]
 impl ConsensusFunction for Kcc {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "kcc")?;
@@ -320,6 +329,13 @@ mod tests {
         // For p = 2 the p-norm utility is the cosine.
         let (a, b) = (costs(Utility::Lp, 2.0, &m), costs(Utility::Cosine, 7.0, &m));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn a_large_exponent_leaves_the_largest_share() {
+        // 0.5^5000 is 0 in numbers, and so is the norm of such powers.
+        assert_eq!(costs(Utility::Lp, 5000.0, &[0.5, 0.3, 0.2]), [0.0, 1.0, 1.0]);
+        assert_eq!(costs(Utility::Lp, 5000.0, &[0.0, 0.0]), [1.0, 1.0]);
     }
 
     proptest! {
