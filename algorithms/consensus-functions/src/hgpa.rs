@@ -21,7 +21,8 @@ use crate::parts::cutting::{Cutting, Units};
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
 /// # Cost and randomness
-/// O(starts · sweeps · nτk), starts in parallel. Random in the starts.
+/// O(starts · sweeps · nτk), and up to 2000 objects, where those of full parts are swapped, O(starts · sweeps · n²τ);
+/// starts in parallel. Random in the starts.
 /// # References
 /// [StrehlGhosh2002]. Differs: no hMETIS.
 #[options]
@@ -122,12 +123,9 @@ impl ConsensusFunction for Hgpa {
     }
 
     fn operations(&self, shape: &Shape, members: usize) -> f64 {
-        /// Of one start for each object, member and part.
-        const SEARCH: f64 = 80.0;
         let cutting = Cutting { trials: Some(1), ..Cutting::default() };
         let first = bipartite::operations(&cutting, shape, members, members * shape.k);
-        let entries = shape.n as f64 * members as f64;
-        first + SEARCH * self.starts as f64 * entries * shape.k as f64
+        first + HyperTask::operations(shape.n, shape.n * members, shape.k, self.starts)
     }
 }
 

@@ -136,6 +136,17 @@ impl HyperTask<'_> {
         Ok(best.expect("at least one start"))
     }
 
+    /// Multiplications and additions of cutting a hypergraph of so many vertices, roughly; `ends` are the
+    /// vertices of all hyperedges.
+    pub fn operations(vertices: usize, ends: usize, k: usize, starts: usize) -> f64 {
+        /// Of a vertex in a hyperedge, for each part it may move to.
+        const MOVES: f64 = 20.0;
+        /// The same for each vertex it may be swapped with: without structure it takes twenty times as much.
+        const SWAPS: f64 = 0.3;
+        let swapped = if vertices <= SWAPS_UP_TO { vertices as f64 } else { 0.0 };
+        starts as f64 * ends as f64 * (MOVES * k as f64 + SWAPS * swapped)
+    }
+
     /// Random parts of about equal weight: the lightest part takes the next vertex.
     fn random(&self, stream: &mut Stream) -> Vec<u32> {
         let mut parts = vec![0; self.hypergraph.len()];
@@ -303,6 +314,13 @@ mod tests {
             mustlink_core::clustering::canonical(&p.parts),
             (0..15).map(|v| v % 3).collect::<Vec<u32>>()
         );
+    }
+
+    #[test]
+    fn swaps_are_counted_where_they_are_made() {
+        let of = |n: usize| HyperTask::operations(n, 10 * n, 2, 1);
+        assert!(of(2000) > 3.0 * of(1000));
+        assert!(of(2001) < of(2000));
     }
 
     #[test]
