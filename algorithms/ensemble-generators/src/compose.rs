@@ -7,7 +7,9 @@ use serde_json::Value;
 use crate::bootstrap::Bootstrap;
 use crate::feature_subspace::FeatureSubspace;
 use crate::parts::member_input::OutOfSample;
-use crate::parts::members::{MOST_MEMBERS, extend, in_parallel, members_memory, threads};
+use crate::parts::members::{
+    MOST_MEMBERS, check_total, extend, in_parallel, members_memory, threads,
+};
 use crate::parts::recipe::Recipe;
 use crate::parts::view::View;
 use crate::random_init::RandomInit;
@@ -137,6 +139,10 @@ impl EnsembleGenerator for Compose {
             let legal = format!("at most {MOST_NESTED} views around one another");
             return Err(Error::bad_param("generator", nested, legal));
         }
+        // Before any member is made.
+        if let Some((members, _)) = self.size(&problem.shape()) {
+            check_total(members)?;
+        }
         let k = problem.k.unwrap_or(1);
         let view = self.view.view();
         in_parallel(problem.n(), self.members, self.max_failures, ctx, |_, ctx| {
@@ -200,6 +206,19 @@ mod tests {
             assert_eq!(m.extras.geometry, Geometry::Weighted);
             assert!(m.provenance.contains("3 of 4 features; 36 of 45 objects"), "{}", m.provenance);
         }
+    }
+
+    #[test]
+    fn too_many_members_are_refused_before_any_is_made() {
+        let (p, _) = fixtures::dense(1);
+        // Not one of them could be made.
+        let clusterer = serde_json::json!({ "type": "kmeans", "k": 46 });
+        let clusterer = Some(<dyn BaseClusterer as RoleObject>::from_value(clusterer).unwrap());
+        let recipe = Recipe { members: 700, clusterer, ..Recipe::default() };
+        let generator = Box::new(RandomInit { recipe });
+        let g = Compose { members: 700, generator, ..Compose::default() };
+        let text = g.generate(&p, &Context::new(2)).unwrap_err().to_string();
+        assert_eq!(text, "members: must be at most 65535 members in all, got 490000");
     }
 
     #[test]

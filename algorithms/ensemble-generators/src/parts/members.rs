@@ -218,11 +218,20 @@ pub(crate) fn in_parallel(
         let legal = format!(">= {failures} for this data");
         return Err(Error::bad_param("max_failures", max_failures, legal));
     }
-    if all.len() > MOST_MEMBERS {
-        let legal = format!("at most {MOST_MEMBERS} members in all");
-        return Err(Error::bad_param("members", all.len(), legal));
-    }
+    check_total(all.len())?;
     Ensemble::new(n, all)
+}
+
+/// Refuses more members than an ensemble may have, however they come together.
+///
+/// # Errors
+/// `BadParam`.
+pub(crate) fn check_total(members: usize) -> Result<()> {
+    if members > MOST_MEMBERS {
+        let legal = format!("at most {MOST_MEMBERS} members in all");
+        return Err(Error::bad_param("members", members, legal));
+    }
+    Ok(())
 }
 
 /// The properties of a generator that runs all of `clusterers` on the same objects.
