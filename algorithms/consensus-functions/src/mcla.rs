@@ -21,8 +21,8 @@ use crate::parts::cutting::check_imbalance;
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
 /// # Cost and randomness
-/// O(nτ²) to compare clusters and 12 bytes for each pair of them. Random in the partitioner, and in
-/// ties where asked for.
+/// O(nτ²) to compare clusters and 16 bytes for each pair of them that share an object. Random in the partitioner, and
+/// in ties where asked for.
 /// # References
 /// [StrehlGhosh2002].
 #[options]
@@ -65,24 +65,36 @@ fn sizes(view: &CanonicalEnsemble) -> Vec<u32> {
     out
 }
 
-/// For every cluster of member `t` its Jaccard similarity |a ∩ b| / |a ∪ b| with all clusters of the other
-/// members.
-fn jaccard(view: &CanonicalEnsemble, t: usize, sizes: &[u32]) -> Vec<f32> {
-    let (columns, own) = (view.clusters(), view.columns(t).len());
-    let mut out = vec![0f32; own * columns];
-    for s in (0..view.len()).filter(|&s| s != t) {
-        let width = view.columns(s).len();
-        let mut both = vec![0u32; own * width];
-        for (&a, &b) in view.labels[t].iter().zip(&view.labels[s]) {
-            if a != NONE && b != NONE {
-                both[a as usize * width + b as usize] += 1;
+/// For every cluster of member `t` the clusters of the other members that share an object with it, ascending, and
+/// its Jaccard similarity |a ∩ b| / |a ∪ b| with each.
+fn jaccard(view: &CanonicalEnsemble, t: usize, sizes: &[u32]) -> Vec<Vec<(u32, f32)>> {
+    let mut objects: Vec<Vec<u32>> = vec![Vec::new(); view.columns(t).len()];
+    for (i, &l) in view.labels[t].iter().enumerate().filter(|(_, l)| **l != NONE) {
+        objects[l as usize].push(i as u32);
+    }
+    let widest = (0..view.len()).map(|s| view.columns(s).len()).max().unwrap_or(0);
+    // Objects of the cluster at hand in each cluster of another member, and those that have some.
+    let (mut both, mut met) = (vec![0u32; widest], Vec::new());
+    let mut out = Vec::with_capacity(objects.len());
+    for (own, objects) in view.columns(t).zip(&objects) {
+        let mut row = Vec::new();
+        for s in (0..view.len()).filter(|&s| s != t) {
+            for b in objects.iter().map(|&i| view.labels[s][i as usize]).filter(|&b| b != NONE) {
+                if both[b as usize] == 0 {
+                    met.push(b);
+                }
+                both[b as usize] += 1;
+            }
+            met.sort_unstable();
+            for b in met.drain(..) {
+                let shared = std::mem::take(&mut both[b as usize]);
+                let other = view.first[s] + b as usize;
+                let either = sizes[own] + sizes[other] - shared;
+                row.push((other as u32, (f64::from(shared) / f64::from(either)) as f32));
             }
         }
-        for (at, &shared) in both.iter().enumerate().filter(|(_, shared)| **shared > 0) {
-            let (a, b) = (at / width, view.first[s] + at % width);
-            let either = sizes[view.first[t] + a] + sizes[b] - shared;
-            out[a * columns + b] = (f64::from(shared) / f64::from(either)) as f32;
-        }
+        row.shrink_to_fit();
+        out.push(row);
     }
     out
 }
@@ -90,16 +102,23 @@ fn jaccard(view: &CanonicalEnsemble, t: usize, sizes: &[u32]) -> Vec<f32> {
 /// The clusters of all members, each as heavy as it has objects, joined by their similarity.
 fn meta_graph(view: &CanonicalEnsemble, scale: f64, ctx: &Context) -> Result<CutGraph> {
     let (columns, sizes) = (view.clusters(), sizes(view));
-    let tables: Vec<Vec<f32>> =
+    let rows: Vec<Vec<Vec<(u32, f32)>>> =
         (0..view.len()).into_par_iter().map(|t| jaccard(view, t, &sizes)).collect();
     ctx.check()?;
-    let mut builder = GraphBuilder::with_capacity(columns, 0);
-    for row in tables.iter().flat_map(|table| table.chunks(columns)) {
-        row.iter().enumerate().for_each(|(b, &j)| builder.edge(b as u32, f64::from(j)));
+    let directions: usize = rows.iter().flatten().map(Vec::len).sum();
+    let mut builder = GraphBuilder::with_capacity(columns, directions);
+    for row in rows.into_iter().flatten() {
+        row.into_iter().for_each(|(b, j)| builder.edge(b, f64::from(j)));
         builder.end_vertex();
     }
-    drop(tables);
     builder.build(sizes, scale)
+}
+
+/// Ends of edges of that graph at most: an object joins one cluster of each member with those of the others.
+fn directions(shape: &Shape, members: usize) -> usize {
+    let clusters = members.saturating_mul(shape.k);
+    let shared = shape.n.saturating_mul(members).saturating_mul(members);
+    clusters.saturating_mul(clusters).min(shared)
 }
 
 /// The share of the clusters of each of the `k` meta-clusters that an object is in; `parts` holds the
@@ -184,15 +203,15 @@ impl ConsensusFunction for Mcla {
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
         let clusters = members * shape.k;
-        let directions = clusters * clusters;
+        let directions = directions(shape, members);
         let labels = (8 * shape.n * members) as u64;
         let graph = self.partitioner.memory(clusters, directions, shape.k);
-        labels + 12 * directions as u64 + graph + (8 * shape.n * shape.k) as u64
+        labels + 16 * directions as u64 + graph + (8 * shape.n * shape.k) as u64
     }
 
     fn operations(&self, shape: &Shape, members: usize) -> f64 {
         let clusters = members * shape.k;
-        let directions = clusters.saturating_mul(clusters);
+        let directions = directions(shape, members);
         let cut = self.partitioner.operations(clusters, directions, shape.k, self.trials);
         cut + shape.n as f64 * (members as f64).powi(2)
     }
@@ -221,13 +240,34 @@ mod tests {
             (0..5).find(|&s| &view.labels[s] == labels).unwrap()
         };
         let table = jaccard(&view, place(0), &sizes);
-        let row = &table[one(0) as usize * view.clusters()..][..view.clusters()];
+        let row = &table[one(0) as usize];
+        assert!(row.is_sorted_by(|a, b| a.0 < b.0));
         for (t, printed) in [(1, 2.0 / 3.0), (2, 2.0 / 3.0), (4, 0.8)] {
-            let value = row[view.first[place(t)] + one(t) as usize];
+            let other = view.first[place(t)] + one(t) as usize;
+            let value = row.iter().find(|e| e.0 as usize == other).unwrap().1;
             assert!((f64::from(value) - printed).abs() < 1e-6, "{value}");
             assert!(!sets(t, one(t)).is_empty());
         }
-        assert!(row[view.first[place(0)]..view.first[place(0) + 1]].iter().all(|&j| j == 0.0));
+        assert!(row.iter().all(|e| !view.columns(place(0)).contains(&(e.0 as usize))));
+    }
+
+    #[test]
+    fn clusters_that_share_no_object_take_no_room() {
+        // Most clusters hold one object, as those of members with much noise do.
+        let (n, members) = (400, 6);
+        let mut s = SeedPath::new(4).stream("members");
+        let label = |s: &mut Stream, i: usize| if s.unit() < 0.3 { 0 } else { i as u32 + 1 };
+        let member =
+            |s: &mut Stream| Member::from_labels(&(0..n).map(|i| label(s, i)).collect::<Vec<_>>());
+        let ensemble = Ensemble::new(n, (0..members).map(|_| member(&mut s)).collect()).unwrap();
+        let problem = blank(n, 3);
+        let ctx = Context::new(1);
+        let view = CanonicalEnsemble::unweighted(&ensemble, &problem, "mcla", &ctx).unwrap();
+        let sizes = sizes(&view);
+        let held: usize =
+            (0..members).flat_map(|t| jaccard(&view, t, &sizes)).map(|row| row.len()).sum();
+        assert!(view.clusters() > 1000 && held <= n * members * members, "{held}");
+        assert_eq!(meta_graph(&view, 1e6, &ctx).unwrap().directions(), held);
     }
 
     #[test]
