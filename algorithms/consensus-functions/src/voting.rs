@@ -66,7 +66,7 @@ impl ConsensusFunction for Voting {
             Reference::First => members[0].0.labels.clone(),
             Reference::Medoid => {
                 let heard = self.weights.read_constraints() && !problem.constraints.is_empty();
-                members[medoid(&members, heard)].0.labels.clone()
+                members[medoid(&members, heard, ctx)?].0.labels.clone()
             }
             Reference::Labels => match problem.start.as_deref() {
                 Some(Start::Labels(l)) if l.len() == n => compact(l).0,
@@ -82,8 +82,7 @@ impl ConsensusFunction for Voting {
         let rounds = if self.iterate { 20 } else { 1 };
         let mut memberships = Array2::zeros((0, 0));
         for _ in 0..rounds {
-            ctx.check()?;
-            let (labels, votes) = self.vote(n, &members, &reference)?;
+            let (labels, votes) = self.vote(n, &members, &reference, ctx)?;
             memberships = votes;
             let changed = labels != reference;
             reference = labels;
@@ -122,11 +121,12 @@ impl ConsensusFunction for Voting {
 /// The member with the highest mean adjusted Rand index to the others, where constraints are `heard` of
 /// those with the largest weight; ties by lowest index. A member counts as often as it weighs, so that what
 /// weighs more than another agrees with itself as well.
-fn medoid(members: &[(&Member, f64)], heard: bool) -> usize {
+fn medoid(members: &[(&Member, f64)], heard: bool, ctx: &Context) -> Result<usize> {
     let least = members.iter().map(|(m, _)| m.weight).fold(f64::INFINITY, f64::min);
-    let scores: Vec<(f64, f64)> = (0..members.len())
+    let scores = (0..members.len())
         .into_par_iter()
         .map(|t| {
+            ctx.check()?;
             let (own, weight) = members[t];
             let others = members.iter().enumerate().filter(|(s, _)| *s != t);
             let agreement = others.map(|(_, (m, _))| {
@@ -135,16 +135,16 @@ fn medoid(members: &[(&Member, f64)], heard: bool) -> usize {
                 if a.len() > 1 { m.weight * adjusted_rand(&a, &b) } else { 0.0 }
             });
             let agreement = agreement.sum::<f64>() + (own.weight - least);
-            (if heard { weight } else { 0.0 }, agreement)
+            Ok((if heard { weight } else { 0.0 }, agreement))
         })
-        .collect();
+        .collect::<Result<Vec<(f64, f64)>>>()?;
     let mut best = 0;
     for (t, &score) in scores.iter().enumerate() {
         if score > scores[best] {
             best = t;
         }
     }
-    best
+    Ok(best)
 }
 
 impl Voting {
@@ -154,10 +154,13 @@ impl Voting {
         n: usize,
         members: &[(&Member, f64)],
         reference: &[u32],
+        ctx: &Context,
     ) -> Result<(Vec<u32>, Array2<f64>)> {
         let k = reference.iter().filter(|&&l| l != NONE).max().map_or(1, |&m| m as usize + 1);
         let mut votes: Array2<f64> = Array2::zeros((n, k));
         for &(member, weight) in members {
+            // Of many clusters the matching takes long.
+            ctx.check()?;
             // The names of its clusters that overlap the reference most.
             let mut overlap = vec![0u64; member.k * k];
             for (&l, &c) in member.labels.iter().zip(reference) {
@@ -238,6 +241,15 @@ mod tests {
         let votes = c.extras.memberships.unwrap().mapv(|v| (v * 5.0).round() as u32);
         assert_eq!(votes.row(4).to_vec(), [2, 3, 0]);
         assert_eq!(votes.row(8).to_vec(), [0, 3, 2]);
+    }
+
+    #[test]
+    fn it_looks_at_the_flag_for_every_member() {
+        let (ensemble, problem) = e12();
+        let ctx = Context::builder(SeedPath::new(1)).count_looks().build();
+        Voting::default().combine(&ensemble, &problem, &ctx).unwrap();
+        // Once where it is compared with the others, and once where its labels are matched.
+        assert!(ctx.looks() >= 10, "{}", ctx.looks());
     }
 
     #[test]
