@@ -88,6 +88,23 @@ pub(crate) fn posteriors(
     })
 }
 
+/// Whether no object finds a cluster of any member more probable than another of it by a twentieth, and some object
+/// one more probable at all.
+fn nearly_alike(view: &CanonicalEnsemble, p: &Array2<f32>) -> bool {
+    /// Below this cuts are found by chance, as iris in a hundredth of its unit shows.
+    const ALIKE: f32 = 1.05;
+    let mut most = 1.0f32;
+    for row in p.rows() {
+        for t in 0..view.len() {
+            let own = view.columns(t).map(|c| row[c]);
+            let (low, high) =
+                own.fold((f32::INFINITY, 0.0f32), |(low, high), v| (low.min(v), high.max(v)));
+            most = most.max(high / low);
+        }
+    }
+    most > 1.0 && most < ALIKE
+}
+
 impl Wbpa {
     /// The consensus of `view` with the part of every cluster; `None` for k = 1 and k = n.
     pub(crate) fn cut(
@@ -101,6 +118,12 @@ impl Wbpa {
         let p = posteriors(view, problem, self.distance_unit, tag, ctx)?;
         if view.trivial().is_some() {
             return Ok(None);
+        }
+        if self.distance_unit == DistanceUnit::Raw && nearly_alike(view, &p) {
+            ctx.warn(
+                "the distances are so far below the 1 that is added to them that all clusters are almost equally \
+                 probable; distance_unit = \"mean\" measures them by their mean",
+            );
         }
         // The bipartite graph: a vertex for each object and for each cluster of each member. Object i and
         // cluster C_l are joined by an edge of weight P(C_l | x_i), times the weight of the member.
@@ -231,6 +254,24 @@ mod tests {
         let plain = Extras { centers: Some(centers), ..Extras::default() };
         let expected = probabilities(&[41.0f64.sqrt(), (97.0f64 / 2.0).sqrt()]);
         assert!((f64::from(rows(plain, DistanceUnit::Raw)[[0, 0]]) - expected[0]).abs() < 1e-6);
+    }
+
+    #[test]
+    fn distances_far_below_one_are_warned_of() {
+        let problem = blank(4, 2);
+        let warnings = |unit: f64, distance_unit| {
+            let distances = array![[0.0, 1.0], [0.2, 0.9], [1.0, 0.1], [0.8, 0.0]] * unit;
+            let extras = Extras { distances: Some(distances), ..Extras::default() };
+            let member = Member { extras, ..Member::from_labels(&[0, 0, 1, 1]) };
+            let ensemble = Ensemble::new(4, vec![member]).unwrap();
+            let ctx = Context::new(1);
+            let wbpa = Wbpa { distance_unit, ..Wbpa::default() };
+            wbpa.combine(&ensemble, &problem, &ctx).unwrap();
+            ctx.warnings().iter().filter(|w| w.contains("equally probable")).count()
+        };
+        assert_eq!(warnings(1.0, DistanceUnit::Raw), 0);
+        assert_eq!(warnings(0.01, DistanceUnit::Raw), 1);
+        assert_eq!(warnings(0.01, DistanceUnit::Mean), 0);
     }
 
     #[test]
