@@ -145,7 +145,16 @@ fn scaled(values: &[Option<f64>]) -> Vec<f64> {
 }
 
 fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec<f64>> {
-    let tau = ensemble.len();
+    let (tau, data) = (ensemble.len(), &problem.data);
+    // As where partitions are combined without the objects themselves.
+    if matches!(data.kind(), DataKind::Dense | DataKind::Csr) && data.n() > 1 {
+        let first = data.row(0);
+        if (1..data.n()).all(|i| data.row(i).squared_distance(&first) == 0.0) {
+            let message = "the objects are all alike, of which validity_plus_diversity says nothing; give those \
+                           that were clustered (--data), or take another rule";
+            return Err(Error::Data { place: "data".into(), message: message.into() });
+        }
+    }
     let indices = ["silhouette", "calinski_harabasz", "davies_bouldin"];
     let mut validity = vec![0.0; tau];
     for tag in indices {
@@ -161,7 +170,7 @@ fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec
                 let input = MetricInput {
                     labels: &labels,
                     scope: scope.contains(&false).then_some(&scope[..]),
-                    data: Some(&problem.data),
+                    data: Some(data),
                     ..MetricInput::default()
                 };
                 Ok(metric.score(&input)?.filter(|_| m.weight > 0.0).map(|v| sign * v))
@@ -208,5 +217,10 @@ mod tests {
         let w = Weights::Scheme(Scheme::ValidityPlusDiversity).of(&ensemble, &problem).unwrap();
         // Validity 1, 0, 1; diversity: 1 - NMI = 1/2, 1, 1/2, scaled 0, 1, 0.
         assert_eq!(w, [1.0, 1.0, 1.0]);
+        // Without the objects there is no validity.
+        let data = Data::dense(ndarray::Array2::zeros((4, 1))).unwrap();
+        let none = Problem { data, ..problem };
+        let none = Weights::Scheme(Scheme::ValidityPlusDiversity).of(&ensemble, &none);
+        assert!(none.unwrap_err().to_string().contains("--data"));
     }
 }
