@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from functools import partial
 
 import numpy as np
@@ -229,3 +230,35 @@ def test_answers_outlive_what_they_make_impossible():
     assert session.question() is None
     with pytest.raises(InfeasibleConstraintsError):
         session.close()
+
+
+def test_answers_are_of_the_ids_that_were_given():
+    """They could not be put together with what was given, and were lost where no clusters hold all of it."""
+    rows, given = np.arange(4.0)[:, None], mustlink.Constraints(cannot_link=[("a", "b")], ids="abcd")
+    session = mustlink.Session(rows, "random_pairs", clusterer="cop_kmeans", n_clusters=2, budget=6, constraints=given)
+    with pytest.raises(InfeasibleConstraintsError):
+        for _ in session:
+            session.tell(False)
+    assert session.constraints_.n_cannot_link > 1
+    found = mustlink.select(rows, "random_pairs", y_true=[0, 0, 1, 1], budget=2, constraints=given)
+    assert found.ids == session.constraints_.ids == given.ids
+
+
+@pytest.mark.parametrize(
+    ("call", "part"),
+    [
+        (lambda part: mustlink.Method({"clusterer": part}).fit(X), mustlink.KMeans(3, random_state=7)),
+        (lambda part: mustlink.Ensemble(3, generator={"type": "random_init", "members": 2, "clusterer": part}).fit(X),
+         mustlink.KMeans(random_state=7)),
+        (lambda part: mustlink.generate(X, {"type": "random_k", "members": 2, "clusterer": part}),
+         mustlink.KMeans(random_state=7)),
+        (lambda part: mustlink.Session(X, clusterer=part, n_clusters=2, budget=1).close(),
+         mustlink.PCKMeans(random_state=7)),
+    ],
+)
+def test_the_seed_of_a_part_is_no_seed(call, part):
+    with pytest.warns(mustlink.MustlinkWarning, match=r"Means\(random_state=7\): does not count for a part"):
+        call(part)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call(part.set_params(random_state=0))

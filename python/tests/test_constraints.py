@@ -4,6 +4,7 @@ import io
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from mustlink import (
@@ -193,6 +194,15 @@ def test_wrong_ones_are_refused():
         Constraints(must_link=[0, 1], n=5)
     with pytest.raises(ConstraintError, match="an id stands twice"):
         PCKMeans(2).fit(X, constraints=true_constraints(3, n=N), sample_id=np.zeros(N, int))
+
+
+def test_moments_are_ids():
+    days = pd.date_range("2026-01-01", periods=4)
+    for ids in (days, days.to_numpy(), list(days), list(days.to_numpy()), pd.Series(days)):
+        for pair in ([(days[0], days[2])], [tuple(days.to_numpy()[[0, 2]])], days.to_numpy()[[0, 2]][None]):
+            made = Constraints(must_link=pair, ids=ids)
+            assert made.pairs()[0].tolist() == [[0, 2]]
+            assert made.at(days[[2, 0]])[0].pairs()[0].tolist() == [[1, 0]]
 
 
 def test_what_nobody_reads_is_said():

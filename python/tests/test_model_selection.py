@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from mustlink import Constraints, KMeans, MPCKMeans, PCKMeans, ZScore
+from mustlink import RCA, Constraints, KMeans, MPCKMeans, PCKMeans, ZScore
 from mustlink.model_selection import ConstraintKFold, ConstraintSearchCV, constraint_score
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -80,6 +81,14 @@ def test_pipelines_and_trees_of_estimators():
     search = ConstraintSearchCV(pipe, grid, cv=2).fit(x, constraints=given)
     assert len(search.cv_results_["params"]) == 4
     assert search.labels_.shape == (90,)
+
+
+def test_a_pipeline_that_routes_what_it_is_given():
+    x, given = data()
+    grid = {"pckmeans__n_clusters": [2, 3]}
+    with config_context(enable_metadata_routing=True):
+        search = ConstraintSearchCV(make_pipeline(RCA(), PCKMeans()), grid, cv=3).fit(x, constraints=given)
+    assert search.best_params_ == {"pckmeans__n_clusters": 3}
 
 
 def test_arrays_are_refused():

@@ -31,3 +31,10 @@ def test_pairs_are_samples(transform):
 def test_wrong_shapes_are_named():
     with pytest.raises(ValueError, match=r"pairs: must be of shape \(m, 2, d\), or \(m, 2\) row"):
         PairsLearner(mustlink.ITML()).fit(PAIRS, SIGNS)
+
+
+@pytest.mark.parametrize(("pair", "got"), [([0, -1], "-1"), ([0, 60], "60"), ([0.5, 1], "0.5")])
+def test_rows_that_are_none_are_named(pair, got):
+    learner = PairsLearner(mustlink.RCA(), preprocessor=X).fit(PAIRS, SIGNS)
+    with pytest.raises(mustlink.DataError, match=rf"whole numbers in 0..=59, got {got}"):
+        learner.predict([pair])

@@ -131,6 +131,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             **more.pop("request", {}),
         }
         known = _data.partial(y, n)
+        _data.warn(_config.not_of_parts(self.get_params(deep=False)))
         try:
             found = _mustlink.cluster(_config.text(request), (x, sample_weight), pairs, known, **more)
         except MissingKError as missing:

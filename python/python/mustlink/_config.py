@@ -20,6 +20,9 @@ PluginLike = Union[str, Mapping[str, Any], Any]
 CALLABLES: dict[str, tuple[str, Any, Mapping[str, Any]]] = {}
 
 
+#: What of an estimator belongs to its own run, with what it is unless it is given.
+_OF_ITS_RUN = {"random_state": (None, 0), "kind": (None, "dense")}
+
 #: Where the name of one may stand alone.
 _SLOTS = ("clusterer", "metric", "selector")
 
@@ -58,6 +61,21 @@ def plain(value: Any) -> Any:
         f"{type(value).__name__}: is no value of an option; accepted are numbers, words, lists, "
         "tables and estimators of mustlink"
     )
+
+
+def not_of_parts(parts: Any) -> list[str]:
+    """What estimators that are parts of something larger were told of a run of their own, to be warned of."""
+    if hasattr(parts, "to_config"):
+        said = [
+            f"{type(parts).__name__}({name}={value!r}): does not count for a part; give {name} to the whole"
+            for name, unless_given in _OF_ITS_RUN.items()
+            if isinstance(value := getattr(parts, name, None), (int, str, np.integer))
+            and value not in unless_given
+        ]
+        return said + not_of_parts(parts.get_params(deep=False))
+    if isinstance(parts, Mapping):
+        parts = list(parts.values())
+    return [text for part in parts for text in not_of_parts(part)] if isinstance(parts, (list, tuple)) else []
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Constraints:
             )
         if n is not None and not (isinstance(n, (int, np.integer)) and n >= 0):
             raise ConstraintError(f"n: must be a whole number >= 0, the number of objects, got {n!r}")
-        self.ids = None if ids is None else tuple(ids)
+        self.ids = None if ids is None else tuple(_moments(ids))
         self.n = int(n) if self.ids is None and n is not None else len(self.ids or ())
         self._places: dict[Any, int] | None = None
         must, cannot = self._rows(must_link, "must_link"), self._rows(cannot_link, "cannot_link")
@@ -114,7 +114,7 @@ class Constraints:
         """Pairs as row numbers."""
         if pairs is None:
             return np.empty((0, 2), np.int64)
-        given = np.asarray(pairs if hasattr(pairs, "__array__") else list(pairs))
+        given: np.ndarray[Any, Any] = _moments(np.asarray(pairs if hasattr(pairs, "__array__") else list(pairs)))
         if given.size == 0:
             return np.empty((0, 2), np.int64)
         if given.ndim != 2 or given.shape[1] != 2:
@@ -347,8 +347,7 @@ class Constraints:
         """The constraints of the rows whose ids (or row numbers, where there are no ids) are
         ``sample_id``, numbered as these stand, and how many pairs were left out. Groups keep the
         members that are there."""
-        ids = np.asarray(sample_id)
-        rows = self._find(ids.tolist(), "sample_id")
+        rows = self._find(_moments(np.asarray(sample_id)).tolist(), "sample_id")
         place = np.full(self.n, -1, np.int64)
         place[rows] = np.arange(len(rows))
         if np.count_nonzero(place >= 0) < len(rows):
@@ -378,6 +377,15 @@ class Constraints:
         groups = f", {count(self.n_groups, 'group')} apart" if self.n_groups else ""
         both = f"{count(self.n_must_link, 'must-link')}, {count(self.n_cannot_link, 'cannot-link')}"
         return f"Constraints({both}{groups}, n={self.n}{'' if self.ids is None else ', by id'})"
+
+
+def _moments(ids: Any) -> Any:
+    """Ids, of which the moments of NumPy are those of Python, found by their value."""
+    first = next(iter(ids), None) if isinstance(ids, (list, tuple)) else ids
+    if not isinstance(first, np.datetime64) and not hasattr(ids, "__array__"):
+        return ids
+    values = np.asarray(ids)
+    return values.astype("datetime64[us]").astype(object) if values.dtype.kind == "M" else values
 
 
 def _groups(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple[Any, ...]:

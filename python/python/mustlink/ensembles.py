@@ -73,6 +73,7 @@ def consensus(
 def _request(
     generator: Any, transforms: Any, n_clusters: int | None, random_state: Any, n_jobs: int | None
 ) -> str:
+    _data.warn(_config.not_of_parts([generator, transforms]))
     method: dict[str, Any] = {"generator": _config.plain(generator)}
     if transforms is not None:
         method["transforms"] = _config.plain(transforms)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
@@ -279,6 +280,11 @@ def _run(estimator: Any, X: Any, constraints: Constraints) -> Any:
     if not isinstance(estimator, Pipeline):
         return estimator.fit(X, constraints=constraints)
     takes = [n for n, s in estimator.steps if s is not None and _takes(s)]
+    if get_config()["enable_metadata_routing"]:
+        # The steps are copies of the caller's: what they ask for is said here.
+        for name in takes:
+            estimator.named_steps[name].set_fit_request(constraints=True)
+        return estimator.fit(X, constraints=constraints)
     return estimator.fit(X, **{f"{name}__constraints": constraints for name in takes})
 
 

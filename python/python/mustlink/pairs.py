@@ -59,7 +59,14 @@ class PairsLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows, place = np.unique(given.reshape(-1, given.shape[2]), axis=0, return_inverse=True)
             return rows, place.reshape(-1, 2)
         if given.ndim == 2 and given.shape[1] == 2 and self.preprocessor is not None:
-            return np.asarray(self.preprocessor, float), given.astype(np.int64)
+            rows = np.asarray(self.preprocessor, float)
+            wrong = given[(given < 0) | (given >= len(rows)) | (given != np.floor(given))]
+            if wrong.size:
+                raise DataError(
+                    f"pairs: must be row numbers of the preprocessor, whole numbers in 0..={len(rows) - 1}, "
+                    f"got {wrong[0]}"
+                )
+            return rows, given.astype(np.int64)
         raise DataError(
             "pairs: must be of shape (m, 2, d), or (m, 2) row numbers of a preprocessor, "
             f"got {given.shape}"

@@ -58,6 +58,7 @@ def _asking(
     random_state: Any,
     n_jobs: int | None,
 ) -> dict[str, Any]:
+    _data.warn(_config.not_of_parts([selector, clusterer, transforms]))
     method: dict[str, Any] = {"selector": _config.slot(selector)}
     if clusterer is not None:
         method["clusterer"] = _config.slot(clusterer)
@@ -112,7 +113,7 @@ def select(
         None if oracle is None else answering(oracle),
     )
     _data.warn(found.warnings)
-    return Constraints._of(found.constraints, n, None)
+    return Constraints._of(found.constraints, n, None if constraints is None else constraints.ids)
 
 
 class Session:
@@ -243,11 +244,12 @@ class Session:
                 # One who interrupts gets the answers when they are asked for again.
                 if self._failed is None:
                     raise
+        ids = None if self._given is None else self._given.ids
         if self._failed is not None:
             pairs = [[(i, j) for i, j, said in self._told if said == kind] for kind in (1, -1)]
             told = Constraints(must_link=pairs[0], cannot_link=pairs[1], n=self.n)
-            return told if self._given is None else self._given.union(told)
-        return Constraints._of(self._found.constraints, self.n, None)
+            return told if self._given is None else self._given.union(Constraints._of(told._columns, self.n, ids))
+        return Constraints._of(self._found.constraints, self.n, ids)
 
     @property
     def labels_(self) -> Any:
