@@ -279,6 +279,14 @@ def test_groups_in_files(tmp_path):
     assert again == apart
 
 
+def test_groups_of_one_name_stay_two(tmp_path):
+    first, second = (Constraints(apart=apart, n=4) for apart in (["a", "a", "", ""], ["", "", "a", "a"]))
+    both = first.union(second)
+    assert {name: rows.tolist() for name, rows in both.groups().items()} == {"a": [0, 1], "a (2)": [2, 3]}
+    both.to_csv(tmp_path / "groups.csv")
+    assert Constraints.from_csv(tmp_path / "groups.csv", n=4) == both
+
+
 def test_a_group_larger_than_k_is_refused_by_its_name():
     with pytest.raises(ConstraintError, match="beach"):
         COPKMeans(2).fit(X[:6], constraints=Constraints(apart=["beach"] * 3 + [None] * 3, n=6))

@@ -52,6 +52,14 @@ def test_a_cycle_is_held_back_whole_and_a_bridge_alone():
         list(ConstraintKFold(4).split(given))
 
 
+def test_what_follows_from_a_group_is_not_held_back():
+    apart = ["photo", "photo", "photo", None, None, None]
+    pairs = Constraints(cannot_link=[(0, 1), (1, 2), (0, 3), (3, 4), (4, 5)], n=6)
+    given = pairs.union(Constraints(apart=apart, n=6))
+    held = [pair for _, held in ConstraintKFold(3).split(given) for pair in held.pairs()[0].tolist()]
+    assert sorted(held) == [[0, 3], [3, 4], [4, 5]]
+
+
 def data():
     rng = np.random.default_rng(1)
     classes = np.arange(90) % 3

@@ -340,7 +340,12 @@ class Constraints:
         ours, theirs = self._columns[5], more._columns[5]
         members, weights, strengths = (np.concatenate([ours[c], theirs[c]]) for c in (0, 3, 4))
         group = np.concatenate([ours[1], theirs[1] + np.uint32(self.n_groups)])
-        groups = (members, group, [*ours[2], *theirs[2]], weights, strengths)
+        names = list(ours[2])
+        for name in theirs[2]:
+            # Two groups of one name would be one group in a file.
+            free = (f"{name} ({at})" for at in range(2, len(names) + 3))
+            names.append(name if name not in names else next(other for other in free if other not in names))
+        groups = (members, group, names, weights, strengths)
         return Constraints._of([*columns, groups], self.n, self.ids)
 
     def at(self, sample_id: Any) -> tuple[Constraints, int]:

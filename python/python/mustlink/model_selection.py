@@ -66,11 +66,13 @@ class ConstraintKFold:
     def split(self, constraints: Constraints) -> Iterator[tuple[Constraints, Constraints]]:
         """The constraints kept and those held back, fold by fold."""
         pairs, signs = constraints.pairs()
-        groups = _groups(pairs, signs, constraints.n)
+        # Groups that are apart are known in every fold; what follows from them is not held back.
+        free = np.flatnonzero(~_within_groups(constraints, pairs))
+        groups = _groups(pairs[free], signs[free], constraints.n)
         count = int(groups.max()) + 1 if len(groups) else 0
         if count < self.n_splits:
             raise ConstraintError(
-                f"constraints: {len(pairs)} pairs make {count} groups that do not follow from one "
+                f"constraints: {len(free)} pairs make {count} groups that do not follow from one "
                 f"another, fewer than n_splits = {self.n_splits}; give more, or split less"
             )
         order = np.random.default_rng(self.random_state).permutation(count)
@@ -81,10 +83,17 @@ class ConstraintKFold:
             fold_of[group] = np.argmin(load)
             load[fold_of[group]] += sizes[group]
         for fold in range(self.n_splits):
-            held = fold_of[groups] == fold
-            kept, left = np.flatnonzero(~held), np.flatnonzero(held)
-            # Groups are known in every fold; what follows from them is not scored.
-            yield constraints.subset(kept), constraints.subset(left, groups=False)
+            held = free[fold_of[groups] == fold]
+            kept = np.delete(np.arange(len(pairs)), held)
+            yield constraints.subset(kept), constraints.subset(held, groups=False)
+
+
+def _within_groups(constraints: Constraints, pairs: Array) -> Array:
+    """Of each pair, whether a group that is apart has both ends."""
+    groups_of: dict[int, set[int]] = defaultdict(set)
+    for row, group in zip(*constraints._columns[5][:2]):
+        groups_of[int(row)].add(int(group))
+    return np.array([bool(groups_of[i] & groups_of[j]) for i, j in pairs.tolist()], bool)
 
 
 def _groups(pairs: Array, signs: Array, n: int) -> Array:
