@@ -13,10 +13,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the sources")
 }
 
-/// Where the copy and what is built of it stay, so that another run builds less.
+/// Where these tests were built. What the copy and the crate share with them, as dependencies, is not built again.
+fn built() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// Where the copy and its programs stay, so that another run builds less.
 fn place() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target.unwrap_or_else(|| root().join("target")).join("newcomer")
+    built().join("newcomer")
 }
 
 fn slow(what: &str) -> bool {
@@ -107,6 +111,7 @@ fn cargo(dir: &Path, arguments: &[&str]) -> String {
         .arg(place().join("target"))
         .args(others)
         .current_dir(dir)
+        .env("CARGO_BUILD_BUILD_DIR", built())
         .stdin(Stdio::null())
         .output()
         .expect("cargo starts");
@@ -203,12 +208,13 @@ fn one_file_adds_a_method_to_the_workspace() {
     }
     let (root, (copied, path, tag)) = (root(), checkout());
     assert_eq!(touched(&root, copied), std::slice::from_ref(path));
-    cargo(copied, &["build", "-p", "mustlink-cli"]);
-    is_everywhere(&place().join("target/debug/mustlink"), tag);
+    // Of the whole workspace, as these tests are, so that dependencies have the same features; a test of the
+    // command line brings the program.
     let filter = format!("/{tag}/");
-    let laws =
-        cargo(copied, &["test", "-p", "mustlink", "--test", "contract", "--", filter.as_str()]);
+    let tests = ["test", "--workspace", "--test", "contract", "--test", "outside", "--", &filter];
+    let laws = cargo(copied, &tests);
     assert!(laws.contains(&format!("base-clusterers/{tag}/same_seed_same_bits")), "{laws}");
+    is_everywhere(&place().join("target/debug/mustlink"), tag);
     assert_eq!(touched(&root, copied), std::slice::from_ref(path));
 }
 
@@ -247,13 +253,13 @@ fn a_crate_of_ones_own_adds_a_method() {
             std::fs::write(dir.join("src/lib.rs"), library).expect("a library");
         }
     }
-    let laws = cargo(&dir, &["test"]);
+    // With the program at once: without it, which is less, all would be built twice.
+    let laws = cargo(&dir, &["test", "--features", "program"]);
     for role in &roles[1..] {
         let law = format!("/my_{}/names_agree", role.replace('-', "_"));
         assert!(laws.contains(&law), "{law}: {laws}");
     }
     assert!(laws.contains("/my_own/names_agree"), "{laws}");
-    cargo(&dir, &["build", "--features", "program"]);
     let program = place().join("target/debug/my_own");
     is_everywhere(&program, "my_own");
     an_edit_makes_its_cells_again(&program, &dir);
@@ -282,7 +288,7 @@ fn an_edit_makes_its_cells_again(program: &Path, dir: &Path) {
     let changed = text.replace("rank * k / n", "rank * rank * k / (n * n)");
     assert_ne!(text, changed, "the template has changed");
     std::fs::write(&file, changed).expect("the plugin");
-    cargo(dir, &["build", "--features", "program"]);
+    cargo(dir, &["test", "--features", "program", "--no-run"]);
     let second = results(true);
     let scores = |text: &str, method: &str| -> Vec<String> {
         let column = text.lines().next().unwrap().split(',').position(|c| c == "ari").unwrap();

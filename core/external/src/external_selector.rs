@@ -318,6 +318,8 @@ mod tests {
             return;
         }
         let path = format!("{}/../../book/examples/random_selector.py", env!("CARGO_MANIFEST_DIR"));
+        // One program for hundreds of selections, as in a run.
+        let _kept = kept_children::Keep::start();
         let verdicts = check_plugin::<dyn QuerySelector>(&external(&["python3", &path]));
         assert!(verdicts.len() > 10, "{verdicts:?}");
         let broken: Vec<_> = verdicts.into_iter().filter(|(_, v)| v.is_err()).collect();

@@ -5,7 +5,6 @@ mod cobra;
 mod cobras;
 mod committee;
 mod explore_consolidate;
-mod laws;
 mod min_max_selection;
 mod ncobras;
 mod npu;
