@@ -94,6 +94,11 @@ fn every_link_leads_somewhere() {
         for (file, heading) in links(&read(&path)) {
             let to = if file.is_empty() { path.clone() } else { folder.join(&file) };
             assert!(to.exists(), "{}: no {file}", path.display());
+            // What mdBook renders holds nothing but its own folder.
+            let book = root().join("book/src").canonicalize().expect("the manual");
+            let leaves = path.starts_with(root().join("book"))
+                && !to.canonicalize().expect("it").starts_with(&book);
+            assert!(!leaves, "{}: {file} is not within book/src", path.display());
             let Some(heading) = heading else { continue };
             let page = prose(&read(&to));
             let mut headings = page.lines().filter(|l| l.starts_with('#'));

@@ -235,7 +235,7 @@ mod tests {
             let _ = std::io::stderr().write_all(text.as_bytes());
             return None;
         }
-        let path = format!("{}/../../book/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/../../book/src/examples/{name}", env!("CARGO_MANIFEST_DIR"));
         Some(external(&[&python, &path]))
     }
 

@@ -317,7 +317,8 @@ mod tests {
             let _ = std::io::stderr().write_all(b"skipped: random_selector.py needs python3\n");
             return;
         }
-        let path = format!("{}/../../book/examples/random_selector.py", env!("CARGO_MANIFEST_DIR"));
+        let path =
+            format!("{}/../../book/src/examples/random_selector.py", env!("CARGO_MANIFEST_DIR"));
         // One program for hundreds of selections, as in a run.
         let _kept = kept_children::Keep::start();
         let verdicts = check_plugin::<dyn QuerySelector>(&external(&["python3", &path]));

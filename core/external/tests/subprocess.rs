@@ -30,7 +30,7 @@ fn the_example_of_the_book_answers_like_truth() {
     let folder = tempfile::tempdir().unwrap();
     let labels = folder.path().join("labels.csv");
     std::fs::write(&labels, "id,label\nrow-0,a\nrow-1,b\nrow-2,a\nrow-3,\nrow-4,b\n").unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/examples/oracle.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/examples/oracle.py");
     let command =
         vec!["python3".into(), script.display().to_string(), labels.display().to_string()];
     let oracle = Subprocess { command, timeout_seconds: 60.0, sort: None };
