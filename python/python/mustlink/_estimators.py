@@ -78,9 +78,9 @@ class Auto(Clusterer):
 
     **Errors**
 
-    `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, and where none gives
-    a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with
-    `hold_out = "objects"` also `ClosureTooLarge`.
+    `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs
+    more than labels, and where none gives a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of
+    those marked hard; with `hold_out = "objects"` also `ClosureTooLarge`.
 
     **Cost and randomness**
 
@@ -416,7 +416,9 @@ class ConstrainedEM(Clusterer):
     **Cost and randomness**
 
     O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet
-    with cannot-links, 4 million for a component; k·2^k for a group. Random only in the start.
+    with cannot-links, 4 million for a component; k·2^k for a group, a million for sums over sets. Belief propagation
+    takes up to 200 sweeps an iteration, each O(k) for every two cannot-links of a chunklet. `mixing = "gradient"` asks
+    for all of it up to 400 times more. Random only in the start.
 
     **References**
 
@@ -630,7 +632,7 @@ class ConstrainedSpectral(Clusterer):
 
     O(n³) time and O(n²) memory up to `dense_limit` objects. Above, the `CANDIDATES` vectors of largest
     1/λ are iterated (block Davidson, equations in L̄ by conjugate gradients): O(edges + n · candidates)
-    per step and O(n · candidates) memory, besides the square of the objects that constraints join. A
+    per step and O(n · candidates) memory, besides O(m³) time and O(m²) memory for the m objects in constraints. A
     vector that is missed, though smoother than one kept, satisfies the constraints by less than its
     cost times the smallest 1/λ iterated. Random: the starts of k-means and of the iteration.
 
@@ -937,8 +939,8 @@ class COSC(Clusterer):
     Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
     distances (the same), or affinities (the graph itself). One label per object, k clusters, none
     empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links
-    always hold; cannot-links hold for two clusters unless γ is fixed, and as far as the splits found satisfy them
-    for more.
+    hold, but for those that `on_conflict = "drop_weakest"` drops; cannot-links hold for two clusters unless γ is fixed,
+    and as far as the splits found satisfy them for more.
 
     **Errors**
 
@@ -1493,7 +1495,7 @@ class GaussianMixture(Clusterer):
 
     linfa starts from its own k-means. Features are centred and divided by one common deviation
     before, which changes nothing but the meaning of `regularisation`. A run that does not settle
-    within the iterations is taken again with ten times the tolerance: status `max_iter`.
+    within the iterations is taken again with ten times the tolerance, until it does: status `max_iter`.
 
     **Input and output**
 
@@ -1517,8 +1519,8 @@ class GaussianMixture(Clusterer):
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`.
-    max_iter : an integer in 1..=1000000000; default 100
-        Iterations.
+    max_iter : an integer in 2..=1000000000; default 100
+        Iterations; that they are enough is seen from two of them.
     regularisation : a number > 0; default 1e-06
         Added to every variance, in units of the mean variance of the features.
     tol : a number > 0; default 0.001
@@ -1587,7 +1589,8 @@ class GPKMeans(Clusterer):
     **Errors**
 
     Those of clusterer and propagator, with their slot. `BadParam` when the clusterer cannot take the
-    data that the propagator gives.
+    data that the propagator gives, or holds constraints that contradict each other once they are propagated;
+    `Memory` where the pairs that the given constraints entail do not fit.
 
     **Cost and randomness**
 
@@ -1606,7 +1609,9 @@ class GPKMeans(Clusterer):
         Let the runs after the first start from the labels just found, too, and not only from the
         centres; the authors' program appears to.
     clusterer : a base clusterer; default 'mpck_means'
-        What clusters. One that uses no weights gets every propagated pair with weight 1.
+        What clusters. One that uses no weights gets every propagated pair with weight 1. Propagated
+        constraints contradict each other where they meet: one that holds all of them is refused
+        then.
     max_rounds : an integer in 1..=1000000000; default 20
         Rounds of propagation after the first clustering.
     propagator : a constraint propagator; default 'gaussian'
@@ -1874,11 +1879,12 @@ class HMRFKMeans(Clusterer):
     **Errors**
 
     `MissingK`, `BadK`, `TooManyClusters`; `BadParam`, also for negative values under `i_divergence`;
-    `HardNotSupported` for constraints marked hard; `ClosureTooLarge`: the closure is listed.
+    `HardNotSupported` for constraints marked hard; `ClosureTooLarge` and `Memory`: the closure is listed.
 
     **Cost and randomness**
 
-    O(rounds · (n·k·d + pairs of the closure · d)); random as in pairwise-constrained k-means.
+    O(rounds · (n·k·d + pairs of the closure · d)) time, 190 bytes for each of these pairs; random as in
+    pairwise-constrained k-means.
 
     **References**
 
@@ -2414,14 +2420,15 @@ class MPCKMeans(Clusterer):
 
     `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for `max_pair = "box"` with full metrics;
     `InconsistentConstraints` only where `on_conflict` asks; `HardNotSupported` for constraints
-    marked hard; `ClosureTooLarge` for unequal weights whose closure must be expanded;
-    `NumericalFailure` for a scatter without eigenvalues.
+    marked hard; `ClosureTooLarge` for unequal weights whose closure must be expanded, `Memory` where that takes
+    more than there may be; `NumericalFailure` for a scatter without eigenvalues.
 
     **Cost and randomness**
 
     A round is O(n·k·d) diagonal, O(n·d² + n·k·d + d³) with one matrix, O(n·k·d² + k·d³) with k;
     constraints add O(k·d) per constrained object and never a loop over pairs of the closure while all
-    of a kind weigh the same. `exact` adds O(n²·d) per metric. Random: as in pairwise-constrained k-means.
+    of a kind weigh the same; where they don't, each pair takes 130 bytes. `exact` adds O(n²·d) per metric. Random: as
+    in pairwise-constrained k-means.
 
     **References**
 
@@ -2798,12 +2805,13 @@ class PCKMeans(WeightedClusterer):
 
     `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` only where `on_conflict` asks;
     `HardNotSupported` for constraints marked hard; `ClosureTooLarge` for unequal weights whose
-    closure must be expanded.
+    closure must be expanded, `Memory` where that takes more than there may be.
 
     **Cost and randomness**
 
     O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
-    expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart.
+    expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Where they
+    don't, each of its pairs takes 130 bytes, and every visit all partners of an object.
     Random: the order of visits, and the start where neighbourhoods do not settle it.
 
     **References**
