@@ -41,7 +41,7 @@ pub struct Lcvqe {
     pub empty: Empty,
 }
 
-#[plugin("lcvqe", cites = ["PellegBaras2007"])]
+#[plugin("lcvqe", cites = ["PellegBaras2007"], version = 2)]
 impl BaseClusterer for Lcvqe {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "lcvqe")?;
