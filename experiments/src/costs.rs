@@ -46,10 +46,8 @@ impl Costs {
         let (method, config) = (&resolved.method, &resolved.config);
         let before = cost_of_steps(method.prefix(), shape);
         let after = cost_of_steps(method.suffix(), &before.result);
+        let memory = memory(resolved, shape);
         let shape = &after.result;
-        let memory = method.clusterer.as_ref().map_or(0, |c| c.memory(shape))
-            + method.selector.as_ref().map_or(0, |s| s.memory(&before.result))
-            + before.memory.max(after.memory);
         let ensembles = |slot: &str| {
             let shared = |g: &&Value| SharedEnsemble {
                 key: format!("{dataset}/{}", canonical(g)),
@@ -75,10 +73,27 @@ impl Costs {
         }
     }
 
+    /// The same with the memory of whichever of `numbers` of answered questions takes most.
+    pub fn asking(mut self, numbers: &[usize], shape: &Shape, resolved: &ResolvedMethod) -> Self {
+        let of = |&constraints: &usize| memory(resolved, &Shape { constraints, ..*shape });
+        self.memory = numbers.iter().map(of).fold(self.memory, u64::max);
+        self
+    }
+
     /// Every ensemble that it shares.
     pub fn ensembles(&self) -> impl Iterator<Item = &SharedEnsemble> {
         self.selector_ensembles.iter().chain(&self.clusterer_ensembles)
     }
+}
+
+/// Bytes that a method takes beside data of this shape.
+fn memory(resolved: &ResolvedMethod, shape: &Shape) -> u64 {
+    let method = &resolved.method;
+    let before = cost_of_steps(method.prefix(), shape);
+    let after = cost_of_steps(method.suffix(), &before.result);
+    method.clusterer.as_ref().map_or(0, |c| c.memory(&after.result))
+        + method.selector.as_ref().map_or(0, |s| s.memory(&before.result))
+        + before.memory.max(after.memory)
 }
 
 /// The generators in a tree that read no constraints: what they make is the same in every fold.

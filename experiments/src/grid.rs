@@ -13,7 +13,7 @@ use mustlink_core::{Error, Result, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
-use crate::costs::{Costs, SharedEnsemble, first_generator};
+use crate::costs::{ASSUMED_QUERIES, Costs, SharedEnsemble, first_generator};
 use crate::data::in_file_words;
 use crate::data::{self, Facts, Prepared};
 use crate::identity::{self, Build, Common, selection_key};
@@ -100,10 +100,11 @@ impl Grid {
         let Opened { datasets, specs, left_out } = Opened::of(experiment, source)?;
         let mut out = Vec::new();
         let mut methods = Vec::new();
+        let numbers = experiment.points.numbers().unwrap_or_else(|_| vec![ASSUMED_QUERIES]);
         for set in &datasets {
             let mut row = Vec::new();
             for spec in &experiment.methods {
-                match build(spec, set) {
+                match build(spec, set, &numbers) {
                     Ok(method) => row.push(method),
                     Err(d) => out.push(d),
                 }
@@ -362,7 +363,8 @@ fn plain(path: &str, message: String) -> Diagnostic {
     Diagnostic { source: String::new(), position: None, span: None, path: path.into(), message }
 }
 
-fn build(spec: &MethodSpec, set: &Prepared) -> Result<GridMethod, Diagnostic> {
+/// The method on a data set, asked for these numbers of questions where it asks.
+fn build(spec: &MethodSpec, set: &Prepared, numbers: &[usize]) -> Result<GridMethod, Diagnostic> {
     let place = format!("method \"{}\" on data set \"{}\"", spec.id, set.id);
     let has_classes = set.set.classes.is_some();
     if !has_classes && spec.mentions_classes() {
@@ -394,6 +396,7 @@ fn build(spec: &MethodSpec, set: &Prepared) -> Result<GridMethod, Diagnostic> {
     let generator = first_generator(&resolved.config).cloned();
     let generator = generator.map(config::instantiate::<Box<dyn EnsembleGenerator>>).transpose();
     let generator = generator.map_err(|message| plain(&place, message))?;
-    let costs = Costs::new(&set.id, &shape, &resolved);
+    let numbers = resolved.method.selector.as_ref().map_or(&[][..], |_| numbers);
+    let costs = Costs::new(&set.id, &shape, &resolved).asking(numbers, &shape, &resolved);
     Ok(GridMethod { resolved, generator, costs })
 }

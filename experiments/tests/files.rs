@@ -430,5 +430,5 @@ fn a_selector_that_asks_by_batches_clusters_once_for_each() {
         let experiment = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap();
         plan(&experiment, &Source::default(), None).unwrap().seconds
     };
-    assert!(seconds(1) > 4.0 * seconds(10), "{} {}", seconds(1), seconds(10));
+    assert!(seconds(1) > 3.0 * seconds(10), "{} {}", seconds(1), seconds(10));
 }

@@ -679,7 +679,7 @@ fn a_memory_limit_lets_cells_wait_their_turn() {
     let per_cell = plan(&experiment(&text), &source(), None).unwrap().memory;
     let some = RunOptions { memory_limit: Some(per_cell), threads: Some(4), ..options(dir.path()) };
     let outcome = run(&experiment(&text), &some).unwrap();
-    assert_eq!((outcome.done, outcome.failed.len()), (12, 0));
+    assert_eq!((outcome.done, outcome.failed.len()), (12, 0), "{:?}", outcome.failed);
     let dir = tempfile::tempdir().unwrap();
     let none = RunOptions { memory_limit: Some(10), ..options(dir.path()) };
     let outcome = run(&experiment(&text), &none).unwrap();
