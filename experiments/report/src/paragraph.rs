@@ -234,10 +234,14 @@ pub(crate) fn paragraph(
         let _ = write!(
             out,
             "Over the data sets, methods were compared by {value}, with Friedman's test, that of Iman and \
-             Davenport and that on aligned ranks with Holm's adjustment [Garcia2010], Nemenyi's \
+             Davenport and that on aligned ranks with Holm's adjustment {} [Garcia2010], Nemenyi's \
              critical difference [Demsar2006], Wilcoxon's signed-rank test with Holm's adjustment over all \
              pairs, and its Bayesian form [Benavoli2017]; the chance of each to be the best is that of the \
-             Plackett–Luce model on their ranks [RojasDelgado2022, CaronDoucet2012]. "
+             Plackett–Luce model on their ranks [RojasDelgado2022, CaronDoucet2012]. ",
+            match &first.control {
+                Some(control) => format!("over the comparisons with {control}"),
+                None => "over all pairs".into(),
+            }
         );
         if first.has_next() {
             let folds = experiment.split.folds();

@@ -25,7 +25,8 @@ const TIE: f64 = 1e-9;
 /// The level of tests.
 const LEVEL: f64 = 0.05;
 
-/// How a method compares with the control: the one that the file names, else that of best mean rank.
+/// How a method compares with the control: the one that the file names, else that of best mean rank, for which
+/// the adjustment is over all pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The method.
@@ -148,7 +149,10 @@ fn of_metric(
     let best = control.and_then(|id| methods.iter().position(|m| *m == id)).unwrap_or(order[0]);
     let z = aligned.against(best);
     let others: Vec<usize> = order.iter().copied().filter(|&j| j != best).collect();
-    let adjusted = holm(&others.iter().map(|&j| z[j].1).collect::<Vec<_>>());
+    let adjusted = match control {
+        Some(_) => holm(&others.iter().map(|&j| z[j].1).collect::<Vec<_>>()),
+        None => over_all_pairs(&aligned, best, &others),
+    };
     let place = order.iter().position(|&j| j == best)?;
     let next = folds.map_or(Vec::new(), |(results, correlation)| {
         let ordered: Vec<&str> = order.iter().map(|&j| methods[j]).collect();
@@ -197,6 +201,26 @@ fn of_metric(
         aligned,
         methods,
     })
+}
+
+/// p of each of `others` against `control` by aligned ranks, after Holm's adjustment over every two methods: a
+/// control that the scores chose might have been any of them.
+fn over_all_pairs(aligned: &Aligned, control: usize, others: &[usize]) -> Vec<f64> {
+    let k = aligned.totals.len();
+    let (mut pairs, mut p) = (Vec::new(), Vec::new());
+    for first in 0..k {
+        for (second, (_, of_pair)) in aligned.against(first).into_iter().enumerate().skip(first + 1)
+        {
+            pairs.push((first, second));
+            p.push(of_pair);
+        }
+    }
+    let adjusted = holm(&p);
+    let of = |other: usize| {
+        let pair = (control.min(other), control.max(other));
+        pairs.iter().position(|p| *p == pair).map_or(1.0, |at| adjusted[at])
+    };
+    others.iter().map(|&other| of(other)).collect()
 }
 
 impl Significance {
@@ -273,9 +297,13 @@ impl Significance {
         let shown = self.methods.iter().filter(differ).count();
         let mut said = format!(
             "{why} Aligned ranks show that they differ (p {}); against {}, {shown} of {others} others do at 5 % \
-             after Holm's adjustment",
+             after Holm's adjustment{}",
             shown_p(p),
-            control.method
+            control.method,
+            match self.control {
+                Some(_) => "",
+                None => " over all pairs, as no control was named beforehand",
+            }
         );
         for (what, names) in [("worse", worse), ("better", better)] {
             if !names.is_empty() {
@@ -358,7 +386,7 @@ impl Significance {
             "{} {} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
              {:.2} apart differ at 5 % (Nemenyi). P(best): the chance of being the best of these methods on a \
              next data set, by the ranks on these (Plackett and Luce). Wins, ties and losses: against all other methods on all data \
-             sets. The rest against {}: z of aligned ranks with Holm's adjustment, \
+             sets. The rest against {}: z of aligned ranks with Holm's adjustment{}, \
              data sets where it is better and worse with mean margins, the shift of the scores, its own less those of the \
              control (Hodges and Lehmann), and the matched-pairs rank-biserial correlation as sizes of effect, Wilcoxon's signed-rank \
              test, and its Bayesian form with differences up to {ROPE} as equal.",
@@ -374,7 +402,8 @@ impl Significance {
             shown_p(self.friedman.f_p),
             shown_p(self.aligned.p),
             self.critical_difference,
-            self.control.as_deref().unwrap_or("the method of best mean rank")
+            self.control.as_deref().unwrap_or("the method of best mean rank"),
+            if self.control.is_some() { "" } else { " over all pairs" }
         );
         if self.has_next() {
             note += &format!(
@@ -441,7 +470,18 @@ pub(crate) mod tests {
 
     /// Methods with these scores on six data sets, a little more on each next one.
     pub(crate) fn significance(metric: &str, methods: &[&str], scores: &[f64]) -> Significance {
-        let mut text = format!("[experiment]\nname = \"t\"\n[scoring]\nmetrics = [\"{metric}\"]\n");
+        significance_with("", metric, methods, scores)
+    }
+
+    /// The same with sections of the file.
+    fn significance_with(
+        sections: &str,
+        metric: &str,
+        methods: &[&str],
+        scores: &[f64],
+    ) -> Significance {
+        let mut text =
+            format!("[experiment]\nname = \"t\"\n[scoring]\nmetrics = [\"{metric}\"]\n{sections}");
         let sets: Vec<String> = (0..6).map(|at| format!("set{at}")).collect();
         sets.iter().for_each(|s| text += &format!("[[dataset]]\nid = \"{s}\"\n"));
         methods
@@ -491,6 +531,34 @@ pub(crate) mod tests {
         assert_eq!(found.powerless(), None);
         found.sets.truncate(1);
         assert!(found.powerless().unwrap().contains("below p = 1:"));
+    }
+
+    #[test]
+    fn a_control_that_the_scores_chose_is_adjusted_over_all_pairs() {
+        let (methods, scores) = (["a", "b", "c"], [0.1, 0.2, 0.3]);
+        let of = |found: &Significance, method: &str| {
+            let found = found.methods.iter().find(|m| m.method == method).unwrap();
+            let (_, p, adjusted) = found.against_best.unwrap();
+            adjusted / p
+        };
+        // The last is best everywhere; the others are as far from each other as from their neighbour.
+        let chosen = significance("ari", &methods, &scores);
+        assert!((of(&chosen, "a") - 3.0).abs() < 1e-9 && (of(&chosen, "b") - 2.0).abs() < 1e-9);
+        let said = chosen.sheet().note;
+        for part in [
+            "1 of 2 others do at 5 % after Holm's adjustment over all pairs",
+            "rank: z of aligned ranks with Holm's adjustment over all pairs,",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+        let named = significance_with("[stats]\ncontrol = \"c\"\n", "ari", &methods, &scores);
+        assert!((of(&named, "a") - 2.0).abs() < 1e-9 && (of(&named, "b") - 1.0).abs() < 1e-9);
+        assert!(
+            named
+                .sheet()
+                .note
+                .contains("against c, 1 of 2 others do at 5 % after Holm's adjustment;")
+        );
     }
 
     #[test]

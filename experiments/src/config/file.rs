@@ -314,7 +314,7 @@ pub struct Stats {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<String>,
     /// The method that the others are tested against over the data sets; absent: the one of best mean rank,
-    /// for which the adjustment is too lenient, since the data chose it.
+    /// with the adjustment over all pairs, since the scores chose it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
 }
