@@ -26,6 +26,8 @@ pub struct RowMap {
     pub merged: usize,
     /// New rows made of old ones of more than one class.
     pub mixed: usize,
+    /// New rows made of old ones that somebody knows to be of more than one class.
+    pub mixed_known: usize,
 }
 
 impl RowMap {
@@ -51,7 +53,7 @@ impl RowMap {
             }
         }
         let mixed = is_mixed.into_iter().filter(|&m| m).count();
-        RowMap { map, kept, dropped, merged, mixed }
+        RowMap { map, kept, dropped, merged, mixed, mixed_known: 0 }
     }
 
     /// What belongs to the new rows, handed out to all old ones; `None` for dropped rows.
@@ -122,21 +124,25 @@ impl Dataset {
             return Err(broken("it leads to a row that does not exist"));
         }
         let class = |i: usize| self.classes.as_ref().and_then(|c| c.labels[i]);
-        let rows = RowMap::new(map, n, class);
+        let mut rows = RowMap::new(map, n, class);
         if rows.kept.contains(&usize::MAX) {
             return Err(broken("no old row leads to some new row"));
         }
         let mut set = self.placed(data, &rows.kept, features);
         // What somebody knows of any row that became one with others is known of them all.
+        let mut differ = vec![false; n];
         set.known = self.known.as_ref().map(|known| {
             let mut names: Vec<Option<&str>> = vec![None; n];
             for (old, new) in rows.map.iter().enumerate() {
-                if let Some(new) = new.map(|row| row as usize) {
-                    names[new] = names[new].or(known.of(old));
-                }
+                let (Some(new), Some(own)) = (new.map(|row| row as usize), known.of(old)) else {
+                    continue;
+                };
+                differ[new] |= names[new].is_some_and(|first| first != own);
+                names[new] = names[new].or(Some(own));
             }
             Classes::from_values(names)
         });
+        rows.mixed_known = differ.into_iter().filter(|&d| d).count();
         Ok((set, rows))
     }
 
@@ -167,6 +173,13 @@ impl Dataset {
                         "{}: {} merged rows had objects of more than one class; each keeps the \
                          class of its first",
                         self.name, rows.mixed
+                    ));
+                }
+                if rows.mixed_known > 0 {
+                    ctx.warn(format!(
+                        "{}: {} merged rows had objects that are known to be of more than one class; what is \
+                         known of the first stands for each",
+                        self.name, rows.mixed_known
                     ));
                 }
                 Ok((dataset, Some(rows), made.steps))
@@ -283,9 +296,15 @@ mod tests {
         let known = [None, None, Some("v"), None, Some("w"), Some("u")];
         let set = Dataset { known: Some(Classes::from_values(known)), ..small() };
         let steps: [Box<dyn Transform>; 1] = [Box::new(Deduplicate {})];
-        let (after, _, _) = set.transformed(&steps, &Context::new(1)).unwrap();
+        let ctx = Context::new(1);
+        let (after, rows, _) = set.transformed(&steps, &ctx).unwrap();
         let known = after.known.unwrap();
         assert_eq!([0, 1, 2].map(|i| known.of(i)), [Some("v"), Some("w"), None]);
+        // The first of the three equal rows is unknown, the other two differ.
+        assert_eq!(rows.unwrap().mixed_known, 1);
+        let said = "small: 1 merged rows had objects that are known to be of more than one class; what is known of \
+                    the first stands for each";
+        assert!(ctx.warnings().iter().any(|w| w == said), "{:?}", ctx.warnings());
     }
 
     #[test]

@@ -125,7 +125,7 @@ pub(crate) fn run(
                     (Error::TimedOut { .. }, Some(seconds)) => Error::TimedOut { seconds },
                     _ => error,
                 };
-                let mut message = error.render(&|i| set.set.id(i));
+                let mut message = error.render(&|i| set.object(i));
                 if let Error::Memory { limit, .. } = error.root()
                     && Some(*limit) == env.cell_limit()
                 {

@@ -38,6 +38,8 @@ pub(crate) struct Prepared {
     pub given: Arc<Constraints>,
     /// What its steps warned of.
     pub notes: Vec<String>,
+    /// The row that each object was before the steps, where these dropped or merged rows.
+    kept: Option<Vec<usize>>,
 }
 
 /// Most constraints made of known classes one by one.
@@ -74,6 +76,14 @@ impl Prepared {
         }
         let known = self.set.known_constraints_of(MOST_OF_CLASSES, inside)?;
         Ok((Arc::new(given.union(&known, self.set.n())?), left_out))
+    }
+
+    /// The user's name of object `i`: its id, or the row that it was before the steps, by which files of
+    /// constraints call it.
+    pub fn object(&self, i: usize) -> String {
+        let row =
+            self.kept.as_ref().and_then(|kept| kept.get(i)).filter(|_| self.set.ids.is_none());
+        row.map_or_else(|| self.set.id(i), usize::to_string)
     }
 
     pub fn labels(&self) -> Option<&[Option<u32>]> {
@@ -123,9 +133,15 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
     let ctx = Context::builder(path.clone()).build();
     let (set, map, _) = balanced.transformed(&transforms, &ctx)?;
     set.require_numbers().map_err(of_file)?;
-    let given = match map {
+    let given = match &map {
         Some(rows) if !given.is_empty() => {
-            let (moved, dropped) = given.renumbered(set.n(), &rows.map)?;
+            // Objects are called as in the file of constraints.
+            let named = |e: Error| {
+                let said = e.render(&|i| balanced.id(i));
+                let (place, message) = said.split_once(": ").unwrap_or(("constraints", said.as_str()));
+                Error::Data { place: place.into(), message: message.into() }
+            };
+            let (moved, dropped) = given.renumbered(set.n(), &rows.map).map_err(named)?;
             if dropped > 0 {
                 ctx.warn(format!("{dropped} given constraints lost an object that was dropped"));
             }
@@ -134,7 +150,8 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
         _ => given,
     };
     let (id, target, notes) = (spec.id.clone(), spec.target.clone(), ctx.warnings());
-    Ok(Prepared { id, target, set, digest, path, given: Arc::new(given), notes })
+    let kept = map.map(|rows| rows.kept);
+    Ok(Prepared { id, target, set, digest, path, given: Arc::new(given), notes, kept })
 }
 
 fn open(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Result<Dataset> {

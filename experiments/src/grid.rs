@@ -155,6 +155,10 @@ impl Grid {
         for (set, methods) in self.datasets.iter().zip(&self.methods) {
             let read = set.set.reading.notes.iter();
             notes.extend(read.map(|note| format!("{}: {}", set.id, in_file_words(note))));
+            // What the steps under [[dataset]] warned of, which also stands in the rows.
+            let own = format!("{}: ", set.set.name);
+            let bare = |note: &String| note.strip_prefix(&own).unwrap_or(note).to_string();
+            notes.extend(set.notes.iter().map(|note| format!("{}: {}", set.id, bare(note))));
             let asked = methods.iter().any(|m| m.resolved.method.is_answered_by_classes());
             let partly = set.set.partly_known().filter(|_| asked);
             notes.extend(partly.map(|partly| format!("{}: {partly}", set.id)));
