@@ -13,7 +13,7 @@ use crate::data::Facts;
 use crate::grid::PlanLine;
 use crate::journal::{self, Journal, Who};
 use crate::results::finished;
-use crate::row::differences;
+use crate::row::{Row, RowStatus, differences};
 
 /// So many cells that differ are named.
 const NAMED: usize = 5;
@@ -23,7 +23,7 @@ const NAMED: usize = 5;
 pub struct Merged {
     /// Cells written.
     pub cells: usize,
-    /// Cells that more than one directory had, each time with the same bits.
+    /// Cells that more than one directory had, each time with the same bits, or cut off by time or memory.
     pub shared: usize,
     /// Cells that failed in one directory and did not in another, whose rows were taken.
     pub mended: usize,
@@ -116,7 +116,13 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
                 _ => match first_difference(mine, &file) {
                     None => {
                         shared += 1;
-                        mine.keep(file);
+                        let mut other = file;
+                        // Of two that failed, that which went further.
+                        if failures(&other) < failures(mine) {
+                            std::mem::swap(mine, &mut other);
+                            *from = dir;
+                        }
+                        mine.keep(other);
                     }
                     Some(what) => wrong.push(format!(
                         "{}: {what} in {} and {}",
@@ -211,9 +217,20 @@ fn named(line: &PlanLine) -> String {
     format!("{}, {}, repeat {}, fold {}", line.dataset, line.method, line.repeat, line.fold)
 }
 
+/// Rows that came to an error or ran out of time.
+fn failures(file: &CellFile) -> usize {
+    file.rows.iter().filter(|row| row.status != RowStatus::Ok).count()
+}
+
+/// Where two files of a cell first differ. Time and memory end rows in one place and not in another: such rows
+/// say nothing of the bits.
 fn first_difference(a: &CellFile, b: &CellFile) -> Option<String> {
+    let cut_off = |row: &Row| row.status != RowStatus::Ok && row.seeded != Some(true);
     a.rows.iter().find_map(|x| {
         let y = b.rows.iter().find(|y| y.p_requested == x.p_requested)?;
+        if cut_off(x) || cut_off(y) {
+            return None;
+        }
         let (column, here, there) = differences(x, y).into_iter().next()?;
         let at = x.p_requested.map_or(String::new(), |p| format!(" at {p} queries"));
         Some(format!("{column}{at} is {here} and {there}"))

@@ -249,6 +249,14 @@ fn cells_that_two_parts_have_must_agree() {
         let merged = merge(&parts.map(at), &at(name)).unwrap();
         assert_eq!((merged.mended, report(&at(name)).unwrap().failed), (3, 0));
     }
+    // What failed on both for want of memory, with a limit of each.
+    for (out, limit) in [("little", "1"), ("less", "2")] {
+        let set = format!("run.cell_memory_bytes={limit}");
+        let experiment = Experiment::parse("e.toml", &text, Path::new("."), &[set]).unwrap();
+        assert_eq!(run(&experiment, &RunOptions::to(at(out))).unwrap().failed.len(), 3);
+    }
+    let merged = merge(&[at("little"), at("less")], &at("both")).unwrap();
+    assert_eq!((merged.cells, report(&at("both")).unwrap().failed), (3, 3));
     let found = diff(&at("two"), &at("three")).unwrap();
     let ari = found.changed.iter().find(|c| c.column == "ari").unwrap();
     assert_eq!((ari.rows, ari.differ), (6, 6));
