@@ -594,6 +594,8 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     let done = bench.run("recommend --data f.csv");
     assert!(!done.out.contains("pck_means") && done.out.contains("kmeans"), "{}", done.out);
     assert!(done.out.contains("k is not known"), "{}", done.out);
+    // The name of a file says nothing of what is in it.
+    assert!(done.out.contains("k known; none of them is called \"f\"\n"), "{}", done.out);
     // Those that promise what must hold; a set of the study is no evidence about itself.
     let done = bench.run("recommend --data iris --answers 100 --hard --top 40");
     assert!(!done.out.contains("pck_means") && done.out.contains("cop_kmeans"), "{}", done.out);
