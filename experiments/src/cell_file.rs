@@ -222,6 +222,11 @@ pub(crate) fn has_failed<'a>(rows: impl IntoIterator<Item = &'a Row>) -> bool {
     rows.into_iter().any(|r| r.status != RowStatus::Ok)
 }
 
+/// Whether a row failed for reasons outside of it, time and memory among them: it says nothing of the bits.
+pub(crate) fn is_cut_off(row: &Row) -> bool {
+    row.status != RowStatus::Ok && row.seeded != Some(true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use mustlink_core::{Error, Result};
 use serde_json::Value;
 
-use crate::cell_file::{CellFile, has_failed};
+use crate::cell_file::{CellFile, has_failed, is_cut_off};
 use crate::config::Experiment;
 use crate::config::stored::{self, Stored};
 use crate::data::Facts;
 use crate::grid::PlanLine;
 use crate::journal::{self, Journal, Who};
 use crate::results::finished;
-use crate::row::{Row, RowStatus, differences};
+use crate::row::{RowStatus, differences};
 
 /// So many cells that differ are named.
 const NAMED: usize = 5;
@@ -222,13 +222,11 @@ fn failures(file: &CellFile) -> usize {
     file.rows.iter().filter(|row| row.status != RowStatus::Ok).count()
 }
 
-/// Where two files of a cell first differ. Time and memory end rows in one place and not in another: such rows
-/// say nothing of the bits.
+/// Where two files of a cell first differ, apart from rows that were cut off in one of them.
 fn first_difference(a: &CellFile, b: &CellFile) -> Option<String> {
-    let cut_off = |row: &Row| row.status != RowStatus::Ok && row.seeded != Some(true);
     a.rows.iter().find_map(|x| {
         let y = b.rows.iter().find(|y| y.p_requested == x.p_requested)?;
-        if cut_off(x) || cut_off(y) {
+        if is_cut_off(x) || is_cut_off(y) {
             return None;
         }
         let (column, here, there) = differences(x, y).into_iter().next()?;

@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use mustlink_core::random::SeedPath;
 use mustlink_core::{Error, Result};
 
+use crate::cell_file::is_cut_off;
 use crate::config::{Experiment, stored};
 use crate::grid::{Grid, PlanLine};
 use crate::journal::{self, Who};
 use crate::outcome::RunOptions;
-use crate::row::{Row, differences};
+use crate::row::{Row, RowStatus, differences};
 use crate::run::run_some;
 use crate::standing::{Keep, Left, Stale};
 
 /// What came of a verification.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Verified {
-    /// Finished cells of this build.
+    /// Finished cells of this build, without those that time or memory cut off: they need not come out the same.
     pub finished: usize,
     /// Cells whose rows another build made: they are not tried, since they need not come out the same.
     pub stale: usize,
@@ -34,14 +35,16 @@ pub struct Verified {
 }
 
 /// Makes a share of the finished cells of a results directory again, drawn by `seed` (at least one), and
-/// compares every column but the times, bit for bit. The directory stays as it is: the cells are made in
-/// a folder beside the other temporary files of the system.
+/// compares every column but the times, bit for bit. The limits of time and memory that the run had for a cell
+/// do not hold. The directory stays as it is: the cells are made in a folder beside the other temporary files
+/// of the system.
 ///
 /// # Errors
 /// `Data` when it is no results directory, when nothing in it is finished, or when a file is not as it
 /// was written; as [`run`](crate::run) for the cells.
 pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result<Verified> {
-    let experiment = Experiment::from_directory(dir)?;
+    let mut experiment = Experiment::from_directory(dir)?;
+    (experiment.run.cell_timeout_s, experiment.run.cell_memory_bytes) = (None, None);
     let stored = stored::require_checked(dir)?;
     let grid = Grid::new(&experiment, &options.source)?;
     let files = journal::files(dir)?;
@@ -53,7 +56,12 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
         let place = dir.display().to_string();
         return Err(Error::Data { place, message: format!("damaged: {damaged}") });
     }
-    let finished: Vec<usize> = all.into_iter().filter(|c| !left.todo.contains_key(c)).collect();
+    let whole = |c: &usize| {
+        let file = journal::read_cell(dir, &grid.cells[*c].identity).ok().flatten();
+        file.is_none_or(|f| f.at_points(&left.wanted).all(|row| !is_cut_off(row)))
+    };
+    let finished = all.into_iter().filter(|c| !left.todo.contains_key(c));
+    let finished: Vec<usize> = finished.filter(whole).collect();
     let mut out = Verified {
         finished: finished.len(),
         stale: left.standing.stale,
@@ -108,9 +116,20 @@ fn first_difference(old: &[&Row], new: &[&Row]) -> Option<String> {
         if was.p_requested != is.p_requested {
             return Some(format!("{at}: has other points"));
         }
+        if was.status != is.status {
+            return Some(format!("{at}: {} and now {}", ended(was), ended(is)));
+        }
         let (column, was, is) = differences(was, is).into_iter().next()?;
         Some(format!("{at}: {column} was {was} and is {is}"))
     })
+}
+
+/// How a row ended.
+fn ended(row: &Row) -> String {
+    match row.status {
+        RowStatus::Ok => "had a result".into(),
+        _ => format!("failed ({})", row.message.as_deref().unwrap_or_default()),
+    }
 }
 
 /// A folder that goes when this does.
@@ -153,5 +172,9 @@ mod tests {
         let other = Row { k: Some(3), ..row(0) };
         let found = first_difference(&[&a], &[&other]).unwrap();
         assert_eq!(found, ", 0 questions: k was null and is 3");
+        // Why a row has no values any more comes before these.
+        let failed = Row { status: RowStatus::Error, message: Some("why".into()), ..other };
+        let found = first_difference(&[&a], &[&failed]).unwrap();
+        assert_eq!(found, ", 0 questions: had a result and now failed (why)");
     }
 }

@@ -138,6 +138,22 @@ fn what_ran_out_of_a_limit_is_retried_with_another() {
 }
 
 #[test]
+fn what_a_limit_cuts_off_is_no_other_bit() {
+    let limited = format!("{TEXT}[run]\ncell_timeout_s = 1e-9\ncell_memory_bytes = 1\n");
+    let mut study = Study::new(TEXT);
+    assert!(study.run().failed.is_empty());
+    // Limits that were set later, within which nothing of it would be made.
+    study.text = limited.clone();
+    assert_eq!(study.run().done, 0);
+    let verified = verify(&study.out(), 1.0, 0, &RunOptions::to(study.out())).unwrap();
+    assert_eq!((verified.finished, verified.tried, verified.differing.len()), (2, 2, 0));
+    let study = Study::new(&limited);
+    assert_eq!(study.run().failed.len(), 2);
+    let refused = verify(&study.out(), 1.0, 0, &RunOptions::to(study.out())).unwrap_err();
+    assert!(refused.to_string().contains("no finished cell to make again"), "{refused}");
+}
+
+#[test]
 fn rows_that_nobody_asks_for_any_more_are_not_retried() {
     // After the third answer two clusters are too few for "two"; what is known of "one" contradicts it.
     let method = r#"clusterer = "cop_kmeans"
