@@ -178,7 +178,8 @@ fn of_metric(
             record: (better.0, differences.len() - better.0 - worse.0, worse.0),
             margins: (better.1, worse.1),
             effect: other.and_then(|_| {
-                effect(&differences.iter().map(|d| sign * d).collect::<Vec<_>>(), 0.95)
+                // No difference is 0, not −0, whichever end is the better.
+                effect(&differences.iter().map(|d| sign * d + 0.0).collect::<Vec<_>>(), 0.95)
             }),
             signed_rank: signed_rank(&differences),
             bayes: other.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
@@ -573,6 +574,9 @@ pub(crate) mod tests {
             let effect = found.methods[at(other)].effect.unwrap();
             assert!((effect.shift - shift).abs() < 1e-12, "{effect:?}");
             assert_eq!(effect.rank_biserial, Some(shift.signum()));
+            let equal = significance(metric, &["a", "b"], &[0.2, 0.2]);
+            let effect = equal.methods.iter().find_map(|m| m.effect).unwrap();
+            assert_eq!(effect.shift.to_bits(), 0.0f64.to_bits());
         }
     }
 }
