@@ -159,7 +159,7 @@ pub(crate) fn require_checked(dir: &Path) -> Result<Stored> {
 /// What differs between two resolved configurations and alters what a row means.
 ///
 /// Data sets and methods are compared by their ids; those that one of the two lacks are no
-/// difference, nor are metrics, the points of a curve and the number of repeats.
+/// difference, nor are paths of data sets, metrics, the points of a curve and the number of repeats.
 pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let (mut there, mut here) = (there.clone(), here.clone());
@@ -171,6 +171,8 @@ pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
             let place = format!("{kind} {}", a["id"]);
             for side in [&mut a, &mut b] {
                 take(side, "optional");
+                // Cells are called by what a file holds, wherever it is.
+                take(side, "path");
             }
             compare(&a, &b, &place, &mut out);
         }
@@ -269,6 +271,14 @@ mod tests {
             ]
         );
         assert!(differences(&a, &a).is_empty());
+    }
+
+    #[test]
+    fn where_data_lie_is_no_difference() {
+        let at =
+            |path: &str| json!({ "dataset": [{ "id": "a", "path": path, "target": "class" }] });
+        assert!(differences(&at("a.csv"), &at("data/a.csv")).is_empty());
+        assert_eq!(differences(&at("a.csv"), &json!({ "dataset": [{ "id": "a" }] })).len(), 1);
     }
 
     #[test]
