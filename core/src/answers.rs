@@ -252,6 +252,16 @@ impl Selection {
         Ok(out)
     }
 
+    /// How many of the first `p` answers become constraints under this rule: those that say something, as they
+    /// are taken, and are not left out.
+    ///
+    /// # Errors
+    /// `InconsistentConstraints` where the rule asks for it.
+    pub fn used(&self, p: usize, rule: Contradicting, given: &Constraints) -> Result<usize> {
+        let without = self.left_out(p, rule, given)?;
+        Ok(self.answered(p).keys().filter(|id| !without.contains(id)).count())
+    }
+
     /// For the first `most` contradicting answers a shortest chain that each closes, found among `given`,
     /// the answers that stay, and what was inferred where these alone do not contradict it.
     ///
@@ -399,6 +409,31 @@ mod tests {
             events.extend(clashes.then_some(Event::Conflict { id }));
         }
         Selection::from_events(6, events)
+    }
+
+    #[test]
+    fn answers_that_are_not_taken_as_they_came_are_used_as_they_are_taken() {
+        use Reply::{CannotLink, DontKnow, MustLink};
+        let mut selection = log(&[
+            (0, 1, MustLink, false),
+            (1, 2, MustLink, false),
+            (3, 4, DontKnow, false),
+            (0, 2, CannotLink, true),
+        ]);
+        let none = Constraints::default();
+        let used = |s: &Selection, rule| {
+            let handed = s.constraints(4, ConstraintView::Queried, rule, &none).unwrap();
+            let used = s.used(4, rule, &none).unwrap();
+            assert_eq!(used, handed.pairs().len());
+            used
+        };
+        assert_eq!(used(&selection, Contradicting::KeepFirst), 2);
+        assert_eq!(used(&selection, Contradicting::KeepAll), 3);
+        assert_eq!(used(&selection, Contradicting::DropAllInvolved), 0);
+        // One of the chain is doubted: nothing contradicts the others.
+        selection.events.push(Event::Corrected { id: 1, reply: DontKnow });
+        assert_eq!(used(&selection, Contradicting::KeepFirst), 2);
+        assert_eq!(selection.counts(4).must + selection.counts(4).cannot, 3);
     }
 
     #[test]

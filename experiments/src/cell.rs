@@ -203,9 +203,8 @@ fn constraints_at(
     row.answers_contradicting = Some(counts.conflicts);
     row.saturated = Some(selection.saturated(p));
     row.constraints_read = Some(reads);
-    let left_out = selection.left_out(p, method.on_conflict, &seen.constraints)?;
-    let handed = (counts.must + counts.cannot).saturating_sub(left_out.len());
-    row.constraints_used = Some(if reads { handed } else { 0 });
+    let used = selection.used(p, method.on_conflict, &seen.constraints)?;
+    row.constraints_used = Some(if reads { used } else { 0 });
     method.constraints_at(seen, selection, p)
 }
 
