@@ -207,8 +207,14 @@ fn compare(
             None => (false, "in our interval".into()),
         },
     };
+    // What is to be equal is not near enough for being uncertain.
+    let tolerance = criterion.tolerance.as_ref().and_then(|t| t.on(set));
+    let exact = criterion.factor.is_none() && tolerance == Some(0.0);
     let range = interval.map_or(String::new(), |(a, b)| format!(" [{}, {}]", shown(a), shown(b)));
-    Ok((holds || inside, format!("ours {}{range}, printed {} {rule}", shown(ours), shown(printed))))
+    Ok((
+        holds || inside && !exact,
+        format!("ours {}{range}, printed {} {rule}", shown(ours), shown(printed)),
+    ))
 }
 
 /// The formula of a claim, as it was written.
@@ -358,6 +364,7 @@ mod tests {
         assert!(!near(criterion(0.8, None, None), 0.9, Some((0.81, 1.0))));
         assert!(near(criterion(10731.0, Some(0.0), None), 10731.0, None));
         assert!(!near(criterion(10731.0, Some(0.0), None), 10732.0, None));
+        assert!(!near(criterion(0.7, Some(0.0), None), 0.676, Some((0.64, 0.71))));
         assert!(near(criterion(3000.0, None, Some(1.5)), 2000.0, None));
         assert!(!near(criterion(3000.0, None, Some(1.5)), 1999.0, None));
         let (_, said) =

@@ -54,7 +54,7 @@ pub struct Criterion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<BTreeMap<String, f64>>,
     /// How far ours may be from the printed number, or how far on each data set; else the printed
-    /// number has to lie in our interval. 0 asks for equality.
+    /// number has to lie in our interval. 0 asks for equality, whatever our interval is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
     /// How many times larger or smaller ours may be.
