@@ -185,6 +185,11 @@ pub(crate) fn find<'a>(
     curves.iter().find(|c| c.dataset == dataset && c.method == method && c.metric == metric)
 }
 
+/// A share in percent, without what binary fractions add.
+pub(crate) fn percent(share: f64) -> f64 {
+    (1e6 * 100.0 * share).round() / 1e6
+}
+
 /// What the intervals are, and why some scores have no value.
 pub(crate) fn legend<'a>(
     experiment: &Experiment,
@@ -194,7 +199,7 @@ pub(crate) fn legend<'a>(
         Unit::Repeat => "repeats",
         Unit::Fold => "folds",
     };
-    let level = experiment.stats.level * 100.0;
+    let level = percent(experiment.stats.level);
     let mut text = format!("mean ± half width of the {level} % interval over {unit}");
     let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
     for (column, metric) in metrics {

@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use mustlink_experiments::row::Row;
 use mustlink_experiments::{Experiment, Facts};
 
+use crate::columns::percent;
 use crate::figure::{Figure, data_url};
 use crate::moved::{self, Move};
 use crate::palette::sample;
@@ -231,7 +232,7 @@ fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
 fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
     let body = html! {
         p class="dim" {
-            "Lines: means; bands: " (experiment.stats.level * 100.0) " % intervals, as far as the metric \
+            "Lines: means; bands: " (percent(experiment.stats.level)) " % intervals, as far as the metric \
              reaches. A bar across a line: the selector had no further question; what follows is the same \
              clustering. A hollow point: some of its cells failed, and it is the mean of the others."
             (few_repeats(experiment))

@@ -8,6 +8,7 @@ use mustlink_core::registry::Catalogue;
 use serde_json::Value;
 
 use crate::citation::references;
+use crate::columns::percent;
 use crate::significance::Significance;
 use mustlink_experiments::Facts;
 use mustlink_experiments::Split;
@@ -73,11 +74,10 @@ fn split(split: &Split) -> String {
             format!("No objects were held back{}.", times(*repeats))
         }
         Split::Holdout { test_fraction, repeats, stratified } => format!(
-            "In each of {} a{} test set of {} % of the objects was drawn at random. {from_training}",
-            count(*repeats, "repeat"),
+            "{}{} test set of {} % of the objects was drawn at random. {from_training}",
+            if *repeats == 1 { "A".to_string() } else { format!("In each of {repeats} repeats a") },
             if *stratified { " stratified" } else { "" },
-            // Without what binary fractions add.
-            (1e6 * 100.0 * test_fraction).round() / 1e6
+            percent(*test_fraction)
         ),
         Split::Kfold { folds, repeats, stratified } => format!(
             "Methods were evaluated by {}{folds}-fold cross-validation{}. {from_training}",
@@ -222,7 +222,7 @@ pub(crate) fn paragraph(
         out,
         "Intervals are {} % t intervals over {unit}. A best mean is marked where a paired t test against \
          the next best rejects at 5 % after Holm's adjustment over all other methods{}. ",
-        100.0 * experiment.stats.level,
+        percent(experiment.stats.level),
         match &experiment.split {
             Split::All { .. } => "",
             _ => ", with the variance corrected for overlapping training sets [NadeauBengio2003]",
@@ -271,6 +271,17 @@ pub(crate) fn paragraph(
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn shares_are_round_and_one_repeat_is_no_each() {
+        let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[stats]\nlevel = 0.683\n\
+                    [split]\ntype = \"holdout\"\ntest_fraction = 0.07\n\
+                    [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n";
+        let experiment = Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap();
+        let said = paragraph(&experiment, &[], &[], (1, 1));
+        assert!(said.contains(" A test set of 7 % of the objects was drawn at random."), "{said}");
+        assert!(said.contains("Intervals are 68.3 % t intervals"), "{said}");
+    }
 
     #[test]
     fn the_paragraph_says_what_was_done() {
