@@ -282,9 +282,12 @@ pub(crate) fn carry_out(
             cell.dataset, cell.method, cell.repeat, cell.fold, cell.message
         ));
     }
-    if finished < outcome.total && !outcome.stopped {
+    if finished < outcome.total {
         let missing = outcome.total - finished;
-        term::tell(&format!("{missing} cells are missing; the same command tries them again"));
+        term::tell(&match outcome.stopped {
+            true => format!("{missing} cells are left; the same command goes on with them"),
+            false => format!("{missing} cells are missing; the same command tries them again"),
+        });
     }
     match outcome.failed.len() {
         0 => Ok(u8::from(!outcome.lost.is_empty())),

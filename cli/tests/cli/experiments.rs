@@ -115,7 +115,8 @@ fn failed_cells_end_with_1() {
     let fast = bench.run("run e.toml --out other --quiet --fail-fast --threads 1");
     assert_eq!(fast.status, 1);
     assert!(
-        fast.err.contains("1 cells failed; stopped there; mustlink retry other"),
+        fast.err.contains("1 cells failed; stopped there; mustlink retry other")
+            && fast.err.contains(" cells are left; the same command goes on with them\n"),
         "{}",
         fast.err
     );
