@@ -152,7 +152,7 @@ impl Grid {
     /// What a reader of the results should know before anything runs.
     pub fn notes(&self, experiment: &Experiment) -> Vec<String> {
         let mut notes = experiment.unread();
-        for (set, methods) in self.datasets.iter().zip(&self.methods) {
+        for (at, (set, methods)) in self.datasets.iter().zip(&self.methods).enumerate() {
             let read = set.set.reading.notes.iter();
             notes.extend(read.map(|note| format!("{}: {}", set.id, in_file_words(note))));
             // What the steps under [[dataset]] warned of, which also stands in the rows.
@@ -162,6 +162,15 @@ impl Grid {
             let asked = methods.iter().any(|m| m.resolved.method.is_answered_by_classes());
             let partly = set.set.partly_known().filter(|_| asked);
             notes.extend(partly.map(|partly| format!("{}: {partly}", set.id)));
+            let mut tests = self.tests[at].iter().flatten().flatten();
+            let alone = |test: &Arc<[bool]>| test.iter().filter(|held| **held).count() < 2;
+            if experiment.scores_test_objects() && tests.any(alone) {
+                notes.push(format!(
+                    "{}: test sets of one object, which agrees with its class whatever the clusters are: choose \
+                     fewer folds or a larger test_fraction",
+                    set.id
+                ));
+            }
         }
         notes
     }

@@ -209,3 +209,16 @@ fn metrics_that_never_have_a_value_are_named_beforehand() {
     );
     assert_eq!(scoring("scope = \"train\"\n"), "");
 }
+
+#[test]
+fn test_sets_of_one_object_are_named_beforehand() {
+    let said = |split: &str| {
+        let study = Study::new(&TEXT.replace("type = \"all\"", split));
+        plan(&study.experiment(), &RunOptions::to(".").source, None).unwrap().notes.join("\n")
+    };
+    let one = "two: test sets of one object";
+    assert!(said("type = \"kfold\"\nfolds = 60").contains(one));
+    assert!(said("type = \"holdout\"\ntest_fraction = 0.001").contains(one));
+    assert!(!said("type = \"kfold\"\nfolds = 30").contains(one));
+    assert!(!said("type = \"all\"").contains(one));
+}
