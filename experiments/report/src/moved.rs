@@ -121,7 +121,10 @@ pub(crate) fn since_last(dir: &Path, summary: &[u8], statistics: &[u8]) -> Resul
         let (before, after) = both("mean_rank");
         out.extend(moves("mean rank", &before, &after, apart));
         let (before, after) = both("p_holm");
-        out.extend(moves("p (Holm)", &before, &after, |a, b| (a < LEVEL) != (b < LEVEL)));
+        // The control has none: that another method is it by now says its rank.
+        let significant = |p: Option<f64>| p.is_some_and(|p| p < LEVEL);
+        let crossed = |m: &Move| significant(m.before) != significant(m.after);
+        out.extend(moves("p (Holm)", &before, &after, apart).into_iter().filter(crossed));
     }
     let mut means = moves("mean", &column(&old, "mean"), &column(summary, "mean"), apart);
     means.retain(|m| before.contains(&m.method) && after.contains(&m.method));
@@ -232,6 +235,9 @@ mod tests {
         // Significance that stays is no news.
         let third = (summary("0.7"), statistics("1.5", "0.07"));
         assert!(report(&third).is_empty());
+        // Nor is it that another method is the control.
+        let other = "metric,method,mean_rank,p_holm\nari,a,1,0.3\nari,b,1.5,\n";
+        assert!(report(&(summary("0.7"), other.to_string())).is_empty());
         // Ranks among other methods are no news; that there is another method is.
         let more = format!("{}iris,ari,c,10,0.9\n", summary("0.7"));
         let fourth = (more, statistics("2.5", "0.07") + "ari,c,1,\n");
