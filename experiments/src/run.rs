@@ -108,7 +108,8 @@ fn retry_some(
     let experiment = Experiment::from_directory_with(dir, sets)?;
     let stored = stored::require_checked(dir)?;
     let options = RunOptions { out: dir.to_path_buf(), ..options.clone() };
-    let mut grid = Grid::new(&experiment, &options.source)?;
+    let grid = Grid::new(&experiment, &options.source);
+    let mut grid = grid.map_err(|e| stored.at_base(e))?;
     let journal = Journal::open(dir, &experiment, options.shard.map_or(Who::Alone, Who::Shard))?;
     let files = journal::files(dir)?;
     let stale = Stale::find(&grid, &files, dir)?;

@@ -46,7 +46,7 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
     let mut experiment = Experiment::from_directory(dir)?;
     (experiment.run.cell_timeout_s, experiment.run.cell_memory_bytes) = (None, None);
     let stored = stored::require_checked(dir)?;
-    let grid = Grid::new(&experiment, &options.source)?;
+    let grid = Grid::new(&experiment, &options.source).map_err(|e| stored.at_base(e))?;
     let files = journal::files(dir)?;
     let strayed =
         Stale::find(&grid, &files, dir)?.strayed(&grid, &journal::read_plan(dir, &stored)?, &files);

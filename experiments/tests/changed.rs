@@ -222,3 +222,28 @@ fn test_sets_of_one_object_are_named_beforehand() {
     assert!(!said("type = \"kfold\"\nfolds = 30").contains(one));
     assert!(!said("type = \"all\"").contains(one));
 }
+
+#[test]
+fn results_whose_study_was_moved_say_how_to_go_on() {
+    let (head, _) = TEXT.split_once("selector = ").unwrap();
+    let study = Study::new(head);
+    assert!(study.run().failed.is_empty());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let out = elsewhere.path().join("out");
+    fs::rename(study.out(), &out).unwrap();
+    for name in ["one.csv", "two.csv"] {
+        fs::rename(study.dir.path().join(name), elsewhere.path().join(name)).unwrap();
+    }
+    fs::remove_dir_all(study.dir.path()).unwrap();
+    let options = RunOptions::to(&out);
+    let errors = [
+        verify(&out, 1.0, 0, &options).map(|_| ()).unwrap_err().to_string(),
+        retry(&out, &[], &options).map(|_| ()).unwrap_err().to_string(),
+    ];
+    for error in errors {
+        assert!(error.contains("one.csv") && error.contains("where it is now"), "{error}");
+    }
+    let moved = Experiment::parse("t.toml", &study.text, elsewhere.path(), &[]).unwrap();
+    assert_eq!(run(&moved, &options).unwrap().done, 0);
+    assert_eq!(verify(&out, 1.0, 0, &options).unwrap().tried, 2);
+}

@@ -44,6 +44,21 @@ fn sources(config: &Value) -> Vec<scripts::Source> {
 }
 
 impl Stored {
+    /// An error about what the experiment names; with the way out where its folder, at which relative paths
+    /// start, is not there any more.
+    pub fn at_base(&self, error: Error) -> Error {
+        if self.base.is_dir() {
+            return error;
+        }
+        Error::Data {
+            place: self.base.display().to_string(),
+            message: format!(
+                "the folder of the experiment file is not there any more ({error}); mustlink run with the file \
+                 where it is now, and the same --out, makes nothing anew and says where its data are"
+            ),
+        }
+    }
+
     /// Makes the plugins in other languages known, by what they said once where they are no more.
     pub fn declare_scripts(&self) {
         for (source, hello) in sources(&self.config).iter().zip(&self.scripts) {
