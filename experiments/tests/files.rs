@@ -45,6 +45,23 @@ fn defaults_are_written_out() {
 }
 
 #[test]
+fn metrics_that_leave_pairs_out_are_known() {
+    let of = |metrics: &str| {
+        good(&format!(
+            "[scoring]\nmetrics = [{metrics}]\nexclude_constrained = \"explicit\"\n\
+             [[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n"
+        ))
+    };
+    let some = of(
+        "\"ari\", \"pair_f\", \"pair_precision\", \"silhouette\", \"pair_recall\", \"jaccard_pairs\"",
+    );
+    assert_eq!(some.leaving_out(), ["pair_f", "pair_precision", "pair_recall", "jaccard_pairs"]);
+    assert!(some.unread().is_empty(), "{:?}", some.unread());
+    let none = of("\"ari\", \"nmi_arith\"").unread().concat();
+    assert!(none.contains("scoring.exclude_constrained: changes nothing"), "{none}");
+}
+
+#[test]
 fn lists_are_axes() {
     let e = good(
         "[[method]]\nid = \"m\"\nclusterer = { type = \"pck_means\", weight = [0.1, 1, 10.0], max_iterations = [5, 9] }\n\

@@ -206,9 +206,13 @@ pub(crate) fn paragraph(
         (Scope::Train, true) => "the training objects",
         _ => "all objects",
     };
-    let without = match experiment.scoring.exclude_constrained {
-        Exclude::Explicit => ", pairs that were given or asked left out of pair counts",
-        Exclude::None => "",
+    let leaving: Vec<String> = match experiment.scoring.exclude_constrained {
+        Exclude::Explicit => experiment.leaving_out().into_iter().map(str::to_string).collect(),
+        Exclude::None => Vec::new(),
+    };
+    let without = match &leaving[..] {
+        [] => String::new(),
+        some => format!(", pairs that were given or asked left out of {}", list(some)),
     };
     let _ = write!(out, "We report {} of {scope}{without}. ", list(&metrics));
     let unit = match experiment.stats.unit {
@@ -275,12 +279,17 @@ mod tests {
     #[test]
     fn shares_are_round_and_one_repeat_is_no_each() {
         let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[stats]\nlevel = 0.683\n\
+                    [scoring]\nmetrics = [\"ari\", \"pair_f\"]\nexclude_constrained = \"explicit\"\n\
                     [split]\ntype = \"holdout\"\ntest_fraction = 0.07\n\
                     [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n";
         let experiment = Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap();
         let said = paragraph(&experiment, &[], &[], (1, 1));
         assert!(said.contains(" A test set of 7 % of the objects was drawn at random."), "{said}");
         assert!(said.contains("Intervals are 68.3 % t intervals"), "{said}");
+        assert!(
+            said.contains("objects, pairs that were given or asked left out of pair_f. "),
+            "{said}"
+        );
     }
 
     #[test]

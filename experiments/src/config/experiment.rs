@@ -8,11 +8,12 @@ use mustlink_config::tree::{plugin, visit_tables};
 use mustlink_config::{self as config, without_null};
 use mustlink_core::method::Method;
 use mustlink_core::registry::Catalogue;
-use mustlink_core::roles::{Metric, Transform};
+use mustlink_core::roles::{Metric, MetricInput, Transform};
+use mustlink_core::run::guarded;
 use serde_json::Value;
 
 use super::criterion::Criterion;
-use super::file::{DatasetEntry, Head, Plot, Points, RunSection, Scope, Scoring, Stats};
+use super::file::{DatasetEntry, Exclude, Head, Plot, Points, RunSection, Scope, Scoring, Stats};
 use crate::row::{self, is_fixed_column};
 use crate::split::Split;
 
@@ -105,7 +106,22 @@ impl Experiment {
                 counting.join(", ")
             ));
         }
+        if self.scoring.exclude_constrained == Exclude::Explicit && self.leaving_out().is_empty() {
+            out.push(
+                "scoring.exclude_constrained: changes nothing, as no metric here leaves pairs out; pair_f, \
+                 pair_precision, pair_recall and jaccard_pairs do"
+                    .into(),
+            );
+        }
         out
+    }
+
+    /// The columns of metrics that leave pairs out of their counts when they are told to.
+    pub fn leaving_out(&self) -> Vec<&str> {
+        let all = self.columns.iter().zip(&self.scoring.metrics);
+        all.filter(|(_, metric)| leaves_out(&***metric))
+            .map(|(column, _)| column.as_str())
+            .collect()
     }
 
     /// What a method has for each option that the experiment varies, by column: null where it has none.
@@ -134,6 +150,21 @@ impl Experiment {
     pub fn number_columns(&self) -> Vec<String> {
         self.measured().into_iter().chain(row::counted().map(str::to_string)).collect()
     }
+}
+
+/// Whether a metric leaves pairs out: whether one less changes what it says of four objects.
+fn leaves_out(metric: &dyn Metric) -> bool {
+    let truth = [Some(0), Some(1), Some(1), Some(1)];
+    let score = |exclude| {
+        let input = MetricInput {
+            labels: &[0, 0, 1, 1],
+            truth: Some(&truth),
+            exclude,
+            ..MetricInput::default()
+        };
+        guarded(metric.typetag_name(), || metric.score(&input)).ok().flatten()
+    };
+    score(None) != score(Some(&[(2, 3)][..]))
 }
 
 /// Column names of metrics: the tag; with the options that differ where a tag comes twice.
