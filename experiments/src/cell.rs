@@ -2,6 +2,7 @@
 //! from scratch, scores. Whatever goes wrong becomes rows with the error.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -96,7 +97,8 @@ pub(crate) fn run(
                 all.extend(warnings);
                 all.sort();
                 all.dedup();
-                row.message = (!all.is_empty()).then(|| all.join("; "));
+                let base = env.experiment.base();
+                row.message = (!all.is_empty()).then(|| from_base(&all.join("; "), base));
                 row.time_total_s =
                     Some(before + began.elapsed().as_secs_f64() + own.map_or(0.0, |s| s.seconds));
             }
@@ -131,12 +133,31 @@ pub(crate) fn run(
                 {
                     message = message.replace("--memory-limit", "--cell-memory");
                 }
-                row.message = Some(message);
+                row.message = Some(from_base(&message, env.experiment.base()));
             }
         }
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// A message that names files as the experiment does: rows are the same wherever it lies.
+fn from_base(message: &str, base: &Path) -> String {
+    // With a separator at its end; nothing where paths start at the working directory.
+    let base = base.join("").display().to_string();
+    if base.is_empty() {
+        return message.into();
+    }
+    let (mut out, mut rest) = (String::new(), message);
+    while let Some((before, after)) = rest.split_once(&base) {
+        out += before;
+        // Within a path it is a folder of the same name.
+        if out.ends_with(|c: char| c.is_alphanumeric() || "/\\._-".contains(c)) {
+            out += &base;
+        }
+        rest = after;
+    }
+    out + rest
 }
 
 /// Whether an error will come again from the same data, settings and seed. Time and memory depend on
@@ -361,4 +382,19 @@ pub(crate) fn cluster_and_score(
         .and_then(|l| FeatureWeights::learned(&run.clustering, &l, &set.set.feature_names))
         .filter(|w| w.rows.len() * w.features.len() <= MOST_WEIGHTS);
     Ok(Scored { run, test_classes, scores, keep_labels, weights })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_as_the_experiment_does() {
+        let said = |base: &str, message: &str| from_base(message, Path::new(base));
+        let message = "line 2 of studies/a/pairs.csv, as in \"studies/a/b.csv\" and in old/studies/a/pairs.csv";
+        let bare = "line 2 of pairs.csv, as in \"b.csv\" and in old/studies/a/pairs.csv";
+        assert_eq!(said("studies/a", message), bare);
+        assert_eq!(said("", message), message);
+        assert_eq!(said(".", "no ./../own.csv"), "no ../own.csv");
+    }
 }

@@ -247,3 +247,17 @@ fn results_whose_study_was_moved_say_how_to_go_on() {
     assert_eq!(run(&moved, &options).unwrap().done, 0);
     assert_eq!(verify(&out, 1.0, 0, &options).unwrap().tried, 2);
 }
+
+#[test]
+fn messages_are_the_same_wherever_the_study_lies() {
+    let study = Study::new(TEXT);
+    study.write("pairs.csv", "0,1\nno,pair\n");
+    // Another way to write the folder, as another place of it would be.
+    let base = study.dir.path().join(".");
+    let experiment = Experiment::parse("t.toml", TEXT, &base, &[]).unwrap();
+    let failed = run(&experiment, &RunOptions::to(study.out())).unwrap().failed;
+    assert_eq!(failed.len(), 2);
+    assert!(failed[0].message.ends_with(" in line 2 of pairs.csv"), "{}", failed[0].message);
+    let verified = verify(&study.out(), 1.0, 0, &RunOptions::to(study.out())).unwrap();
+    assert_eq!((verified.tried, verified.differing.len()), (2, 0));
+}
