@@ -221,6 +221,18 @@ impl Dataset {
     /// # Errors
     /// `BadParam` for a class that does not exist or has too few objects; `Data` without classes.
     pub fn balance(&self, sizes: &BTreeMap<String, usize>, path: &SeedPath) -> Result<Self> {
+        self.with_rows(&self.balanced_rows(sizes, path)?)
+    }
+
+    /// The rows that [`Dataset::balance`] keeps, in order.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn balanced_rows(
+        &self,
+        sizes: &BTreeMap<String, usize>,
+        path: &SeedPath,
+    ) -> Result<Vec<usize>> {
         let Some(classes) = &self.classes else {
             return Err(bad(&self.name, "class_sizes needs classes, and none are known"));
         };
@@ -243,8 +255,7 @@ impl Dataset {
             let mut stream = path.child("balance").stream(name);
             stream.sample(members.len(), size).into_iter().for_each(|at| keep[members[at]] = true);
         }
-        let rows: Vec<usize> = (0..self.n()).filter(|&i| keep[i]).collect();
-        self.with_rows(&rows)
+        Ok((0..self.n()).filter(|&i| keep[i]).collect())
     }
 }
 

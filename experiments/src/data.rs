@@ -38,7 +38,7 @@ pub(crate) struct Prepared {
     pub given: Arc<Constraints>,
     /// What its steps warned of.
     pub notes: Vec<String>,
-    /// The row that each object was before the steps, where these dropped or merged rows.
+    /// The row of the file that each object was, where `class_sizes` or the steps dropped or merged rows.
     kept: Option<Vec<usize>>,
 }
 
@@ -78,8 +78,7 @@ impl Prepared {
         Ok((Arc::new(given.union(&known, self.set.n())?), left_out))
     }
 
-    /// The user's name of object `i`: its id, or the row that it was before the steps, by which files of
-    /// constraints call it.
+    /// The user's name of object `i`: its id, or its row in the file, by which files of constraints call it.
     pub fn object(&self, i: usize) -> String {
         let row =
             self.kept.as_ref().and_then(|kept| kept.get(i)).filter(|_| self.set.ids.is_none());
@@ -108,21 +107,22 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
     let raw = if spec.row_number { raw.with_row_number()? } else { raw };
     let digest = raw.digest().iter().map(|b| format!("{b:02x}")).collect();
     let path = raw.seed_path(experiment.head.seed, &spec.id);
-    let balanced = match &spec.class_sizes {
-        Some(sizes) => raw.balance(sizes, &path)?,
-        None => raw,
-    };
-    // Rows are numbered as they stand after `class_sizes`, which leaves ids in place.
+    let ctx = Context::builder(path.clone()).build();
     let given = match &spec.constraints {
         Some(file) => {
-            let by_id = balanced.ids.is_some();
-            mustlink_datasets::read_constraints(
-                &relative(experiment.base(), file),
-                &balanced,
-                by_id,
-            )?
+            let file = relative(experiment.base(), file);
+            mustlink_datasets::read_constraints(&file, &raw, raw.ids.is_some())?
         }
         None => Constraints::default(),
+    };
+    // With the row of the file that each object is, where some are left out.
+    let (balanced, given, rows) = match &spec.class_sizes {
+        None => (raw, given, None),
+        Some(sizes) => {
+            let rows = raw.balanced_rows(sizes, &path)?;
+            let given = if given.is_empty() { given } else { left(given, &rows, raw.n(), &ctx)? };
+            (raw.with_rows(&rows)?, given, Some(rows))
+        }
     };
     let transforms = spec
         .build_transforms(balanced.k())
@@ -130,18 +130,22 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
     if !transforms.first().is_some_and(|t| t.properties().accepts.contains(&DataKind::Table)) {
         balanced.require_numbers().map_err(of_file)?;
     }
-    let ctx = Context::builder(path.clone()).build();
     let (set, map, _) = balanced.transformed(&transforms, &ctx)?;
     set.require_numbers().map_err(of_file)?;
     let given = match &map {
-        Some(rows) if !given.is_empty() => {
+        Some(map) if !given.is_empty() => {
             // Objects are called as in the file of constraints.
+            let called = |i: usize| match (&rows, &balanced.ids) {
+                (Some(rows), None) => rows[i].to_string(),
+                _ => balanced.id(i),
+            };
             let named = |e: Error| {
-                let said = e.render(&|i| balanced.id(i));
-                let (place, message) = said.split_once(": ").unwrap_or(("constraints", said.as_str()));
+                let said = e.render(&called);
+                let (place, message) =
+                    said.split_once(": ").unwrap_or(("constraints", said.as_str()));
                 Error::Data { place: place.into(), message: message.into() }
             };
-            let (moved, dropped) = given.renumbered(set.n(), &rows.map).map_err(named)?;
+            let (moved, dropped) = given.renumbered(set.n(), &map.map).map_err(named)?;
             if dropped > 0 {
                 ctx.warn(format!("{dropped} given constraints lost an object that was dropped"));
             }
@@ -150,8 +154,25 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
         _ => given,
     };
     let (id, target, notes) = (spec.id.clone(), spec.target.clone(), ctx.warnings());
-    let kept = map.map(|rows| rows.kept);
+    let kept = match (map, rows) {
+        (None, rows) => rows,
+        (Some(map), None) => Some(map.kept),
+        (Some(map), Some(rows)) => Some(map.kept.iter().map(|&row| rows[row]).collect()),
+    };
     Ok(Prepared { id, target, set, digest, path, given: Arc::new(given), notes, kept })
+}
+
+/// The constraints among the `rows` that are left of `n`, by their new numbers.
+fn left(given: Constraints, rows: &[usize], n: usize, ctx: &Context) -> Result<Constraints> {
+    let mut map = vec![None; n];
+    rows.iter().enumerate().for_each(|(new, &old)| map[old] = Some(new as u32));
+    let (left, dropped) = given.renumbered(rows.len(), &map)?;
+    if dropped > 0 {
+        ctx.warn(format!(
+            "{dropped} given constraints are about objects that class_sizes leaves out"
+        ));
+    }
+    Ok(left)
 }
 
 fn open(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Result<Dataset> {

@@ -71,3 +71,19 @@ fn classes_that_differ_are_noted() {
         assert!(said.iter().any(|note| note == part), "{part:?} is not in {said:?}");
     }
 }
+
+#[test]
+fn constraints_are_about_rows_of_the_file_whatever_is_left_of_it() {
+    let classes = [("class", ["p", "p", "p", "p", "q", "q", "q"])];
+    let keys = "target = \"class\"\nclass_sizes = { p = 2 }\nconstraints = \"pairs.csv\"";
+    // Two of the first four rows are left, whichever these are.
+    let pairs = "i,j,type\n0,4,cannot_link\n1,4,cannot_link\n2,4,cannot_link\n3,4,cannot_link\n\
+                 4,5,must_link\n5,6,must_link\n4,6,cannot_link\n";
+    let (dir, experiment) = study(&classes, keys, pairs);
+    let said = notes(&experiment, dir.path());
+    let left_out = "set: 2 given constraints are about objects that class_sizes leaves out";
+    assert!(said.iter().any(|note| note == left_out), "{said:?}");
+    let outcome = run(&experiment, &RunOptions::to(dir.path().join("out"))).unwrap();
+    let said = &outcome.failed[0].message;
+    assert!(said.contains("cannot-link 4–6 contradicts must-links 4–5–6"), "{said}");
+}

@@ -137,7 +137,7 @@ pub struct DatasetEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_sizes: Option<BTreeMap<String, usize>>,
     /// A file of constraints `i,j,type,weight`, relative to the experiment file; ids where the data
-    /// set has them, else row numbers.
+    /// set has them, else row numbers, those before `class_sizes` and `transforms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
     /// Steps before everything else; those that drop or merge rows stand only here.
