@@ -49,6 +49,9 @@ pub fn kept_verdicts(dir: &Path, folder: &Path) -> Result<Vec<u8>> {
     if let Some(limit) = ran.run.cell_timeout_s {
         changed.push(format!("cells end after {limit} s"));
     }
+    if report.finished < report.cells {
+        changed.push(format!("{} of {} cells are finished", report.finished, report.cells));
+    }
     let mut writer = csv::Writer::from_writer(Vec::new());
     for verdict in &report.verdicts {
         for f in &verdict.findings {

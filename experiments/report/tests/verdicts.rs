@@ -3,8 +3,8 @@
 use mustlink as _;
 use std::path::Path;
 
-use mustlink_experiments::{Experiment, RunOptions, Source, plan, run};
-use mustlink_report::{Judgement, report, verdicts_page};
+use mustlink_experiments::{Experiment, RunOptions, Shard, Source, plan, run};
+use mustlink_report::{Judgement, kept_verdicts, report, verdicts_page};
 
 const TEXT: &str = r#"
 [experiment]
@@ -127,6 +127,23 @@ fn verdicts_come_from_the_rows() {
     // Claims may change without the run being another.
     let other = parse(&TEXT.replace("at_least = 2", "at_least = 1")).unwrap();
     assert_eq!(run(&other, &options).unwrap().done, 0);
+}
+
+#[test]
+fn kept_verdicts_say_of_how_many_cells_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let experiment = parse(TEXT).unwrap();
+    let file = dir.path().join(format!("{}.toml", experiment.head.name));
+    std::fs::write(file, TEXT).unwrap();
+    let out = dir.path().join("out");
+    let half = RunOptions { shard: Some(Shard { number: 1, of: 2 }), ..RunOptions::to(&out) };
+    let done = run(&experiment, &half).unwrap().done;
+    assert!(done < 24);
+    let kept = String::from_utf8(kept_verdicts(&out, dir.path()).unwrap()).unwrap();
+    assert!(kept.contains(&format!("{done} of 24 cells are finished")), "{kept}");
+    run(&experiment, &RunOptions::to(&out)).unwrap();
+    let kept = String::from_utf8(kept_verdicts(&out, dir.path()).unwrap()).unwrap();
+    assert!(!kept.contains("cells are finished"), "{kept}");
 }
 
 #[test]

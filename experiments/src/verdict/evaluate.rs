@@ -347,21 +347,23 @@ impl Scope<'_> {
             }
             ("confidence" | "confidence_resampled", value) => {
                 // The correction is one for cells that share training objects.
-                let of = |s: &Sample| match name {
-                    "confidence" => one_sided_confidence(&self.results.units(s), 0.0),
-                    _ => {
-                        let cells: Vec<f64> = s.values().copied().collect();
-                        one_sided_confidence(&cells, self.results.held_back.unwrap_or(0.0))
-                    }
+                let of = |s: &Sample| {
+                    let (observed, correction) = match name {
+                        "confidence" => (self.results.units(s), 0.0),
+                        _ => (s.values().copied().collect(), self.results.held_back.unwrap_or(0.0)),
+                    };
+                    // Of one there is no test: that none rejects is no finding.
+                    (observed.len() > 1).then(|| one_sided_confidence(&observed, correction))
                 };
-                match value {
-                    Value::Sample(s) => Ok(Value::Number(of(&s))),
-                    Value::Curve(curve) => {
-                        let levels = curve.iter().map(|(_, s)| of(s));
-                        Ok(Value::Number(levels.fold(0.0, f64::max)))
-                    }
-                    other => wrong(name, "a curve or a value per cell", &other),
-                }
+                let found = match value {
+                    Value::Sample(s) => of(&s),
+                    Value::Curve(curve) => curve.iter().filter_map(|(_, s)| of(s)).reduce(f64::max),
+                    other => return wrong(name, "a curve or a value per cell", &other),
+                };
+                found.map_or_else(
+                    || no_data("a test needs two observations"),
+                    |level| Ok(Value::Number(level)),
+                )
             }
             (name, other) => wrong(name, "something else", &other),
         }

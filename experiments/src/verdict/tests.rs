@@ -91,6 +91,10 @@ fn differences_are_paired() {
     assert!(holds("confidence(ari('b + c') - ari('a')) == 99", Some(0)));
     assert!(holds("confidence(ari('b + c') - ari('a')) == 0", Some(1)));
     assert!(holds("confidence_resampled(ari('b + c') - ari('a')) >= 97.5", Some(0)));
+    // Nothing is tested where there is one observation, and nothing found.
+    let one = Formula::parse("confidence(time_cluster_s('a')) < 95").unwrap();
+    let one = one.judge(&results(), Some(0));
+    assert!(matches!(one, Err(EvalError::NoData(_))), "{one:?}");
 }
 
 #[test]
