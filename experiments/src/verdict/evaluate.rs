@@ -379,7 +379,7 @@ impl Scope<'_> {
         let Some(inner) = arguments.first() else {
             return Err(EvalError::Wrong(format!("{name} takes an argument")));
         };
-        let mut truths = 0;
+        let mut truths = Vec::new();
         let mut values = Vec::new();
         for (at, set) in self.results.sets.iter().enumerate() {
             let mut inside = Vec::new();
@@ -390,7 +390,7 @@ impl Scope<'_> {
                 }
                 (_, Err(EvalError::NoData(_))) => continue,
                 (_, Err(e)) => return Err(e),
-                ("count_sets", Ok(Value::Truth(t))) => truths += usize::from(t),
+                ("count_sets", Ok(Value::Truth(t))) => truths.push(t),
                 ("count_sets", Ok(other)) => return wrong(name, "true or false", &other),
                 (_, Ok(value)) => {
                     let x = self.plain(name, value)?;
@@ -401,7 +401,11 @@ impl Scope<'_> {
             notes.push(format!("{}: {}", set.id, inside.join(", ")));
         }
         if name == "count_sets" {
-            return Ok(Value::Number(truths as f64));
+            // None of no set at all is no count.
+            return match truths.len() {
+                0 => no_data("no data set has a value"),
+                _ => Ok(Value::Number(truths.iter().filter(|t| **t).count() as f64)),
+            };
         }
         let mut all: Vec<f64> = values.iter().map(|v| v.1).collect();
         if name == "wilcoxon_sets" {

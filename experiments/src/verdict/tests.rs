@@ -190,6 +190,9 @@ fn a_set_without_a_value_is_passed_over_or_missing() {
         let missing = EvalError::NoData("iris: ari of b + c".into());
         assert_eq!(formula.judge_all(&results), Err(missing));
     }
+    // Where none has a value there is nothing to count.
+    let none = Formula::parse("count_sets(last(nmi_geo('a')) > 0) == 0").unwrap();
+    assert!(matches!(none.judge(&results, None), Err(EvalError::NoData(_))));
     let holm = Formula::parse("holm_sets(last(ari('a')), last(ari('b + c'))) < 0.05").unwrap();
     assert_eq!(holm.judge_all(&results), Err(EvalError::NoData("iris: ari of b + c".into())));
 }
