@@ -16,6 +16,7 @@ use mustlink::selection::{Contradicting, Selection};
 use mustlink::{DataKind, Error, Problem, Result};
 use mustlink_datasets::{Dataset, OpenOptions};
 use mustlink_experiments::{Asked, Single, notices};
+use mustlink_report::shell_word;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -80,7 +81,7 @@ impl Job {
             args.note(&format!(
                 "objects of --constraints are row numbers from 0; --id {} would make them ids, if one of \
                  the columns left out holds them",
-                ignored[0]
+                shell_word(&ignored[0])
             ));
         }
         let given = with_known(args, &original, given)?;

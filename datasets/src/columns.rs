@@ -59,6 +59,26 @@ pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize
     Err(bad(place, format!("no column \"{name}\"{near}; columns: {columns}")))
 }
 
+/// A word of a command line, in quotes where a shell would part it.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./+=:,@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_string()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// Columns by their places and names, as an option takes them: by its place where a name has a comma, since
+/// commas part the columns of a list.
+pub(crate) fn option_word<'a>(columns: impl IntoIterator<Item = (usize, &'a str)>) -> String {
+    let own = |(at, name): (usize, &str)| match name.contains(',') {
+        true => format!("#{}", at + 1),
+        false => name.to_string(),
+    };
+    shell_word(&columns.into_iter().map(own).collect::<Vec<_>>().join(","))
+}
+
 /// Names that are there, different, and names rather than values. `otherwise` is the way out of the last.
 pub(crate) fn check_names(
     header: &[String],
@@ -242,8 +262,9 @@ impl Roles {
             .filter(|t| !t.is_empty())
             .collect();
         let mut ways = Vec::new();
-        ids.first().into_iter().for_each(|&c| ways.push(format!("--id {}", header[c])));
-        classes.first().into_iter().for_each(|&c| ways.push(format!("--class {}", header[c])));
+        let word = |columns: &[usize]| option_word(columns.iter().map(|&c| (c, &*header[c])));
+        ids.first().into_iter().for_each(|&c| ways.push(format!("--id {}", word(&[c]))));
+        classes.first().into_iter().for_each(|&c| ways.push(format!("--class {}", word(&[c]))));
         let mut every = [&ids[..], &classes[..]].concat();
         every.sort_unstable();
         Err(bad(
@@ -253,7 +274,7 @@ impl Roles {
                  column by --features all",
                 told.join(" and "),
                 ways.join(" "),
-                names(&every)
+                word(&every)
             ),
         ))
     }
@@ -293,8 +314,9 @@ impl Roles {
         let measured = (0..d).filter(|&at| decimals(at)).count();
         let say = |&(at, count): &(usize, usize)| {
             let name = header[self.features[at]].as_str();
+            let word = option_word([(self.features[at], name)]);
             format!(
-                "feature {name} has {count} values: a class? --class {name}, or --ignore {name}"
+                "feature {name} has {count} values: a class? --class {word}, or --ignore {word}"
             )
         };
         let among = found.len() == 1 && measured + 1 == d;
@@ -372,6 +394,21 @@ mod tests {
             assert_eq!(roles.features.len(), header.len());
         }
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn columns_are_named_as_a_shell_takes_them() {
+        let header = ["Class Label", "customer's id", "Größe", "id,class", "no. of eggs"];
+        let header = header.map(String::from);
+        let words: Vec<String> = (0..5).map(|at| option_word([(at, &*header[at])])).collect();
+        assert_eq!(
+            words,
+            ["'Class Label'", "'customer'\\''s id'", "Größe", "'#4'", "'no. of eggs'"]
+        );
+        let roles = Roles::of(&header, &OpenOptions::default(), false, "f.csv").unwrap();
+        let message = roles.judge(&header, 3, None, "f.csv").unwrap_err().to_string();
+        assert!(message.contains("--class 'Class Label'"), "{message}");
+        assert!(message.contains("--ignore 'Class Label,customer'\\''s id,#4'"), "{message}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use mustlink_core::roles::Scene;
 use mustlink_core::{Error, Result};
 
 use crate::bytes::{self, bad};
-use crate::columns::{column, says_class};
+use crate::columns::{column, says_class, shell_word};
 use crate::dataset::{Classes, Dataset};
 use crate::feature_weights::FeatureWeights;
 use crate::records::Records;
@@ -94,7 +94,9 @@ impl LabelColumn {
         let same = |cells: &[String]| cells.iter().all(|c| wanted.contains(c.as_str()));
         let found = self.candidates.iter().find(|(_, cells)| same(cells));
         let way = match found {
-            Some((name, _)) => format!("its column \"{name}\" holds the same: --id {name}"),
+            Some((name, _)) => {
+                format!("its column \"{name}\" holds the same: --id {}", shell_word(name))
+            }
             None => "name its column by --id, or leave the ids of the other out".into(),
         };
         bad(&self.place, format!("has no ids, and {} has; {way}", other.place))

@@ -9,7 +9,7 @@ use mustlink_core::{Data, Result};
 use ndarray::Array2;
 
 use crate::bytes::bad;
-use crate::columns::{check_names, column};
+use crate::columns::{check_names, column, option_word};
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::records::Records;
 use crate::table::{classes_of, ids};
@@ -77,8 +77,9 @@ fn parse(
         let name = &header[c];
         if ["class", "classes", "target", "truth"].contains(&name.to_lowercase().as_str()) {
             let message = format!(
-                "column \"{name}\" looks like classes, and nothing says so: --class {name}; if it is \
-                 a partition, give it another name"
+                "column \"{name}\" looks like classes, and nothing says so: --class {}; if it is \
+                 a partition, give it another name",
+                option_word([(c, name.as_str())])
             );
             return Err(bad(place, message));
         }

@@ -9,7 +9,7 @@ use mustlink_core::{Data, Error, Group, Result, Row};
 use ndarray::Array2;
 
 use crate::bytes::{Input, bad};
-use crate::columns::Roles;
+use crate::columns::{Roles, option_word};
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::options::OpenOptions;
 use crate::sheet::Sheet;
@@ -378,7 +378,10 @@ fn incomplete(
         .filter(|&f| 2 * gaps.of(f) > rows)
         .map(|f| header[roles.features[f]].as_str())
         .collect();
-    if let Some(name) = sparse.first() {
+    let word = |name: &str| {
+        option_word([(header.iter().position(|c| c == name).unwrap_or_default(), name)])
+    };
+    if let Some(name) = sparse.first().map(|&name| word(name)) {
         ways.push(format!(
             "a column with the known classes of some objects is named by --labels {name}, one that is of no \
              use left out by --ignore {name}"
@@ -411,7 +414,7 @@ fn incomplete(
     let words: Vec<&Odd> = words.into_iter().filter(|odd| !sparse.contains(&column(odd))).collect();
     if let Some(first) = words.first() {
         let of_column = of(&words, first.feature);
-        let name = column(first);
+        let name = word(column(first));
         if 2 * of_column < rows {
             ways.push(format!(
                 "correct the cells, or name what stands for a missing value by --na, or leave the \

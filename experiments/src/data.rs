@@ -306,6 +306,12 @@ mod tests {
         let keys = "looks like classes, and nothing says so: target = \"species\"; or leave out by ignore = \
                     [\"a\", \"b\"]; or cluster on every column by features = [\"all\"]";
         assert_eq!(in_file_words(said), keys);
+        assert_eq!(
+            in_file_words(
+                "so: --class 'Class Label'; or leave out by --ignore 'Class Label,#2'; or"
+            ),
+            "so: target = \"Class Label\"; or leave out by ignore = [\"Class Label\", \"#2\"]; or"
+        );
         assert_eq!(in_file_words("read by --decimal ,"), "read by decimal = \",\"");
         assert_eq!(
             in_file_words("by its place: --id '#1' or --ignore '#1'"),

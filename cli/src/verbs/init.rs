@@ -44,9 +44,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
     let chosen = !args.columns.features.is_empty();
     if let Some(column) = ids_among_features(&set).filter(|_| !chosen) {
+        let word = shell_word(column);
         return Err(Failure::usage(format!(
-            "{}: column \"{column}\" has another word in every row, as ids have; --id {column} names it, --ignore \
-             {column} leaves it out, --features all takes it as a feature",
+            "{}: column \"{column}\" has another word in every row, as ids have; --id {word} names it, --ignore \
+             {word} leaves it out, --features all takes it as a feature",
             set.name
         )));
     }

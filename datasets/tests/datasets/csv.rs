@@ -144,7 +144,7 @@ fn what_is_wrong_is_named() {
         (
             "x y\n1 2\n",
             "bad.csv: 1 cell is not a number: line 2, column \"x y\" (\"1 2\"); a column of classes or ids \
-             is named by --class x y or --id x y, left out by --ignore x y, or turned into columns of \
+             is named by --class 'x y' or --id 'x y', left out by --ignore 'x y', or turned into columns of \
              0 and 1 by --set 'transforms=[\"one_hot\"]'; if spaces stand between columns, write --sep ' '",
         ),
         ("x,class\n1,\n2,?\n", "bad.csv: column \"class\" holds no class"),
