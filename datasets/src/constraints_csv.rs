@@ -49,7 +49,8 @@ impl<'a> Objects<'a> {
                 // Only near slips are worth the search in long lists.
                 let near =
                     suggestion(cell, ids.keys().copied().take(if n <= 10_000 { n } else { 0 }));
-                bad(place, format!("no object has the id \"{cell}\"{near}"))
+                // Blanks and marks that do not show are written out.
+                bad(place, format!("no object has the id {cell:?}{near}"))
             }),
             None => match cell.parse::<usize>() {
                 Ok(i) if i < n => Ok(i),
@@ -121,12 +122,17 @@ impl Part {
         (place, line): (&str, u64),
         cells: &[&str],
     ) -> Result<()> {
+        // Spreadsheets write empty rows below a table.
+        if cells.iter().all(|cell| cell.is_empty()) {
+            return Ok(());
+        }
         let (i, j, kind) = (cells[columns.i], cells[columns.j], cells[columns.kind]);
         let a = objects.find(i, place)?;
         let cell = |c: Option<usize>| c.map(|c| cells[c]);
         let (weight, strength) = (cell(columns.weight), cell(columns.strength));
         if kind == GROUP {
-            let (weight, strength) = (weight_of(weight, place)?, strength_of(strength, place)?);
+            let (weight, strength) =
+                (weight_of(weight, objects, place)?, strength_of(strength, place)?);
             self.members.push(Member { line, object: a, name: j.into(), weight, strength });
             return Ok(());
         }
@@ -148,7 +154,8 @@ impl Part {
         if a == b {
             self.alone.push(vec![a as u32]);
         }
-        let (weight, strength) = (weight_of(weight, place)?, strength_of(strength, place)?);
+        let (weight, strength) =
+            (weight_of(weight, objects, place)?, strength_of(strength, place)?);
         self.pairs.push(Constraint { strength, ..Constraint::new(a, b, kind).weighing(weight) });
         Ok(())
     }
@@ -200,17 +207,25 @@ fn with_what_is_expected(error: Error) -> Error {
     }
 }
 
-fn weight_of(cell: Option<&str>, place: &str) -> Result<f64> {
-    match cell.unwrap_or_default() {
-        "" => Ok(1.0),
-        text => match text.parse::<f64>() {
-            Ok(w) if w.is_finite() && w >= 0.0 => Ok(w),
-            _ => {
-                let message = format!("weight must be a finite number >= 0, got \"{text}\"");
-                Err(bad(place, message))
-            }
-        },
+/// A weight, with the decimal comma of the data or a point.
+fn weight_of(cell: Option<&str>, objects: &Objects<'_>, place: &str) -> Result<f64> {
+    let text = cell.unwrap_or_default();
+    if text.is_empty() {
+        return Ok(1.0);
     }
+    let number = |text: &str| text.parse().ok().filter(|w: &f64| w.is_finite() && *w >= 0.0);
+    let decimal = objects.dataset.reading.decimal;
+    // A point stands between thousands where decimals are after a comma.
+    let own = decimal.filter(|_| !text.contains('.')).map(|comma| text.replace(comma, "."));
+    number(text).or_else(|| number(&own?)).ok_or_else(|| {
+        let comma = decimal.is_none() && number(&text.replace(',', ".")).is_some();
+        let hint = if comma {
+            "; a decimal comma is read where the data has one (--decimal ,)"
+        } else {
+            ""
+        };
+        bad(place, format!("weight must be a finite number >= 0, got \"{text}\"{hint}"))
+    })
 }
 
 fn strength_of(cell: Option<&str>, place: &str) -> Result<Option<Strength>> {
@@ -316,6 +331,7 @@ fn names_of(groups: &[Group]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dataset::Reading;
     use mustlink_core::Data;
     use ndarray::Array2;
     use proptest::prelude::*;
@@ -348,6 +364,21 @@ mod tests {
         let c = of("i,j,type\n4,0,cannot_link\n").unwrap();
         assert_eq!(c.pairs(), [Constraint::cannot(0, 4)]);
         assert!(of("i,j,type,weight\n").unwrap().is_empty());
+    }
+
+    /// A data file with decimal commas has constraints with them beside it.
+    #[test]
+    fn spreadsheets_write_decimal_commas_and_empty_rows() {
+        let text = "sep=;\r\ni;j;type;weight\r\n3;0;must_link;1.5\r\n4;0;cannot_link;0,5\r\n;;;\r\n;;;\r\n";
+        let reading = Reading { decimal: Some(','), ..Reading::default() };
+        let c = read(text, &Dataset { reading, ..set(5) }, false).unwrap();
+        let pairs = [Constraint::must(0, 3).weighing(1.5), Constraint::cannot(0, 4).weighing(0.5)];
+        assert_eq!(c.pairs(), pairs);
+        assert_eq!(
+            of(text).unwrap_err().to_string(),
+            "c.csv, line 4: weight must be a finite number >= 0, got \"0,5\"; a decimal comma is read where \
+             the data has one (--decimal ,)"
+        );
     }
 
     #[test]
@@ -442,6 +473,16 @@ mod tests {
         assert_eq!(c.groups(), [Group::new("g", vec![3, 4])]);
         let refused = of(&format!("{text}0,9,must_link,1\n")).unwrap_err().to_string();
         assert!(refused.starts_with("c.csv, line 60004: object 9 does not exist"), "{refused}");
+    }
+
+    #[test]
+    fn blanks_that_do_not_show_are_written_out() {
+        let set = Dataset { ids: Some(vec!["Anna Bell".to_string()].into()), ..set(1) };
+        let message = read("i,j,type\nAnna\u{a0}Bell,o,must_link\n", &set, true).unwrap_err();
+        assert_eq!(
+            message.to_string(),
+            "c.csv, line 2: no object has the id \"Anna\\u{a0}Bell\"; did you mean \"Anna Bell\"?"
+        );
     }
 
     #[test]

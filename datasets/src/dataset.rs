@@ -105,6 +105,8 @@ pub struct Reading {
     pub missing: usize,
     /// What stands between cells, where it is no comma.
     pub separator: Option<char>,
+    /// What stands before the decimals of its numbers, where it is no point.
+    pub decimal: Option<char>,
     /// What a reader should know: features that may be classes.
     pub notes: Vec<String>,
     /// Why its data is a table and not numbers, with the first places and the ways out.

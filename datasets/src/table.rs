@@ -256,6 +256,7 @@ pub(crate) fn read(
         ignored: roles.ignored.iter().copied().map(called).collect(),
         missing: all.gaps.len(),
         separator: Some(separator).filter(|&s| s != ','),
+        decimal: options.decimal.filter(|&d| d != '.'),
         notes,
         incomplete,
     };

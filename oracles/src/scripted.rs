@@ -80,7 +80,7 @@ impl Oracle for Scripted {
             let column = reply.or_else(|e| table.column("type").map_err(|_| e))?;
             let (i, j) = (table.column("i")?, table.column("j")?);
             let objects = table.objects(scene, self.by_id)?;
-            for (line, cells) in &table.rows {
+            for (line, cells) in table.filled() {
                 let (line, i, j) = (*line, &*cells[i], &*cells[j]);
                 let reply = match &*cells[column] {
                     "must_link" if constraints && i == j => {

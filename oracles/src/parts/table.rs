@@ -28,37 +28,50 @@ impl Table {
     /// `Data` for a file that cannot be read or whose rows are of different lengths.
     pub fn read(path: &Path) -> Result<Self> {
         let shown = path.display().to_string();
+        let text = std::fs::read(path)
+            .map_err(|e| Error::Data { place: shown.clone(), message: e.to_string() })?;
+        let (start, named) = beginning(&text);
+        let (above, text) = text.split_at(start);
+        // A record is said to begin where the one before it ends, blank lines and half of a line end included.
+        let line = |at: &csv::Position| {
+            let rest = &text[text.len().min(at.byte() as usize)..];
+            let ends = rest.iter().take_while(|&b| is_end(b));
+            at.line() + above.iter().chain(ends).filter(|&&b| b == b'\n').count() as u64
+        };
         let bad = |e: csv::Error| {
             let place = match e.position() {
-                Some(at) => format!("{shown}, line {}", at.line()),
+                Some(at) => format!("{shown}, line {}", line(at)),
                 None => shown.clone(),
             };
             let message = match e.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
                     format!("{len} cells, but the header has {expected_len}")
                 }
-                csv::ErrorKind::Io(e) => e.to_string(),
                 _ => "is not a CSV in UTF-8".into(),
             };
             Error::Data { place, message }
         };
-        let text = std::fs::read(path).map_err(|e| bad(e.into()))?;
-        let header = text.split(|&b| b == b'\n').next().unwrap_or_default();
+        let header = text.split(is_end).next().unwrap_or_default();
         let many = |separator: &u8| header.iter().filter(|&b| b == separator).count();
         // Of equals the last: a comma.
-        let separator = [b'\t', b';', b','].into_iter().max_by_key(many).unwrap_or(b',');
+        let fits = [b'\t', b';', b','].into_iter().max_by_key(many).unwrap_or(b',');
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)
-            .delimiter(separator)
-            .from_reader(&text[..]);
+            .delimiter(named.unwrap_or(fits))
+            .from_reader(text);
         let header = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
         let mut rows = Vec::new();
         for record in reader.records() {
             let record = record.map_err(bad)?;
-            let line = record.position().map_or(0, csv::Position::line);
-            rows.push((line, record.iter().map(str::to_string).collect()));
+            let at = record.position().map_or(0, line);
+            rows.push((at, record.iter().map(str::to_string).collect()));
         }
         Ok(Table { place: shown, header, rows })
+    }
+
+    /// The rows in which anything stands: spreadsheets write empty ones below a table.
+    pub fn filled(&self) -> impl Iterator<Item = &(u64, Vec<String>)> {
+        self.rows.iter().filter(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()))
     }
 
     /// Number of the column called `name`.
@@ -87,7 +100,7 @@ impl Table {
         let (i, j) = (self.column("i")?, self.column("j")?);
         let objects = self.objects(scene, by_id)?;
         let pair = |(line, cells): &(u64, Vec<String>)| objects.pair(*line, &cells[i], &cells[j]);
-        self.rows.iter().map(|row| Ok((pair(row)?, row.0, &*row.1))).collect()
+        self.filled().map(|row| Ok((pair(row)?, row.0, &*row.1))).collect()
     }
 
     /// The objects of `scene` by what cells call them.
@@ -104,6 +117,26 @@ impl Table {
         };
         Ok(Objects { table: self, ids, n: scene.n })
     }
+}
+
+fn is_end(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// Where the header begins, below blank lines and a line `sep=;`, as spreadsheets write it, and the separator
+/// which that line names.
+fn beginning(text: &[u8]) -> (usize, Option<u8>) {
+    let mut start = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mut named = None;
+    if let [s, e, p, b'=', separator, end, ..] = &text[start..]
+        && [s, e, p].map(u8::to_ascii_lowercase) == *b"sep"
+        && matches!(separator, b',' | b';' | b'\t' | b'|')
+        && is_end(end)
+    {
+        (start, named) = (start + 5, Some(*separator));
+    }
+    start += text[start..].iter().take_while(|b| is_end(b)).count();
+    (start, named)
 }
 
 /// Objects by their ids, else by row numbers.
@@ -133,7 +166,7 @@ impl Objects<'_> {
     pub fn find(&self, line: u64, cell: &str) -> Result<u32> {
         match &self.ids {
             Some(ids) => {
-                let none = || self.table.bad(line, format!("no object has the id \"{cell}\""));
+                let none = || self.table.bad(line, format!("no object has the id {cell:?}"));
                 ids.get(cell).copied().ok_or_else(none)
             }
             None => cell.parse().ok().filter(|&o: &u32| (o as usize) < self.n).ok_or_else(|| {

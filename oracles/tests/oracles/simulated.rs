@@ -319,6 +319,16 @@ fn scripts_are_followed() {
     std::fs::write(&file, rows).unwrap();
     let apart = [MustLink, CannotLink, DontKnow, DontKnow, MustLink, CannotLink];
     assert_eq!(replies(&script, &scene), apart);
+    // Above and below what a spreadsheet writes, and lines as an editor counts them.
+    let rows = "\u{feff}sep=;\r\ni;j;reply\r\n1;3;must_link\r\n;;\r\n";
+    for rows in [rows, "\n\ni;j;reply\n1;3;must_link\n"] {
+        std::fs::write(&file, rows).unwrap();
+        assert_eq!(replies(&script, &scene), all);
+    }
+    for rows in ["i,j,reply\r\n1,3,must_link\r\n\r\n2,3,no\r\n", "sep=,\n\ni,j,reply\n1,3\n"] {
+        std::fs::write(&file, rows).unwrap();
+        assert!(message(&script, &scene).contains(", line 4: "), "{}", message(&script, &scene));
+    }
     std::fs::write(&file, "i,j,type,weight\n1,3,must_link,1\n0,1,must_link,1\n").unwrap();
     let strict = Scripted { missing: Missing::Refuse, ..script.clone() };
     let outcome = strict.open(&scene).unwrap().ask(&question(0, 2)).unwrap();
