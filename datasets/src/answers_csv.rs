@@ -18,7 +18,7 @@ use crate::records::Records;
 const EXPECTED: &str = "the header i,j,answer and one row per question";
 
 /// What people write, in lower case.
-const WORDS: [(&str, Reply); 11] = [
+const WORDS: [(&str, Reply); 14] = [
     ("same", Reply::MustLink),
     ("different", Reply::CannotLink),
     ("unsure", Reply::DontKnow),
@@ -30,6 +30,10 @@ const WORDS: [(&str, Reply); 11] = [
     ("yes", Reply::MustLink),
     ("no", Reply::CannotLink),
     ("?", Reply::DontKnow),
+    // As the session has it; spreadsheets turn the apostrophe.
+    ("don't know", Reply::DontKnow),
+    ("don’t know", Reply::DontKnow),
+    ("dont know", Reply::DontKnow),
 ];
 
 /// One answer of a file.
@@ -146,6 +150,10 @@ mod tests {
         let answers = read(&sheet.replace("a,b,", "a,b, Same")).unwrap();
         let place = "pairs.csv, line 2".to_string();
         assert_eq!(answers, [FileAnswer { place, i: 0, j: 1, reply: Reply::MustLink }]);
+        for word in ["unsure", "?", "don't know", "Don’t know"] {
+            let answers = read(&sheet.replace("a,b,", &format!("a,b,{word}"))).unwrap();
+            assert_eq!(answers[0].reply, Reply::DontKnow, "{word}");
+        }
     }
 
     #[test]

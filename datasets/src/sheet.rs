@@ -155,7 +155,8 @@ impl<'a> Sheet<'a> {
         let start = self.line;
         self.line += count_lines(&chunk);
         let text = self.text(&chunk, start)?;
-        let (columns, place) = (self.header.len(), self.input.place());
+        let (header, place) = (&*self.header, self.input.place());
+        let columns = header.len();
         let fit = |part: &mut T, line: u64, cells: &[&str], is_quoted: bool| {
             if cells.len() == columns {
                 return each(part, line, cells);
@@ -164,9 +165,15 @@ impl<'a> Sheet<'a> {
                 return Ok(());
             }
             let open = is_quoted && cells.iter().any(|c| c.contains('\n'));
-            let hint = if open { "; is a quote left open?" } else { "" };
             let got = cells.len();
-            let message = format!("expected {columns} fields as in the header, got {got}{hint}");
+            let hint = match header {
+                _ if open => "; is a quote left open?".into(),
+                // A remark above the header, or no CSV.
+                [only] if only != "#1" => format!("; the header is \"{only}\""),
+                _ => String::new(),
+            };
+            let fields = if columns == 1 { "field" } else { "fields" };
+            let message = format!("expected {columns} {fields} as in the header, got {got}{hint}");
             Err(bad(format!("{place}, line {line}"), message))
         };
         if chunk.contains(&b'"') || lone_return(&chunk) {
@@ -479,6 +486,14 @@ mod tests {
         assert_eq!(lines("\n\na,b\n1,2\n\n\n3,4\n"), [4, 7]);
         assert_eq!(lines("sep=;\na;b\n1;2\n"), [3]);
         assert_eq!(lines("a,b\n\"1\n\n\",2\n\n3,4\n"), [2, 6]);
+    }
+
+    #[test]
+    fn a_remark_above_the_header_is_named() {
+        let refused = rows("# by Ann\ni,j\n1,2\n", None).unwrap_err().to_string();
+        let expected =
+            "s.csv, line 2: expected 1 field as in the header, got 2; the header is \"# by Ann\"";
+        assert_eq!(refused, expected);
     }
 
     #[test]
