@@ -188,11 +188,20 @@ impl Dataset {
 
     /// How much of the data the classes can answer about, where that is not all.
     pub fn partly_known(&self) -> Option<String> {
-        let known = self.answerable()?.iter().filter(|&&known| known).count();
+        let known = self.classes.as_ref()?.labels.iter().flatten().count();
         let n = self.n();
+        let unknown = n - known;
+        if unknown == 0 {
+            return None;
+        }
+        if known < 2 {
+            return Some(format!(
+                "{unknown} of {n} objects have no class: no pair can be answered, and every question stays \
+                 without an answer; take a column that knows more, or an oracle of its own"
+            ));
+        }
         let pairs = |m: usize| m as f64 * (m as f64 - 1.0);
         let share = format!("{:.1} %", 100.0 * pairs(known) / pairs(n));
-        let unknown = n - known;
         Some(format!(
             "{unknown} of {n} objects have no class: {share} of the pairs can be answered, and questions \
              are about the other {known} alone"

@@ -212,7 +212,7 @@ impl Single {
             Some(known) => seen.clone().asking_about(known),
             None => seen.clone(),
         };
-        if let Some(partly) = self.set.partly_known().filter(|_| known.is_some()) {
+        if let Some(partly) = self.set.partly_known().filter(|_| by_classes) {
             self.ctx.warn(partly);
         }
         // Where somebody is waited for no answer is lost.

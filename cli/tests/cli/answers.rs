@@ -108,6 +108,15 @@ fn questions_are_about_objects_whose_class_is_known() {
         "{}",
         done.err
     );
+    // A single known object answers nothing.
+    let known = |(at, line): (usize, &str)| match at {
+        0 | 1 => format!("{line}\n"),
+        _ => format!("{},\n", line.rsplit_once(',').unwrap().0),
+    };
+    bench.write("one.csv", twelve().lines().enumerate().map(known).collect::<String>());
+    let one = bench.run(&format!("{} --budget 5", select.replace("d.csv", "one.csv")));
+    let said = "11 of 12 objects have no class: no pair can be answered";
+    assert!(one.status == 0 && one.err.contains(said), "{}", one.err);
     let study = "[experiment]\nname = \"s\"\n[curve]\npoints = [0, 6]\n[[dataset]]\nid = \"d\"\n\
                  path = \"d.csv\"\nid_column = \"id\"\ntarget = \"class\"\n\
                  [scoring]\nmetrics = [\"ari\"]\n\
