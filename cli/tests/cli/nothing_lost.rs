@@ -138,9 +138,10 @@ fn a_ledger_of_other_data_is_refused() {
     bench.write("pairs.csv", "i,j,answer\n0,1,same\n");
     let line = "label --data flowers.csv --ignore name --k 2 --selector random_pairs --ledger l.jsonl --import pairs.csv";
     assert_eq!(bench.run(line).status, 0);
-    bench
-        .run("ledger merge l.jsonl --data iris --out p.csv")
-        .failed(3, "error: l.jsonl: is about 6 objects (data set flowers), not 150\n");
+    let done = bench.run("ledger merge l.jsonl --data iris --out p.csv");
+    let said =
+        "error: l.jsonl: is about 6 objects (data set flowers), not 150; if its session dropped";
+    assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
     // Ids of now do not help where the ledger has none.
     bench.write("fewer.csv", FLOWERS.replace("a,1.4,0.2,s\n", ""));
     bench
@@ -174,6 +175,25 @@ fn a_ledger_of_other_data_is_refused() {
         "error: m.jsonl: knows objects by ids, as \"a\", and these data have none, so that any rows might be meant; name \
          the column of ids (--id)\n",
     );
+}
+
+/// Row numbers of a ledger are those after transforms, which `ledger merge` does not know.
+#[test]
+fn answers_about_merged_rows_become_constraints_of_rows() {
+    let bench = flowers();
+    bench.write("twice.csv", format!("{FLOWERS}again,1.4,0.2,s\n"));
+    bench.write("pairs.csv", "i,j,answer\n1,2,same\n");
+    let session = "--data twice.csv --ignore name,class --k 2 --selector random_pairs --ledger l.jsonl \
+                   --set 'transforms=[\"deduplicate\"]'";
+    let done = bench.run(&format!("label {session} --import pairs.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let merged = bench.run("ledger merge l.jsonl --data twice.csv --ignore name,class --out p.csv");
+    let way =
+        "\"mustlink select\" with the options of that session, --oracle none and --ledger l.jsonl";
+    assert!(merged.status == 3 && merged.err.contains(way), "{}", merged.err);
+    let done = bench.run(&format!("select {session} --oracle none --out p.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(bench.read("p.csv"), "i,j,type,weight\n1,2,must_link,1\n");
 }
 
 #[test]

@@ -271,8 +271,15 @@ pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Reco
     let content = content(&bytes, path)?;
     let Some(header) = content.header else { return Err(bad(path, 0, "is not a ledger")) };
     let other = || {
-        let message =
+        let mut message =
             format!("is about {} objects (data set {}), not {n}", header.n, header.dataset);
+        if header.n < n {
+            message += &format!(
+                "; if its session dropped or merged rows, as deduplicate does, \"mustlink select\" with the \
+                 options of that session, --oracle none and --ledger {} writes its constraints",
+                path.display()
+            );
+        }
         if header.n == n { Ok(()) } else { Err(bad(path, 0, message)) }
     };
     if ids.is_none() {
