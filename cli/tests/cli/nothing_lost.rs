@@ -151,6 +151,10 @@ fn a_ledger_of_other_data_is_refused() {
         2,
         "error: ./l.jsonl: given twice: each ledger is one person, whose answers would count twice\n",
     );
+    bench.run("ledger merge pairs.csv --data flowers.csv --ignore name --out p.csv").failed(
+        3,
+        "error: pairs.csv: is not a ledger; answers of a spreadsheet become one by \"mustlink label --import\"\n",
+    );
     // By ids rows may stand in any order; without them they are those of other objects.
     bench.write("by-id.csv", "i,j,answer\na,b,same\n");
     let line = "label --data flowers.csv --id name --k 2 --selector random_pairs --ledger m.jsonl --import by-id.csv";

@@ -25,6 +25,10 @@ pub enum Durability {
     None,
 }
 
+/// What can be done with a ledger of another selection.
+const WAYS_OUT: &str = "choose another file; \"mustlink label --import\" takes these answers there, \"mustlink ledger \
+                        merge\" makes constraints of them, and the oracle replay serves them";
+
 /// An open ledger. Its lock is held until it is dropped.
 #[derive(Debug)]
 pub struct Ledger {
@@ -106,10 +110,7 @@ impl Ledger {
         match content.header {
             Some(then) => {
                 if let Some(message) = then.refuses(&ledger.header) {
-                    let hint = "choose another file; \"mustlink label --import\" takes these answers there, \
-                                \"mustlink ledger merge\" makes constraints of them, and the oracle replay \
-                                serves them";
-                    return Err(bad(path, 1, format!("{message}; {hint}")));
+                    return Err(bad(path, 1, format!("{message}; {WAYS_OUT}")));
                 }
                 ledger.lines = 1;
                 ledger.header = Header { ids: ledger.header.ids.take(), ..then };
@@ -234,8 +235,7 @@ impl Ledger {
     fn differs(&self, at: usize, then: &Line, now: &Line) -> Error {
         let message = format!(
             "the selection takes another course here: recorded is \"{}\", and now it is \"{}\"; the \
-             data, the method or the program changed since; choose another file (the oracle replay \
-             can serve these replies)",
+             data, the method, its k or the program changed since; {WAYS_OUT}",
             then.describe(),
             now.describe()
         );

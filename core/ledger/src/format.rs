@@ -282,6 +282,11 @@ pub(super) fn content(bytes: &[u8], path: &Path) -> Result<Content> {
         whole -= last.len() + 1;
         lines.pop();
     }
+    let no_json = |line: &&[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err();
+    if lines.first().is_some_and(no_json) && !may_begin(bytes) {
+        // Another file, and no ledger with a line that is damaged.
+        return Ok(Content { header: None, lines: Vec::new(), whole: bytes.len() });
+    }
     let mut out = Content { header: None, lines: Vec::with_capacity(lines.len()), whole };
     for (at, bytes) in lines.into_iter().enumerate() {
         let invalid = |m: String| bad(path, at + 1, format!("not a line of a ledger: {m}"));

@@ -269,7 +269,11 @@ fn is_cost(cost: f64) -> Result<(), String> {
 pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Recorded>> {
     let bytes = std::fs::read(path).map_err(io(path))?;
     let content = content(&bytes, path)?;
-    let Some(header) = content.header else { return Err(bad(path, 0, "is not a ledger")) };
+    let Some(header) = content.header else {
+        let message =
+            "is not a ledger; answers of a spreadsheet become one by \"mustlink label --import\"";
+        return Err(bad(path, 0, message));
+    };
     let other = || {
         let mut message =
             format!("is about {} objects (data set {}), not {n}", header.n, header.dataset);

@@ -120,7 +120,9 @@ fn a_file_that_is_no_ledger_is_left_as_it_is() {
     let header = ledger.header().clone();
     drop(ledger);
     let matrix = b"\x93NUMPY\x01\x00\x06\x00{    \n\x00\x00\x00\x00";
-    let files: [&[u8]; 4] = [b"{\"mustlink_model\":1}", b"one line of notes\n", matrix, b"\n"];
+    let sheet = b"i,j,answer\n0,1,same\n1,2,different\n";
+    let files: [&[u8]; 5] =
+        [b"{\"mustlink_model\":1}", b"one line of notes\n", matrix, b"\n", sheet];
     for file in files {
         std::fs::write(&path, file).unwrap();
         let made = Ledger::open(&path, header.clone(), Durability::None).map(drop);
