@@ -34,10 +34,14 @@ function curve(values, other) {
   it.setAttribute("viewBox", "0 0 100 100");
   it.setAttribute("preserveAspectRatio", "none");
   it.setAttribute("role", "img");
-  it.setAttribute("aria-label", values.length + " numbers from " + Math.min(...values) + " to " + Math.max(...values));
+  const own = values.filter(Number.isFinite);
+  it.setAttribute("aria-label", own.length + " numbers" +
+    (own.length ? " from " + Math.min(...own) + " to " + Math.max(...own) : ""));
   const x = (at) => (100 * at) / Math.max(1, values.length - 1);
   const y = (v) => 97 - (94 * (v - low)) / (high - low || 1);
-  line.setAttribute("points", values.map((v, at) => x(at) + "," + y(v)).join(" "));
+  // A missing value comes as null, which would be drawn as 0.
+  const points = values.map((v, at) => (Number.isFinite(v) ? x(at) + "," + y(v) : ""));
+  line.setAttribute("points", points.filter((point) => point).join(" "));
   it.append(line);
   return it;
 }

@@ -276,6 +276,23 @@ fn forty_answers_by_keyboard_with_undo_conflict_kill_and_resume() {
     assert_eq!(bench.read("labels.csv").lines().count(), 151);
 }
 
+#[test]
+fn a_gap_of_a_curve_is_not_drawn_as_nought() {
+    let Some(browser) = Browser::start() else { return };
+    let bench = Bench::with("t.csv", "id,a,b,c\nx,100,,110\ny,101,105,111\n");
+    let steps = "transforms=[\"impute_missing\"]";
+    let data = ["--data", "t.csv", "--id", "id", "--series", "--set", steps];
+    let method = ["--clusterer", "pck_means", "--selector", "random_pairs", "--k", "2"];
+    let label = Label::start(&bench, &[&data[..], &method[..], &["--ledger", "l.jsonl"]].concat());
+    browser.go(&label.address);
+    browser.wait("document.querySelectorAll('polyline').length === 2");
+    let said = browser.run(
+        "return [...document.querySelectorAll('svg')].map((s) => s.getAttribute('aria-label') + ', ' + \
+         s.firstChild.getAttribute('points').split(' ').length).sort()",
+    );
+    assert_eq!(said, json!(["2 numbers from 100 to 110, 2", "3 numbers from 101 to 111, 3"]));
+}
+
 /// An image of 8 × 8 grey values from 0 to 16, as a BMP.
 fn bmp(values: &[f64]) -> Vec<u8> {
     let mut out = b"BM".to_vec();
