@@ -30,7 +30,7 @@ pub(crate) struct Roles {
     /// Left out, whatever they hold.
     pub ignored: Vec<usize>,
     /// Nothing says that the features are features.
-    guessed: bool,
+    pub guessed: bool,
 }
 
 /// What a feature may be instead.

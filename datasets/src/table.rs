@@ -374,9 +374,10 @@ fn incomplete(
     }
     let mut ways = Vec::new();
     let of = |words: &[&Odd], feature: usize| words.iter().filter(|o| o.feature == feature).count();
-    // A column that is mostly empty is what somebody knows of some objects, not a measurement.
+    // A column that is mostly empty is what somebody knows of some objects, not a measurement; one that was chosen
+    // as a feature is one.
     let sparse: Vec<&str> = (0..roles.features.len())
-        .filter(|&f| 2 * gaps.of(f) > rows)
+        .filter(|&f| roles.guessed && 2 * gaps.of(f) > rows)
         .map(|f| header[roles.features[f]].as_str())
         .collect();
     let word = |name: &str| {

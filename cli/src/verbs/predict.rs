@@ -97,6 +97,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     if model.needs_numbers() {
         // The steps are those of the model: none can be added here.
         set.require_numbers().map_err(|e| match e {
+            // The columns are read wrongly, and no transform is missing.
+            Error::Data { place, message } if message.ends_with("--decimal ,") => {
+                Error::Data { place, message }
+            }
             Error::Data { place, message } => {
                 let what = message.split("; ").take_while(|part| !part.contains("--set"));
                 let what = what.collect::<Vec<_>>().join("; ");

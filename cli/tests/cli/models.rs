@@ -26,6 +26,14 @@ fn new_objects_go_to_the_clusters_of_a_model() {
     bench.write("short.csv", "width\n1\n");
     let done = bench.run("predict --model m.json --data short.csv");
     assert!(done.err.contains("no column \"length\""), "{}", done.err);
+    // What the model takes is a feature, however empty; decimal commas lack no transform.
+    bench.write("gap.csv", "width,length\n1,\n");
+    let done = bench.run("predict --model m.json --data gap.csv");
+    assert!(done.err.contains("1 value is missing"), "{}", done.err);
+    assert!(!done.err.contains("--labels"), "{}", done.err);
+    bench.write("comma.csv", "width;length\n1,5;2,5\n");
+    let done = bench.run("predict --model m.json --data comma.csv");
+    assert!(done.err.ends_with("a decimal comma is read by --decimal ,\n"), "{}", done.err);
     let done = bench.run("predict --model old.csv --data old.csv");
     assert!(done.err.contains("is no model") && done.err.contains("--save-model"), "{}", done.err);
 }
