@@ -63,9 +63,9 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAn
     let answer = column(header, "answer", place)?;
     let objects = Objects::new(dataset, by_id)?;
     let mut out = Vec::new();
-    for record in &records.rows {
-        let place = format!("{place}, line {}", record.line);
-        let cell = |c: usize| record.cells[c].trim();
+    for record in 0..records.len() {
+        let place = format!("{place}, line {}", records.line(record));
+        let cell = |c: usize| records.cell(record, c);
         let said = cell(answer).to_lowercase();
         if said.is_empty() {
             continue;

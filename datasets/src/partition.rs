@@ -152,8 +152,7 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
     records.not_empty()?;
     let name = &header[label];
     // Programs call a column without a name 0.
-    let is_value =
-        named.is_none() && name != "0" && records.rows.iter().any(|r| r.cells[label] == *name);
+    let is_value = named.is_none() && name != "0" && records.cells(label).any(|l| l == name);
     if is_value {
         let message = format!(
             "the first row must name the columns, and \"{name}\" is a label below; write label above it"
@@ -165,9 +164,9 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
     } else {
         None
     };
-    let text = |c: usize| records.rows.iter().map(move |r| r.cells[c].as_str());
+    let text = |c: usize| records.cells(c);
     let cells = |c: usize| -> Vec<String> { text(c).map(str::to_string).collect() };
-    let differ = |c: &usize| text(*c).collect::<HashSet<_>>().len() == records.rows.len();
+    let differ = |c: &usize| text(*c).collect::<HashSet<_>>().len() == records.len();
     let candidates = others.into_iter().filter(|&c| c != label && ids.is_none()).filter(differ);
     Ok(LabelColumn {
         candidates: candidates.map(|c| (header[c].clone(), cells(c))).collect(),

@@ -52,7 +52,7 @@ fn parse(
     class_column: Option<&str>,
     ignore: &[String],
 ) -> Result<Partitions> {
-    let Records { header, place, rows } = records;
+    let Records { header, place, .. } = records;
     let ignored: Vec<usize> =
         ignore.iter().map(|name| column(header, name, place)).collect::<Result<_>>()?;
     let id = match id_column {
@@ -71,7 +71,7 @@ fn parse(
     let settled: Vec<usize> = ignored.iter().copied().chain(id).chain(class).collect();
     check_names(header, place, &settled, "write a row of names above")?;
     records.not_empty()?;
-    let cells = |c: usize| -> Vec<&str> { rows.iter().map(|r| r.cells[c].as_str()).collect() };
+    let cells = |c: usize| -> Vec<&str> { records.cells(c).collect() };
     let mut members = Vec::new();
     for c in (0..header.len()).filter(|c| !settled.contains(c)) {
         let name = &header[c];
@@ -88,7 +88,7 @@ fn parse(
     if members.is_empty() {
         return Err(bad(place, "no column is left as a partition"));
     }
-    let n = rows.len();
+    let n = records.len();
     let reading = Reading {
         id: id.map(|c| header[c].clone()),
         class: class.map(|c| header[c].clone()),
