@@ -7,7 +7,7 @@ import csv
 import json
 import sys
 
-with open(sys.argv[1], newline="", encoding="utf-8") as file:
+with open(sys.argv[1], newline="", encoding="utf-8-sig") as file:
     label = {row["id"]: row["label"] for row in csv.DictReader(file)}
 
 
