@@ -65,7 +65,12 @@ impl Keys {
     /// `Data` with `place` for a name of nothing, a key that is none, and one key for two things.
     pub fn read(toml: &str, place: &str) -> Result<Self> {
         let bad = |message: String| Error::Data { place: place.into(), message };
-        let keys: Keys = toml::from_str(toml).map_err(|e| bad(e.message().into()))?;
+        let keys: Keys = toml::from_str(toml).map_err(|e| {
+            let line = |at: usize| 1 + toml.bytes().take(at).filter(|&b| b == b'\n').count();
+            let line =
+                e.span().map_or(String::new(), |span| format!(", line {}", line(span.start)));
+            Error::Data { place: format!("{place}{line}"), message: e.message().into() }
+        })?;
         let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
         for (what, key) in keys.all() {
             let is_key = matches!(key, "space" | "backspace")
@@ -112,6 +117,8 @@ mod tests {
         let refused = |toml| Keys::read(toml, "keys.toml").unwrap_err().to_string();
         assert!(refused("same = \"n\"").contains("two things: same and different"));
         assert!(refused("same = \"enter\"").contains("one character"));
-        assert!(refused("sam = \"j\"").contains("sam"));
+        assert!(refused("undo = \"u\"\nsam = \"j\"").contains("sam"));
+        let said = refused("undo = \"u\"\nsame = j\n");
+        assert!(said.starts_with("keys.toml, line 2: "), "{said}");
     }
 }
