@@ -174,7 +174,9 @@ fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<Constraints
     let by_name = |name: &str| header.iter().position(|c| c == name);
     let (weight, strength) = (by_name("weight"), by_name("strength"));
     let known = ["i", "j", "type", "weight", "strength"];
-    if let Some(other) = header.iter().find(|c| !known.contains(&c.as_str())) {
+    // Programs write row numbers in front, in a column without a name; elsewhere a name was forgotten.
+    let index = usize::from(header[0].is_empty());
+    if let Some(other) = header[index..].iter().find(|c| !known.contains(&c.as_str())) {
         let near = suggestion(other, known);
         let message = format!("unknown column \"{other}\"{near}; accepted: {}", known.join(", "));
         return Err(bad(format!("{place}, line 1"), message));
@@ -361,8 +363,11 @@ mod tests {
             of("strength,type,j,i,weight\n,must_link,0,3,\nhard,cannot_link,1,2,2.5\n").unwrap();
         let hard = Constraint { strength: Some(Strength::Hard), ..Constraint::cannot(1, 2) };
         assert_eq!(c.pairs(), [Constraint::must(0, 3), hard.weighing(2.5)]);
-        let c = of("i,j,type\n4,0,cannot_link\n").unwrap();
-        assert_eq!(c.pairs(), [Constraint::cannot(0, 4)]);
+        for text in ["i,j,type\n4,0,cannot_link\n", ",i,j,type\n0,4,0,cannot_link\n"] {
+            assert_eq!(of(text).unwrap().pairs(), [Constraint::cannot(0, 4)], "{text}");
+        }
+        let nameless = of("i,j,type,\n4,0,cannot_link,2\n").unwrap_err().to_string();
+        assert!(nameless.contains("unknown column \"\""), "{nameless}");
         assert!(of("i,j,type,weight\n").unwrap().is_empty());
     }
 
