@@ -42,8 +42,9 @@ enum Suspicion {
     Y,
 }
 
-/// The column that a person calls `name`.
+/// The column that a person calls `name`; blanks around it, as in "a, b", are none of it.
 pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize> {
+    let name = name.trim();
     if let Some(at) = header.iter().position(|c| c == name) {
         return Ok(at);
     }
@@ -394,6 +395,16 @@ mod tests {
             assert_eq!(roles.features.len(), header.len());
         }
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn names_of_a_list_may_have_blanks_after_their_commas() {
+        let header = ["name", "height", "weight"].map(String::from);
+        let names = ["height", " weight"].map(String::from).to_vec();
+        let (features, id_column) = (names, Some("#1 ".to_string()));
+        let options = OpenOptions { features, id_column, ..OpenOptions::default() };
+        let roles = Roles::of(&header, &options, false, "f.csv").unwrap();
+        assert_eq!((roles.id, roles.features), (Some(0), vec![1, 2]));
     }
 
     #[test]
