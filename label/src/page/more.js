@@ -113,7 +113,9 @@ document.addEventListener("keydown", (e) => {
   if (e.key === " " && button) return;
   if (e.key === "Enter" && button && e.target.dataset.does === "same") e.preventDefault();
   const key = named[e.key] || e.key;
-  const what = Object.keys(KEYS).find((w) => KEYS[w] === key);
+  // With the caps lock on no key would do anything.
+  const of = (key) => Object.keys(KEYS).find((w) => KEYS[w] === key);
+  const what = of(key) || of(key.toLowerCase());
   if (what) { e.preventDefault(); does(what); }
 });
 for (const b of document.querySelectorAll("[data-does]")) {

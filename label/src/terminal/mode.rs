@@ -121,6 +121,9 @@ impl Face {
             _ => {}
         }
         let Some(pressed) = name(key) else { return };
+        // With the caps lock on no key would do anything.
+        let does = |pressed: &str| keys.all().iter().any(|(_, key)| *key == pressed);
+        let pressed = if does(&pressed) { pressed } else { pressed.to_lowercase() };
         if self.own(&pressed, view, session) {
             return;
         }

@@ -125,7 +125,8 @@ fn a_session_in_a_terminal() {
     assert!(colours(&t));
     // Enter means nothing.
     t.press("\r\rn", "1 answered, 19 left");
-    t.press("y", "2 answered");
+    // The caps lock may be on.
+    t.press("Y", "2 answered");
     t.press("m", "Note on the next answer");
     t.press("grün\r", "note on the next answer: grün");
     t.press(" ", "unsure 1");
