@@ -165,6 +165,11 @@ fn a_ledger_of_other_data_is_refused() {
     bench.write("turned.csv", turned);
     assert_eq!(bench.run("ledger merge m.jsonl --data turned.csv --id name --out p.csv").status, 0);
     assert_eq!(bench.read("p.csv"), "i,j,type,weight\nb,a,must_link,1\n");
+    // Of an object that is gone the answer is named.
+    bench.write("without.csv", FLOWERS.replace("a,1.4,0.2,s\n", ""));
+    let done = bench.run("ledger merge m.jsonl --data without.csv --id name --out p.csv");
+    let said = "error: m.jsonl, line 2: no object has the id \"a\"; with the data of then";
+    assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
     // So they may where a session goes on with other rows in another ledger.
     let line = line.replace("flowers.csv", "turned.csv");
     let done = bench.run(&line.replace("by-id.csv", "by-id.csv --quiet"));

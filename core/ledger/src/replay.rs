@@ -299,15 +299,17 @@ pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Reco
     }
     let rows: Option<HashMap<&str, u32>> =
         ids.map(|ids| ids.iter().map(String::as_str).zip(0..).collect());
-    let row = |object: u32, id: &Option<String>| match (&rows, id) {
-        (Some(rows), Some(id)) => rows
-            .get(id.as_str())
-            .copied()
-            .ok_or_else(|| bad(path, 0, format!("no object has the id \"{id}\""))),
+    let gone = "with the data of then \"mustlink ledger merge\" writes a CSV, from which its pairs \
+                can be taken out";
+    let row = |object: u32, id: &Option<String>, line: usize| match (&rows, id) {
+        (Some(rows), Some(id)) => {
+            let unknown = || bad(path, line, format!("no object has the id \"{id}\"; {gone}"));
+            rows.get(id.as_str()).copied().ok_or_else(unknown)
+        }
         (None, Some(id)) => {
             let message = format!(
-                "knows objects by ids, as \"{id}\", and these data have none, so that any rows might be meant; \
-                 name the column of ids (--id)"
+                "knows objects by ids, as \"{id}\", and these data have none, so that any rows \
+                 might be meant; name the column of ids (--id)"
             );
             Err(bad(path, 0, message))
         }
@@ -317,9 +319,10 @@ pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Reco
     let mut out = Vec::new();
     for (id, query) in state.queries {
         let Some(answer) = query.answer else { continue };
-        let (i, j) =
-            (row(query.asked.i, &query.asked.i_id)?, row(query.asked.j, &query.asked.j_id)?);
-        let turned = query.asked.subject != query.asked.i;
+        let asked = &query.asked;
+        let i = row(asked.i, &asked.i_id, query.line)?;
+        let j = row(asked.j, &asked.j_id, query.line)?;
+        let turned = asked.subject != asked.i;
         let (subject, reference) = if turned { (j, i) } else { (i, j) };
         let Query { retracted, with, line, .. } = query;
         out.push(Recorded { id, subject, reference, answer, retracted, with, line });
