@@ -144,6 +144,14 @@ pub(crate) fn method_file(
     if none {
         file.clusterer = None;
     }
+    let tag = file.selector.as_ref().map_or("", |s| s.typetag_name());
+    if tag == "candidate_disagreement" && default_clusterer.is_some() && !changed {
+        // Auto is no default here: it clusters for minutes where there are many objects, and a person waits.
+        notes.push(format!(
+            "{tag} asks random pairs with the clusterer below, which tries no candidates; --clusterer auto does, \
+             anew for every batch of answers"
+        ));
+    }
     let used =
         !selecting || file.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
     notes.extend(default_clusterer.filter(|_| used));

@@ -201,6 +201,18 @@ fn a_selector_that_clusters_needs_no_clusterer_and_no_k() {
     assert_eq!(bench.run(named).json()["method"]["clusterer"]["type"], "pck_means");
 }
 
+/// Its warning comes after the first answers, which a person has given in vain by then.
+#[test]
+fn a_selector_without_its_candidates_says_so_before_it_asks() {
+    let bench = Bench::new();
+    let select =
+        "select --data iris --selector candidate_disagreement --k 3 --budget 2 --out p.csv";
+    let said = "asks random pairs with the clusterer below";
+    assert!(bench.run(select).err.contains(said));
+    let chosen = bench.run(&format!("{select} --clusterer pck_means"));
+    assert!(chosen.status == 0 && !chosen.err.contains(said), "{}", chosen.err);
+}
+
 #[test]
 fn other_numbers_of_clusters_than_asked_for_are_said() {
     let bench = Bench::with("two.csv", "a,b\n1,1\n1,1\n2,2\n2,2\n1,1\n");
