@@ -165,14 +165,22 @@ fn import(
             known.add(r.subject, r.reference, kind, Some(r.id));
         }
     }
-    // An answer is taken back where it was given, not by another that says nothing.
-    let answered = |s: &Statement| {
-        let same = |r: &&Recorded| {
-            [(s.i, s.j), (s.j, s.i)].contains(&(r.subject, r.reference)) && is_own(&r.answer)
-        };
-        standing(&answers).filter(same).find_map(|r| r.answer.reply.kind())
+    // An answer is taken back where it was given, not by another that says nothing. What a file says of a pair
+    // twice it says once surely.
+    let pair = |i: u32, j: u32| (i.min(j), i.max(j));
+    let answered: BTreeMap<(u32, u32), Kind> = standing(&answers)
+        .filter_map(|r| Some((pair(r.subject, r.reference), r.answer.reply.kind()?)))
+        .collect();
+    let sure: BTreeSet<(u32, u32)> = imported
+        .iter()
+        .filter(|(_, s)| s.reply.kind().is_some())
+        .map(|(_, s)| pair(s.i, s.j))
+        .collect();
+    let unsure = |s: &Statement| {
+        let of = pair(s.i, s.j);
+        let silent = s.reply.kind().is_none() && !sure.contains(&of);
+        silent.then(|| answered.get(&of).copied()).flatten()
     };
-    let unsure = |s: &Statement| s.reply.kind().is_none().then(|| answered(s)).flatten();
     if let Some((place, kind)) = imported.iter().find_map(|(at, s)| Some((at, unsure(s)?))) {
         let message = format!(
             "unsure of a pair that was answered ({}); take that answer back first: \"mustlink label\", undo",

@@ -130,6 +130,10 @@ fn labels_that_break_answers_say_so() {
     let done = bench.run(&line.replace("apart.csv", "unsure.csv"));
     let said = "error: unsure.csv, line 2: unsure of a pair that was answered (cannot_link)";
     assert!(done.status == 3 && done.err.contains(said), "{}", done.err);
+    // Where the sheet itself is sure of the pair as well it can be imported twice.
+    bench.write("both.csv", "i,j,answer\nb,a,unsure\na,b,different\n");
+    let done = bench.run(&line.replace("apart.csv", "both.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
 }
 
 #[test]
