@@ -1,5 +1,6 @@
 //! What do keys do in each mode of the terminal?
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -73,8 +74,8 @@ pub(crate) struct Face {
     pub mode: Mode,
     pub note: Option<String>,
     pub message: String,
-    /// Lines scrolled down.
-    pub scroll: usize,
+    /// Lines scrolled down; never further than the end, once that was drawn.
+    pub scroll: Cell<usize>,
 }
 
 /// What a key is called in [`Keys`].
@@ -111,11 +112,12 @@ impl Face {
             KeyCode::Up => return self.moved(view, false),
             KeyCode::Down => return self.moved(view, true),
             KeyCode::PageUp => {
-                self.scroll = self.scroll.saturating_sub(PAGE);
+                let at = self.scroll.get_mut();
+                *at = at.saturating_sub(PAGE);
                 return;
             }
             KeyCode::PageDown => {
-                self.scroll += PAGE;
+                *self.scroll.get_mut() += PAGE;
                 return;
             }
             _ => {}
@@ -133,7 +135,7 @@ impl Face {
 
     fn show(&mut self, mode: Mode) {
         self.mode = mode;
-        self.scroll = 0;
+        self.scroll.set(0);
     }
 
     fn moved(&mut self, view: &View, down: bool) {
@@ -142,7 +144,7 @@ impl Face {
             Mode::Sort { at, objects, .. } => (at, objects.len()),
             Mode::Clusters { at, found } => (at, found.clusters.len()),
             Mode::Chain { at, links, .. } => (at, links.len()),
-            _ => (&mut self.scroll, usize::MAX),
+            _ => (self.scroll.get_mut(), usize::MAX),
         };
         *at = if down { (*at + 1).min(len.saturating_sub(1)) } else { at.saturating_sub(1) };
     }

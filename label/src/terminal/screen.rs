@@ -38,7 +38,11 @@ pub(crate) fn screen(
     let most = body.len().saturating_sub(room);
     let from = match cursor {
         Some(at) => at.saturating_sub(room / 2).min(most),
-        None => face.scroll.min(most),
+        None => {
+            // From beyond the end a key would not lead back at once.
+            face.scroll.set(face.scroll.get().min(most));
+            face.scroll.get()
+        }
     };
     let mut out = head;
     let mut shown: Vec<Line> = body.into_iter().skip(from).take(room).collect();

@@ -76,6 +76,17 @@ impl Terminal {
         }
     }
 
+    /// Waits until a text stands there no more.
+    fn gone(&mut self, text: &str) {
+        let start = Instant::now();
+        while self.text().contains(text) {
+            assert!(start.elapsed() < SOON, "\"{text}\" stays:\n{}", self.text());
+            if let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(200)) {
+                self.screen.process(&bytes);
+            }
+        }
+    }
+
     fn press(&mut self, keys: &str, then: &str) {
         self.child.stdin.as_mut().unwrap().write_all(keys.as_bytes()).unwrap();
         self.until(then);
@@ -123,6 +134,10 @@ fn a_session_in_a_terminal() {
             .all(|(r, c)| cell(r, c).is_none_or(|colour| colour == vt100::Color::Default))
     };
     assert!(colours(&t));
+    // One page up leads back, however often it went down.
+    t.press(&"\u{1b}[6~".repeat(20), "save and quit");
+    t.gone("more: page down");
+    t.press("\u{1b}[5~", "more: page down");
     // Enter means nothing.
     t.press("\r\rn", "1 answered, 19 left");
     // The caps lock may be on.
