@@ -12,6 +12,7 @@ use mustlink_core::roles::{QueryId, Reply};
 
 use crate::chain::Link;
 use crate::desk::{Change, Command, Said};
+use crate::found::Cluster;
 use crate::sorting::{self, Statement};
 use crate::state::{Shared, State};
 use crate::view::{Clusters, Open, View};
@@ -150,14 +151,19 @@ impl Session {
         self.data.n() as u32
     }
 
-    /// That all objects of the cluster of this medoid belong together.
+    /// That all objects of the cluster of this medoid, as it stands, belong together.
     pub fn pure(&self, medoid: u32) -> Act {
         let found = self.clusters().unwrap_or_default();
         let own = found.clusters.into_iter().find(|c| c.medoid == medoid);
-        let mut members = own.map_or(Vec::new(), |c| c.members);
-        members.retain(|&o| o != medoid);
-        members.insert(0, medoid);
-        Act::State { purpose: "pure", said: sorting::statements(&[members]) }
+        let none = || Cluster { members: Vec::new(), medoid, border: Vec::new() };
+        Session::whole(&own.unwrap_or_else(none))
+    }
+
+    /// That all objects of a cluster belong together.
+    pub fn whole(cluster: &Cluster) -> Act {
+        let others = cluster.members.iter().copied().filter(|&o| o != cluster.medoid);
+        let all: Vec<u32> = std::iter::once(cluster.medoid).chain(others).collect();
+        Act::State { purpose: "pure", said: sorting::statements(&[all]) }
     }
 
     /// The `count` objects nearest to one, as the selector sees them.

@@ -58,13 +58,15 @@ pub(crate) enum Typed {
     Why {
         first: Option<String>,
     },
-    /// The number of a cluster to merge with that of this medoid.
+    /// The number of a cluster to merge with that of this medoid, of those that were shown.
     Merge {
         medoid: u32,
+        found: Clusters,
     },
     /// The number of an object at the border that is apart from the medoid.
     Split {
         medoid: u32,
+        found: Clusters,
     },
 }
 
@@ -166,11 +168,12 @@ impl Face {
             }
             (Mode::Clusters { found, at }, "a" | "j" | "x") => {
                 let Some(cluster) = found.clusters.get(*at) else { return true };
-                let medoid = cluster.medoid;
+                // Those on the screen are meant: the method may have found others meanwhile.
+                let (medoid, act, found) = (cluster.medoid, Session::whole(cluster), found.clone());
                 match pressed {
-                    "a" => self.act(view, session, session.pure(medoid)),
-                    "j" => self.show(typing(Typed::Merge { medoid })),
-                    _ => self.show(typing(Typed::Split { medoid })),
+                    "a" => self.act(view, session, act),
+                    "j" => self.show(typing(Typed::Merge { medoid, found })),
+                    _ => self.show(typing(Typed::Split { medoid, found })),
                 }
             }
             _ => return false,
@@ -261,7 +264,6 @@ impl Face {
         objects: &Objects<'_>,
     ) {
         let number = text.parse::<usize>().ok().filter(|&at| at > 0).map(|at| at - 1);
-        let found = session.clusters().unwrap_or_default();
         match what {
             Typed::Note => self.note = (!text.is_empty()).then_some(text),
             Typed::Why { first: None } => {
@@ -283,7 +285,7 @@ impl Face {
                 };
                 self.show(Mode::Chain { says, links, at: 0 });
             }
-            Typed::Merge { medoid } => {
+            Typed::Merge { medoid, found } => {
                 match number.and_then(|at| found.clusters.get(at)).map(|c| c.medoid) {
                     Some(j) if j != medoid => {
                         let said = vec![Statement { i: medoid, j, reply: Reply::MustLink }];
@@ -292,7 +294,7 @@ impl Face {
                     _ => self.message = "no other cluster has that number".into(),
                 }
             }
-            Typed::Split { medoid } => {
+            Typed::Split { medoid, found } => {
                 let own = found.clusters.iter().find(|c| c.medoid == medoid);
                 match number.and_then(|at| own?.border.get(at)) {
                     Some(&j) => {
@@ -334,4 +336,46 @@ const SOON: Duration = Duration::from_millis(300);
 /// When the answer with this number was given, where that is known.
 pub(crate) fn when(view: &View, id: QueryId) -> Option<&str> {
     view.entries.iter().find(|e| e.id == id)?.at.as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use mustlink::ndarray::Array2;
+    use mustlink_core::{Data, Problem};
+
+    use super::*;
+    use crate::desk::Command;
+    use crate::found::Cluster;
+    use crate::show::Shown;
+
+    /// The method is run beside the session, and may have found others when the number is typed.
+    #[test]
+    fn numbers_are_those_of_the_clusters_on_the_screen() {
+        let seen = Problem::new(Data::dense(Array2::zeros((6, 1))).unwrap());
+        let (session, work) = Session::new(&seen, None);
+        work.shared.ended("nothing is left to ask".into());
+        let view = session.view(None, Duration::ZERO);
+        let cluster = |members: [u32; 3]| {
+            let (medoid, border) = (members[0], vec![members[2]]);
+            Cluster { members: members.to_vec(), medoid, border }
+        };
+        let found = Clusters { clusters: vec![cluster([0, 1, 2]), cluster([3, 4, 5])], noise: 0 };
+        let objects = Objects {
+            id: &|object| object.to_string(),
+            find: &|_| None,
+            shown: &|_| Shown::default(),
+            folder: Path::new("."),
+        };
+        let mut face = Face { mode: Mode::Clusters { found, at: 0 }, ..Face::default() };
+        for code in [KeyCode::Char('j'), KeyCode::Char('2'), KeyCode::Enter] {
+            let key = KeyEvent::new(code, KeyModifiers::NONE);
+            face.press(&key, &view, &session, &objects, &Keys::default());
+        }
+        let Ok(Command::Rewrite { change, .. }) = work.commands.try_recv() else {
+            panic!("{}", face.message)
+        };
+        assert_eq!(change.new, [Statement { i: 0, j: 3, reply: Reply::MustLink }]);
+    }
 }

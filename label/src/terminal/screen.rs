@@ -8,7 +8,7 @@ use crate::keys::Keys;
 use crate::show::{Objects, Shown};
 use crate::terminal::mode::{Face, Mode, Typed, when};
 use crate::terminal::text::{Line, Style, beside, common, curve, lines};
-use crate::view::{Entry, View};
+use crate::view::{Clusters, Entry, View};
 
 /// The lines of a screen of so many columns and rows.
 pub(crate) fn screen(
@@ -176,31 +176,7 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
             (rows, Some(cursor))
         }
         Mode::Clusters { found, at } => {
-            let mut rows = vec![Line::from(format!(
-                "{} clusters, {} objects in none",
-                found.clusters.len(),
-                found.noise
-            ))];
-            let mut cursor = 0;
-            for (place, c) in found.clusters.iter().enumerate() {
-                let style = if place == *at { Style::Reverse } else { Style::Bold };
-                if place == *at {
-                    cursor = rows.len();
-                }
-                let (number, size) = (place + 1, c.members.len());
-                let middle = objects.name(c.medoid);
-                rows.push(Line::of(
-                    style,
-                    format!(" {number}  {size} objects, in the middle {middle}"),
-                ));
-                let border = c.border.iter().enumerate();
-                let border: Vec<String> =
-                    border.map(|(b, &o)| format!("{} {}", b + 1, objects.name(o))).collect();
-                rows.extend(
-                    Line::from(format!("    at the border: {}", border.join(" · ")))
-                        .wrapped(columns),
-                );
-            }
+            let (rows, cursor) = clusters(found, Some(*at), objects, columns);
             (rows, Some(cursor))
         }
         Mode::Neighbours { of } => {
@@ -227,23 +203,62 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
             (rows, Some(first + at))
         }
         Mode::Typing { what, text } => {
-            let asked = match what {
-                Typed::Note => "Note on the next answer:".to_string(),
-                Typed::Why { first: None } => "Why known: id of the first object:".into(),
+            let (asked, found) = match what {
+                Typed::Note => ("Note on the next answer:".to_string(), None),
+                Typed::Why { first: None } => ("Why known: id of the first object:".into(), None),
                 Typed::Why { first: Some(first) } => {
-                    format!("Why known: {first} and the object with the id:")
+                    (format!("Why known: {first} and the object with the id:"), None)
                 }
-                Typed::Merge { medoid } => {
-                    format!("Join the cluster of {} with number:", objects.name(*medoid))
-                }
-                Typed::Split { medoid } => {
+                Typed::Merge { medoid, found } => {
                     let name = objects.name(*medoid);
-                    format!("Number of the object at the border that is apart from {name}:")
+                    (format!("Join the cluster of {name} with number:"), Some(found))
+                }
+                Typed::Split { medoid, found } => {
+                    let name = objects.name(*medoid);
+                    let asked =
+                        format!("Number of the object at the border that is apart from {name}:");
+                    (asked, Some(found))
                 }
             };
-            (wrap(vec![Line::from(asked), Line::of(Style::Reverse, format!("{text} "))]), None)
+            let typed = Line::of(Style::Reverse, format!("{text} "));
+            let mut rows = wrap(vec![Line::from(asked), typed]);
+            if let Some(found) = found {
+                rows.push(Line::default());
+                rows.extend(clusters(found, None, objects, columns).0);
+            }
+            (rows, None)
         }
     }
+}
+
+/// The clusters with their numbers, and the line of the one that is pointed at.
+fn clusters(
+    found: &Clusters,
+    at: Option<usize>,
+    objects: &Objects<'_>,
+    columns: usize,
+) -> (Vec<Line>, usize) {
+    let mut rows = vec![Line::from(format!(
+        "{} clusters, {} objects in none",
+        found.clusters.len(),
+        found.noise
+    ))];
+    let mut cursor = 0;
+    for (place, c) in found.clusters.iter().enumerate() {
+        let style = if Some(place) == at { Style::Reverse } else { Style::Bold };
+        if Some(place) == at {
+            cursor = rows.len();
+        }
+        let (number, size) = (place + 1, c.members.len());
+        let middle = objects.name(c.medoid);
+        rows.push(Line::of(style, format!(" {number}  {size} objects, in the middle {middle}")));
+        let border = c.border.iter().enumerate();
+        let border: Vec<String> =
+            border.map(|(b, &o)| format!("{} {}", b + 1, objects.name(o))).collect();
+        let border = format!("    at the border: {}", border.join(" · "));
+        rows.extend(Line::from(border).wrapped(columns));
+    }
+    (rows, cursor)
 }
 
 fn question(view: &View, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
