@@ -14,7 +14,7 @@ use crate::view::View;
 /// Objects nearest to one that are shown.
 const NEIGHBOURS: usize = 5;
 
-/// What a page wants to be done.
+/// What a page wants to be done; `size` is how many objects it showed to belong together.
 #[derive(Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Wanted {
@@ -23,7 +23,7 @@ pub(crate) enum Wanted {
     Undo { turn: u64 },
     Change { turn: u64, id: QueryId, reply: Reply },
     Sort { turn: u64, groups: Vec<Vec<u32>> },
-    Pure { turn: u64, medoid: u32 },
+    Pure { turn: u64, medoid: u32, size: Option<usize> },
     Merge { turn: u64, i: u32, j: u32 },
     Split { turn: u64, i: u32, j: u32 },
     Quit { turn: u64 },
@@ -38,7 +38,16 @@ impl Wanted {
             Wanted::Undo { turn } => (turn, Act::Undo),
             Wanted::Change { turn, id, reply } => (turn, Act::Change { id, reply }),
             Wanted::Sort { turn, groups } => (turn, Act::Sort { groups }),
-            Wanted::Pure { turn, medoid } => (turn, session.pure(medoid)),
+            Wanted::Pure { turn, medoid, size } => {
+                let act = session.pure(medoid);
+                let objects = match &act {
+                    Act::State { said, .. } => said.len() + 1,
+                    _ => 0,
+                };
+                // What was found meanwhile was not on the page: such a turn never comes.
+                let seen = size.is_none_or(|size| size == objects);
+                (if seen { turn } else { u64::MAX }, act)
+            }
             Wanted::Merge { turn, i, j } => {
                 (turn, Act::State { purpose: "merge", said: pair(i, j, Reply::MustLink) })
             }
@@ -159,4 +168,22 @@ pub(crate) fn troubled(trouble: &Trouble, objects: &Objects<'_>) -> Value {
         _ => json!([]),
     };
     json!({ "says": trouble.says(), "chain": chain })
+}
+
+#[cfg(test)]
+mod tests {
+    use mustlink::ndarray::Array2;
+    use mustlink_core::{Data, Problem};
+
+    use super::*;
+
+    #[test]
+    fn a_cluster_that_has_changed_meanwhile_is_not_pure() {
+        let seen = Problem::new(Data::dense(Array2::zeros((6, 1))).unwrap());
+        let (session, _work) = Session::new(&seen, None);
+        let turn = |text: &str| serde_json::from_str::<Wanted>(text).unwrap().act(&session).0;
+        assert_eq!(turn(r#"{"act":"pure","turn":3,"medoid":2}"#), 3);
+        assert_eq!(turn(r#"{"act":"pure","turn":3,"medoid":2,"size":1}"#), 3);
+        assert_eq!(turn(r#"{"act":"pure","turn":3,"medoid":2,"size":4}"#), u64::MAX);
+    }
 }

@@ -26,7 +26,7 @@ const look = {
       const it = made("article");
       it.append(made("h3", "Cluster " + (at + 1) + ": " + c.size + " objects"));
       const row = made("div", undefined, "row"), pure = made("button", "All " + c.size + " belong together");
-      pure.onclick = () => act({ act: "pure", medoid: c.medoid.object });
+      pure.onclick = () => act({ act: "pure", medoid: c.medoid.object, size: c.size });
       if (c.size > 1) row.append(pure);
       clusters.forEach((other, to) => {
         if (to <= at || clusters.length > 12) return;
