@@ -265,6 +265,7 @@ fn question(view: &View, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
     let Some(open) = &view.open else {
         let text = match &view.ended {
             None => "Working out the next question …".to_string(),
+            Some(why) if why == "saved" => "The end: saved.".to_string(),
             Some(why) => {
                 let mut text = format!("The end: {why}.");
                 if view.counts.later > 0 {
