@@ -169,6 +169,14 @@ fn a_ledger_of_other_data_is_refused() {
     bench.write("turned.csv", turned);
     assert_eq!(bench.run("ledger merge m.jsonl --data turned.csv --id name --out p.csv").status, 0);
     assert_eq!(bench.read("p.csv"), "i,j,type,weight\nb,a,must_link,1\n");
+    // An editor may have put its mark in front.
+    bench.write("marked.jsonl", format!("\u{feff}{}", bench.read("m.jsonl")));
+    let merge = "ledger merge marked.jsonl --data turned.csv --id name --out p.csv";
+    assert_eq!(bench.run(merge).status, 0);
+    let session =
+        "label --data flowers.csv --id name --k 2 --selector random_pairs --ledger o.jsonl";
+    let done = bench.run(&format!("{session} --import marked.jsonl"));
+    assert!(done.status == 0 && done.err.contains("1 answers in o.jsonl"), "{}", done.err);
     // Of an object that is gone the answer is named.
     bench.write("without.csv", FLOWERS.replace("a,1.4,0.2,s\n", ""));
     let done = bench.run("ledger merge m.jsonl --data without.csv --id name --out p.csv");

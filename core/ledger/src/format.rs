@@ -25,9 +25,17 @@ const BEGINNING: &[u8] = br#"{"v":1,"type":"header""#;
 /// Whether the file at `path` begins as a ledger does.
 pub fn is_ledger(path: &Path) -> bool {
     let mut first = Vec::new();
-    let read =
-        File::open(path).and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut first));
-    read.is_ok() && first == BEGINNING
+    let most = (MARK.len() + BEGINNING.len()) as u64;
+    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut first));
+    read.is_ok() && unmarked(&first).starts_with(BEGINNING)
+}
+
+/// What some editors write in front of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The bytes without the mark of an editor.
+pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 /// Whether bytes without a whole line may be what was written of a header before the program was killed. Where

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::format::{Asked, Id, Line, Stated, Told, bad, content, io};
+use crate::format::{Asked, Id, Line, Stated, Told, bad, content, io, unmarked};
 use mustlink_core::error::{Error, Result};
 use mustlink_core::roles::{Answer, QueryId, Reply};
 use mustlink_core::selection::Recorded;
@@ -268,7 +268,7 @@ fn is_cost(cost: f64) -> Result<(), String> {
 /// than `n` objects.
 pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Recorded>> {
     let bytes = std::fs::read(path).map_err(io(path))?;
-    let content = content(&bytes, path)?;
+    let content = content(unmarked(&bytes), path)?;
     let Some(header) = content.header else {
         let message =
             "is not a ledger; answers of a spreadsheet become one by \"mustlink label --import\"";
