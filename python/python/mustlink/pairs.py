@@ -60,7 +60,8 @@ class PairsLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return rows, place.reshape(-1, 2)
         if given.ndim == 2 and given.shape[1] == 2 and self.preprocessor is not None:
             rows = np.asarray(self.preprocessor, float)
-            wrong = given[(given < 0) | (given >= len(rows)) | (given != np.floor(given))]
+            places = given.astype(float)
+            wrong = given[(places < 0) | (places >= len(rows)) | (places != np.floor(places))]
             if wrong.size:
                 raise DataError(
                     f"pairs: must be row numbers of the preprocessor, whole numbers in 0..={len(rows) - 1}, "

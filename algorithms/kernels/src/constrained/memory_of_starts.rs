@@ -9,19 +9,8 @@ const AT_WORK: usize = 8;
 
 impl SoftOptions {
     /// Bytes of all starts: of each the `result` is held until all are made, and a few at a time take `working` more;
-    /// likewise of those on at most `constrained` objects alone, with k centres of d features.
+    /// likewise of those on `constrained` objects alone, with k centres of d features.
     pub fn memory_of_starts(
-        &self,
-        (constrained, k, d): (usize, usize, usize),
-        result: usize,
-        working: usize,
-    ) -> usize {
-        // There are more starts on all objects where no constraint makes any.
-        let none = self.memory_of((0, k, d), result, working);
-        none.max(self.memory_of((constrained, k, d), result, working))
-    }
-
-    fn memory_of(
         &self,
         (constrained, k, d): (usize, usize, usize),
         result: usize,
