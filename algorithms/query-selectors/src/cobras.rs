@@ -61,7 +61,7 @@ pub struct Cobras {
     pub reference: Reference,
 }
 
-#[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"])]
+#[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"], version = 2)]
 impl QuerySelector for Cobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         begin(self, "cobras", problem, None, ctx)
@@ -314,8 +314,9 @@ impl Refining {
 
     /// Splits as finely as the halving has shown; the parts are then merged.
     fn split_into(&mut self, Search { mut whole, at, level, .. }: Search) -> Result<()> {
-        // The smaller of two halves is followed: 2^level is at most the number of members.
-        let k = (1 << level.max(1)).min(whole.members.len());
+        // Where one half is a single object the larger one is followed: 2^level has no bound.
+        let parts = 1usize.checked_shl(level.max(1)).unwrap_or(usize::MAX);
+        let k = parts.min(whole.members.len());
         let parts = self.split(&whole, k)?;
         if parts.len() < 2 {
             whole.splittable = false;

@@ -41,7 +41,7 @@ pub struct Ncobras {
     pub doubting: Doubting,
 }
 
-#[plugin("ncobras", cites = ["Soenen2020", "VanCraenendonck2018", "HopcroftTarjan1973", "BradleyFayyad1998"])]
+#[plugin("ncobras", cites = ["Soenen2020", "VanCraenendonck2018", "HopcroftTarjan1973", "BradleyFayyad1998"], version = 2)]
 impl QuerySelector for Ncobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let Doubting { noise, certainty, order } = self.doubting;

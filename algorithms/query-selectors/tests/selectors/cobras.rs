@@ -354,6 +354,17 @@ fn two_far_groups_take_few_questions() {
 }
 
 #[test]
+fn halving_may_go_on_for_longer_than_a_number_has_bits() {
+    // Of every super-instance k-means parts the largest value alone: the search goes on with all others.
+    let values: Vec<f64> = (0..67).map(|e| 4.0f64.powi(e)).collect();
+    let classes: Vec<u32> = (0..67).collect();
+    let run = select(&Cobras::default(), &line(&values), truth(&classes), None, 1).unwrap();
+    assert_eq!(run.asked(), 67 * 66 / 2);
+    assert_eq!(at(&run, usize::MAX).labels, classes);
+    assert_eq!(number(at(&run, usize::MAX), "splits"), 1);
+}
+
+#[test]
 fn nobody_to_ask_is_refused() {
     let problem = line(&[0.0, 1.0, 2.0]);
     let none = problem.clone().with_eligible(vec![false; 3]);
