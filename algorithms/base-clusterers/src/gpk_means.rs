@@ -34,7 +34,8 @@ pub enum RerunEntail {
 /// what it gives instead of constraints (distances, affinities) takes the place of the data.
 /// # Input and output
 /// What clusterer and propagator take. The last clustering; on a cycle or after `max_rounds` the one
-/// of smallest distortion plus broken given constraints. Diagnostics: `rounds`; `propagated`, the
+/// of smallest distortion plus broken given constraints, each at the weight of the clusterer or, where that is
+/// "auto", at the mean distortion of an object. Diagnostics: `rounds`; `propagated`, the
 /// pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
 /// # Errors
 /// Those of clusterer and propagator, with their slot. `BadParam` when the clusterer cannot take the
@@ -73,7 +74,7 @@ pub struct GpkMeans {
     pub tolerance: f64,
 }
 
-#[plugin("gpk_means", cites = ["Eaton2005"], waives = ["any_unit" => "the width of the published propagation depends on the unit"])]
+#[plugin("gpk_means", cites = ["Eaton2005"], version = 2, waives = ["any_unit" => "the width of the published propagation depends on the unit"])]
 impl BaseClusterer for GpkMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let base = self.clusterer()?;
@@ -244,13 +245,23 @@ impl Parts<'_> {
         Ok(made)
     }
 
+    /// What a broken constraint costs where the clusterer has no number for it: what an object pays by itself in
+    /// this clustering on average; 1 under learned metrics, which have no unit.
+    fn unit(&self, clustering: &Clustering) -> f64 {
+        let extras = &clustering.extras;
+        if extras.weights.is_some() || extras.metrics.is_some() {
+            return 1.0;
+        }
+        let mean = distortion(&self.problem.data, clustering) / self.problem.n() as f64;
+        if mean > 0.0 { mean } else { 1.0 }
+    }
+
     /// Distortion of a clustering and the cost of the given constraints it breaks: what tells
     /// rounds with different propagated constraints apart.
-    fn cost(&self, clustering: &Clustering) -> f64 {
+    fn cost(&self, clustering: &Clustering, unit: f64) -> f64 {
         let config = self.base.to_value();
         let weight = |option: &str| config.get(option).and_then(Value::as_f64);
-        let fitted = clustering.extras.diagnostics.get("weight").copied();
-        let must = weight("weight").or(fitted).unwrap_or(1.0);
+        let must = weight("weight").unwrap_or(unit);
         let cannot = weight("weight_cannot").unwrap_or(must);
         let broken: Violations = self.problem.constraints.violations(&clustering.labels);
         distortion(&self.problem.data, clustering)
@@ -304,6 +315,7 @@ impl GpkMeans {
             parts.ctx.warn(format!("{} does not look at constraints", parts.base.tag()));
         }
         let mut last = parts.cluster(0, parts.base, parts.problem)?;
+        let unit = parts.unit(&last);
         let mut seen = vec![canonical(&last.labels)];
         let mut counts: Vec<f64> = Vec::new();
         let mut best: Option<(f64, usize, Clustering)> = None;
@@ -333,7 +345,7 @@ impl GpkMeans {
                     if (now - b).abs() <= self.tolerance * b.abs().max(1.0));
             let form = canonical(&last.labels);
             let earlier = seen.iter().rposition(|s| *s == form);
-            let cost = parts.cost(&last);
+            let cost = parts.cost(&last, unit);
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                 best = Some((cost, round, last.clone()));
             }
@@ -420,4 +432,43 @@ fn distortion(data: &Data, clustering: &Clustering) -> f64 {
             _ => differences.iter().map(|e| e * e).sum(),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_constraint_propagators as _;
+    use mustlink_laws::fixtures;
+    use serde_json::json;
+
+    #[test]
+    fn rounds_are_told_apart_in_any_unit() {
+        let base = <dyn BaseClusterer as RoleObject>::from_value(json!({ "type": "pck_means" }));
+        let base = base.unwrap();
+        let spread =
+            <dyn ConstraintPropagator as RoleObject>::from_value(json!({ "type": "closure" }));
+        let spread = spread.unwrap();
+        let (problem, classes) = fixtures::dense(1);
+        let problem = problem.with_constraints(fixtures::true_constraints(&classes, 15, 1));
+        let ctx = Context::new(1);
+        let costs = [1.0, 1024.0].map(|times| {
+            let data = Data::dense(problem.data.to_dense() * times).unwrap();
+            let problem = Problem { data, ..problem.clone() };
+            let parts = Parts {
+                base: &*base,
+                again: rerun(&*base, true).unwrap(),
+                entail: None,
+                propagator: &*spread,
+                problem: &problem,
+                ctx: &ctx,
+            };
+            let unit = parts.unit(&Clustering::from_labels(classes.clone()));
+            // Whatever is broken costs the same share.
+            let labels = (0..problem.n() as u32).map(|i| i / 15).collect();
+            let other = Clustering::from_labels(labels);
+            assert!(problem.constraints.violations(&other.labels).total() > 0);
+            parts.cost(&other, unit)
+        });
+        assert_eq!(costs[1], costs[0] * 1024.0 * 1024.0);
+    }
 }
