@@ -168,6 +168,15 @@ mod tests {
         assert_eq!(signed_rank(&[0.0, 0.0]).p, 1.0);
     }
 
+    #[test]
+    fn many_pairs_are_compared_with_the_normal_distribution() {
+        // Five of each of 13 values, one of which is 0: ties of five and ten.
+        let many: Vec<f64> = (0..65).map(|i| f64::from(i * 7 % 13 - 5)).collect();
+        let found = signed_rank(&many);
+        assert_eq!((found.plus, found.minus, found.pairs, found.exact), (1192.5, 637.5, 60, false));
+        near(found.p, 0.040476155628);
+    }
+
     proptest! {
         /// All 2^m signs, ties included.
         #[test]
