@@ -70,11 +70,11 @@ impl Band {
         (self.from..=self.to).contains(&count)
     }
 
-    /// One count more on both sides, within 1 ..= members − 1; `None` if that adds nothing.
+    /// One count more on both sides, up to 1 ..= members − 1, and none less; `None` if that adds nothing.
     fn wider(self, members: usize) -> Option<Band> {
         let most = (members as u32).saturating_sub(1);
-        let from = self.from.saturating_sub(1).max(1);
-        let band = Band { from, to: (self.to + 1).min(most) };
+        let from = self.from.saturating_sub(1).max(1).min(self.from);
+        let band = Band { from, to: (self.to + 1).min(most).max(self.to) };
         let grown = band.from < self.from || band.to > self.to;
         (grown && band.from <= band.to).then_some(band)
     }
@@ -96,7 +96,7 @@ fn partners(co: &CoAssociation, eligible: &[u32], at: usize, band: Band) -> Vec<
     eligible[at + 1..].iter().copied().filter(|&j| band.holds(row[j as usize])).collect()
 }
 
-#[plugin("co_association_band", cites = ["DomeniconiAlRazgan2008"], waives = ["asks_eligible_pairs_once" => "a band without a pair asks nothing, which it warns of"])]
+#[plugin("co_association_band", version = 2, cites = ["DomeniconiAlRazgan2008"], waives = ["asks_eligible_pairs_once" => "a band without a pair asks nothing, which it warns of"])]
 impl QuerySelector for CoAssociationBand {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         if self.lo > self.hi {
@@ -214,5 +214,12 @@ mod tests {
         }
         assert_eq!(grown, [(4, 6), (3, 7), (2, 8), (1, 9)]);
         assert_eq!(Band::new(0.45, 0.55, 9).wider(9), Some(Band { from: 4, to: 5 }));
+    }
+
+    #[test]
+    fn a_band_that_grows_loses_nothing() {
+        assert_eq!(Band::new(0.0, 0.1, 10).wider(10), Some(Band { from: 0, to: 2 }));
+        assert_eq!(Band::new(0.9, 1.0, 10).wider(10), Some(Band { from: 8, to: 10 }));
+        assert_eq!(Band::new(0.0, 1.0, 10).wider(10), None);
     }
 }
