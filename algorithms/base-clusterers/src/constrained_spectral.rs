@@ -20,8 +20,8 @@ use pencil::{BASIS, Links, PARTS, failure, feasible, smooth, touched};
 /// With L̄ the normalised Laplacian and Q̄ the matrix of constraints (must-links +w, cannot-links −w),
 /// normalised likewise: minimise vᵀL̄v subject to vᵀQ̄v ≥ β'·vᵀv. The stationary points are the
 /// generalised eigenvectors L̄v = λ(Q̄ − β'I)v with λ > 0. Two clusters: the sign of the smoothest one;
-/// more: k-means on the k − 1 smoothest, each scaled by 1 − its cost. Without constraints: k-means on
-/// the eigenvectors of the Laplacian.
+/// more: k-means on the k − 1 smoothest, each scaled by 1 − its cost, without those of one sign, which split
+/// nothing. Without constraints: k-means on the eigenvectors of the Laplacian.
 /// # Input and output
 /// Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
 /// distances (the same), or affinities (the graph itself); constraints of any weight. One label per
