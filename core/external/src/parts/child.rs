@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::parts::running;
 use mustlink_core::context::Context;
 use mustlink_core::error::Error;
 
@@ -27,6 +28,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How many of its last lines on standard error are kept for the message.
 const TAIL: usize = 20;
+/// How many bytes of each of them.
+const LONGEST_WORDS: usize = 400;
 /// The longest line that is read of a child of which nothing else is said, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
 /// Time limits of more seconds than this count as none.
@@ -164,11 +167,10 @@ impl Child {
             command.current_dir(base);
         }
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut process = command.spawn().map_err(|e| fail(e.to_string()))?;
+        let mut process = running::start(&mut command).map_err(|e| fail(e.to_string()))?;
         let streams = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            running::end(&mut process);
             return Err(fail("its streams are not open".into()));
         };
         let (input, to_write) = channel();
@@ -360,31 +362,26 @@ impl Child {
         self.longest.store(bytes, Ordering::Relaxed);
     }
 
-    /// The exit status, if it ends within `patience`.
+    /// The exit status, if it ends within `patience`; what it started and left behind ends with it.
     fn wait(&mut self, patience: Duration) -> Option<process::ExitStatus> {
         let end = Instant::now() + patience;
-        loop {
-            match self.process.try_wait() {
-                Ok(Some(status)) => {
-                    self.ended = true;
-                    return Some(status);
-                }
-                Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(2)),
-                _ => return None,
+        while !self.ended && !running::has_ended(&mut self.process) {
+            if Instant::now() >= end {
+                return None;
             }
+            thread::sleep(Duration::from_millis(2));
         }
+        self.finish()
     }
 
-    /// Ends the child and all it started that did not leave its group.
-    fn kill(&mut self) {
-        // Fails only where nobody is left. Until the child is waited for, its group keeps its number.
-        #[cfg(unix)]
-        let _ = rustix::process::kill_process_group(
-            rustix::process::Pid::from_child(&self.process),
-            rustix::process::Signal::KILL,
-        );
-        #[cfg(not(unix))]
-        let _ = self.process.kill();
+    /// Ends the child and all it started that did not leave its group, and takes its exit status.
+    fn finish(&mut self) -> Option<process::ExitStatus> {
+        // A child that was waited for has no number any more: it may be another's.
+        if !self.ended {
+            running::end(&mut self.process);
+            self.ended = true;
+        }
+        self.process.wait().ok()
     }
 
     fn ended(&mut self) -> ChildError {
@@ -406,11 +403,7 @@ fn limit(seconds: f64) -> Option<f64> {
 impl Drop for Child {
     fn drop(&mut self) {
         self.input = None;
-        // A child that ended and was waited for has no number any more: it may be another's.
-        if !self.ended {
-            self.kill();
-            let _ = self.process.wait();
-        }
+        self.finish();
     }
 }
 
@@ -446,6 +439,8 @@ fn read_lines(stdout: ChildStdout, longest: &AtomicUsize, lines: &SyncSender<Vec
     }
 }
 
+/// Passes standard error on, and keeps the beginnings of its last lines. A bar that is drawn over and over
+/// (`\r`) is many lines here.
 fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
     let mut open = Vec::new();
     let mut buffer = [0; 4096];
@@ -462,10 +457,13 @@ fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
     while let Ok(read @ 1..) = stderr.read(&mut buffer) {
         // A closed standard error is no error.
         let _ = std::io::stderr().write_all(&buffer[..read]);
-        open.extend_from_slice(&buffer[..read]);
-        while let Some(end) = open.iter().position(|&b| b == b'\n') {
-            keep(&open[..end]);
-            open.drain(..=end);
+        for part in buffer[..read].split_inclusive(|b| matches!(b, b'\n' | b'\r')) {
+            let room = LONGEST_WORDS.saturating_sub(open.len());
+            open.extend_from_slice(&part[..part.len().min(room)]);
+            if part.ends_with(b"\n") || part.ends_with(b"\r") {
+                keep(&open);
+                open.clear();
+            }
         }
     }
     keep(&open);
@@ -531,27 +529,63 @@ mod tests {
         raise.join().unwrap();
     }
 
+    /// Whether a process is there, though its new parent may not have reaped it yet.
+    fn alive(process: &str) -> bool {
+        let kill = Command::new("kill").args(["-0", process]).stderr(Stdio::null()).status();
+        kill.unwrap().success()
+    }
+
+    fn is_gone(process: &str) {
+        let end = Instant::now() + Duration::from_secs(10);
+        while alive(process) && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!alive(process), "process {process} is still there");
+    }
+
     #[test]
     fn what_a_child_started_dies_with_it() {
         let mut child =
             sh("sleep 600 & echo \"{\\\"type\\\":\\\"pid\\\",\\\"pid\\\":$!}\"; wait", 0.2);
         let ctx = Context::new(1);
         let grandchild = child.receive(&ctx).unwrap()["pid"].to_string();
-        let alive = || {
-            let kill =
-                Command::new("kill").args(["-0", &grandchild]).stderr(Stdio::null()).status();
-            kill.unwrap().success()
-        };
-        assert!(alive());
+        assert!(alive(&grandchild));
         child.send(&json!({ "type": "x" }));
         assert!(matches!(child.receive(&ctx), Err(ChildError::Silent { .. })));
         drop(child);
-        // Its new parent may take a moment to reap it.
-        let end = Instant::now() + Duration::from_secs(10);
-        while alive() && Instant::now() < end {
-            thread::sleep(Duration::from_millis(5));
+        is_gone(&grandchild);
+    }
+
+    #[test]
+    fn what_a_child_leaves_behind_ends_with_it() {
+        for end in ["exit 0", "kill -KILL $$"] {
+            let script =
+                format!("sleep 600 & echo \"{{\\\"type\\\":\\\"pid\\\",\\\"pid\\\":$!}}\"; {end}");
+            let mut child = sh(&script, 10.0);
+            let left = child.receive(&Context::new(1)).unwrap()["pid"].to_string();
+            child.bye("done");
+            is_gone(&left);
         }
-        assert!(!alive(), "process {grandchild} is still there");
+    }
+
+    #[test]
+    fn a_child_begins_with_no_signal_held_back() {
+        let mut termination = nix::sys::signal::SigSet::empty();
+        termination.add(nix::sys::signal::Signal::SIGTERM);
+        termination.thread_block().unwrap();
+        let mut child = sh("kill -TERM $$; echo '{\"type\":\"alive\"}'", 10.0);
+        termination.thread_unblock().unwrap();
+        let ended = child.receive(&Context::new(1)).unwrap_err().to_string();
+        assert!(ended.contains("signal: 15"), "{ended}");
+    }
+
+    #[test]
+    fn last_words_are_the_beginnings_of_lines() {
+        let script =
+            "head -c 2000 /dev/zero | tr '\\0' 1 >&2; printf '\\r50%%\\r100%%\\nlast' >&2; exit 3";
+        let error = sh(script, 10.0).receive(&Context::new(1)).unwrap_err();
+        let ChildError::Ended { tail, .. } = error else { panic!("{error:?}") };
+        assert_eq!(tail, format!("{} | 50% | 100% | last", "1".repeat(LONGEST_WORDS)));
     }
 
     #[test]

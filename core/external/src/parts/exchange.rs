@@ -10,6 +10,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
+use crate::parts::running;
 use mustlink_core::data::{DataKind, Row};
 use mustlink_core::error::{Error, Result};
 use mustlink_core::problem::Problem;
@@ -36,6 +37,12 @@ pub struct Scratch {
     dir: tempfile::TempDir,
 }
 
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        running::close_folder(self.path());
+    }
+}
+
 fn trouble(path: &Path, e: &io::Error) -> Error {
     Error::Data { place: path.display().to_string(), message: e.to_string() }
 }
@@ -51,8 +58,9 @@ impl Scratch {
         // The data is nobody else's business.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let dir = builder.tempdir();
-        Ok(Scratch { dir: dir.map_err(|e| trouble(&std::env::temp_dir(), &e))? })
+        let dir = builder.tempdir().map_err(|e| trouble(&std::env::temp_dir(), &e))?;
+        running::open_folder(dir.path());
+        Ok(Scratch { dir })
     }
 
     /// Where it is.

@@ -12,6 +12,7 @@ use mustlink_core::problem::Problem;
 use serde_json::json;
 
 use crate::parts::child::{Child, ChildError};
+pub use crate::parts::running::end_all;
 
 struct Kept {
     holders: usize,

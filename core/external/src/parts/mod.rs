@@ -4,4 +4,5 @@ pub mod child;
 pub mod exchange;
 pub mod kept_children;
 pub mod programs;
+mod running;
 pub mod scripts;
