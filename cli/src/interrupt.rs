@@ -1,54 +1,104 @@
 //! What happens on Ctrl-C? The first asks for an orderly end, the second ends at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
+
+use mustlink::kept_children;
 
 use crate::term;
 
 static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// The flag that Ctrl-C (or SIGTERM) sets, watched from now on.
+/// The flag that Ctrl-C (or SIGTERM) sets from now on.
 pub(crate) fn flag() -> Arc<AtomicBool> {
-    FLAG.get_or_init(|| {
-        let flag: Arc<AtomicBool> = Arc::default();
-        let raised = flag.clone();
-        if let Err(e) = ctrlc::set_handler(move || raise(&raised)) {
+    FLAG.get_or_init(Arc::default).clone()
+}
+
+/// Watches Ctrl-C from now on. As long as nobody asked for the flag it ends the program at once.
+fn watch_interrupts() {
+    static WATCHED: Once = Once::new();
+    WATCHED.call_once(|| {
+        if let Err(e) = ctrlc::set_handler(|| interrupted(130)) {
             term::tell(&format!("warning: interrupts are not watched: {e}"));
         }
-        flag
-    })
-    .clone()
+    });
+}
+
+fn interrupted(status: i32) {
+    match FLAG.get() {
+        Some(flag) => raise(flag),
+        None => leave(status),
+    }
+}
+
+/// Ends the program where it stands, and the programs that it started.
+fn leave(status: i32) -> ! {
+    kept_children::end_all();
+    std::process::exit(status)
 }
 
 fn raise(flag: &AtomicBool) {
     if flag.swap(true, Ordering::Relaxed) {
-        std::process::exit(130);
+        leave(130);
     }
     term::tell("stopping; once more ends at once");
 }
 
-/// Has SIGTERM wait for one thread, which does what Ctrl-C does. METIS, a C library, puts a handler of its
-/// own over it while it works, which jumps out of whatever thread the signal meets; held back from all
-/// threads, it meets none. To be called before any other thread starts; programs that are started begin
-/// with no signal held back.
+/// Watches Ctrl-C, and has SIGTERM wait for one thread, which does what Ctrl-C does. METIS, a C library, puts a
+/// handler of its own over it while it works, which jumps out of whatever thread the signal meets; held back from
+/// all threads, it meets none. To be called before any other thread starts.
 #[cfg(unix)]
-pub(crate) fn watch_termination() {
+pub(crate) fn watch() {
     use nix::sys::signal::{SigSet, Signal};
 
+    if outlives_its_terminal() {
+        // A handler would take the place of that.
+        let mut hang_up = SigSet::empty();
+        hang_up.add(Signal::SIGHUP);
+        let _ = hang_up.thread_block();
+    }
     let mut termination = SigSet::empty();
     termination.add(Signal::SIGTERM);
-    if termination.thread_block().is_err() {
+    let held = termination.thread_block();
+    watch_interrupts();
+    if held.is_err() {
         return;
     }
     std::thread::spawn(move || {
         while termination.wait().is_ok() {
-            match FLAG.get() {
-                Some(flag) => raise(flag),
-                None => std::process::exit(128 + Signal::SIGTERM as i32),
-            }
+            interrupted(128 + Signal::SIGTERM as i32);
         }
     });
 }
 
 #[cfg(not(unix))]
-pub(crate) fn watch_termination() {}
+pub(crate) fn watch() {
+    watch_interrupts();
+}
+
+/// Whether this program was started so that the end of its terminal is nothing to it, as by nohup.
+#[cfg(unix)]
+fn outlives_its_terminal() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ignores(&status, nix::sys::signal::Signal::SIGHUP as u32)
+}
+
+/// Whether a signal is ignored, by what Linux says of a process.
+#[cfg(unix)]
+fn ignores(status: &str, signal: u32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    mask.is_some_and(|mask| (mask >> (signal - 1)) & 1 == 1)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #[test]
+    fn ignored_signals_are_bits() {
+        let by_nohup = "SigBlk:\t0000000000004000\nSigIgn:\t0000000000001001\n";
+        assert!(super::ignores(by_nohup, 1));
+        assert!(!super::ignores(by_nohup, 15));
+        assert!(!super::ignores("SigIgn:\t0000000000001000\n", 1));
+        assert!(!super::ignores("", 1));
+    }
+}

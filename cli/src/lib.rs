@@ -100,7 +100,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             return u8::try_from(e.exit_code()).unwrap_or(2);
         }
     };
-    interrupt::watch_termination();
+    interrupt::watch();
     quiet_panics();
     // Programs that take one request after another go on until everything is done.
     let _keep = Keep::start();

@@ -109,6 +109,93 @@ fn a_termination_within_metis_ends_in_order() {
     }
 }
 
+/// Greets, and writes its number into a file when it is to cluster; then it does what `then` says.
+#[cfg(unix)]
+fn clusters_so(then: &str) -> String {
+    format!(
+        "while read l; do case \"$l\" in *hello*) echo '{{\"v\":1,\"type\":\"hello\",\"name\":\"x\"}}';; \
+         *'\"cluster\"'*) echo $$ > pid; {then};; *) exit 0;; esac; done"
+    )
+}
+
+/// The number that the program wrote down in `folder`, once it is there.
+#[cfg(unix)]
+fn written(folder: &Path, child: &mut std::process::Child) -> String {
+    loop {
+        let pid = std::fs::read_to_string(folder.join("pid")).unwrap_or_default();
+        if pid.ends_with('\n') {
+            return pid.trim().to_string();
+        }
+        assert_eq!(child.try_wait().expect("a state"), None, "it is over too soon");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[cfg(unix)]
+fn signalled(signal: &str, process: &str) -> bool {
+    let mut kill = Command::new("kill");
+    kill.args([signal, process]).stderr(Stdio::null()).status().expect("kill starts").success()
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_test_of_a_plugin_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mustlink"))
+        .current_dir(folder.path())
+        .env("TMPDIR", folder.path())
+        .args(["plugin", "test", "--", "sh", "-c", &clusters_so("sleep 600")])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    let program = written(folder.path(), &mut child);
+    assert!(signalled("-INT", &child.id().to_string()));
+    assert_eq!(child.wait().expect("ends").code(), Some(130));
+    // Its new parent may take a moment to reap it.
+    let mut looks = 0..2000;
+    while looks.next().is_some() && signalled("-0", &program) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!signalled("-0", &program), "the program {program} is still there");
+    let names = std::fs::read_dir(folder.path()).expect("the folder");
+    let names = names.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned());
+    let left: Vec<String> = names.filter(|name| name.starts_with("mustlink-")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// As by nohup.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hang_up_that_is_ignored_ends_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let waits = clusters_so("while ! [ -e go ]; do sleep 0.01; done; exit 5");
+    let clusterer = serde_json::json!(["sh", "-c", waits]);
+    let mut child = Command::new("sh")
+        .current_dir(folder.path())
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_mustlink")])
+        .args([
+            "cluster",
+            "--data",
+            "iris",
+            "--k",
+            "3",
+            "--clusterer",
+            "external_clusterer",
+            "--set",
+        ])
+        .arg(format!("clusterer.command={clusterer}"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    written(folder.path(), &mut child);
+    assert!(signalled("-HUP", &child.id().to_string()));
+    std::fs::write(folder.path().join("go"), "").expect("the file");
+    // That of a plugin that ended, not of an interrupt.
+    assert_eq!(child.wait().expect("ends").code(), Some(4));
+}
+
 #[cfg(unix)]
 #[test]
 fn interrupts_of_each_kind_change_nothing() {
