@@ -24,15 +24,16 @@ impl Document {
                 message,
             }])
         };
-        let (path, text) = assignment
-            .split_once('=')
+        let (path, text) = path_and_value(assignment)
             .ok_or_else(|| fail("expected path=value, for example experiment.seed=7".into()))?;
         let wrapped = format!("x = {text}");
-        let value = match toml::from_str::<toml::Table>(&wrapped) {
-            Ok(table) => serde_json::to_value(&table["x"]).map_err(|e| fail(e.to_string()))?,
+        let is_toml = toml::de::DeTable::parse(&wrapped).is_ok();
+        let value = match Document::parse("the value", &wrapped) {
+            Ok(read) => read.root().get("x").map(Node::to_value).unwrap_or_default(),
             // Nobody calls anything so: brackets are meant as TOML.
-            Err(e) if text.trim_start().starts_with(['{', '[']) => {
-                return Err(fail(format!("not TOML: {}", e.message())));
+            Err(Error::Config(wrong)) if is_toml || text.trim_start().starts_with(['{', '[']) => {
+                let said: Vec<&str> = wrong.iter().map(|d| d.message.as_str()).collect();
+                return Err(fail(said.join("; ")));
             }
             Err(_) => Value::String(text.into()),
         };
@@ -130,6 +131,16 @@ fn default_plugin(table: &Node, key: &str) -> Option<Value> {
     }
 }
 
+/// Both sides of `a.b=value`: at the first sign that does not stand in quotes.
+fn path_and_value(assignment: &str) -> Option<(&str, &str)> {
+    let mut quoted = false;
+    let (at, _) = assignment.char_indices().find(|&(_, c)| {
+        quoted ^= c == '"';
+        c == '=' && !quoted
+    })?;
+    Some((&assignment[..at], &assignment[at + 1..]))
+}
+
 /// The steps of a dotted path: `a.b[0].c` is a, b, 0, c; a step in quotes may hold dots and brackets.
 pub fn path_steps(path: &str) -> Vec<String> {
     let (mut steps, mut quoted) = (vec![String::new()], false);
@@ -147,6 +158,27 @@ pub fn path_steps(path: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_mean_what_they_mean_in_a_file() {
+        let set = |assignment: &str| {
+            let mut document = Document::parse("m.toml", "[[method]]\nid = \"a=b\"\n").unwrap();
+            document.set(assignment).map(|()| document.root().to_value())
+        };
+        assert_eq!(set("name=2020-01-01").unwrap()["name"], json!("2020-01-01"));
+        assert_eq!(set("name=a b").unwrap()["name"], json!("a b"));
+        assert_eq!(set("method.\"a=b\".k=3").unwrap()["method"][0]["k"], json!(3));
+        for (wrong, said) in [
+            ("k=nan", "must be a finite number, got nan"),
+            ("k=[1, -inf]", "must be a finite number, got -inf"),
+            ("k=99999999999999999999", "99999999999999999999 is not a 64-bit integer"),
+            ("k=[1", "not TOML"),
+            ("\"k=3", "expected path=value"),
+        ] {
+            let error = set(wrong).unwrap_err().to_string();
+            assert!(error.contains(said), "{wrong}: {error}");
+        }
+    }
 
     #[test]
     fn steps_in_quotes_hold_dots() {
