@@ -156,9 +156,13 @@ fn what_is_no_plugin_is_said_where_it_is_named() {
         ("first_apart\"", "First\"", "its name must be snake_case"),
         ("first_apart\"", "kmeans\"", "the tag \"kmeans\" is taken twice"),
         ("\"default\":2,", "", "its option first needs a default"),
+        ("\"default\":2", "\"default\":0", "the default of its option first must be >= 1, got 0"),
+        ("\"default\":2", "\"default\":\"two\"", "must be an integer >= 1, got string \"two\""),
+        ("\"needs_k\"", "\"timeout_seconds\":5,\"needs_k\"", "timeout_seconds is no property"),
         ("\"integer\"", "\"count\"", "its option first needs a type, one of integer, number"),
         ("needs_k", "need_k", "its properties: unknown field `need_k`"),
         ("\"again\"", "\"role\":\"oracle\",\"again\"", "its role must be clusterer or selector"),
+        ("\"again\"", "\"role\":5,\"again\"", "its role must be clusterer or selector, got 5"),
     ] {
         bench.write("plugins/first_apart.sh", SCRIPT.replace(from, to));
         let text = said("[\"plugins/first_apart.sh\"]");

@@ -46,12 +46,22 @@ pub(super) fn words<'a>(schema: &'a Value, root: &'a Value, out: &mut Vec<&'a st
     if let Some(word) = schema.get("const").and_then(Value::as_str) {
         out.push(word);
     }
-    if let Some(list) = schema.get("enum").and_then(Value::as_array) {
+    if let Some(list) = listed(schema) {
         out.extend(list.iter().filter_map(Value::as_str));
     }
     if let Some(list) = alternatives(schema) {
         list.iter().for_each(|s| words(s, root, out));
     }
+}
+
+/// The values that a schema lists.
+fn listed(schema: &Value) -> Option<&Vec<Value>> {
+    schema.get("enum").and_then(Value::as_array)
+}
+
+/// Whether a number is among those that a schema lists, where it lists any.
+fn among(v: &Value, schema: &Value) -> bool {
+    listed(schema).is_none_or(|all| all.iter().any(|one| one.as_f64() == v.as_f64()))
 }
 
 /// The schemas that a value may have, those within alternatives of alternatives included.
@@ -92,6 +102,8 @@ pub fn expected(schema: &Value, root: &Value) -> String {
     single(schema, root, &mut list);
     for s in list {
         if s.get("const").is_some() || s.get("enum").is_some() {
+            // Words stand there already.
+            parts.extend(listed(s).into_iter().flatten().filter(|v| v.is_number()).map(plain));
             continue;
         }
         for t in types(s) {
@@ -218,8 +230,8 @@ pub(super) fn fits(node: &Node, schema: &Value, root: &Value) -> bool {
             words(schema, root, &mut accepted);
             accepted.is_empty() || accepted.contains(&text)
         }),
-        (NodeKind::Value(v), "integer") => v.is_i64() || v.is_u64(),
-        (NodeKind::Value(v), "number") => v.is_number(),
+        (NodeKind::Value(v), "integer") => (v.is_i64() || v.is_u64()) && among(v, schema),
+        (NodeKind::Value(v), "number") => v.is_number() && among(v, schema),
         (NodeKind::Value(v), "boolean") => v.is_boolean(),
         (NodeKind::Value(v), "null") => v.is_null(),
         _ => false,

@@ -373,4 +373,20 @@ mod tests {
         let count = expected(&schema["properties"]["count"], &schema);
         assert_eq!(count, "\"auto\" or an integer in 1..=1000000000");
     }
+
+    #[test]
+    fn numbers_that_a_schema_lists_are_all() {
+        let schema = json!({ "properties": {
+            "size": { "type": "integer", "enum": [1, 2, 50] },
+            "rate": { "type": "number", "enum": [0.5, 1.0] },
+        }});
+        for (options, said) in [
+            (json!({ "size": 7 }), "size: must be 1, 2 or 50, got 7"),
+            (json!({ "rate": 0.7 }), "rate: must be 0.5 or 1, got 0.7"),
+        ] {
+            let found = complaints(&options, &schema);
+            assert_eq!(format!("{}: {}", found[0].path, found[0].message), said);
+        }
+        assert!(complaints(&json!({ "size": 50, "rate": 1 }), &schema).is_empty());
+    }
 }

@@ -156,12 +156,15 @@ impl Run {
 
     /// Sends a message that is only acknowledged, and takes what happened.
     fn exchange(&mut self, message: &Value, wanted: &str) -> Result<()> {
-        let events = self.ask(message, |run, reply| {
+        let events: Vec<Event> = self.ask(message, |run, reply| {
             if reply["type"] != wanted {
                 return Err(format!("expected the type \"{wanted}\""));
             }
-            let events = reply["events"].as_array().into_iter().flatten();
-            events.map(|event| run.event(event)).collect::<Result<Vec<_>, _>>()
+            match &reply["events"] {
+                Value::Null => Ok(Vec::new()),
+                Value::Array(events) => events.iter().map(|event| run.event(event)).collect(),
+                other => Err(format!("events must be a list, got {other}")),
+            }
         })?;
         self.events.extend(events);
         Ok(())
@@ -391,6 +394,9 @@ mod tests {
         let event = r#"{"type":"started","events":[{"type":"joined","object":99,"neighbourhood":0,"representative":1}]}"#;
         let event = begin(&says(&[event])).err().unwrap().to_string();
         assert!(event.contains("names objects outside 0..45"), "{event}");
+        let table = r#"{"type":"started","events":{"type":"joined"}}"#;
+        let table = begin(&says(&[table])).err().unwrap().to_string();
+        assert!(table.contains("events must be a list, got {"), "{table}");
         let early = begin(&external(&["sh", "-c", "echo oh >&2; exit 2"])).err().unwrap();
         assert!(early.to_string().contains("exit status: 2"), "{early}");
         assert!(early.to_string().ends_with("its last words: oh"), "{early}");

@@ -217,11 +217,11 @@ fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descripto
         let legal = "its name must be snake_case to stand in configurations, such as my_method";
         return Err(wrong(format!("{legal}, got \"{name}\"")));
     }
-    let role = match text("role").as_deref() {
-        None | Some("clusterer") => Role::BaseClusterer,
-        Some("selector") => Role::QuerySelector,
-        Some(other) => {
-            return Err(wrong(format!("its role must be clusterer or selector, got \"{other}\"")));
+    let role = match (&reply["role"], text("role").as_deref()) {
+        (Value::Null, _) | (_, Some("clusterer")) => Role::BaseClusterer,
+        (_, Some("selector")) => Role::QuerySelector,
+        (other, _) => {
+            return Err(wrong(format!("its role must be clusterer or selector, got {other}")));
         }
     };
     let options = options(&reply["options"]).map_err(wrong)?;
@@ -230,9 +230,9 @@ fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descripto
         Value::Object(map) => map.clone(),
         other => return Err(wrong(format!("its properties must be a table, got {other}"))),
     };
-    if let Some(own) =
-        ["command", "name", "options", "type"].iter().find(|k| facts.contains_key(**k))
-    {
+    // The limit is an option of every such plugin.
+    let own = ["command", "name", "options", "timeout_seconds", "type"];
+    if let Some(own) = own.iter().find(|k| facts.contains_key(**k)) {
         return Err(wrong(format!("{own} is no property")));
     }
     let mut whole = Value::Object(facts.clone());
@@ -309,8 +309,16 @@ fn options(declared: &Value) -> std::result::Result<Map<String, Value>, String> 
             let legal = TYPES.join(", ");
             return Err(format!("its option {name} needs a type, one of {legal}; got {option}"));
         }
-        if option.get("default").is_none() {
+        // Null: absent, where nobody gives one.
+        let Some(default) = option.get("default") else {
             return Err(format!("its option {name} needs a default"));
+        };
+        if let Some(wrong) = mustlink_config::complaints(default, option).first()
+            && !default.is_null()
+        {
+            let place = if wrong.path.is_empty() { "" } else { " " };
+            let (path, message) = (&wrong.path, &wrong.message);
+            return Err(format!("the default of its option {name}{place}{path} {message}"));
         }
     }
     let timeout = json!({
