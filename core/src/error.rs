@@ -418,10 +418,16 @@ impl Error {
                     objects.len(),
                     list(objects, ", ")
                 ),
-                Infeasible::Blocked(objects) => format!(
-                    "constraints: no admissible cluster among {k} for {}",
-                    list(objects, ", ")
-                ),
+                Infeasible::Blocked(objects) => {
+                    // A method that finds their number has no k.
+                    let among = if *k == 0 { String::new() } else { format!(" among {k}") };
+                    let whose = if objects.is_empty() {
+                        "some objects, it is not said which".into()
+                    } else {
+                        list(objects, ", ")
+                    };
+                    format!("constraints: no admissible cluster{among} for {whose}")
+                }
                 Infeasible::Surrounded { unit, by } => {
                     let by: Vec<String> =
                         by.iter().map(|&(o, h)| format!("{} in {h}", id(o as usize))).collect();

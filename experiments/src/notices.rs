@@ -98,8 +98,10 @@ pub fn other_k(
     let found = clustering.sizes().iter().filter(|&&size| size > 0).count();
     let k = asked.filter(|&k| k != found)?;
     let needs = method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
-    Some(if needs {
-        format!("k = {k} was asked for, and {name} leaves {} clusters empty", k.abs_diff(found))
+    Some(if needs && found < k {
+        format!("k = {k} was asked for, and {name} leaves {} clusters empty", k - found)
+    } else if needs {
+        format!("k = {k} was asked for, and {name} made {found} clusters")
     } else {
         format!(
             "k = {k} was asked for, and {name}, which finds their number, made {found} clusters"

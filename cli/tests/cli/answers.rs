@@ -222,6 +222,13 @@ fn other_numbers_of_clusters_than_asked_for_are_said() {
         "{}",
         few.err
     );
+    let apart = r#"read l; echo '{"v":1,"type":"hello"}'; read l; echo '{"type":"clustering","labels":[0,1,2,3,4]}'"#;
+    let command = serde_json::json!(["sh", "-c", apart]);
+    let method = format!("clusterer = {{ type = \"external_clusterer\", command = {command} }}\n");
+    bench.write("m.toml", method);
+    let many = bench.run("cluster --data two.csv --k 2 --method m.toml");
+    let said = "warning: k = 2 was asked for, and external_clusterer made 5 clusters";
+    assert!(many.err.contains(said), "{}", many.err);
     let found = bench.run("cluster --data iris --clusterer dbscan --k 3");
     assert!(
         found

@@ -410,6 +410,12 @@ mod tests {
             gives_up.cluster(&problem, &Context::new(1)).unwrap_err(),
             Error::InfeasibleConstraints { k: 3, witness: Infeasible::Blocked(vec![3, 7]) }
         );
+        let of_none = sh(r#"echo '{"type":"infeasible"}'"#);
+        let said = of_none.cluster(&problem, &Context::new(1)).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "constraints: no admissible cluster among 3 for some objects, it is not said which"
+        );
         let pairs = [Constraint::must(3, 5), Constraint::must(5, 7), Constraint::cannot(3, 7)];
         let problem = problem.with_constraints(Constraints::new(45, pairs).unwrap());
         let never = ExternalClusterer { hard_must: true, ..external(&["/no/such/program"]) };
