@@ -251,6 +251,8 @@ fn extreme_k_is_legal(p: &Plugin) -> Verdict {
         problem.k = Some(k);
         let c = labels(p, &problem, 1).map_err(|e| format!("k = {k}: {e}"))?;
         ensure!(c.k <= problem.n(), "k = {k} gave {} clusters", c.k);
+        let used = c.sizes().iter().filter(|&&size| size > 0).count();
+        ensure!(used <= k || !p.properties().needs_k, "needs k, and k = {k} gave {used} clusters");
     }
     Ok(())
 }

@@ -23,6 +23,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             |p| fixtures::is_linear(|shape| p.memory(shape, false)),
             same_bits_on_several_blocks,
         ),
+        Law::always("members_are_not_all_the_same", members_differ),
         Law::always("a_shorter_ensemble_begins_a_longer_one", prefix),
         Law::when(
             "constraints_are_read_only_if_declared",
@@ -95,6 +96,19 @@ fn members_are_compact(p: &Plugin) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Members that say the same on objects without structure say no more than one of them.
+fn members_differ(p: &Plugin) -> Verdict {
+    let p = small(p, 5)?;
+    for seed in 1..4 {
+        let ensemble = make(&*p, &hard::unstructured(seed).0, seed)?;
+        let members = ensemble.members();
+        if members.iter().any(|m| m.labels != members[0].labels) {
+            return Ok(());
+        }
+    }
+    Err("all members are the same where there is no structure; draw from ctx.index(member)".into())
 }
 
 fn same_seed_same_bits(p: &Plugin) -> Verdict {

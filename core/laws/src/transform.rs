@@ -22,6 +22,11 @@ pub(super) fn laws() -> Vec<Law<dyn Transform>> {
         Law::always("applies_the_same_twice", applies_the_same_twice),
         Law::always("saved_is_restored", saved_is_restored),
         Law::always("a_list_of_rows_is_a_copy", a_list_of_rows_is_a_copy),
+        Law::when(
+            "objects_stand_for_themselves",
+            |t| !t.properties().changes_rows,
+            objects_stand_for_themselves,
+        ),
         Law::always("accepts_what_it_says", accepts_what_it_says),
         Law::always("awkward_data_has_an_outcome", awkward_data),
         Law::always("other_data_never_panics", other_data_never_panics),
@@ -231,6 +236,29 @@ fn a_list_of_rows_is_a_copy(t: &Plugin) -> Verdict {
         let one = transformed(t, &listed, 7).map_err(|e| e.to_string())?;
         let two = transformed(t, &copied, 7).map_err(|e| e.to_string())?;
         ensure!(bits(&one.data) == bits(&two.data), "a list of rows and its copy differ");
+    }
+    Ok(())
+}
+
+/// What becomes of an object does not hang on those that it comes with: new ones may come alone.
+fn objects_stand_for_themselves(t: &Plugin) -> Verdict {
+    let features = |kind: &DataKind| rows(*kind) || *kind == DataKind::Table;
+    for kind in t.properties().accepts.into_iter().filter(features) {
+        let problem = problem(kind, 1);
+        let fitted = t.fit(&problem, &Context::new(7)).map_err(|e| e.to_string())?;
+        let all = fitted.apply(&problem.data).map_err(|e| e.to_string())?;
+        if all.kind() == DataKind::Table {
+            // Words have places in a list, which may be another.
+            continue;
+        }
+        for few in [vec![4], vec![17, 2, 31]] {
+            let alone = fitted.apply(&problem.data.subset(&few)).map_err(|e| e.to_string())?;
+            let (alone, together) = (alone.to_dense(), all.to_dense().select(Axis(0), &few));
+            ensure!(alone.dim() == together.dim(), "{few:?} alone are {:?}", alone.dim());
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+            let same = alone.iter().zip(&together).all(near);
+            ensure!(same, "objects {few:?} alone have other values than among all");
+        }
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub struct FlawedClusterer {
     pub hard: bool,
 }
 
-const FLAWS: [(&str, &str); 49] = [
+const FLAWS: [(&str, &str); 50] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -36,6 +36,7 @@ const FLAWS: [(&str, &str); 49] = [
     ("declares sparse rows and cannot read them", "every_declared_kind_is_taken"),
     ("does not declare that it needs k", "illegal_k_is_named"),
     ("divides by n - k", "extreme_k_is_legal"),
+    ("makes one cluster more than it is asked for", "extreme_k_is_legal"),
     ("panics when all rows are equal", "equal_rows_are_legal"),
     ("divides by d - 1", "one_feature_is_legal"),
     ("returns another objective than its history", "objective_is_the_last_of_its_history"),
@@ -330,6 +331,7 @@ impl BaseClusterer for FlawedClusterer {
         match self.flaw.as_str() {
             "loses an object" => drop(labels.pop()),
             "returns labels beyond k" => labels[0] = k as u32,
+            "makes one cluster more than it is asked for" if k < n => labels[0] = k as u32,
             "gives a label for each thread" => labels[0] = threads % k as u32,
             "numbers clusters in the order of a hash map" => {
                 let names: std::collections::HashSet<u32> = (0..k as u32).collect();
@@ -341,6 +343,8 @@ impl BaseClusterer for FlawedClusterer {
             _ => {}
         }
         let extras = Extras { centers: Some(centers), ..Extras::default() };
+        let more = self.has("makes one cluster more than it is asked for") && k < n;
+        let k = k + usize::from(more);
         Ok(Clustering { labels, k, objective, history, extras, ..Clustering::default() })
     }
 

@@ -18,9 +18,10 @@ pub struct FlawedGenerator {
     pub share: f64,
 }
 
-const FLAWS: [(&str, &str); 17] = [
+const FLAWS: [(&str, &str); 18] = [
     ("leaves gaps in the names of clusters", "members_are_compact"),
     ("does not say how members were made", "members_are_compact"),
+    ("seeds every member alike", "members_are_not_all_the_same"),
     ("seeds itself from the clock", "same_seed_same_bits"),
     ("adds up by thread", "same_bits_on_several_blocks"),
     ("seeds members by their number", "a_shorter_ensemble_begins_a_longer_one"),
@@ -96,6 +97,7 @@ impl EnsembleGenerator for FlawedGenerator {
             }
             let mut draw = match self.flaw.as_str() {
                 "seeds itself from the clock" => SeedPath::new(clock()).stream("pivots"),
+                "seeds every member alike" => ctx.stream("pivots"),
                 "seeds members by their number" => ctx.index(self.members - t).stream("pivots"),
                 "does not declare that it reads constraints" => {
                     ctx.index(t + problem.constraints.len()).stream("pivots")

@@ -19,12 +19,13 @@ pub struct FlawedTransform {
     pub rounds: usize,
 }
 
-const FLAWS: [(&str, &str); 24] = [
+const FLAWS: [(&str, &str); 25] = [
     ("counts calls", "same_input_same_bits"),
     ("counts calls of what is fitted", "applies_the_same_twice"),
     ("adds up by thread", "any_number_of_threads"),
     ("keeps other values in a model", "saved_is_restored"),
     ("forgets lists of rows", "a_list_of_rows_is_a_copy"),
+    ("centres by what it is applied to", "objects_stand_for_themselves"),
     ("takes nothing", "accepts_what_it_says"),
     ("declares affinities and cannot read them", "accepts_what_it_says"),
     ("panics on one object", "awkward_data_has_an_outcome"),
@@ -78,6 +79,10 @@ impl Fitted for Applied {
         x.mapv_inplace(|v| v * self.scale + self.shift);
         match self.flaw.as_str() {
             "counts calls of what is fitted" => x.mapv_inplace(|v| v + clock() as f64),
+            "centres by what it is applied to" => {
+                let mean = x.sum() / x.len() as f64;
+                x.mapv_inplace(|v| v - mean);
+            }
             "reads stored entries" if data.kind() == DataKind::Csr => x[[0, 0]] += 1.0,
             "loses a row" if n > 1 => {
                 let rows: Vec<usize> = (1..n).collect();
