@@ -384,3 +384,25 @@ fn a_check_within_a_memory_limit_reads_the_data_sets() {
          give it to cluster or select\n",
     );
 }
+
+#[test]
+fn an_option_is_set_under_the_name_that_the_file_has() {
+    let start = "clusterer = { type = \"pck_means\", lambda_gt_k = \"largest\" }\n";
+    let bench = Bench::with("m.toml", start);
+    let set = "--set clusterer.when_more_neighbourhoods=weighted_farthest_first";
+    let shown = bench.run(&format!("config show m.toml {set}"));
+    let said = "when_more_neighbourhoods = \"weighted_farthest_first\"\n";
+    assert!(shown.out.contains(said), "{}{}", shown.out, shown.err);
+}
+
+#[test]
+fn a_key_twice_in_json_is_refused() {
+    let text = "\u{feff}{\"k\": 3,\n \"clusterer\": { \"type\": \"kmeans\", \"restarts\": 2, \"restarts\": 20 } }";
+    let bench = Bench::with("m.json", text);
+    let done = bench.run("check m.json");
+    assert_eq!(done.status, 2, "{}", done.err);
+    assert!(done.err.contains("m.json:2:"), "{}", done.err);
+    assert!(done.err.contains("not JSON: the key \"restarts\" stands twice"), "{}", done.err);
+    bench.write("m.json", text.replace("\"restarts\": 2, ", ""));
+    assert_eq!(bench.run("check m.json").out, "m.json: in order; a method\n");
+}

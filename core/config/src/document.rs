@@ -1,10 +1,12 @@
 //! A configuration file as a tree of values that remember where they stand.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 use mustlink_core::error::{Diagnostic, Error, Result};
 
@@ -285,7 +287,9 @@ impl Document {
     pub fn parse(name: &str, text: &str) -> Result<Document> {
         let source = Arc::new(Source { name: name.into(), text: text.into() });
         if Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
-            let value: Value = serde_json::from_str(text).map_err(|e| {
+            // Some editors put a mark of the encoding in front.
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+            let Unambiguous(value) = serde_json::from_str(text).map_err(|e| {
                 Error::Config(vec![Diagnostic {
                     source: name.into(),
                     position: Some((e.line(), e.column())),
@@ -340,5 +344,68 @@ impl Document {
     /// The text of the file, for showing the line of a complaint.
     pub fn text(&self) -> &str {
         &self.source.text
+    }
+}
+
+/// A JSON value no object of which has a key twice.
+struct Unambiguous(Value);
+
+impl<'de> Deserialize<'de> for Unambiguous {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(Builder).map(Unambiguous)
+    }
+}
+
+struct Builder;
+
+impl<'de> Visitor<'de> for Builder {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Unambiguous(item)) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> std::result::Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = object.next_key::<String>()? {
+            if map.contains_key(&key) {
+                return Err(de::Error::custom(format!("the key \"{key}\" stands twice")));
+            }
+            let Unambiguous(value) = object.next_value()?;
+            map.insert(key, value);
+        }
+        Ok(Value::Object(map))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::document::{Document, Node, NodeKind};
+use crate::document::{Document, Entry, Node, NodeKind};
 use crate::schema::property;
 use mustlink_core::error::{Diagnostic, Error, Result};
 use mustlink_core::registry::{Catalogue, suggestion};
@@ -60,12 +60,14 @@ impl Node {
         for (depth, step) in way.iter().enumerate() {
             let fresh = default_plugin(at, step).unwrap_or_else(|| json!({}));
             let fresh = node.replaced(Node::synthetic(&fresh).kind);
-            at = at.child(step, &steps[..depth], fresh)?;
+            let written = as_written(at, step);
+            at = at.child(&written, &steps[..depth], fresh)?;
             if step != "type" {
                 at.name_to_table();
             }
         }
-        let there = at.child(last, way, node.clone())?;
+        let written = as_written(at, last);
+        let there = at.child(&written, way, node.clone())?;
         *there = node;
         Ok(())
     }
@@ -129,6 +131,18 @@ fn default_plugin(table: &Node, key: &str) -> Option<Value> {
         Value::String(tag) => Some(json!({ "type": tag })),
         table => Some(table.clone()),
     }
+}
+
+/// The name under which the option `step` stands in the table of a plugin: an alias, where the file has that.
+fn as_written(table: &Node, step: &str) -> String {
+    let written = || {
+        let d = Catalogue::get().ok()?.find(table.get("type")?.as_str()?)?;
+        let options = d.schema_value().get("properties")?.as_object()?;
+        let (own, _) = property(options, step)?;
+        let same = |e: &&Entry| property(options, &e.key).is_some_and(|(name, _)| name == own);
+        table.entries().iter().find(same).map(|e| e.key.clone())
+    };
+    written().unwrap_or_else(|| step.into())
 }
 
 /// Both sides of `a.b=value`: at the first sign that does not stand in quotes.
