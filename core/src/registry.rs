@@ -174,9 +174,15 @@ impl Catalogue {
         let mut by_tag: Vec<_> = entries.clone();
         by_tag.sort_by_key(|d| (d.tag, d.package, d.file));
         if let Some(pair) = by_tag.windows(2).find(|w| w[0].tag == w[1].tag) {
+            let who = |d: &Descriptor| match &d.script {
+                Some(_) => format!("the program {}", d.file),
+                None => format!("{} in {}", d.type_name, d.package),
+            };
             return Err(format!(
-                "registry: the tag \"{}\" is taken twice: by {} in {} and by {} in {}; rename one",
-                pair[0].tag, pair[0].type_name, pair[0].package, pair[1].type_name, pair[1].package
+                "registry: the tag \"{}\" is taken twice: by {} and by {}; rename one",
+                pair[0].tag,
+                who(pair[0]),
+                who(pair[1])
             ));
         }
         let mut names: Vec<(&str, &str)> = entries
@@ -186,7 +192,7 @@ impl Catalogue {
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|w| w[0].0 == w[1].0) {
             return Err(format!(
-                "registry: the name \"{}\" is taken twice: by {} and by {}; drop one alias",
+                "registry: the name \"{}\" is taken twice: by {} and by {}; rename one, or drop the alias",
                 pair[0].0, pair[0].1, pair[1].1
             ));
         }

@@ -148,6 +148,8 @@ fn what_is_no_plugin_is_said_where_it_is_named() {
     let text = said("[\"plugins/first_apart.py\"]");
     assert!(text.contains("m.toml:1:") && text.contains("plugins[0]: no file "), "{text}");
     assert!(text.contains("did you mean \"first_apart.sh\"?"), "{text}");
+    let text = said("[[]]");
+    assert!(text.contains("plugins[0]: names no program"), "{text}");
     let text = said("[\"plugins/first_apart.sh\"]");
     assert!(text.contains("line 1 of its output: not a JSON object"), "{text}");
     let text = said("\"plugins/first_apart.sh\"");
@@ -168,6 +170,10 @@ fn what_is_no_plugin_is_said_where_it_is_named() {
         let text = said("[\"plugins/first_apart.sh\"]");
         assert!(text.contains(why), "{why}: {text}");
     }
+    bench.write("plugins/first_apart.sh", SCRIPT);
+    bench.write("plugins/copy.sh", SCRIPT);
+    let text = said("[\"plugins/first_apart.sh\", \"plugins/copy.sh\"]");
+    assert!(text.contains("copy.sh") && text.contains("first_apart.sh; rename one"), "{text}");
 }
 
 #[test]

@@ -71,6 +71,11 @@ pub fn declare(root: &Node, base: &Path, out: &mut Vec<Diagnostic>) {
             (None, Some(words)) if !words.is_empty() => {
                 Source::Command(words.into_iter().map(str::to_string).collect())
             }
+            (None, Some(_)) if matches!(node.kind, NodeKind::Array(_)) => {
+                let message = "names no program: [\"python3\", \"my_method.py\"]";
+                out.push(node.diagnostic(&format!("plugins[{at}]"), message));
+                continue;
+            }
             _ => continue,
         };
         if let Err(e) = add(&source, base) {
@@ -168,6 +173,7 @@ fn command(source: &Source, base: &Path) -> Result<Vec<String>> {
     let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
     let interpreter = INTERPRETERS.iter().find(|(e, _)| *e == ending).map(|(_, program)| {
         let python = std::env::var("MUSTLINK_PYTHON").ok().filter(|_| ending == "py");
+        let python = python.map(|program| from_here(program, base));
         python.unwrap_or_else(|| program.to_string())
     });
     let own = match Path::new(file).components().count() {
@@ -178,6 +184,15 @@ fn command(source: &Source, base: &Path) -> Result<Vec<String>> {
         Some(program) => vec![program, file.clone()],
         None => vec![own],
     })
+}
+
+/// A program that the environment names: its path starts in the working directory, unless it is one below `base`.
+fn from_here(program: String, base: &Path) -> String {
+    let path = Path::new(&program);
+    if path.components().count() < 2 || base.join(path).is_file() {
+        return program;
+    }
+    std::path::absolute(path).map_or(program.clone(), |path| path.display().to_string())
 }
 
 /// Whether a program starts and greets as one that speaks this protocol, for which it has so many seconds.
@@ -327,4 +342,17 @@ fn options(declared: &Value) -> std::result::Result<Map<String, Value>, String> 
     });
     options.insert("timeout_seconds".into(), timeout);
     Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_the_environment_starts_in_the_working_directory() {
+        let base = Path::new("no/such/folder");
+        assert_eq!(from_here("python3.12".into(), base), "python3.12");
+        let here = std::path::absolute("venv/bin/python").unwrap();
+        assert_eq!(from_here("venv/bin/python".into(), base), here.display().to_string());
+    }
 }
