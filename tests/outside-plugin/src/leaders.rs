@@ -7,7 +7,7 @@ use mustlink::prelude::*;
 ///
 /// # Method
 /// Two objects are as far apart as the weights of the members that part them add up to. The first object
-/// leads; then always the one farthest from all leaders does, until there are k.
+/// leads; then always the one farthest from all that lead, until there are k.
 /// # Input and output
 /// Any members; where one misses a label, it parts nobody. One label per object in `0..k`.
 /// # Errors

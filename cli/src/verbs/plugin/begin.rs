@@ -8,7 +8,7 @@ use mustlink::registry::Catalogue;
 use mustlink_experiments::{io, write_whole};
 
 use super::checkout::Source;
-use super::templates::Template;
+use super::templates::{Template, type_name};
 use crate::failure::Failure;
 use crate::term;
 
@@ -37,6 +37,7 @@ pub(crate) struct New {
 
 pub(crate) fn run(new: &New) -> Result<u8, Failure> {
     check_name(&new.name)?;
+    check_type(&new.name, new.role)?;
     let source = Source::find(new.path.as_deref())?;
     if new.in_tree {
         return in_tree(new, &source);
@@ -88,16 +89,33 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     term::print(&path.display().to_string())
 }
 
+/// Words of Rust, also those that it keeps for later, and names of crates and targets that are there.
+const TAKEN: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum \
+                     extern false final fn for gen if impl in let lib loop macro main match mod move mustlink \
+                     mustlink_cli mut override priv proc_macro pub ref return self serde static std struct \
+                     super test trait true try type typeof union unsafe unsized use virtual where while yield";
+
+/// The type of the plugin would stand over one that its text names.
+fn check_type(name: &str, role: Template) -> Result<(), Failure> {
+    let own = type_name(name);
+    let (_, replaced, text) = role.plugin();
+    let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let names_it =
+        |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == own);
+    if own != replaced && code.any(names_it) {
+        let message =
+            format!("NAME: its type would be {own}, which the library has; choose another");
+        return Err(Failure::usage(message));
+    }
+    Ok(())
+}
+
 fn check_name(name: &str) -> Result<(), Failure> {
     let snake = name.starts_with(|c: char| c.is_ascii_lowercase())
         && !name.ends_with('_')
         && !name.contains("__")
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    const TAKEN: [&str; 14] = [
-        "as", "crate", "enum", "fn", "impl", "lib", "main", "mod", "mustlink", "serde", "struct",
-        "test", "trait", "type",
-    ];
-    if !snake || TAKEN.contains(&name) {
+    if !snake || TAKEN.split_whitespace().any(|taken| taken == name) {
         let legal = "must be snake_case, such as my_method, and no word of Rust";
         return Err(Failure::usage(format!("NAME: {legal}, got \"{name}\"")));
     }
@@ -210,11 +228,17 @@ mod tests {
 
     #[test]
     fn names_are_those_of_modules() {
-        for wrong in ["", "My", "my-method", "_a", "a_", "a__b", "2a", "é", "type"] {
+        for wrong in
+            ["", "My", "my-method", "_a", "a_", "a__b", "2a", "é", "type", "async", "gen", "std"]
+        {
             assert!(check_name(wrong).is_err(), "{wrong}");
         }
         assert!(check_name("my_method").is_ok());
         assert!(check_name("kmeans").is_err());
+        for role in Template::value_variants() {
+            assert!(check_type("my_method", *role).is_ok());
+            assert!(check_type("result", *role).is_err());
+        }
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Template {
 }
 
 /// `my_method` as a type: `MyMethod`.
-fn type_name(name: &str) -> String {
+pub(super) fn type_name(name: &str) -> String {
     let capital = |word: &str| {
         let (first, rest) = word.split_at(1);
         first.to_uppercase() + rest
