@@ -14,6 +14,7 @@ use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::data::Row;
 use mustlink_core::error::{Error, Result as Fallible};
 use mustlink_core::knowledge::Knowledge;
+use mustlink_core::problem::Problem;
 use mustlink_core::roles::{QuerySelector, Reply, Step};
 use mustlink_core::selection::{self, ConstraintView, Selection};
 
@@ -38,6 +39,11 @@ pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
         Law::always("resumes_where_it_stopped", resumes),
         Law::always("smaller_budget_is_a_prefix", budget_prefix),
         Law::always("true_replies_give_true_constraints", true_constraints),
+        Law::when(
+            "concludes_only_if_declared",
+            |s| !s.properties().infers,
+            concludes_only_if_declared,
+        ),
         Law::always("queried_view_grows", queried_view_grows),
         Law::always("dont_know_yields_nothing", dont_know_yields_nothing),
         Law::always("too_few_eligible_is_done", too_few_eligible),
@@ -247,23 +253,34 @@ fn budget_prefix(selector: &dyn QuerySelector) -> Verdict {
 }
 
 fn true_constraints(selector: &dyn QuerySelector) -> Verdict {
-    for seed in 1..4 {
-        let (problem, truth) = some_eligible(seed);
-        let classes = truth.0.clone().unwrap_or_default();
-        let selection = select(selector, &problem, &truth, Some(400), &[])?;
-        let asked = selection.asked();
-        for p in (0..=asked.min(30)).chain([asked]) {
-            for view in
-                [ConstraintView::Queried, ConstraintView::Neighbourhood, ConstraintView::Closure]
-            {
-                let constraints = selection.at(p, view).map_err(text)?;
-                let wrong = constraints.pairs().iter().find(|c| c.is_violated(&classes));
-                ensure!(wrong.is_none(), "{} view after {p}: {wrong:?} is false", view.name());
-                for set in constraints.neighbourhoods() {
-                    let class = classes[set[0] as usize];
-                    let pure = set.iter().all(|&i| classes[i as usize] == class);
-                    ensure!(pure, "{} view after {p}: {set:?} mixes classes", view.name());
-                }
+    (1..4).map(some_eligible).try_for_each(|(problem, truth)| all_true(selector, &problem, &truth))
+}
+
+/// What k says of the classes is no knowledge, unless it is declared that memberships are concluded from it.
+fn concludes_only_if_declared(selector: &dyn QuerySelector) -> Verdict {
+    // There are three classes.
+    (1..4).map(some_eligible).try_for_each(|(problem, truth)| {
+        let verdict = all_true(selector, &problem.with_k(2), &truth);
+        verdict.map_err(|e| format!("with k = 2 of 3 classes: {e}; declare infers"))
+    })
+}
+
+/// True replies give no constraint that is false, in any view.
+fn all_true(selector: &dyn QuerySelector, problem: &Problem, truth: &Replies) -> Verdict {
+    let classes = truth.0.clone().unwrap_or_default();
+    let selection = select(selector, problem, truth, Some(400), &[])?;
+    let asked = selection.asked();
+    for p in (0..=asked.min(30)).chain([asked]) {
+        for view in
+            [ConstraintView::Queried, ConstraintView::Neighbourhood, ConstraintView::Closure]
+        {
+            let constraints = selection.at(p, view).map_err(text)?;
+            let wrong = constraints.pairs().iter().find(|c| c.is_violated(&classes));
+            ensure!(wrong.is_none(), "{} view after {p}: {wrong:?} is false", view.name());
+            for set in constraints.neighbourhoods() {
+                let class = classes[set[0] as usize];
+                let pure = set.iter().all(|&i| classes[i as usize] == class);
+                ensure!(pure, "{} view after {p}: {set:?} mixes classes", view.name());
             }
         }
     }

@@ -19,7 +19,7 @@ pub struct FlawedSelector {
     pub share: f64,
 }
 
-const FLAWS: [(&str, &str); 33] = [
+const FLAWS: [(&str, &str); 34] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("asks about objects that are not eligible", "asks_eligible_pairs_once"),
@@ -32,6 +32,7 @@ const FLAWS: [(&str, &str); 33] = [
     ("draws when it is told", "resumes_where_it_stopped"),
     ("draws when it starts", "smaller_budget_is_a_prefix"),
     ("infers at random", "true_replies_give_true_constraints"),
+    ("takes k for the number of classes", "concludes_only_if_declared"),
     ("asks a pair again the other way round", "queried_view_grows"),
     ("takes not knowing for a must-link", "dont_know_yields_nothing"),
     ("asks the one eligible object about itself", "too_few_eligible_is_done"),
@@ -175,6 +176,8 @@ impl QuerySelector for FlawedSelector {
             at: 0,
             id: 0,
             events: Vec::new(),
+            two: problem.k == Some(2) && self.has("takes k for the number of classes"),
+            apart: Vec::new(),
         };
         if self.has("knows before it asks") {
             asking.infer();
@@ -207,6 +210,9 @@ struct Asking {
     at: usize,
     id: QueryId,
     events: Vec<Event>,
+    /// What is apart from the same object is together.
+    two: bool,
+    apart: Vec<(u32, u32)>,
 }
 
 impl Asking {
@@ -219,6 +225,16 @@ impl Asking {
             let rule = LAST_NEIGHBOURHOOD.to_string();
             self.events.push(Event::Inferred { i: 0, j: 1, kind: Kind::MustLink, rule });
         }
+    }
+
+    fn conclude(&mut self, i: u32, j: u32) {
+        let met = self.apart.iter().find(|(a, b)| *a == i || *b == i);
+        let far = met.map(|&(a, b)| if a == i { b } else { a });
+        if let Some(far) = far.filter(|&far| far != j) {
+            let (kind, rule) = (Kind::MustLink, LAST_NEIGHBOURHOOD.to_string());
+            self.events.push(Event::Inferred { i: far.min(j), j: far.max(j), kind, rule });
+        }
+        self.apart.push((i, j));
     }
 
     fn advance(&mut self) {
@@ -263,6 +279,9 @@ impl Inquiry for Asking {
         }
         if self.has("infers at random") {
             self.infer();
+        }
+        if self.two && reply == Reply::CannotLink {
+            self.conclude(i, j);
         }
         if self.has("draws when it is told") {
             let rest = &mut self.pairs[self.at + 1..];
