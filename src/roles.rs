@@ -440,6 +440,9 @@ pub use mustlink_core::roles::{MetricInput, MetricProperties};
 ///     fn apply(&self, data: &Data) -> Result<Data> {
 ///         data.features(&(0..self.0).collect::<Vec<_>>())
 ///     }
+///     fn features(&self) -> Features {
+///         Features::Chosen((0..self.0).collect())
+///     }
 ///     fn saved(&self) -> Option<Value> {
 ///         kept(self)
 ///     }

@@ -9,6 +9,7 @@ use mustlink_core::constraints::{Constraint, Constraints, Kind};
 use mustlink_core::context::Context;
 use mustlink_core::data::{Data, DataKind};
 use mustlink_core::error::Error;
+use mustlink_core::features::Features;
 use mustlink_core::problem::Problem;
 use mustlink_core::roles::Transform;
 use mustlink_core::run;
@@ -27,6 +28,7 @@ pub(super) fn laws() -> Vec<Law<dyn Transform>> {
             |t| !t.properties().changes_rows,
             objects_stand_for_themselves,
         ),
+        Law::always("features_are_as_said", features_are_as_said),
         Law::always("accepts_what_it_says", accepts_what_it_says),
         Law::always("awkward_data_has_an_outcome", awkward_data),
         Law::always("other_data_never_panics", other_data_never_panics),
@@ -242,8 +244,7 @@ fn a_list_of_rows_is_a_copy(t: &Plugin) -> Verdict {
 
 /// What becomes of an object does not hang on those that it comes with: new ones may come alone.
 fn objects_stand_for_themselves(t: &Plugin) -> Verdict {
-    let features = |kind: &DataKind| rows(*kind) || *kind == DataKind::Table;
-    for kind in t.properties().accepts.into_iter().filter(features) {
+    for kind in t.properties().accepts.into_iter().filter(|&kind| has_features(kind)) {
         let problem = problem(kind, 1);
         let fitted = t.fit(&problem, &Context::new(7)).map_err(|e| e.to_string())?;
         let all = fitted.apply(&problem.data).map_err(|e| e.to_string())?;
@@ -258,6 +259,31 @@ fn objects_stand_for_themselves(t: &Plugin) -> Verdict {
             let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
             let same = alone.iter().zip(&together).all(near);
             ensure!(same, "objects {few:?} alone have other values than among all");
+        }
+    }
+    Ok(())
+}
+
+fn has_features(kind: DataKind) -> bool {
+    rows(kind) || kind == DataKind::Table
+}
+
+/// Features that are said to be those before it, or some of those, can be; a metric weighs each of those.
+fn features_are_as_said(t: &Plugin) -> Verdict {
+    for problem in accepted(t).into_iter().filter(|problem| has_features(problem.data.kind())) {
+        let before = problem.d();
+        let fitted = t.fit(&problem, &Context::new(7)).map_err(|e| e.to_string())?;
+        let made = fitted.apply(&problem.data).map_err(|e| e.to_string())?.d();
+        let can_be = match fitted.features() {
+            Features::Same => made == before,
+            Features::Chosen(of) => of.len() == made && of.iter().all(|&s| s < before),
+            Features::New => true,
+        };
+        let said = fitted.features();
+        ensure!(can_be, "features() says {said:?}, and {before} features became {made}");
+        if let Some(weights) = fitted.weights() {
+            let legal = weights.iter().all(|w| w.is_finite() && *w >= 0.0);
+            ensure!(legal && weights.len() == before, "weights of {before} features: {weights:?}");
         }
     }
     Ok(())

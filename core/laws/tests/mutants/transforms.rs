@@ -19,13 +19,14 @@ pub struct FlawedTransform {
     pub rounds: usize,
 }
 
-const FLAWS: [(&str, &str); 25] = [
+const FLAWS: [(&str, &str); 26] = [
     ("counts calls", "same_input_same_bits"),
     ("counts calls of what is fitted", "applies_the_same_twice"),
     ("adds up by thread", "any_number_of_threads"),
     ("keeps other values in a model", "saved_is_restored"),
     ("forgets lists of rows", "a_list_of_rows_is_a_copy"),
     ("centres by what it is applied to", "objects_stand_for_themselves"),
+    ("chooses a feature that is not there", "features_are_as_said"),
     ("takes nothing", "accepts_what_it_says"),
     ("declares affinities and cannot read them", "accepts_what_it_says"),
     ("panics on one object", "awkward_data_has_an_outcome"),
@@ -104,7 +105,10 @@ impl Fitted for Applied {
     }
 
     fn features(&self) -> Features {
-        Features::New
+        match self.has("chooses a feature that is not there") {
+            true => Features::Chosen((1..=self.d).collect()),
+            false => Features::New,
+        }
     }
 
     fn saved(&self) -> Option<Value> {
