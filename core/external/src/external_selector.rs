@@ -231,8 +231,11 @@ fn purpose(word: &str) -> &'static str {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        if let (Some(command), Some(child)) = (self.again.take(), self.child.take()) {
-            kept_children::put(&command, self.ctx.base(), child);
+        // One that failed is not there any more.
+        match (self.again.take(), self.child.take()) {
+            (Some(command), Some(child)) => kept_children::put(&command, self.ctx.base(), child),
+            (None, Some(mut child)) => child.bye("done"),
+            (_, None) => {}
         }
     }
 }
@@ -423,6 +426,16 @@ mod tests {
             std::fs::read_to_string(dir.path().join("starts")).unwrap().lines().count()
         };
         assert_eq!((starts(true), starts(false)), (1, 3));
+    }
+
+    #[test]
+    fn a_program_may_end_what_it_does() {
+        let dir = Scratch::new().unwrap();
+        let script = format!("{GREET} echo '{STARTED}'; read l; printf '%s' \"$l\" > last");
+        let ctx = Context::builder(SeedPath::new(1)).base(dir.path()).build();
+        drop(external(&["sh", "-c", &script]).start(&fixtures::dense(1).0, &ctx).unwrap());
+        let last = std::fs::read_to_string(dir.path().join("last")).unwrap();
+        assert!(last.contains("\"type\":\"bye\""), "{last}");
     }
 
     #[test]
