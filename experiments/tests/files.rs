@@ -151,6 +151,7 @@ fn methods_stand_in_files_of_their_own() {
     assert_eq!(error, format!("{}:1:32: {expected}", file.display()));
     let gone = load("[[method]]\nid = \"m\"\nfile = \"x.toml\"\n", &[]).unwrap_err().to_string();
     assert!(gone.contains("x.toml: cannot read the file"), "{gone}");
+    assert!(gone.starts_with("t.toml:") && gone.contains(": method[0].file: "), "{gone}");
 }
 
 #[test]

@@ -137,6 +137,22 @@ fn paths_start_at_the_file_that_names_them() {
 }
 
 #[test]
+fn options_of_a_script_named_by_a_bare_word() {
+    let bench = bench(SCRIPT);
+    let head = "[experiment]\nname = \"e\"\n[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\n";
+    let named =
+        format!("plugins = [\"plugins/first_apart.sh\"]\n{head}clusterer = \"first_apart\"\n");
+    bench.write("e.toml", named);
+    let shown = bench.run("config show e.toml --set method.m.clusterer.first=7");
+    assert!(shown.out.contains("first = 7\n"), "{}{}", shown.out, shown.err);
+    bench.write("plugins/m.toml", "plugins = [\"first_apart.sh\"]\nclusterer = \"first_apart\"\n");
+    bench
+        .write("f.toml", format!("{head}file = \"plugins/m.toml\"\nclusterer = {{ first = 9 }}\n"));
+    let shown = bench.run("config show f.toml");
+    assert!(shown.out.contains("first = 9\n"), "{}{}", shown.out, shown.err);
+}
+
+#[test]
 fn what_is_no_plugin_is_said_where_it_is_named() {
     let bench = bench("echo hello");
     let said = |plugins: &str| {

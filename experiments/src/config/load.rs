@@ -83,7 +83,10 @@ impl Experiment {
 
     /// The checked tree without its methods, and these one by one, each with the number of its entry.
     fn tree(mut document: Document, base: &Path, sets: &[String]) -> Result<(Node, Methods)> {
-        let mut out = Vec::new();
+        let (mut out, mut early) = (Vec::new(), Vec::new());
+        // Before anything is put into them: a bare name is only then known to be a plugin.
+        let first = document.root().get("plugins").map(Node::to_value);
+        scripts::declare(document.root(), base, &mut early);
         for set in sets {
             if let Err(e) = document.set(set) {
                 collect(e, &mut out);
@@ -91,7 +94,11 @@ impl Experiment {
         }
         let root = document.root_mut();
         let mut methods = take_methods(root, base, &mut out);
-        scripts::declare(root, base, &mut out);
+        if root.get("plugins").map(Node::to_value) == first {
+            out.append(&mut early);
+        } else {
+            scripts::declare(root, base, &mut out);
+        }
         config::validate::<ExperimentFile>(
             root,
             "",
@@ -214,10 +221,22 @@ pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnosti
                         moved(plugin, folder);
                     }
                     plugins.extend(declared.items().to_vec());
+                    let mut known = Node::synthetic(&json!({}));
+                    known.insert("plugins", declared);
+                    // What is wrong with them is said once, when all are declared.
+                    scripts::declare(&known, base, &mut Vec::new());
                 }
                 for entry in whole.entries() {
                     underlay(node, &entry.key, &entry.node);
                 }
+            }
+            // What cannot be read has no line of its own.
+            Err(Error::Config(wrong)) if wrong.iter().all(|d| d.position.is_none()) => {
+                out.extend(
+                    wrong
+                        .iter()
+                        .map(|d| file.diagnostic(&path, format!("{}: {}", d.source, d.message))),
+                );
             }
             Err(e) => collect(e, out),
         }
