@@ -137,6 +137,21 @@ fn paths_start_at_the_file_that_names_them() {
 }
 
 #[test]
+fn a_program_named_alone_is_no_file_of_the_folder() {
+    let bench = bench(SCRIPT);
+    bench.write("plugins/sh", "");
+    bench.write(
+        "plugins/m.toml",
+        "plugins = [[\"sh\", \"first_apart.sh\"]]\nclusterer = \"first_apart\"\n",
+    );
+    let done = bench.run("cluster --data iris --method plugins/m.toml --format json");
+    assert_eq!(done.json()["k"], 2, "{}", done.err);
+    bench.write("e.toml", "experiment.name = \"e\"\n[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\nfile = \"plugins/m.toml\"\n");
+    let done = bench.run("run e.toml --out out --quiet");
+    assert_eq!(done.status, 0, "{}", done.err);
+}
+
+#[test]
 fn options_of_a_script_named_by_a_bare_word() {
     let bench = bench(SCRIPT);
     let head = "[experiment]\nname = \"e\"\n[[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\n";

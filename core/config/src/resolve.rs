@@ -1,5 +1,7 @@
 //! Plain values with every default filled in, and what is built from them.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -64,9 +66,11 @@ fn expand_scripts(value: &mut Value) {
         map.extend(options.remove_entry("timeout_seconds"));
         map.insert("type".into(), format!("external_{}", d.role.key()).into());
         map.insert("name".into(), d.tag.into());
-        let words = script.command.iter().map(|word| {
+        let words = script.command.iter().enumerate().map(|(at, word)| {
+            // A program named alone is looked for along PATH.
+            let here = at > 0 || Path::new(word).components().count() > 1;
             let path = script.base.join(word);
-            if path.is_file() { path.display().to_string() } else { word.clone() }
+            if here && path.is_file() { path.display().to_string() } else { word.clone() }
         });
         map.insert("command".into(), words.collect());
         map.insert("options".into(), options.into());

@@ -285,10 +285,13 @@ fn from_here(node: &mut Node, folder: &Path, base: &Path) {
 
 /// The words of a command that name a file.
 fn move_words(command: &mut Node, folder: &Path, base: &Path) {
-    let is_file =
-        |word: &&mut Node| word.as_str().is_some_and(|name| base.join(folder).join(name).is_file());
-    let words = command.items_mut().into_iter().flatten();
-    words.filter(is_file).for_each(|word| moved(word, folder));
+    let is_file = |(at, word): &(usize, &mut Node)| {
+        // A program named alone is looked for along PATH.
+        let here = |name: &str| *at > 0 || Path::new(name).components().count() > 1;
+        word.as_str().is_some_and(|name| here(name) && base.join(folder).join(name).is_file())
+    };
+    let words = command.items_mut().into_iter().flatten().enumerate();
+    words.filter(is_file).for_each(|(_, word)| moved(word, folder));
 }
 
 /// A relative path as seen from above `folder`.
