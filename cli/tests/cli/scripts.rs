@@ -137,6 +137,14 @@ fn paths_start_at_the_file_that_names_them() {
 }
 
 #[test]
+fn options_of_a_script_under_test_are_its_own() {
+    let bench = bench(SCRIPT);
+    let done = bench.run("plugin test --set options.frist=3 -- sh plugins/first_apart.sh");
+    let said = "--set options.frist: unknown option of the configuration; did you mean \"first\"?";
+    assert!(done.status == 2 && done.err.contains(said), "{}{}", done.out, done.err);
+}
+
+#[test]
 fn a_program_named_alone_is_no_file_of_the_folder() {
     let bench = bench(SCRIPT);
     bench.write("plugins/sh", "");

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
+use mustlink::Error;
 use mustlink::config::{self, Document, Node};
 use mustlink::contract::{Lawful, laws_for, shrink};
 use mustlink::prelude::{BaseClusterer, JsonSchema, QuerySelector};
@@ -69,7 +70,8 @@ where
     }
     // Its properties and the defaults of its options, if it describes itself.
     let described = scripts::describe(&test.command, Path::new(""), test.timeout).ok();
-    if let Some(script) = described.filter(|d| d.role == R::ROLE).and_then(|d| d.script) {
+    let script = described.filter(|d| d.role == R::ROLE).and_then(|d| d.script);
+    if let Some(script) = &script {
         for (fact, value) in &script.facts {
             document.root_mut().insert(fact, Node::synthetic(value));
         }
@@ -78,6 +80,17 @@ where
     }
     for set in &test.sets {
         document.set(set)?;
+    }
+    if let Some(script) = &script
+        && let Some(options) = document.root().get("options").map(Node::to_value)
+    {
+        // Null is an absent option.
+        let options = config::without_null(&options);
+        let mut wrong = config::complaints(&options, script.schema);
+        wrong.iter_mut().for_each(|d| d.path = format!("--set options.{}", d.path));
+        if !wrong.is_empty() {
+            return Err(Error::Config(wrong).into());
+        }
     }
     let plugin: Box<R> = config::build(document.root(), "")?;
     let protocol = match test.role {
