@@ -235,10 +235,10 @@ impl Log<'_> {
 /// Runs a selection: asks until the selector is done or the budget is spent.
 ///
 /// No question reaches the oracle after the budget, about an object that is not eligible, about an
-/// object and itself, or twice. With a ledger, every event is written before it has an effect; what
-/// the ledger has already is replayed at no cost before anything is asked, and whatever the ledger
-/// knows is answered from it even when the budget is spent. An oracle that gives no answer yet, or
-/// refuses, ends the selection with what there is.
+/// object and itself, or twice, and none is waited for without end. With a ledger, every event is
+/// written before it has an effect; what the ledger has already is replayed at no cost before anything
+/// is asked, and whatever the ledger knows is answered from it even when the budget is spent. An oracle
+/// that gives no answer yet, or refuses, ends the selection with what there is.
 ///
 /// # Errors
 /// `Contract` when the selector breaks these rules; errors of selector, oracle and ledger.
@@ -296,6 +296,7 @@ pub fn run_with(
     points.dedup();
     let mut next_point = 0;
     let mut told = 0usize;
+    let mut clusterings = 0usize;
     let mut answered: HashSet<(u32, u32)> = HashSet::new();
     let closed = loop {
         ctx.check()?;
@@ -325,6 +326,13 @@ pub fn run_with(
                         "used with a clusterer, which it asks between questions",
                     )
                 })?;
+                clusterings += 1;
+                // Whoever asks for more without a question in between never ends.
+                if clusterings > 2 * problem.n() + 1 {
+                    return Err(broken(format!(
+                        "asked for {clusterings} clusterings without a question in between"
+                    )));
+                }
                 let clustering = provide(&constraints, request)?;
                 let digest =
                     partition_hash(&clustering.labels).iter().map(|b| format!("{b:02x}")).collect();
@@ -387,6 +395,7 @@ pub fn run_with(
                 ]);
                 inquiry.tell(id, reply)?;
                 told += 1;
+                clusterings = 0;
                 log.learned(id, (subject, reference), reply, inquiry.drain())?;
                 ctx.progress(told as u64, budget.map(|b| b as u64));
             }

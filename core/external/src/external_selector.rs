@@ -439,6 +439,29 @@ mod tests {
     }
 
     #[test]
+    fn clusterings_without_end_are_a_broken_contract() {
+        struct Nobody;
+        impl Respondent for Nobody {
+            fn ask(&mut self, _: &Question) -> Result<Outcome> {
+                panic!("nothing is asked")
+            }
+        }
+        let script = r#"read l; echo '{"v":1,"type":"hello"}'; while read l; do case "$l" in
+            *'"start"'*) echo '{"type":"started"}';; *'"provide"'*) echo '{"type":"provided"}';;
+            *) echo '{"type":"need_clustering","constraints":[]}';; esac; done"#;
+        let endless =
+            ExternalSelector { needs_clustering: true, ..external(&["sh", "-c", script]) };
+        let x = ndarray::array![[0.0], [1.0], [5.0]];
+        let problem = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let provide = |_: &Constraints, _: u64| Ok(Clustering::from_labels(vec![0, 0, 1]));
+        let ctx = Context::new(1);
+        let run = mustlink_core::selection::run;
+        let made = run(&endless, &problem, &mut Nobody, None, &[], Some(&provide), &ctx);
+        let said = made.unwrap_err().to_string();
+        assert!(said.contains("asked for 8 clusterings without a question in between"), "{said}");
+    }
+
+    #[test]
     fn a_program_that_hangs_is_left() {
         let mut hangs = external(&["sh", "-c", &format!("{GREET} sleep 60")]);
         hangs.timeout_seconds = 0.2;
