@@ -1,12 +1,25 @@
 //! How is a resolved configuration written as TOML that people read?
 
+use mustlink::config::tree::visit_tables_mut;
 use mustlink::config::without_null;
 use serde_json::Value;
 
-/// The value as TOML: absent options left out, the `type` of a table first.
+/// Stands for `type` while a table is written: it sorts before all options, and is in nobody's text.
+const FIRST: &str = "-0-type-0-";
+
+/// The value as TOML: absent options left out, the `type` of a table first, where people look for it.
 pub(crate) fn as_toml(value: &Value) -> String {
+    let mut value = without_null(value);
+    visit_tables_mut(&mut value, &mut |table| {
+        let map = table.as_object_mut().expect("a table");
+        if let Some(tag) = map.remove("type") {
+            map.insert(FIRST.into(), tag);
+        }
+        true
+    });
     // Tables of plain values always have a TOML form.
-    type_first(&toml::to_string(&without_null(value)).unwrap_or_default())
+    let text = toml::to_string(&value).unwrap_or_default().replace(FIRST, "type");
+    if text.ends_with('\n') { text } else { text + "\n" }
 }
 
 /// The value within one line, absent options left out. A plugin without options is its name.
@@ -36,31 +49,24 @@ pub(crate) fn by_lines(items: &[Value]) -> String {
     format!("[\n{}]", items.iter().map(line).collect::<String>())
 }
 
-/// The text with `type` as the first line of each table, where people look for it.
-fn type_first(text: &str) -> String {
-    let mut lines: Vec<&str> = Vec::new();
-    let mut start = 0;
-    for line in text.lines() {
-        if line.starts_with("type = ") {
-            lines.insert(start, line);
-            continue;
-        }
-        lines.push(line);
-        if line.starts_with('[') {
-            start = lines.len();
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn types_come_first() {
-        let text = "[a]\nk = 3\ntype = \"x\"\n\n[a.b]\nm = 1\ntype = \"y\"\n";
-        assert_eq!(type_first(text), "[a]\ntype = \"x\"\nk = 3\n\n[a.b]\ntype = \"y\"\nm = 1\n");
+        let value =
+            serde_json::json!({ "a": { "k": 3, "type": "x", "b": { "m": 1, "type": "y" } } });
+        let text = "[a]\ntype = \"x\"\nk = 3\n\n[a.b]\ntype = \"y\"\nm = 1\n";
+        assert_eq!(as_toml(&value), text);
+    }
+
+    #[test]
+    fn texts_of_several_lines_stay_as_they_are() {
+        let script = "[a]\ntype = 5\n[b] = [1]\n'''\n\"\"\"\\";
+        let value = serde_json::json!({ "clusterer": { "command": ["sh", script], "type": "x" } });
+        let read: toml::Table = as_toml(&value).parse().expect("TOML");
+        assert_eq!(serde_json::to_value(read).expect("plain"), value);
     }
 
     #[test]
