@@ -133,8 +133,14 @@ impl Job {
     /// constraints, so that the same questions are asked.
     fn choose_k(&mut self, args: &JobArgs) {
         let by_default = args.clusterer.is_none() && args.method.is_none();
-        let needed = self.needs_k() || by_default && self.method.clusterer.is_some();
-        if let (None, true, Some(k)) = (self.problem.k, needed, self.classes()) {
+        if self.needs_k() || by_default && self.method.clusterer.is_some() {
+            self.take_k_of_classes(args);
+        }
+    }
+
+    /// As many clusters as classes, where these are known and no number is given.
+    pub fn take_k_of_classes(&mut self, args: &JobArgs) {
+        if let (None, Some(k)) = (self.problem.k, self.classes()) {
             args.note(&format!("k = {k}, the number of classes; --k chooses another"));
             self.single.problem.k = Some(k);
         }

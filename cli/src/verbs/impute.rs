@@ -135,8 +135,12 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         clusterer: args.job.clusterer.clone().or(args.generator.as_ref().map(|_| "auto".into())),
         ..args.job.clone()
     };
-    let job = Job::open(&own, asks(&args.job)?)?;
+    let mut job = Job::open(&own, asks(&args.job)?)?;
     let generator = generator(args, &job)?;
+    // It stands beside the method, which alone was asked whether it needs k.
+    if generator.properties().needs_k {
+        job.take_k_of_classes(&args.job);
+    }
     if !job.problem.constraints.is_empty() && !generator.properties().reads_constraints {
         let tag = generator.typetag_name();
         args.job.warn(&format!("{tag} reads no constraints: the given ones change nothing"));

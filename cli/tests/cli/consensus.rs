@@ -76,6 +76,21 @@ fn what_cannot_be_is_said() {
     assert!(memory.err.contains("more than the limit"), "{}", memory.err);
 }
 
+/// As everywhere: the first example of the help ended with an error.
+#[test]
+fn an_imputation_takes_the_number_of_classes() {
+    let bench = Bench::new();
+    let line = "impute --data iris --generator {type=\"random_init\",members=5} --format json";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(done.err, "note: k = 3, the number of classes; --k chooses another\n");
+    let given = bench.run(&format!("{line} --k 3"));
+    assert_eq!(done.json()["must_link"], given.json()["must_link"]);
+    // One that needs no number is given none.
+    let free = bench.run("impute --data iris --generator {type=\"random_k\",members=5}");
+    assert!(free.status == 0 && free.err.is_empty(), "{}", free.err);
+}
+
 /// Members that leave objects out have no agreement with the classes of all.
 #[test]
 fn members_may_leave_objects_out_of_an_imputation() {
