@@ -22,8 +22,8 @@ pub(crate) struct JobArgs {
     #[arg(skip)]
     pub answered_by_hand: bool,
     /// Method file. Absent: auto where anything constrains, which tries many methods; pck_means with
-    /// weight = "auto" where one method is needed (--weights, --save-model, a selector that asks by
-    /// clusters); else kmeans; for sparse data these two with distortion = "cosine"
+    /// weight = "auto" where one method is needed (--weights, --save-model, --object-weights, a selector
+    /// that asks by clusters); else kmeans; for sparse data these two with distortion = "cosine"
     #[arg(long, value_name = "FILE")]
     pub method: Option<PathBuf>,
     /// Clusterer, in place of that of the method: a name or { type = "…", … }; none: that of a selector

@@ -45,9 +45,10 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    cluster: Cluster,
-    #[command(flatten)]
     how: How,
+    // Last, or its heading stands above what concerns every run.
+    #[command(flatten)]
+    cluster: Cluster,
 }
 
 /// How the work is done. Nothing here changes a score.

@@ -39,6 +39,21 @@ fn every_help_starts_with_an_example() {
     assert!(bench.run("--version").out.starts_with("mustlink 0."));
 }
 
+/// Threads, memory and failures stood there as if they concerned a cluster alone.
+#[test]
+fn what_concerns_every_run_stands_above_the_cluster() {
+    let help = Bench::new().run("run --help").out;
+    let (run, cluster) = help.split_once("\nCluster:\n").expect("a part of its own");
+    for option in
+        ["--threads", "--memory-limit", "--max-fails", "--finish", "--data-dir", "--quiet"]
+    {
+        assert!(run.contains(option) && !cluster.contains(option), "{option}: {help}");
+    }
+    for option in ["--executor", "--partition", "--cells-per-task"] {
+        assert!(cluster.contains(option), "{option}: {help}");
+    }
+}
+
 #[test]
 fn listings_parse() {
     let bench = Bench::new();
