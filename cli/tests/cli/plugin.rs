@@ -18,6 +18,17 @@ fn a_good_command_keeps_the_laws() {
     assert!(done.err.ends_with(" laws are kept\n"), "{}", done.err);
 }
 
+/// A law turned around what programs say of themselves: those that need k were asked without one, and ended aloud.
+#[cfg(unix)]
+#[test]
+fn a_command_that_needs_k_is_given_one() {
+    let asks = "\ncase \"$l\" in *'\"k\":null'*) echo 'k is missing' >&2;; esac\nn=";
+    let bench = Bench::with("one.sh", GOOD.replace("\nn=", asks));
+    let done = bench.run("plugin test -- sh one.sh");
+    assert_eq!(done.status, 0, "{}{}", done.out, done.err);
+    assert!(!done.err.contains("missing"), "{}", done.err);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_broken_law_is_shown_on_a_small_case() {
