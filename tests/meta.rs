@@ -321,6 +321,50 @@ fn a_file_of_code_can_be_read_in_one_sitting() {
     assert!(long.is_empty(), "give their parts files of their own:\n{}", long.join("\n"));
 }
 
+/// The words in code spans of `text`.
+fn spans(text: &str) -> BTreeSet<&str> {
+    let code = text.split('`').skip(1).step_by(2);
+    code.flat_map(|span| span.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')).collect()
+}
+
+/// The page that walks through the code has a line for every module that is no plugin: whoever looks for one
+/// reads there what it holds.
+#[test]
+fn every_module_stands_in_the_architecture() {
+    let page = text(Path::new("book/src/architecture.md")).expect("a page");
+    let page = page.split("\n## Three trips").next().expect("a beginning");
+    let folders = page.split("| folder of one plugin |").nth(1).expect("a table of folders");
+    let of_plugins = spans(folders.split("\n## ").next().expect("a table"));
+    let plugins: BTreeSet<&Path> =
+        Catalogue::get().unwrap().all().iter().map(|d| Path::new(d.file)).collect();
+    let mut seen = 0;
+    let mut missing = Vec::new();
+    let rust = rust_files();
+    for part in page.split("**`").skip(1) {
+        let (folder, told) = part.split_once("`**").expect("a name in bold");
+        let source = Path::new(folder).join("src");
+        let told = spans(told);
+        let has_plugins = plugins.iter().any(|p| p.parent() == Some(source.as_path()));
+        for path in rust.iter().filter(|p| p.starts_with(&source)) {
+            seen += 1;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let usual = matches!(&*name, "lib" | "mod" | "main" | "tests");
+            // One file for each role, which the page says once.
+            let role = path.starts_with(source.join("roles"));
+            let is_told = told.contains(&*name) || has_plugins && of_plugins.contains(&*name);
+            if !usual && !role && !is_told && !plugins.contains(path.as_path()) {
+                missing.push(path.display().to_string());
+            }
+        }
+    }
+    assert!(seen > 200, "only {seen} modules were found");
+    assert!(
+        missing.is_empty(),
+        "book/src/architecture.md says nothing of:\n{}",
+        missing.join("\n")
+    );
+}
+
 /// A shortest way from a file back to itself.
 fn circle(start: usize, imports: &BTreeMap<(usize, usize), String>) -> Option<Vec<usize>> {
     let (mut open, mut seen) = (VecDeque::from([vec![start]]), BTreeSet::new());
