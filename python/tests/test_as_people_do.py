@@ -262,3 +262,8 @@ def test_the_seed_of_a_part_is_no_seed(call, part):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         call(part.set_params(random_state=0))
+
+
+def test_a_role_that_is_none_is_said():
+    with pytest.raises(ConfigError, match="role: must be one of base_clusterer, .*, got 'clusterer'"):
+        mustlink.list_plugins("clusterer")

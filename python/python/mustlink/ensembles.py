@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _catalogue, _config, _data, _mustlink
 from .constraints import Constraints, columns
+from .exceptions import ConfigError
 
 Array = np.ndarray[Any, Any]
 
@@ -186,4 +187,7 @@ def list_plugins(role: str | None = None) -> list[str]:
     """
     own = [(name, of) for name, (of, *_) in _config.CALLABLES.items()]
     all_ = own + [(p.tag, p.role) for p in _catalogue.catalogue()]
+    roles = sorted({of for _, of in all_})
+    if role is not None and role not in roles:
+        raise ConfigError(f"role: must be one of {', '.join(roles)}, got {role!r}")
     return [name for name, of in all_ if role in (None, of) and not name.startswith("python_")]
