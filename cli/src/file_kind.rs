@@ -63,6 +63,19 @@ pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
     Ok(File::Method(document))
 }
 
+/// Reads a method file; of an experiment file it says what that is, and what takes it.
+pub(crate) fn method(file: &Path) -> Result<Document, Failure> {
+    let document = document(file)?;
+    if EXPERIMENT.iter().any(|s| document.root().get(s).is_some()) {
+        let (word, file) = (shell_word(&file.display().to_string()), file.display());
+        return Err(Failure::usage(format!(
+            "{file}: this is an experiment file; mustlink run {word} runs it. --method takes a method file: what \
+             stands under one [[method]], without its id"
+        )));
+    }
+    Ok(document)
+}
+
 /// Reads an experiment file; of a method file it says what that is, and what takes it.
 pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Failure> {
     let document = Document::read(file)?;

@@ -67,7 +67,7 @@ impl Job {
             ..columns
         };
         // A slip in the method file is found before a large data set is read.
-        let document = args.method.as_deref().map(file_kind::document).transpose()?;
+        let document = args.method.as_deref().map(file_kind::method).transpose()?;
         let original = mustlink_datasets::open(&args.data, &open)?;
         let given = match &args.constraints {
             Some(file) => {

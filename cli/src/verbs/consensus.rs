@@ -288,7 +288,7 @@ const MOST_PAIRWISE: usize = 10_000;
 /// The method file after the options of the command line.
 fn method(args: &Args, n: usize) -> std::result::Result<ConsensusFile, Failure> {
     let mut document = match &args.method {
-        Some(path) => file_kind::document(path)?,
+        Some(path) => file_kind::method(path)?,
         None => Document::parse("the default method", "")?,
     };
     let mut complaints = Vec::new();

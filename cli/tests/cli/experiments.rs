@@ -174,6 +174,19 @@ fn a_method_file_is_no_experiment() {
 }
 
 #[test]
+fn an_experiment_file_is_no_method() {
+    let bench = Bench::with("e.toml", SMALL);
+    bench.write("p.csv", "a,b\n1,1\n1,2\n2,2\n");
+    for line in ["cluster --data iris", "select --data iris", "consensus p.csv"] {
+        bench.run(&format!("{line} --method e.toml")).failed(
+            2,
+            "error: e.toml: this is an experiment file; mustlink run e.toml runs it. --method takes a method file: \
+             what stands under one [[method]], without its id\n",
+        );
+    }
+}
+
+#[test]
 fn plan_and_run_say_the_same_of_a_grown_study() {
     let bench = Bench::with("e.toml", SMALL);
     let start = bench.run("run e.toml --out out");
