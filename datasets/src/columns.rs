@@ -209,7 +209,11 @@ impl Roles {
             (chosen, ignored.into_iter().chain(free).collect())
         };
         if features.is_empty() {
-            return Err(bad(place, "no column is left as a feature"));
+            return Err(bad(
+                place,
+                "no column is left as a feature; methods read numbers about each object, in columns beside \
+                 ids, classes and what is shown or left out: of texts an embedding or counts of words, for example",
+            ));
         }
         let guessed = options.features.is_empty() && !listed;
         Ok(Roles { class, known, apart, weights, id, display, shown, features, ignored, guessed })

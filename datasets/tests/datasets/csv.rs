@@ -95,7 +95,11 @@ fn what_is_wrong_is_named() {
             "bad.csv: the file has only blank lines; expected a header row and one row per object",
         ),
         ("x,y\n", "bad.csv: the file has a header and no rows"),
-        ("class\na\n", "bad.csv: no column is left as a feature"),
+        (
+            "class\na\n",
+            "bad.csv: no column is left as a feature; methods read numbers about each object, in columns beside ids, \
+             classes and what is shown or left out: of texts an embedding or counts of words, for example",
+        ),
         ("x,y\n1,2\n3\n", "bad.csv, line 3: expected 2 fields as in the header, got 1"),
         ("x,y\n1,2\n\n\n3,4,5\n", "bad.csv, line 5: expected 2 fields as in the header, got 3"),
         (
