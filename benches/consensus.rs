@@ -58,13 +58,18 @@ fn hbgf(bencher: Bencher, (n, members): (usize, usize)) {
 }
 
 #[divan::bench(sample_count = 5, args = [(10_000, 200), (100_000, 20)])]
-fn hbgf_multilevel(bencher: Bencher, (n, members): (usize, usize)) {
-    run(bencher, json!({ "type": "hbgf", "partitioner": "multilevel" }), n, members);
+fn hbgf_metis(bencher: Bencher, (n, members): (usize, usize)) {
+    run(bencher, json!({ "type": "hbgf", "partitioner": "metis" }), n, members);
 }
 
 #[divan::bench(sample_count = 1, args = [(10_000, 20), (100_000, 20)])]
 fn wbpa(bencher: Bencher, (n, members): (usize, usize)) {
     run(bencher, json!({ "type": "wbpa" }), n, members);
+}
+
+#[divan::bench(sample_count = 1, args = [(10_000, 20), (100_000, 20)])]
+fn wbpa_metis(bencher: Bencher, (n, members): (usize, usize)) {
+    run(bencher, json!({ "type": "wbpa", "partitioner": "metis" }), n, members);
 }
 
 #[divan::bench(sample_count = 3, args = [(10_000, 200)])]

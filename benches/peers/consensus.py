@@ -66,10 +66,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--methods", nargs="*", default=[
         "hbgf",
-        '{ type = "hbgf", partitioner = "multilevel" }',
-        "mcla",
+        '{ type = "hbgf", partitioner = "metis" }',
+        '{ type = "mcla", partitioner = "metis" }',
         "kcc",
-        '{ type = "cspa", max_n = 100000 }',
+        '{ type = "cspa", partitioner = "metis", max_n = 100000 }',
     ])
     options = parser.parse_args()
     classes, labels = noisy(options.n, options.k, options.members, options.right)
