@@ -353,6 +353,7 @@ pub(crate) fn cluster_and_score(
         unconstrained: unconstrained.as_deref(),
         exclude: exclude.as_deref(),
         ensemble: ensemble.as_deref(),
+        ctx: Some(ctx),
     };
     let mut scores = BTreeMap::new();
     for (metric, column) in metrics.iter().zip(env.experiment.columns()) {

@@ -23,6 +23,7 @@ struct Judged {
     ensemble: Ensemble,
     classes: Vec<u32>,
     labels: Vec<u32>,
+    ctx: Context,
 }
 
 /// What the scores of this file look at; `None` without an ensemble or objects.
@@ -57,7 +58,8 @@ fn judged(input: &MetricInput, with_classes: bool) -> Result<Option<Judged>> {
     let some = |labels: &[u32]| kept.iter().map(|&i| labels[i]).collect::<Vec<u32>>();
     let members = ensemble.members().iter().map(|m| Member::from_labels(&some(&m.labels)));
     let labels = some(input.labels);
-    Ok(Some(Judged { ensemble: Ensemble::new(kept.len(), members.collect())?, classes, labels }))
+    let ensemble = Ensemble::new(kept.len(), members.collect())?;
+    Ok(Some(Judged { ensemble, classes, labels, ctx: input.context() }))
 }
 
 /// The contingency table of two labellings over the objects that both label; `None` where these are fewer than
@@ -77,8 +79,14 @@ fn ari(a: &[u32], b: &[u32]) -> Option<f64> {
 }
 
 /// NMI of each member with `labels`, where it can be compared.
-fn with_members(ensemble: &Ensemble, labels: &[u32]) -> Vec<f64> {
-    ensemble.members().par_iter().filter_map(|m| nmi(&m.labels, labels)).collect()
+fn with_members(j: &Judged, labels: &[u32]) -> Result<Vec<f64>> {
+    let members = j.ensemble.members();
+    let values = members.par_iter().map(|m| -> Result<Option<f64>> {
+        j.ctx.check()?;
+        Ok(nmi(&m.labels, labels))
+    });
+    let values: Vec<Option<f64>> = values.collect::<Result<_>>()?;
+    Ok(values.into_iter().flatten().collect())
 }
 
 /// The mean; `None` of nothing.
@@ -88,10 +96,10 @@ fn mean(values: &[f64]) -> Option<f64> {
 
 /// Mean over pairs of members that can be compared: all of them up to 500 members, else 100 000 random ones.
 fn over_pairs(
-    ensemble: &Ensemble,
+    j: &Judged,
     value: impl Fn(&[u32], &[u32]) -> Option<f64> + Sync,
-) -> Option<f64> {
-    let tau = ensemble.len();
+) -> Result<Option<f64>> {
+    let tau = j.ensemble.len();
     let pairs: Vec<(usize, usize)> = if tau <= ALL_PAIRS_UP_TO {
         (0..tau).flat_map(|b| (0..b).map(move |a| (a, b))).collect()
     } else {
@@ -102,10 +110,14 @@ fn over_pairs(
         };
         (0..SAMPLED_PAIRS).map(|_| pair()).collect()
     };
-    let members = ensemble.members();
-    let value = |(a, b): (usize, usize)| value(&members[a].labels, &members[b].labels);
-    let values: Vec<f64> = pairs.into_par_iter().filter_map(value).collect();
-    mean(&values)
+    let members = j.ensemble.members();
+    let values = pairs.into_par_iter().map(|(a, b)| -> Result<Option<f64>> {
+        j.ctx.check()?;
+        Ok(value(&members[a].labels, &members[b].labels))
+    });
+    let values: Vec<Option<f64>> = values.collect::<Result<_>>()?;
+    let known: Vec<f64> = values.into_iter().flatten().collect();
+    Ok(mean(&known))
 }
 
 /// What all scores of this file say of themselves.
@@ -127,8 +139,8 @@ macro_rules! of_ensembles {
         #[plugin($tag, cites = [$($key),*])]
         impl Metric for $type {
             fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-                let score: fn(&Judged) -> Option<f64> = $score;
-                Ok(judged(input, $truth)?.as_ref().and_then(score))
+                let score: fn(&Judged) -> Result<Option<f64>> = $score;
+                judged(input, $truth)?.as_ref().map_or(Ok(None), score)
             }
 
             fn properties(&self) -> MetricProperties {
@@ -145,7 +157,7 @@ of_ensembles! {
     /// # References
     /// "Base NMI" in Table 1 of [Greene2007].
     BaseNmi, "base_nmi", ["Greene2007"], true, |f| f,
-        |j| mean(&with_members(&j.ensemble, &j.classes));
+        |j| Ok(mean(&with_members(j, &j.classes)?));
     /// Standard deviation of the members' NMI (geometric) to the classes, n − 1 in the denominator.
     ///
     /// Undefined for a single member. A large one speaks for a diverse ensemble.
@@ -153,10 +165,10 @@ of_ensembles! {
     /// [DomeniconiAlRazgan2008].
     MemberSpread, "member_spread", ["DomeniconiAlRazgan2008"], true, |f| f,
         |j| {
-            let scores = with_members(&j.ensemble, &j.classes);
-            let centre = mean(&scores)?;
+            let scores = with_members(j, &j.classes)?;
+            let Some(centre) = mean(&scores) else { return Ok(None) };
             let squares: f64 = scores.iter().map(|s| (s - centre) * (s - centre)).sum();
-            (scores.len() > 1).then(|| (squares / (scores.len() - 1) as f64).sqrt())
+            Ok((scores.len() > 1).then(|| (squares / (scores.len() - 1) as f64).sqrt()))
         };
     /// One less the mean NMI (geometric) over pairs of members.
     ///
@@ -164,7 +176,7 @@ of_ensembles! {
     /// # References
     /// [StrehlGhosh2002].
     DiversityNmi, "diversity_nmi", ["StrehlGhosh2002"], false, |f| f,
-        |j| over_pairs(&j.ensemble, nmi).map(|v| 1.0 - v);
+        |j| Ok(over_pairs(j, nmi)?.map(|v| 1.0 - v));
     /// One less the mean adjusted Rand index over pairs of members.
     ///
     /// All pairs up to 500 members, else 100 000 random ones. Undefined for a single member.
@@ -172,13 +184,13 @@ of_ensembles! {
     /// [HubertArabie1985].
     DiversityAri, "diversity_ari", ["HubertArabie1985"], false,
         |f| MetricProperties { max: 2.0, ..f },
-        |j| over_pairs(&j.ensemble, ari).map(|v| 1.0 - v);
+        |j| Ok(over_pairs(j, ari)?.map(|v| 1.0 - v));
     /// Mean NMI (geometric) of the labels to the members of the ensemble they come from.
     ///
     /// # References
     /// ANMI of [StrehlGhosh2002].
     Anmi, "anmi", ["StrehlGhosh2002"], false, |f| f,
-        |j| mean(&with_members(&j.ensemble, &j.labels));
+        |j| Ok(mean(&with_members(j, &j.labels)?));
     /// Mean of 4 A (1 − A) over pairs of objects, A their co-association: 0 when all members agree.
     ///
     /// Pairs that no member saw together do not count. Undefined for a single object.
@@ -186,7 +198,7 @@ of_ensembles! {
         |f| MetricProperties { higher_is_better: false, ..f },
         |j| {
             let co = CoAssociation::implicit(&j.ensemble);
-            let signatures = co.signatures()?;
+            let Some(signatures) = co.signatures() else { return Ok(None) };
             let tau = co.members() as u32;
             // The doubt of a pair depends on two counts alone: how often each occurs is exact.
             type Occurrences = std::collections::BTreeMap<(u32, u32), u64>;
@@ -199,8 +211,8 @@ of_ensembles! {
                         *found.entry((count, joint)).or_default() += pairs;
                     }
                 },
-                &Context::new(0),
-            ).ok()?;
+                &j.ctx,
+            )?;
             let mut all = Occurrences::new();
             parts.into_iter().flatten().for_each(|(key, pairs)| *all.entry(key).or_default() += pairs);
             for a in 0..signatures.len() {
@@ -213,7 +225,7 @@ of_ensembles! {
                 4.0 * a * (1.0 - a) * pairs as f64
             };
             let pairs: u64 = known().map(|(_, pairs)| pairs).sum();
-            (pairs > 0).then(|| known().map(doubt).sum::<f64>() / pairs as f64)
+            Ok((pairs > 0).then(|| known().map(doubt).sum::<f64>() / pairs as f64))
         };
 }
 
@@ -231,7 +243,7 @@ fn imputed(
     }
     let classes: Vec<Option<u32>> = j.classes.iter().map(|&c| Some(c)).collect();
     let co = CoAssociation::implicit(&j.ensemble);
-    Ok(Some(impute(&co, &thresholds, Some(&classes), &Context::new(0))?))
+    Ok(Some(impute(&co, &thresholds, Some(&classes), &j.ctx)?))
 }
 
 macro_rules! of_imputed {
@@ -346,6 +358,30 @@ mod tests {
     }
 
     #[test]
+    fn they_hear_that_the_run_is_cancelled() {
+        let (ensemble, truth) = (e12(), CLASSES.map(Some));
+        let metrics: [&dyn Metric; 6] = [
+            &BaseNmi {},
+            &DiversityNmi {},
+            &DiversityAri {},
+            &Anmi {},
+            &Uncertainty {},
+            &ImputePpMust::default(),
+        ];
+        for metric in metrics {
+            let ctx = Context::builder(SeedPath::new(1)).cancel_after(0).build();
+            let input = MetricInput {
+                labels: &CLASSES,
+                truth: Some(&truth),
+                ensemble: Some(&ensemble),
+                ctx: Some(&ctx),
+                ..MetricInput::default()
+            };
+            assert_eq!(metric.score(&input), Err(Error::Cancelled), "{}", metric.typetag_name());
+        }
+    }
+
+    #[test]
     fn uncertainty_is_counted_over_pairs() {
         let e = e12();
         let mut slow = 0.0;
@@ -359,21 +395,25 @@ mod tests {
         assert!((score(&Uncertainty {}) - slow).abs() < 1e-12);
     }
 
+    fn of(ensemble: Ensemble) -> Judged {
+        Judged { ensemble, classes: Vec::new(), labels: Vec::new(), ctx: Context::new(0) }
+    }
+
     #[test]
     fn members_that_share_too_little_are_not_compared() {
         let member = |labels: &[u32]| Member::from_labels(labels);
         let members =
             vec![member(&[0, 0, 1, NONE]), member(&[0, 1, 1, NONE]), member(&[NONE, NONE, 0, 1])];
-        let e = Ensemble::new(4, members).unwrap();
-        assert_eq!(over_pairs(&e, nmi), nmi(&[0, 0, 1], &[0, 1, 1]));
-        assert_eq!(over_pairs(&e, ari), ari(&[0, 0, 1], &[0, 1, 1]));
+        let e = of(Ensemble::new(4, members).unwrap());
+        assert_eq!(over_pairs(&e, nmi).unwrap(), nmi(&[0, 0, 1], &[0, 1, 1]));
+        assert_eq!(over_pairs(&e, ari).unwrap(), ari(&[0, 0, 1], &[0, 1, 1]));
         // One that labels no object that counts says nothing of the others.
-        assert_eq!(with_members(&e, &[0, 0, NONE, NONE]).len(), 2);
+        assert_eq!(with_members(&e, &[0, 0, NONE, NONE]).unwrap().len(), 2);
     }
 
     #[test]
     fn members_that_disagree_are_spread() {
-        let scores = with_members(&e12(), &CLASSES);
+        let scores = with_members(&of(e12()), &CLASSES).unwrap();
         let centre = mean(&scores).unwrap();
         let slow: f64 = scores.iter().map(|s| (s - centre).powi(2)).sum::<f64>() / 4.0;
         assert!((score(&MemberSpread {}) - slow.sqrt()).abs() < 1e-12);

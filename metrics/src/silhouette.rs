@@ -144,13 +144,15 @@ impl Silhouette {
         let data = if n == data.n() { data.clone() } else { data.subset(&rows) };
         let reach = Reach::new(data, self.distance)?;
         let mut values = vec![0.0; n];
-        values.par_chunks_mut(BLOCK).enumerate().for_each(|(b, block)| {
+        values.par_chunks_mut(BLOCK).enumerate().try_for_each(|(b, block)| -> Result<()> {
+            input.check()?;
             let from = b * BLOCK..b * BLOCK + block.len();
             let distances = reach.distances(from.clone(), n);
             for ((i, to), line) in from.zip(block).zip(distances.rows()) {
                 *to = value(&groups, i, line.to_slice().expect("rows are contiguous"));
             }
-        });
+            Ok(())
+        })?;
         Ok(Some(rows.into_iter().zip(values).collect()))
     }
 

@@ -1,12 +1,16 @@
 //! How good is a clustering?
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use mustlink::clustering::NONE;
 use mustlink::config::{self, Node};
 use mustlink::ensemble::{Ensemble, Member};
 use mustlink::prelude::Metric;
+use mustlink::random::SeedPath;
 use mustlink::roles::MetricInput;
 use mustlink::run::guarded;
-use mustlink::{Error, Result};
+use mustlink::{Context, Error, Result};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -14,7 +18,7 @@ use serde_json::Value;
 
 use crate::data::{Matrix, Pairs, constraints, kind};
 use crate::errors::raised;
-use crate::interrupt::detached;
+use crate::interrupt::interruptible;
 
 /// Where the loader looks for a metric.
 #[derive(Deserialize, mustlink::prelude::JsonSchema)]
@@ -76,6 +80,8 @@ pub(crate) fn score<'py>(
         }
         None => None,
     };
+    let flag: Arc<AtomicBool> = Arc::default();
+    let ctx = Context::builder(SeedPath::new(0)).cancel(flag.clone()).build();
     let input = MetricInput {
         labels: &labels,
         truth: truth.as_deref(),
@@ -86,10 +92,11 @@ pub(crate) fn score<'py>(
         unconstrained: unconstrained.as_deref(),
         exclude: None,
         ensemble: ensemble.as_ref(),
+        ctx: Some(&ctx),
     };
     needed(&*metric, &input).map_err(of)?;
     let tag = metric.typetag_name();
-    detached(py, || guarded(tag, || metric.score(&input))).map_err(of)
+    interruptible(py, None, &flag, || guarded(tag, || metric.score(&input)))?.map_err(of)
 }
 
 fn numbers(labels: &PyReadonlyArray1<'_, i64>) -> Vec<u32> {

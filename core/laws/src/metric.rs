@@ -148,6 +148,7 @@ impl World {
             unconstrained: Some(&self.unconstrained),
             exclude: None,
             ensemble: Some(&self.ensemble),
+            ctx: None,
         }
     }
 

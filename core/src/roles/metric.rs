@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::constraints::Constraints;
+use crate::context::Context;
 use crate::data::Data;
 use crate::ensemble::Ensemble;
 use crate::error::Result;
@@ -28,6 +29,23 @@ pub struct MetricInput<'a> {
     pub exclude: Option<&'a [(u32, u32)]>,
     /// An ensemble to compare with.
     pub ensemble: Option<&'a Ensemble>,
+    /// The run that scores, which may be cancelled or be out of time; absent: nobody waits.
+    pub ctx: Option<&'a Context>,
+}
+
+impl MetricInput<'_> {
+    /// An error if the run that scores was cancelled or is out of time. Call it between parts of long work.
+    ///
+    /// # Errors
+    /// `Cancelled`, `TimedOut`.
+    pub fn check(&self) -> Result<()> {
+        self.ctx.map_or(Ok(()), Context::check)
+    }
+
+    /// The run that scores, or one that nobody cancels.
+    pub fn context(&self) -> Context {
+        self.ctx.cloned().unwrap_or_else(|| Context::new(0))
+    }
 }
 
 /// Plain facts about a metric.
