@@ -47,12 +47,13 @@ impl ConsensusFunction for BestMember {
         ctx.check()?;
         // Without k the member decides; any legal k lets the ensemble be read.
         let read = Problem { k: problem.k.or(Some(1)), ..problem.clone() };
-        let view = CanonicalEnsemble::new(ensemble, &read, &Weights::default(), "best_member")?;
+        let view =
+            CanonicalEnsemble::new(ensemble, &read, &Weights::default(), "best_member", ctx)?;
         if let Some(trivial) = view.trivial().filter(|_| problem.k.is_some()) {
             return Ok(trivial);
         }
         let none = Constraints::default();
-        best(&view.ensemble(), if self.reads() { &problem.constraints } else { &none })
+        best(&view.ensemble(), if self.reads() { &problem.constraints } else { &none }, ctx)
     }
 
     fn needs(&self) -> Needs {
@@ -74,8 +75,8 @@ impl BestMember {
     }
 }
 
-fn best(ensemble: &Ensemble, constraints: &Constraints) -> Result<Clustering> {
-    let agreement = mean_nmi(ensemble);
+fn best(ensemble: &Ensemble, constraints: &Constraints, ctx: &Context) -> Result<Clustering> {
+    let agreement = mean_nmi(ensemble, ctx)?;
     let met = satisfaction::of_members(ensemble, constraints);
     let rank = |t: usize| (met[t], agreement[t]);
     let best = (0..ensemble.len()).fold(0, |b, t| if rank(t) > rank(b) { t } else { b });
@@ -133,7 +134,7 @@ mod tests {
     fn worked_example() {
         let (ensemble, problem) = e12();
         let c = BestMember::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
-        let agreement = mean_nmi(&ensemble);
+        let agreement = mean_nmi(&ensemble, &Context::new(1)).unwrap();
         let best = (0..5).max_by(|&a, &b| agreement[a].total_cmp(&agreement[b])).unwrap();
         assert_eq!(c.labels, ensemble.members()[best].labels);
         assert_eq!(c.objective, Some(agreement[best]));

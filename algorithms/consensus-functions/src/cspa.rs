@@ -41,7 +41,7 @@ const INSTEAD: &str = "consensus = \"hbgf\", which cuts the same ensemble withou
 impl ConsensusFunction for Cspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
-        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "cspa")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "cspa", ctx)?;
         let cutting = &self.cutting;
         cutting.check(view.k)?;
         if let Some(trivial) = cutting.trivial(&view, problem)? {

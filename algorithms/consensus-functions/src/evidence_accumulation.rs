@@ -139,7 +139,7 @@ impl ConsensusFunction for EvidenceAccumulation {
             check_needs(ensemble, self)?;
         }
         let tag = "evidence_accumulation";
-        let view = CanonicalEnsemble::new(ensemble, &wanted, &self.weights, tag)?;
+        let view = CanonicalEnsemble::new(ensemble, &wanted, &self.weights, tag, ctx)?;
         if self.cut == CutAt::K
             && links.obeyed.is_none()
             && let Some(trivial) = view.trivial()
@@ -324,7 +324,14 @@ mod tests {
     #[test]
     fn printed_merge_heights() {
         let (ensemble, problem) = e12();
-        let view = CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "ea").unwrap();
+        let view = CanonicalEnsemble::new(
+            &ensemble,
+            &problem,
+            &Weights::default(),
+            "ea",
+            &Context::new(1),
+        )
+        .unwrap();
         let leaves = Leaves::new(&view, None, Normalise::Members, &[false; 12]);
         assert_eq!(leaves.len(), 8);
         let h = with_table(&leaves, Linkage::Average, None, &Context::new(1)).unwrap().heights(12);

@@ -52,7 +52,7 @@ fn row(view: &CanonicalEnsemble, i: usize, out: &mut Vec<(u32, f64)>) {
 #[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 4)]
 impl ConsensusFunction for Hbgf {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf", ctx)?;
         let cutting = &self.cutting;
         cutting.check(view.k)?;
         if let Some(trivial) = cutting.trivial(&view, problem)? {
@@ -96,8 +96,14 @@ mod tests {
     #[test]
     fn singular_values_of_e12() {
         let (ensemble, problem) = e12();
-        let view =
-            CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "hbgf").unwrap();
+        let view = CanonicalEnsemble::new(
+            &ensemble,
+            &problem,
+            &Weights::default(),
+            "hbgf",
+            &Context::new(1),
+        )
+        .unwrap();
         let units = Units::single(&view, &Cutting::default(), &problem).unwrap();
         let graph = bipartite::graph(&view, &units, 1, 1e6, |i, out| row(&view, i, out)).unwrap();
         assert_eq!((graph.len(), graph.directions()), (28, 120));

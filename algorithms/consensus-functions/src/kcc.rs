@@ -252,7 +252,7 @@ fn seeds(signatures: &Signatures, k: usize, stream: &mut Stream) -> Vec<u32> {
 #[plugin("kcc", cites = ["WuLiuXiongCaoChen2015"], version = 2)]
 impl ConsensusFunction for Kcc {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "kcc")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "kcc", ctx)?;
         if let Some(trivial) = view.trivial() {
             return Ok(trivial);
         }
@@ -297,7 +297,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn value(kcc: &Kcc, ensemble: &Ensemble, problem: &Problem, labels: &[u32], k: usize) -> f64 {
-        let view = CanonicalEnsemble::new(ensemble, problem, &kcc.weights, "kcc").unwrap();
+        let view = CanonicalEnsemble::new(ensemble, problem, &kcc.weights, "kcc", &Context::new(1))
+            .unwrap();
         let row = |i: usize| {
             (0..view.len())
                 .map(|t| view.cluster(i, t).map_or(NONE, |c| c as u32))

@@ -66,13 +66,14 @@ impl SelectedMembers {
         view: &CanonicalEnsemble,
         ensemble: &Ensemble,
         problem: &Problem,
+        ctx: &Context,
     ) -> Result<Vec<usize>> {
         let tau = ensemble.len();
         let count = self.count(tau);
         let scores = match self.score {
-            Score::Anmi => mean_nmi(ensemble),
+            Score::Anmi => mean_nmi(ensemble, ctx)?,
             Score::ValidityPlusDiversity => {
-                Weights::Scheme(Scheme::ValidityPlusDiversity).of(ensemble, problem)?
+                Weights::Scheme(Scheme::ValidityPlusDiversity).of(ensemble, problem, ctx)?
             }
         };
         let mut kept: Vec<usize> = match self.strategy {
@@ -87,6 +88,7 @@ impl SelectedMembers {
                 // Distance of each member from those kept, in all.
                 let mut away = vec![0.0; tau];
                 while kept.len() < count {
+                    ctx.check()?;
                     let of = |t: usize| {
                         let distance =
                             if kept.is_empty() { 0.0 } else { away[t] / kept.len() as f64 };
@@ -118,8 +120,8 @@ impl ConsensusFunction for SelectedMembers {
         let consensus = self.consensus()?;
         let read = Problem { k: problem.k.or(Some(1)), ..problem.clone() };
         let view =
-            CanonicalEnsemble::new(ensemble, &read, &Weights::default(), "selected_members")?;
-        let kept = self.kept(&view, &view.ensemble(), problem)?;
+            CanonicalEnsemble::new(ensemble, &read, &Weights::default(), "selected_members", ctx)?;
+        let kept = self.kept(&view, &view.ensemble(), problem, ctx)?;
         let members = kept.iter().map(|&t| view.members[t].clone()).collect();
         let some = Ensemble::new(ensemble.n(), members)?;
         check_needs(&some, &**consensus).map_err(|e| e.at("consensus"))?;
@@ -171,17 +173,23 @@ mod tests {
     fn the_best_are_kept_and_the_joint_choice_is_diverse() {
         let ensemble = ensemble();
         let problem = blank(8, 2);
-        let view =
-            CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "selected_members")
-                .unwrap();
+        let view = CanonicalEnsemble::new(
+            &ensemble,
+            &problem,
+            &Weights::default(),
+            "selected_members",
+            &Context::new(1),
+        )
+        .unwrap();
         let names = |kept: Vec<usize>| -> Vec<Vec<u32>> {
             kept.into_iter().map(|t| view.labels[t].clone()).collect()
         };
         let best = SelectedMembers::default();
-        let kept = names(best.kept(&view, &view.ensemble(), &problem).unwrap());
+        let kept = names(best.kept(&view, &view.ensemble(), &problem, &Context::new(1)).unwrap());
         assert_eq!(kept, vec![vec![0, 0, 0, 0, 1, 1, 1, 1]; 3]);
         let joint = SelectedMembers { strategy: Strategy::JointDiversity, ..best };
-        let mut kept = names(joint.kept(&view, &view.ensemble(), &problem).unwrap());
+        let mut kept =
+            names(joint.kept(&view, &view.ensemble(), &problem, &Context::new(1)).unwrap());
         kept.dedup();
         assert_eq!(kept.len(), 3);
     }

@@ -61,7 +61,7 @@ impl ConsensusFunction for Voting {
             Some(k) if k == n => return Ok(Clustering::from_labels((0..n as u32).collect())),
             _ => {}
         }
-        let members = self.weights.counting(ensemble, problem)?;
+        let members = self.weights.counting(ensemble, problem, ctx)?;
         let mut reference = match self.reference {
             Reference::First => members[0].0.labels.clone(),
             Reference::Medoid => {
@@ -264,7 +264,7 @@ mod tests {
             voting.combine(&ensemble, problem, &Context::new(1)).unwrap().labels
         };
         let weights = Weights::Scheme(Scheme::Constraints);
-        let weights = weights.of(&ensemble, &with).unwrap();
+        let weights = weights.of(&ensemble, &with, &Context::new(1)).unwrap();
         assert_eq!(
             weights.iter().map(|&w| w > 0.0).collect::<Vec<_>>(),
             [false, true, false, false, false]

@@ -139,7 +139,7 @@ impl Wbpa {
 #[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"], version = 3)]
 impl ConsensusFunction for Wbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa", ctx)?;
         match self.cut(&view, problem, "wbpa", ctx)? {
             Some(cut) => Ok(cut.clustering),
             None => Ok(self.cutting.trivial(&view, problem)?.expect("nothing was cut")),
@@ -195,7 +195,9 @@ mod tests {
     fn with_certain_memberships_it_is_hbgf() {
         let (ensemble, problem) = e12();
         let soft = one_hot(&ensemble);
-        let view = CanonicalEnsemble::new(&soft, &problem, &Weights::default(), "wbpa").unwrap();
+        let view =
+            CanonicalEnsemble::new(&soft, &problem, &Weights::default(), "wbpa", &Context::new(1))
+                .unwrap();
         let wbpa = Wbpa::default();
         let units = Units::single(&view, &wbpa.cutting, &problem).unwrap();
         let rows =
@@ -243,8 +245,14 @@ mod tests {
         };
         let rows = |extras: Extras, unit| {
             let ensemble = Ensemble::new(3, vec![member(extras)]).unwrap();
-            let view =
-                CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "wbpa").unwrap();
+            let view = CanonicalEnsemble::new(
+                &ensemble,
+                &problem,
+                &Weights::default(),
+                "wbpa",
+                &Context::new(1),
+            )
+            .unwrap();
             posteriors(&view, &problem, unit, "wbpa", &Context::new(1)).unwrap()
         };
         assert_eq!(rows(weighted, DistanceUnit::Raw), rows(given.clone(), DistanceUnit::Raw));

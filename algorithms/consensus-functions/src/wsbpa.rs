@@ -101,7 +101,7 @@ impl Wsbpa {
 #[plugin("wsbpa", cites = ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"], version = 3)]
 impl ConsensusFunction for Wsbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wsbpa")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wsbpa", ctx)?;
         let width = view.members[0].extras.weights.as_ref().map(Array2::ncols);
         let lacking = view
             .members

@@ -41,7 +41,7 @@ const INSTEAD: &str = "consensus = \"wbpa\", which cuts the same members without
 impl ConsensusFunction for Wspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
-        let view = CanonicalEnsemble::new(ensemble, problem, &Weights::default(), "wspa")?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &Weights::default(), "wspa", ctx)?;
         let cutting = &self.cutting;
         cutting.check(view.k)?;
         // P_i: the row of object i holds P(C_l | x_i) for the clusters of all members.
@@ -110,8 +110,14 @@ mod tests {
         let member = Member { extras, ..Member::from_labels(&[0, 0, 1]) };
         let ensemble = Ensemble::new(3, vec![member]).unwrap();
         let problem = blank(3, 2);
-        let view =
-            CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "wspa").unwrap();
+        let view = CanonicalEnsemble::new(
+            &ensemble,
+            &problem,
+            &Weights::default(),
+            "wspa",
+            &Context::new(1),
+        )
+        .unwrap();
         let unit = DistanceUnit::Raw;
         let rows = posteriors(&view, &problem, unit, "wspa", &Context::new(1)).unwrap();
         let rows: Vec<Vec<f64>> =

@@ -30,12 +30,18 @@ pub(crate) fn weighted_mean(mut values: Vec<(f64, f64)>) -> Option<f64> {
 
 /// For every member the mean normalised mutual information with the others that saw two objects which it
 /// saw, each of these counting as much as it weighs; 0 without such, 1 for all where no two can be compared.
-pub fn mean_nmi(ensemble: &Ensemble) -> Vec<f64> {
+///
+/// # Errors
+/// Cancellation.
+pub fn mean_nmi(ensemble: &Ensemble, ctx: &Context) -> Result<Vec<f64>> {
     let members = ensemble.members();
     let tau = members.len();
     let pairs: Vec<(usize, usize)> = (0..tau).flat_map(|s| (0..s).map(move |t| (s, t))).collect();
-    let values: Vec<Option<f64>> =
-        pairs.par_iter().map(|&(s, t)| nmi(&members[s].labels, &members[t].labels)).collect();
+    let values = pairs.par_iter().map(|&(s, t)| -> Result<Option<f64>> {
+        ctx.check()?;
+        Ok(nmi(&members[s].labels, &members[t].labels))
+    });
+    let values: Vec<Option<f64>> = values.collect::<Result<_>>()?;
     let mut all = vec![Vec::with_capacity(tau); tau];
     for (&(s, t), v) in pairs.iter().zip(values) {
         let Some(v) = v else { continue };
@@ -43,7 +49,7 @@ pub fn mean_nmi(ensemble: &Ensemble) -> Vec<f64> {
         all[t].push((v, members[s].weight));
     }
     let alone = if all.iter().all(Vec::is_empty) { 1.0 } else { 0.0 };
-    all.into_iter().map(|values| weighted_mean(values).unwrap_or(alone)).collect()
+    Ok(all.into_iter().map(|values| weighted_mean(values).unwrap_or(alone)).collect())
 }
 
 /// Operations of that for `members` members of `n` objects.
@@ -60,7 +66,7 @@ mod tests {
     #[test]
     fn agreement_of_e12() {
         let (ensemble, _) = e12();
-        let anmi = mean_nmi(&ensemble);
+        let anmi = mean_nmi(&ensemble, &Context::new(1)).unwrap();
         assert!((anmi.iter().sum::<f64>() / 5.0 - 0.655795).abs() < 1e-6);
         let to_classes = ensemble.members().iter().filter_map(|m| nmi(&m.labels, &E12_CLASSES));
         assert!((to_classes.sum::<f64>() / 5.0 - 0.774125).abs() < 1e-6);
@@ -76,12 +82,22 @@ mod tests {
     }
 
     #[test]
+    fn every_pair_of_members_looks_at_the_flag() {
+        let (ensemble, _) = e12();
+        let ctx = Context::builder(SeedPath::new(1)).count_looks().build();
+        mean_nmi(&ensemble, &ctx).unwrap();
+        assert_eq!(ctx.looks(), 10);
+        let ctx = Context::builder(SeedPath::new(1)).cancel_after(5).build();
+        assert_eq!(mean_nmi(&ensemble, &ctx), Err(Error::Cancelled));
+    }
+
+    #[test]
     fn members_that_share_too_little_are_not_compared() {
         let member = |labels: &[u32]| Member::from_labels(labels);
         let members =
             vec![member(&[0, 0, 1, NONE]), member(&[0, 1, 1, NONE]), member(&[NONE, NONE, 0, 1])];
         let ensemble = Ensemble::new(4, members).unwrap();
-        let found = mean_nmi(&ensemble);
+        let found = mean_nmi(&ensemble, &Context::new(1)).unwrap();
         assert_eq!(found[0], nmi_geometric(&[0, 0, 1], &[0, 1, 1]));
         assert_eq!((found[1], found[2]), (found[0], 0.0));
     }

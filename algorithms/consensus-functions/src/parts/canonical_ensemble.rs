@@ -32,15 +32,16 @@ impl<'a> CanonicalEnsemble<'a> {
     /// The ensemble as the plugin `tag` reads it.
     ///
     /// # Errors
-    /// `MissingK`, `BadK`, `TooManyClusters`; those of the weights.
+    /// `MissingK`, `BadK`, `TooManyClusters`; those of the weights; cancellation.
     pub fn new(
         ensemble: &'a Ensemble,
         problem: &Problem,
         weights: &Weights,
         tag: &str,
+        ctx: &Context,
     ) -> Result<Self> {
         let k = problem.require_k(None, tag)?;
-        let counting = weights.counting(ensemble, problem)?;
+        let counting = weights.counting(ensemble, problem, ctx)?;
         let mut all: Vec<(Vec<u32>, usize, f64, &Member)> = counting
             .into_par_iter()
             .map(|(m, w)| {
@@ -84,7 +85,7 @@ impl<'a> CanonicalEnsemble<'a> {
         tag: &str,
         ctx: &Context,
     ) -> Result<Self> {
-        let view = CanonicalEnsemble::new(ensemble, problem, &Weights::default(), tag)?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &Weights::default(), tag, ctx)?;
         if !view.is_uniform() {
             ctx.warn(format!("{tag} counts all members the same, whatever they weigh"));
         }

@@ -64,14 +64,14 @@ impl Weights {
     /// One weight per member, mean 1, those they have of their own left out.
     ///
     /// # Errors
-    /// `BadParam` for a list of another length, a weight that is negative or not finite, or all 0.
-    pub fn of(&self, ensemble: &Ensemble, problem: &Problem) -> Result<Vec<f64>> {
+    /// `BadParam` for a list of another length, a weight that is negative or not finite, or all 0; cancellation.
+    pub fn of(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Vec<f64>> {
         let tau = ensemble.len();
         let mut weights = match self {
             Weights::Scheme(Scheme::Uniform) => return Ok(vec![1.0; tau]),
-            Weights::Scheme(Scheme::Anmi) => mean_nmi(ensemble),
+            Weights::Scheme(Scheme::Anmi) => mean_nmi(ensemble, ctx)?,
             Weights::Scheme(Scheme::ValidityPlusDiversity) => {
-                validity_plus_diversity(ensemble, problem)?
+                validity_plus_diversity(ensemble, problem, ctx)?
             }
             // Not 1 by rounding, but 1.
             Weights::Scheme(Scheme::Constraints) if problem.constraints.pairs().is_empty() => {
@@ -116,8 +116,9 @@ impl Weights {
         &self,
         ensemble: &'a Ensemble,
         problem: &Problem,
+        ctx: &Context,
     ) -> Result<Vec<(&'a Member, f64)>> {
-        let weights = self.of(ensemble, problem)?;
+        let weights = self.of(ensemble, problem, ctx)?;
         let weighed = ensemble.members().iter().zip(weights).map(|(m, w)| (m, m.weight * w));
         let mut counting: Vec<(&Member, f64)> = weighed.filter(|(_, w)| *w > 0.0).collect();
         if counting.is_empty() {
@@ -144,7 +145,11 @@ fn scaled(values: &[Option<f64>]) -> Vec<f64> {
     values.iter().map(of).collect()
 }
 
-fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec<f64>> {
+fn validity_plus_diversity(
+    ensemble: &Ensemble,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Vec<f64>> {
     let (tau, data) = (ensemble.len(), &problem.data);
     // As where partitions are combined without the objects themselves.
     if matches!(data.kind(), DataKind::Dense | DataKind::Csr) && data.n() > 1 {
@@ -164,6 +169,7 @@ fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec
             .members()
             .iter()
             .map(|m| {
+                ctx.check()?;
                 let scope: Vec<bool> = m.labels.iter().map(|&l| l != NONE).collect();
                 let labels: Vec<u32> =
                     m.labels.iter().map(|&l| if l == NONE { 0 } else { l }).collect();
@@ -171,6 +177,7 @@ fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec
                     labels: &labels,
                     scope: scope.contains(&false).then_some(&scope[..]),
                     data: Some(data),
+                    ctx: Some(ctx),
                     ..MetricInput::default()
                 };
                 Ok(metric.score(&input)?.filter(|_| m.weight > 0.0).map(|v| sign * v))
@@ -179,7 +186,7 @@ fn validity_plus_diversity(ensemble: &Ensemble, problem: &Problem) -> Result<Vec
         validity.iter_mut().zip(scaled(&values)).for_each(|(v, s)| *v += s / indices.len() as f64);
     }
     // Members of weight 0 are no measure for the others.
-    let apart = mean_nmi(ensemble).into_iter().zip(ensemble.members());
+    let apart = mean_nmi(ensemble, ctx)?.into_iter().zip(ensemble.members());
     let distance: Vec<Option<f64>> =
         apart.map(|(v, m)| (m.weight > 0.0).then_some(1.0 - v)).collect();
     Ok(validity.iter().zip(scaled(&distance)).map(|(v, d)| (v + d) / 2.0).collect())
@@ -193,7 +200,7 @@ mod tests {
     #[test]
     fn weights_have_mean_one_or_are_refused() {
         let (ensemble, problem) = e12();
-        let of = |w: Weights| w.of(&ensemble, &problem);
+        let of = |w: Weights| w.of(&ensemble, &problem, &Context::new(1));
         assert_eq!(
             of(Weights::Given(vec![1.0, 0.0, 3.0, 4.0, 2.0])).unwrap(),
             [0.5, 0.0, 1.5, 2.0, 1.0]
@@ -214,13 +221,14 @@ mod tests {
         let members = [[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]];
         let members = members.iter().map(|m| Member::from_labels(m)).collect();
         let ensemble = Ensemble::new(4, members).unwrap();
-        let w = Weights::Scheme(Scheme::ValidityPlusDiversity).of(&ensemble, &problem).unwrap();
+        let rule = Weights::Scheme(Scheme::ValidityPlusDiversity);
+        let w = rule.of(&ensemble, &problem, &Context::new(1)).unwrap();
         // Validity 1, 0, 1; diversity: 1 - NMI = 1/2, 1, 1/2, scaled 0, 1, 0.
         assert_eq!(w, [1.0, 1.0, 1.0]);
         // Without the objects there is no validity.
         let data = Data::dense(ndarray::Array2::zeros((4, 1))).unwrap();
         let none = Problem { data, ..problem };
-        let none = Weights::Scheme(Scheme::ValidityPlusDiversity).of(&ensemble, &none);
+        let none = rule.of(&ensemble, &none, &Context::new(1));
         assert!(none.unwrap_err().to_string().contains("--data"));
     }
 }

@@ -103,8 +103,14 @@ mod tests {
         let ensemble = Ensemble::new(n, members).unwrap();
         let table = Array2::from_shape_fn((n, columns), |_| s.unit().powi(3) - 0.01);
         let problem = Problem::new(Data::dense(Array2::zeros((n, 1))).unwrap()).with_k(3);
-        let view =
-            CanonicalEnsemble::new(&ensemble, &problem, &Weights::default(), "wbpa").unwrap();
+        let view = CanonicalEnsemble::new(
+            &ensemble,
+            &problem,
+            &Weights::default(),
+            "wbpa",
+            &Context::new(1),
+        )
+        .unwrap();
         let cutting = Cutting::default();
         let units = Units::single(&view, &cutting, &problem).unwrap();
         let ctx = Context::new(1);
