@@ -4,7 +4,7 @@
 //! O(min² · max) for a rows × cols table. Ties go to the column met first, so that equal tables
 //! give equal answers.
 
-use mustlink_core::{Error, Result};
+use mustlink_core::{Context, Error, Result};
 
 /// The one-to-one assignment of largest total value in a row-major table.
 ///
@@ -15,7 +15,7 @@ use mustlink_core::{Error, Result};
 /// of two, is not finite.
 pub fn maximise(values: &[f64], rows: usize, cols: usize) -> Result<Vec<Option<usize>>> {
     check(values, rows, cols)?;
-    Ok(solve(|r, c| values[r * cols + c], rows, cols, Ties::First))
+    solve(|r, c| values[r * cols + c], rows, cols, Ties::First, &nobody_waits)
 }
 
 /// The assignment of largest total value of rows to as many columns or more, with its potentials:
@@ -40,7 +40,7 @@ pub fn maximise_with_potentials(values: &[f64], rows: usize, cols: usize) -> Res
     if rows > cols {
         return Err(Error::bad_param("rows", rows, format!("at most {cols}, the columns")));
     }
-    Ok(augment(|r, c| values[r * cols + c], rows, cols, Ties::First))
+    augment(|r, c| values[r * cols + c], rows, cols, Ties::First, &nobody_waits)
 }
 
 /// The same for counts; exact, because counts below 2⁵³ are.
@@ -48,10 +48,32 @@ pub fn maximise_with_potentials(values: &[f64], rows: usize, cols: usize) -> Res
 /// # Errors
 /// `BadParam` when the table has another size.
 pub fn maximise_counts(values: &[u64], rows: usize, cols: usize) -> Result<Vec<Option<usize>>> {
+    maximise_counts_heard(values, rows, cols, &nobody_waits)
+}
+
+/// The same, which looks at the flag of `ctx` for every row, or every column where these are fewer.
+///
+/// # Errors
+/// Those of [`maximise_counts`]; cancellation.
+pub fn maximise_counts_within(
+    values: &[u64],
+    rows: usize,
+    cols: usize,
+    ctx: &Context,
+) -> Result<Vec<Option<usize>>> {
+    maximise_counts_heard(values, rows, cols, &|| ctx.check())
+}
+
+fn maximise_counts_heard(
+    values: &[u64],
+    rows: usize,
+    cols: usize,
+    look: Look<'_>,
+) -> Result<Vec<Option<usize>>> {
     if values.len() != rows * cols {
         return Err(wrong_size(values.len(), rows, cols));
     }
-    Ok(solve(|r, c| values[r * cols + c] as f64, rows, cols, Ties::First))
+    solve(|r, c| values[r * cols + c] as f64, rows, cols, Ties::First, look)
 }
 
 /// The largest total of counts, without the assignment that has it: of many that may have, one is found
@@ -63,9 +85,17 @@ pub fn largest_total(values: &[u64], rows: usize, cols: usize) -> Result<u64> {
     if values.len() != rows * cols {
         return Err(wrong_size(values.len(), rows, cols));
     }
-    let chosen = solve(|r, c| values[r * cols + c] as f64, rows, cols, Ties::Free);
+    let value = |r: usize, c: usize| values[r * cols + c] as f64;
+    let chosen = solve(value, rows, cols, Ties::Free, &nobody_waits)?;
     let pairs = chosen.iter().enumerate();
     Ok(pairs.filter_map(|(r, col)| col.map(|col| values[r * cols + col])).sum())
+}
+
+/// An error where the search is to end; called for every path.
+type Look<'a> = &'a dyn Fn() -> Result<()>;
+
+fn nobody_waits() -> Result<()> {
+    Ok(())
 }
 
 /// Which of the columns that cost the same a path takes.
@@ -99,14 +129,15 @@ fn solve(
     rows: usize,
     cols: usize,
     ties: Ties,
-) -> Vec<Option<usize>> {
+    look: Look<'_>,
+) -> Result<Vec<Option<usize>>> {
     if rows > cols {
         let mut row_to_col = vec![None; rows];
-        let row_of = augment(|c, r| value(r, c), cols, rows, ties).column_of;
+        let row_of = augment(|c, r| value(r, c), cols, rows, ties, look)?.column_of;
         row_of.into_iter().enumerate().for_each(|(col, row)| row_to_col[row] = Some(col));
-        return row_to_col;
+        return Ok(row_to_col);
     }
-    augment(value, rows, cols, ties).column_of.into_iter().map(Some).collect()
+    Ok(augment(value, rows, cols, ties, look)?.column_of.into_iter().map(Some).collect())
 }
 
 /// The column of each row; rows <= cols.
@@ -115,7 +146,8 @@ fn augment(
     rows: usize,
     cols: usize,
     ties: Ties,
-) -> Potentials {
+    look: Look<'_>,
+) -> Result<Potentials> {
     // One virtual column `cols` starts every path. The cost is −value; potentials keep all
     // reduced costs >= 0, so that each path can be found as Dijkstra does.
     let mut row_potential = vec![0.0; rows];
@@ -125,6 +157,7 @@ fn augment(
     let mut slack = vec![f64::INFINITY; cols];
     let mut visited = vec![false; cols + 1];
     for start in 0..rows {
+        look()?;
         row_of[cols] = start;
         slack.fill(f64::INFINITY);
         visited.fill(false);
@@ -171,7 +204,7 @@ fn augment(
         column_of[row_of[col]] = col;
     }
     col_potential.truncate(cols);
-    Potentials { column_of, rows: row_potential, columns: col_potential }
+    Ok(Potentials { column_of, rows: row_potential, columns: col_potential })
 }
 
 #[cfg(test)]
@@ -217,6 +250,19 @@ mod tests {
         assert_eq!(maximise(&[], 0, 3).unwrap(), []);
         assert_eq!(maximise(&[], 2, 0).unwrap(), [None, None]);
         assert_eq!(maximise(&[-1.0, -2.0], 1, 2).unwrap(), [Some(0)]);
+    }
+
+    #[test]
+    fn every_path_looks_at_the_flag() {
+        let seed = mustlink_core::random::SeedPath::new(1);
+        for (rows, cols) in [(4, 6), (6, 4)] {
+            let ctx = Context::builder(seed.clone()).count_looks().build();
+            let found = maximise_counts_within(&[1; 24], rows, cols, &ctx).unwrap();
+            assert_eq!((found, ctx.looks()), (maximise_counts(&[1; 24], rows, cols).unwrap(), 4));
+            let ctx = Context::builder(seed.clone()).cancel_after(2).build();
+            let ended = maximise_counts_within(&[1; 24], rows, cols, &ctx);
+            assert_eq!(ended, Err(Error::Cancelled));
+        }
     }
 
     #[test]
