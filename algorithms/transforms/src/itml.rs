@@ -73,7 +73,7 @@ impl Transform for Itml {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let prior = match self.prior {
             Prior::Identity => None,
-            Prior::InverseCovariance => whitening(&problem.data)?,
+            Prior::InverseCovariance => whitening(&problem.data, ctx)?,
         };
         // Under A₀ = WᵀW objects are Wx, and the rest is the same with the identity as prior.
         let data = match &prior {
@@ -219,6 +219,8 @@ impl Itml {
             ctx.check()?;
             let (mut change, mut before, mut after) = (0.0, 0.0, 0.0);
             for (c, v) in bounds.iter_mut().zip(differences.rows()) {
+                // Each updates a square matrix.
+                ctx.check()?;
                 let old = c.lambda;
                 project(&mut a, c, v)?;
                 change += (c.lambda - old).abs();
@@ -235,7 +237,7 @@ impl Itml {
         if !converged {
             ctx.warn(format!("not converged after {} sweeps", self.max_iterations));
         }
-        let (values, vectors) = eigen("itml", &a)?;
+        let (values, vectors) = eigen("itml", &a, ctx)?;
         if values.iter().all(|v| v.is_finite() && *v > 0.0) {
             Ok(recompose(&values, &vectors, f64::sqrt))
         } else {
@@ -315,11 +317,11 @@ fn basis(rows: &Array2<f64>) -> Array2<f64> {
 
 /// The symmetric root of the inverse covariance of all objects; directions without spread count as
 /// much as the mean direction. Nothing where no direction has any.
-fn whitening(data: &Data) -> Result<Option<Array2<f64>>> {
+fn whitening(data: &Data, ctx: &Context) -> Result<Option<Array2<f64>>> {
     let objects: Vec<u32> = (0..data.n() as u32).collect();
     let centre = mean(data, &objects);
     let spread = covariance("itml", data, objects.len(), |at| (objects[at], &centre))?;
-    let (mut values, vectors) = eigen("itml", &spread)?;
+    let (mut values, vectors) = eigen("itml", &spread, ctx)?;
     let (rank, all) = (rank(&values), values.len());
     if rank == 0 {
         return Ok(None);

@@ -65,7 +65,7 @@ impl Transform for Lsi {
             ctx.check()?;
             basis = orthonormal(&twice(data, scale, &basis))?;
         }
-        let (values, inside) = eigen("lsi", &squares(data, scale, &basis))?;
+        let (values, inside) = eigen("lsi", &squares(data, scale, &basis), ctx)?;
         let rank = rank(&values);
         if let Some(c) = self.components.filter(|&c| c > rank) {
             let legal = format!("in 1..={rank} (the rank of the data)");

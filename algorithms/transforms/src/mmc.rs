@@ -88,7 +88,7 @@ impl Transform for Mmc {
             Array2::from_diag(&a.mapv(f64::sqrt))
         } else {
             let a = self.ascend(&within, &spread, ctx, |_, _| ())?;
-            let (values, vectors) = eigen("mmc", &a)?;
+            let (values, vectors) = eigen("mmc", &a, ctx)?;
             recompose(&values, &vectors, |v| v.max(0.0).sqrt())
         };
         Ok(Box::new(LinearMap::new("mmc", t)))
@@ -193,7 +193,7 @@ impl Mmc {
             if step < self.tolerance * norm(&a) {
                 break;
             }
-            let next = project(&a + &(along * step), within, square)?;
+            let next = project(&a + &(along * step), within, square, ctx)?;
             let found = match next {
                 Some(next) => Some((spread.distances(&next)?, next)),
                 None => None,
@@ -225,7 +225,7 @@ impl Mmc {
             // Features at 0 that the slope keeps there take no part in the step.
             let open: Vec<usize> = (0..d).filter(|&s| a[s] > 0.0 || slope[s] < 0.0).collect();
             let hessian = now.hessian.select(Axis(0), &open).select(Axis(1), &open).mapv(|v| -v);
-            let (values, vectors) = eigen("mmc", &hessian)?;
+            let (values, vectors) = eigen("mmc", &hessian, ctx)?;
             let least = 1e-10 * values[0].max(f64::MIN_POSITIVE);
             let inverse = recompose(&values, &vectors, |v| 1.0 / v.max(least));
             let newton = inverse.dot(&slope.select(Axis(0), &open));
@@ -271,14 +271,19 @@ fn direction(gradient: &Array2<f64>, within: &Array2<f64>, square: f64) -> Optio
 
 /// The nearest positive semi-definite A with f(A) ≤ 1, by alternating projections, scaled to f = 1;
 /// nothing where they do not meet.
-fn project(mut a: Array2<f64>, within: &Array2<f64>, square: f64) -> Result<Option<Array2<f64>>> {
+fn project(
+    mut a: Array2<f64>,
+    within: &Array2<f64>,
+    square: f64,
+    ctx: &Context,
+) -> Result<Option<Array2<f64>>> {
     let f = |a: &Array2<f64>| Zip::from(a).and(within).fold(0.0, |sum, a, w| sum + a * w);
     for _ in 0..ROUNDS {
         let over = f(&a) - 1.0;
         if over > 0.0 {
             a = a - within * (over / square);
         }
-        let (values, vectors) = eigen("mmc", &a)?;
+        let (values, vectors) = eigen("mmc", &a, ctx)?;
         if values.iter().any(|v| *v < 0.0) {
             a = recompose(&values, &vectors, |v| v.max(0.0));
         }
@@ -509,7 +514,7 @@ mod tests {
                 prop_assert!(pair[1].1 > pair[0].1);
             }
             for (a, _) in &steps {
-                let (values, _) = eigen("mmc", a).unwrap();
+                let (values, _) = eigen("mmc", a, &Context::new(1)).unwrap();
                 prop_assert!(values.iter().all(|v| *v >= -1e-12 * values[0]));
                 prop_assert!(((a * &within).sum() - 1.0).abs() < 1e-9);
             }

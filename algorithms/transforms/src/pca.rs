@@ -61,11 +61,11 @@ pub struct Pca {
 
 #[plugin("pca", cites = ["Jolliffe2002"])]
 impl Transform for Pca {
-    fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
+    fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
         let wide = data.n() < data.d();
         let (mean, variances, vectors) =
-            if wide { inner_products(data)? } else { spread("pca", data)? };
+            if wide { inner_products(data, ctx)? } else { spread("pca", data, ctx)? };
         let rank = certain_rank(&variances);
         if rank == 0 {
             let message = "the objects do not differ, so there is no direction to keep".into();
@@ -116,16 +116,20 @@ impl Transform for Pca {
 }
 
 /// Mean of all objects, variances along the principal directions (descending), and these as columns.
-pub(crate) fn spread(tag: &str, data: &Data) -> Result<(Vec<f64>, Array1<f64>, Array2<f64>)> {
+pub(crate) fn spread(
+    tag: &str,
+    data: &Data,
+    ctx: &Context,
+) -> Result<(Vec<f64>, Array1<f64>, Array2<f64>)> {
     let objects: Vec<u32> = (0..data.n() as u32).collect();
     let centre = mean(data, &objects);
     let c = covariance(tag, data, objects.len(), |at| (objects[at], &centre))?;
-    let (values, vectors) = eigen(tag, &c)?;
+    let (values, vectors) = eigen(tag, &c, ctx)?;
     Ok((centre, values, vectors))
 }
 
 /// The same by the eigenvectors of the inner products of the centred rows, over their number.
-fn inner_products(data: &Data) -> Result<(Vec<f64>, Array1<f64>, Array2<f64>)> {
+fn inner_products(data: &Data, ctx: &Context) -> Result<(Vec<f64>, Array1<f64>, Array2<f64>)> {
     let n = data.n();
     let objects: Vec<u32> = (0..n as u32).collect();
     let centre = mean(data, &objects);
@@ -134,7 +138,7 @@ fn inner_products(data: &Data) -> Result<(Vec<f64>, Array1<f64>, Array2<f64>)> {
     if c.iter().any(|v| !v.is_finite()) {
         return Err(too_large("pca"));
     }
-    let (values, vectors) = eigen("pca", &((&c + &c.t()) / 2.0))?;
+    let (values, vectors) = eigen("pca", &((&c + &c.t()) / 2.0), ctx)?;
     Ok((centre, values, vectors))
 }
 
@@ -165,6 +169,19 @@ mod tests {
 
     fn count(c: usize) -> Option<Components> {
         Some(Components::Count(c))
+    }
+
+    #[test]
+    fn the_decomposition_looks_at_the_flag() {
+        for (n, d) in [(50, 40), (40, 50)] {
+            let x = Array2::from_shape_fn((n, d), |(i, j)| ((7 * i + 13 * j + i * j) % 11) as f64);
+            let problem = Problem::new(Data::dense(x).unwrap());
+            let ctx = Context::builder(SeedPath::new(1)).count_looks().build();
+            Pca::default().fit(&problem, &ctx).unwrap();
+            assert!(ctx.looks() > 40, "{}", ctx.looks());
+            let ctx = Context::builder(SeedPath::new(1)).cancel_after(20).build();
+            assert_eq!(Pca::default().fit(&problem, &ctx).err(), Some(Error::Cancelled));
+        }
     }
 
     #[test]

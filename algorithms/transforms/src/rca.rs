@@ -72,7 +72,7 @@ impl Transform for Rca {
         })?;
         let basis = match self.pca_first {
             Some(components) => {
-                let (_, values, vectors) = spread("rca", data)?;
+                let (_, values, vectors) = spread("rca", data, ctx)?;
                 let kept = components.of(&values);
                 Some(vectors.slice_axis(Axis(1), Slice::from(..kept)).to_owned())
             }
@@ -91,7 +91,7 @@ impl Transform for Rca {
             ctx.warn("must-linked objects do not differ: the data stays as it is");
             return Ok(Box::new(LinearMap::identity("rca")));
         }
-        let whiten = inverse_root(&(within + Array2::from_diag(&ridge)))?;
+        let whiten = inverse_root(&(within + Array2::from_diag(&ridge)), ctx)?;
         let t = match self.dim {
             Some(dim) if dim > p => {
                 return Err(Error::bad_param("dim", dim, format!("in 1..={p} (after pca_first)")));
@@ -106,7 +106,7 @@ impl Transform for Rca {
                 // Symmetric form of the generalised problem S_t a = ρ Ĉ a: a = Ĉ^(−1/2) u. Then
                 // aᵀĈa = uᵀu = 1, and the outer root of the specification is the identity.
                 let total = reduced(total, basis.as_ref());
-                let (values, u) = eigen("rca", &whiten.dot(&total).dot(&whiten))?;
+                let (values, u) = eigen("rca", &whiten.dot(&total).dot(&whiten), ctx)?;
                 let rank = rank(&values);
                 if dim > rank {
                     let legal = format!("in 1..={rank} (the rank of the total spread)");
@@ -178,8 +178,8 @@ fn reduced(c: Array2<f64>, basis: Option<&Array2<f64>>) -> Array2<f64> {
 }
 
 /// C^(−1/2), symmetric.
-fn inverse_root(c: &Array2<f64>) -> Result<Array2<f64>> {
-    let (values, vectors) = eigen("rca", c)?;
+fn inverse_root(c: &Array2<f64>, ctx: &Context) -> Result<Array2<f64>> {
+    let (values, vectors) = eigen("rca", c, ctx)?;
     if rank(&values) < values.len() {
         return Err(singular());
     }
@@ -192,6 +192,16 @@ mod tests {
     use mustlink_laws::fixtures;
     use ndarray::array;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_decomposition_looks_at_the_flag() {
+        let x = Array2::from_shape_fn((50, 40), |(i, j)| ((7 * i + 13 * j + i * j) % 11) as f64);
+        let links = (0..49).map(|i| Constraint::must(i, i + 1));
+        let given = Constraints::new(50, links).unwrap();
+        let problem = Problem::new(Data::dense(x).unwrap()).with_constraints(given);
+        let ctx = Context::builder(SeedPath::new(1)).cancel_after(20).build();
+        assert_eq!(Rca::default().fit(&problem, &ctx).err(), Some(Error::Cancelled));
+    }
 
     fn exact() -> Rca {
         Rca { ridge: 0.0, ..Rca::default() }
@@ -426,7 +436,7 @@ mod tests {
             let x = Array2::from_shape_vec((6, 6), x).unwrap();
             let x = x.slice_axis(Axis(1), Slice::from(..rank));
             let c = x.dot(&x.t());
-            let (values, vectors) = eigen("rca", &c).unwrap();
+            let (values, vectors) = eigen("rca", &c, &Context::new(1)).unwrap();
             let back = (&vectors * &values).dot(&vectors.t());
             prop_assert!((back - &c).iter().all(|v| v.abs() < 1e-10));
             let unit = vectors.t().dot(&vectors) - Array2::<f64>::eye(6);

@@ -65,8 +65,15 @@ pub(crate) fn covariance<'a>(
 
 /// Eigenvalues in descending order with their vectors as columns, each with its largest entry
 /// positive.
-pub(crate) fn eigen(tag: &str, c: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>)> {
-    let found = eigen::symmetric(c).map_err(|e| e.at(tag))?;
+///
+/// # Errors
+/// `NumericalFailure` for entries that are not finite; cancellation.
+pub(crate) fn eigen(
+    tag: &str,
+    c: &Array2<f64>,
+    ctx: &Context,
+) -> Result<(Array1<f64>, Array2<f64>)> {
+    let found = eigen::symmetric_until(c, ctx).map_err(|e| e.at(tag))?;
     let (values, vectors) = (Array1::from(found.values), found.vectors);
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
