@@ -36,7 +36,11 @@ impl Data {
         }
         let legal = |&w: &f64| w == 0.0 || RANGE.contains(&w);
         if let Some(i) = weights.iter().position(|w| !legal(w)) {
-            let value = format!("{} (object {i})", weights[i]);
+            let w = weights[i];
+            // Hundreds of zeros would hide the object.
+            let long = w.is_finite() && !RANGE.contains(&w.abs());
+            let value =
+                if long { format!("{w:e} (object {i})") } else { format!("{w} (object {i})") };
             return Err(Error::bad_param("weights", value, "0 or in 1e-30..=1e30"));
         }
         if weights.iter().all(|&w| w == 0.0) {
@@ -110,7 +114,8 @@ mod tests {
             (vec![1.0, 1.0], "weights: must be 3, one for each object, got 2"),
             (vec![1.0, -1.0, 1.0], "weights: must be 0 or in 1e-30..=1e30, got -1 (object 1)"),
             (vec![1.0, 1.0, f64::NAN], "weights: must be 0 or in 1e-30..=1e30, got NaN (object 2)"),
-            (vec![1e31, 1.0, 1.0], "got 10000000000000000000000000000000 (object 0)"),
+            (vec![1e31, 1.0, 1.0], "got 1e31 (object 0)"),
+            (vec![1.0, 2.5e-300, 1.0], "got 2.5e-300 (object 1)"),
             (vec![0.0; 3], "weights: must be above 0 for one of them, got 0 for all objects"),
         ] {
             let refused = three().with_weights(weights).unwrap_err().to_string();
