@@ -14,13 +14,17 @@ pub struct Score {
 
 /// The balanced score of the share `met` of each of `pairs`, by weight; pairs without one do not count.
 pub fn balanced(pairs: &[Constraint], met: &[Option<f64>]) -> Option<Score> {
+    // In units of the largest, since squares of weights may be no numbers; a power of two rounds nothing.
+    let largest = pairs.iter().map(|c| c.weight).fold(0.0, f64::max);
+    let unit = 2f64.powi(-(largest.log2().floor().clamp(-1000.0, 1000.0) as i32));
     let of = |kind: Kind| {
         let tests = pairs.iter().zip(met).filter(|(c, _)| c.kind == kind);
         let (mut sum, mut weight, mut squares) = (0.0, 0.0, 0.0);
         for (c, met) in tests.filter_map(|(c, met)| Some((c, (*met)?))) {
-            sum += c.weight * met;
-            weight += c.weight;
-            squares += c.weight * c.weight;
+            let w = unit * c.weight;
+            sum += w * met;
+            weight += w;
+            squares += w * w;
         }
         (weight > 0.0).then(|| {
             let share = sum / weight;
@@ -107,6 +111,12 @@ mod tests {
         assert!((s.error - (0.1875f64 + 0.078125).sqrt() / 2.0).abs() < 1e-15);
         assert_eq!(score([None, Some(1.0), None, Some(0.0)]).unwrap().value, 0.5);
         assert_eq!(score([None; 4]), None);
+        // A common factor of the weights changes nothing, however large.
+        let met = [Some(1.0), Some(1.0), Some(0.0), Some(1.0)];
+        for factor in [5e-324, 2f64.powi(-1000), 1.0, 2f64.powi(10), 2f64.powi(1023)] {
+            let weighed = pairs.map(|c| c.weighing(factor));
+            assert_eq!(balanced(&weighed, &met), Some(s), "{factor:e}");
+        }
     }
 
     #[test]
