@@ -52,7 +52,15 @@ pub fn visit(
 ) -> usize {
     let objects = pairwise.links().objects().to_vec();
     let single: Vec<&[u32]> = objects.chunks(1).collect();
-    visit_groups(pairwise, &single, own, k, labels, order, sweep, ctx, |_, _, _| ())
+    // Where no cost is a number, an object stays where it is: that the objective is none is told by whoever
+    // runs the method.
+    let stay = |at: usize, labels: &[u32], cost: &mut [f64]| {
+        if cost.iter().all(|c| c.is_nan() || *c == f64::INFINITY) {
+            let current = labels[single[at][0] as usize];
+            cost[if current == NONE { 0 } else { current as usize }] = 0.0;
+        }
+    };
+    visit_groups(pairwise, &single, own, k, labels, order, sweep, ctx, stay)
         .expect("some cluster is always allowed")
 }
 
@@ -172,5 +180,41 @@ impl<C: PairwiseCosts> PenaltyTerm for PairwiseTerm<'_, C> {
 
     fn moved(&mut self, i: usize, from: u32, to: u32) {
         self.pairwise.moved(i, from, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mustlink_core::closure::{Closure, OnConflict};
+    use mustlink_core::{Constraint, Constraints};
+
+    use super::*;
+    use crate::constrained::constraint_groups::Entail;
+
+    /// Whatever an object chooses costs more than there are numbers.
+    struct Beyond(ConstraintGroups);
+
+    impl PairwiseCosts for Beyond {
+        fn links(&self) -> &ConstraintGroups {
+            &self.0
+        }
+
+        fn add(&mut self, _: usize, _: &[u32], cost: &mut [f64]) {
+            cost.fill(f64::INFINITY);
+        }
+
+        fn moved(&mut self, _: usize, _: u32, _: u32) {}
+    }
+
+    #[test]
+    fn where_all_costs_are_infinite_objects_stay() {
+        let given =
+            Constraints::new(3, [Constraint::must(0, 1), Constraint::cannot(1, 2)]).unwrap();
+        let closure = Closure::new(&given, 3, OnConflict::Keep).unwrap();
+        let groups = ConstraintGroups::new(&closure, 1.0, 1.0, Entail::Full, 2).unwrap();
+        let mut labels = vec![1, NONE, 0];
+        let (own, ctx) = (vec![0.0; 6], Context::new(1));
+        let moved = visit(&mut Beyond(groups), &own, 2, &mut labels, Order::Index, 0, &ctx);
+        assert_eq!((moved, labels), (1, vec![1, 0, 0]));
     }
 }
