@@ -314,7 +314,9 @@ impl<'a> Learner<'a> {
             [one] => self.points.n() as f64 * one.log_det(),
             _ => metrics.iter().zip(sizes).map(|(a, &size)| size as f64 * a.log_det()).sum(),
         };
-        spread - self.options.log_weight * log
+        let objective = spread - self.options.log_weight * log;
+        // Infinite costs of both signs are as far from a number as those of one.
+        if objective.is_nan() { f64::INFINITY } else { objective }
     }
 
     /// The sides of the box around the members of each cluster, times √d.
