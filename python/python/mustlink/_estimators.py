@@ -613,8 +613,8 @@ class ConstrainedSpectral(Clusterer):
     With L̄ the normalised Laplacian and Q̄ the matrix of constraints (must-links +w, cannot-links −w),
     normalised likewise: minimise vᵀL̄v subject to vᵀQ̄v ≥ β'·vᵀv. The stationary points are the
     generalised eigenvectors L̄v = λ(Q̄ − β'I)v with λ > 0. Two clusters: the sign of the smoothest one;
-    more: k-means on the k − 1 smoothest, each scaled by 1 − its cost. Without constraints: k-means on
-    the eigenvectors of the Laplacian.
+    more: k-means on the k − 1 smoothest, each scaled by 1 − its cost, without those of one sign, which split
+    nothing. Without constraints: k-means on the eigenvectors of the Laplacian.
 
     **Input and output**
 
@@ -1583,7 +1583,8 @@ class GPKMeans(Clusterer):
     **Input and output**
 
     What clusterer and propagator take. The last clustering; on a cycle or after `max_rounds` the one
-    of smallest distortion plus broken given constraints. Diagnostics: `rounds`; `propagated`, the
+    of smallest distortion plus broken given constraints, each at the weight of the clusterer or, where that is
+    "auto", at the mean distortion of an object. Diagnostics: `rounds`; `propagated`, the
     pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
 
     **Errors**
@@ -2812,12 +2813,13 @@ class PCKMeans(WeightedClusterer):
     O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
     expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Where they
     don't, each of its pairs takes 130 bytes, and every visit all partners of an object.
-    Random: the order of visits, and the start where neighbourhoods do not settle it.
+    Random: the order of visits, and the start where neighbourhoods do not settle it. With `weight = "auto"` that is
+    the best of many runs on the constrained objects alone, where there are five or more for each cluster.
 
     **References**
 
     [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted
-    farthest-first, the later rule; `largest` is the paper's.
+    farthest-first, the later rule; `largest` is the paper's, as is `init = "neighbourhood"` beside a fitted weight.
 
     Parameters
     ----------
