@@ -4,8 +4,9 @@ use std::path::Path;
 
 use mustlink::config::{self, Document};
 use mustlink::{Error, scripts};
+use mustlink_datasets::shell_word;
 use mustlink_experiments::Experiment;
-use mustlink_report::{check_formats, shell_word};
+use mustlink_report::check_formats;
 
 use crate::failure::Failure;
 use crate::method_file::MethodFile;

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink_datasets::OpenOptions;
-use mustlink_report::shell_word;
+use mustlink_datasets::{OpenOptions, shell_word};
 
 use crate::failure::Failure;
 use crate::options::DataDir;

@@ -14,9 +14,8 @@ use mustlink::method::Method;
 use mustlink::roles::Transform;
 use mustlink::selection::{Contradicting, Selection};
 use mustlink::{DataKind, Error, Problem, Result};
-use mustlink_datasets::{Dataset, OpenOptions};
+use mustlink_datasets::{Dataset, OpenOptions, shell_word};
 use mustlink_experiments::{Asked, Single, notices};
-use mustlink_report::shell_word;
 use serde_json::Value;
 
 use crate::failure::Failure;

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use mustlink::Error;
-use mustlink_datasets::OpenOptions;
+use mustlink_datasets::{OpenOptions, shell_word};
 use mustlink_experiments::{Format as FigureFormat, Source};
-use mustlink_report::shell_word;
 
 /// In which formats figures are written.
 #[derive(Debug, clap::Args)]

@@ -61,7 +61,7 @@ pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize
 }
 
 /// A word of a command line, in quotes where a shell would part it.
-pub(crate) fn shell_word(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./+=:,@".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_string()
@@ -407,6 +407,12 @@ mod tests {
         let options = OpenOptions { features, id_column, ..OpenOptions::default() };
         let roles = Roles::of(&header, &options, false, "f.csv").unwrap();
         assert_eq!((roles.id, roles.features), (Some(0), vec![1, 2]));
+    }
+
+    #[test]
+    fn words_of_commands_are_quoted() {
+        assert_eq!(shell_word("results/a-b_1"), "results/a-b_1");
+        assert_eq!(shell_word("it's a dir"), "'it'\\''s a dir'");
     }
 
     #[test]

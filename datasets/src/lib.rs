@@ -34,6 +34,7 @@ mod table;
 pub use answers_csv::{FileAnswer, read_answers, write_questions};
 pub use builtin::builtin_names;
 pub use bytes::check_writable;
+pub use columns::shell_word;
 pub use constraints_csv::{read_constraints, write_constraints};
 pub use dataset::{Classes, Dataset, Reading};
 pub use feature_weights::FeatureWeights;

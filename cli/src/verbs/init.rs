@@ -2,8 +2,7 @@
 
 use clap_complete::ArgValueCompleter;
 use mustlink::DataKind;
-use mustlink_datasets::Dataset;
-use mustlink_report::shell_word;
+use mustlink_datasets::{Dataset, shell_word};
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_new, check_outputs};

@@ -1,8 +1,8 @@
 //! Which method would do well on these data with these answers?
 
 use mustlink::{DataKind, Shape};
+use mustlink_datasets::shell_word;
 use mustlink_experiments::{Recommendation, Recommended, Wanted, recommend};
-use mustlink_report::shell_word;
 use serde::Serialize;
 use serde_json::json;
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use mustlink::Error;
+use mustlink_datasets::shell_word;
 use mustlink_experiments::slurm::{self, SlurmOptions};
 use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard};
-use mustlink_report::shell_word;
 
 use crate::failure::Failure;
 use crate::file_kind;

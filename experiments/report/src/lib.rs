@@ -63,7 +63,6 @@ pub use curves::{CurveSummary, PointSummary};
 pub use ensemble_figures::save_ensemble;
 pub use heat_map::near_constant_features;
 pub use kept::{kept_verdicts, verdicts_page};
-pub use page::shell_word;
 pub use projection::Projection;
 pub use render::{check_formats, save_figure};
 pub use report::{Report, report};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use mustlink_datasets::shell_word;
 use mustlink_experiments::row::Row;
 use mustlink_experiments::{Experiment, Facts};
 
@@ -356,16 +357,6 @@ fn failures(contents: &Contents) -> Option<Section> {
     (!failed.is_empty()).then(|| Section::new("Failed cells", body))
 }
 
-/// A word of a command, quoted where it has to be.
-pub fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./+=:,@".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_string()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
-}
-
 /// What an author copies.
 fn paper(contents: &Contents) -> Section {
     let tables = [
@@ -436,15 +427,4 @@ fn data(experiment: &Experiment, contents: &Contents) -> Section {
         }
     };
     Section::new("Data", body)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_commands_are_quoted() {
-        assert_eq!(shell_word("results/a-b_1"), "results/a-b_1");
-        assert_eq!(shell_word("it's a dir"), "'it'\\''s a dir'");
-    }
 }
