@@ -144,8 +144,11 @@ pub(crate) fn method_file(
     if none {
         file.clusterer = None;
     }
-    let tag = file.selector.as_ref().map_or("", |s| s.typetag_name());
-    if tag == "candidate_disagreement" && default_clusterer.is_some() && !changed {
+    let reads = file.selector.as_ref().filter(|s| s.properties().needs_candidates);
+    if let Some(tag) = reads.map(|s| s.typetag_name())
+        && default_clusterer.is_some()
+        && !changed
+    {
         // Auto is no default here: it clusters for minutes where there are many objects, and a person waits.
         notes.push(format!(
             "{tag} asks random pairs with the clusterer below, which tries no candidates; --clusterer auto does, \

@@ -67,6 +67,7 @@ impl QuerySelector for CandidateDisagreement {
     fn properties(&self) -> SelectorProperties {
         SelectorProperties {
             needs_clustering: true,
+            needs_candidates: true,
             skips_entailed: self.skip_entailed,
             accepts_sparse: true,
             ..SelectorProperties::default()

@@ -207,6 +207,8 @@ pub struct SelectorProperties {
     pub needs_k: bool,
     /// It asks for clusterings between questions.
     pub needs_clustering: bool,
+    /// It looks at the candidates that a clustering tells of, as those of `auto`: without any its pairs are random.
+    pub needs_candidates: bool,
     /// It clusters by itself: `clustering()` gives the result.
     pub self_clustering: bool,
     /// It never asks what earlier replies entail.
