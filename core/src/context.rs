@@ -220,9 +220,10 @@ impl Context {
     /// Gives warnings that were heard at another place.
     pub(crate) fn repeat(&self, warnings: &Warnings) {
         for (place, text) in warnings {
-            match place.is_empty() {
-                true => self.warn(text),
-                false => self.child(place).warn(text),
+            if place.is_empty() {
+                self.warn(text);
+            } else {
+                self.child(place).warn(text);
             }
         }
     }

@@ -434,10 +434,8 @@ fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Res
     if !properties.any_magnitude {
         check_magnitude(&problem.data)?;
     }
-    let read = match properties.reads_constraints {
-        true => problem.in_pairs(tag)?,
-        false => Cow::Borrowed(problem),
-    };
+    let read =
+        if properties.reads_constraints { problem.in_pairs(tag)? } else { Cow::Borrowed(problem) };
     let fitted: Box<dyn Fitted> = guarded(tag, || t.fit(&read, ctx))?;
     let data = guarded(tag, || fitted.apply(&problem.data))?;
     let (before, after) = (problem.data.d(), data.d());

@@ -80,10 +80,11 @@ pub fn recommend(wanted: &Wanted, shape: &Shape) -> Result<Recommendation> {
     let rows = if wanted.doubtful { DOUBTFUL_ANSWERS } else { TRUE_ANSWERS };
     let study = Study::read(rows, &wanted.leave_out)?;
     let (low, high) = study.around(wanted.answers);
-    let share = match low == high {
-        true => 0.0,
+    let share = if low == high {
+        0.0
+    } else {
         // ARI grows with the logarithm of their number, nearly.
-        false => (wanted.answers as f64 / low as f64).ln() / (high as f64 / low as f64).ln(),
+        (wanted.answers as f64 / low as f64).ln() / (high as f64 / low as f64).ln()
     };
     let mut read_at = vec![low, high];
     read_at.dedup();

@@ -87,15 +87,14 @@ impl Stale {
         let known = |identity: &String| here.contains(identity) || self.files.contains(identity);
         let finished = lines.iter().filter(|line| files.contains(&line.identity));
         let strayed = finished.filter(|line| !known(&line.identity));
-        strayed
-            .map(|line| match grid.datasets.iter().any(|d| d.id == line.dataset) {
-                true => format!(
-                    "the data of \"{}\" have changed since, or the version of a plugin",
-                    line.dataset
-                ),
-                false => format!("the data set \"{}\" is not there", line.dataset),
-            })
-            .collect()
+        let why = |PlanLine { dataset, .. }: &PlanLine| {
+            if grid.datasets.iter().any(|d| d.id == *dataset) {
+                format!("the data of \"{dataset}\" have changed since, or the version of a plugin")
+            } else {
+                format!("the data set \"{dataset}\" is not there")
+            }
+        };
+        strayed.map(why).collect()
     }
 
     /// The file of a cell that has none of this build.

@@ -44,11 +44,12 @@ fn collect(schema: &Value, root: &Value, path: &str, around: Around<'_>, out: &m
         [("minimum", -1.0), ("maximum", 1.0), ("exclusiveMinimum", 0.0), ("exclusiveMaximum", 0.0)]
     {
         let Some(bound) = schema.get(key).and_then(Value::as_f64) else { continue };
-        match whole {
-            true => wrong(toml::Value::Integer((bound + step) as i64)),
+        wrong(if whole {
+            toml::Value::Integer((bound + step) as i64)
+        } else {
             // A thousandth more of the largest numbers is another number still.
-            false => wrong(toml::Value::Float(bound + step * (1e-3 * bound.abs()).max(1.0))),
-        }
+            toml::Value::Float(bound + step * (1e-3 * bound.abs()).max(1.0))
+        });
     }
     if number {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {

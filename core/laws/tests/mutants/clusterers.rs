@@ -255,10 +255,11 @@ impl BaseClusterer for FlawedClusterer {
         let spread = (0..n).map(|i| square(i, &mean)).sum::<f64>() / n as f64;
         let weight = if self.has("ignores the weight") { 1.0 } else { self.weight };
         let price = weight * spread;
-        let mut draw = match self.has("seeds itself from the clock") {
+        let mut draw = if self.has("seeds itself from the clock") {
             // A clock that always goes on.
-            true => SeedPath::new(clock()).stream("start"),
-            false => ctx.stream("start"),
+            SeedPath::new(clock()).stream("start")
+        } else {
+            ctx.stream("start")
         };
         let mut centres: Vec<Array1<f64>> =
             draw.sample(n, k).into_iter().map(|i| x.row(i).to_owned()).collect();

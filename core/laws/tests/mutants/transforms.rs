@@ -105,9 +105,10 @@ impl Fitted for Applied {
     }
 
     fn features(&self) -> Features {
-        match self.has("chooses a feature that is not there") {
-            true => Features::Chosen((1..=self.d).collect()),
-            false => Features::New,
+        if self.has("chooses a feature that is not there") {
+            Features::Chosen((1..=self.d).collect())
+        } else {
+            Features::New
         }
     }
 
