@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::document::Node;
 use crate::schema::property;
+use mustlink_core::options::below;
 use mustlink_core::registry::Catalogue;
 
 /// A value of a resolved configuration.
@@ -23,8 +24,7 @@ pub fn origins(resolved: &Value, tree: Option<&Node>, path: &str, out: &mut Vec<
     match resolved {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                origins(value, tree.and_then(|t| written(t, key)), &path, out);
+                origins(value, tree.and_then(|t| written(t, key)), &below(path, key), out);
             }
         }
         Value::Array(items) if tables(items) => {

@@ -190,14 +190,15 @@ pub(super) fn fitting<'a>(node: &Node, list: &'a [Value], root: &Value) -> Vec<&
     if knowing.is_empty() { fitting } else { knowing }
 }
 
+/// The word by which the tables of a schema are told apart: `type = "kfold"`.
+pub(super) fn type_word<'a>(schema: &'a Value, root: &'a Value) -> Option<&'a str> {
+    deref(schema, root).pointer("/properties/type/const").and_then(Value::as_str)
+}
+
 /// The alternative that a value means: that of its `type`, else the first it fits.
 pub fn chosen<'a>(value: &Value, list: &'a [Value], root: &Value) -> Option<&'a Value> {
-    let tag = |s: &Value| {
-        let tag = deref(s, root).pointer("/properties/type/const").and_then(Value::as_str);
-        tag.map(str::to_string)
-    };
     let given = value.get("type").and_then(Value::as_str);
-    let of_type = list.iter().find(|s| given.is_some() && tag(s).as_deref() == given);
+    let of_type = list.iter().find(|s| given.is_some() && type_word(s, root) == given);
     of_type.or_else(|| fitting(&Node::synthetic(value), list, root).into_iter().next())
 }
 

@@ -7,9 +7,10 @@ use crate::axis::axis_values;
 use crate::document::{Entry, Node, NodeKind};
 use crate::schema::{
     alternatives, article, classes_offset, deref, expected, fits, fitting, one_step_below,
-    out_of_range, plain, property, slot_role, takes_numbers, words,
+    out_of_range, plain, property, slot_role, takes_numbers, type_word, words,
 };
 use mustlink_core::error::Diagnostic;
+use mustlink_core::options::below;
 use mustlink_core::registry::{Catalogue, suggestion};
 use mustlink_core::role::Role;
 
@@ -51,10 +52,6 @@ struct Walk<'a> {
     check: Check,
     out: &'a mut Vec<Diagnostic>,
     axes: Vec<String>,
-}
-
-fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.into() } else { format!("{path}.{key}") }
 }
 
 impl Walk<'_> {
@@ -141,26 +138,20 @@ impl Walk<'_> {
         owner: &str,
     ) {
         // Tables told apart by a word: `type = "kfold"`.
-        let tag = |s: &Value| {
-            deref(s, root)
-                .pointer("/properties/type/const")
-                .and_then(Value::as_str)
-                .map(str::to_string)
-        };
-        let tags: Vec<String> = list.iter().filter_map(tag).collect();
+        let tags: Vec<&str> = list.iter().filter_map(|s| type_word(s, root)).collect();
         if let (NodeKind::Table(_), false) = (&node.kind, tags.is_empty()) {
             let quoted = tags.iter().map(|t| format!("\"{t}\"")).collect::<Vec<_>>().join(", ");
             match node.get("type") {
                 None => self.complain(node, path, format!("needs a type, one of {quoted}")),
                 Some(given) => {
                     let word = given.as_str().unwrap_or_default();
-                    match list.iter().find(|s| tag(s).as_deref() == Some(word)) {
+                    match list.iter().find(|s| type_word(s, root) == Some(word)) {
                         Some(chosen) => self.value(node, chosen, root, path, word),
                         None => {
-                            let near = suggestion(word, tags.iter().map(String::as_str));
+                            let near = suggestion(word, tags);
                             let message =
                                 format!("must be one of {quoted}, got {}{near}", given.describe());
-                            self.complain(given, &join(path, "type"), message);
+                            self.complain(given, &below(path, "type"), message);
                         }
                     }
                 }
@@ -205,7 +196,7 @@ impl Walk<'_> {
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         for entry in entries {
-            let here = join(path, &entry.key);
+            let here = below(path, &entry.key);
             match property(properties, &entry.key) {
                 Some((own, _)) if own != entry.key && entries.iter().any(|e| e.key == own) => {
                     self.complain(&entry.node, &here, format!("is the same option as {own}"));
@@ -232,8 +223,8 @@ impl Walk<'_> {
                 None if closed => {
                     let names: Vec<&str> = properties.keys().map(String::as_str).collect();
                     let near = suggestion(&entry.key, names.iter().copied());
-                    let below = one_step_below(properties, &entry.key, root);
-                    let help = match (below.as_slice(), near.is_empty(), names.is_empty()) {
+                    let deeper = one_step_below(properties, &entry.key, root);
+                    let help = match (deeper.as_slice(), near.is_empty(), names.is_empty()) {
                         ([path, ..], _, _) => format!("; did you mean \"{path}\"?"),
                         (_, false, _) => near,
                         (_, true, true) => "; it has no options".into(),
@@ -252,7 +243,7 @@ impl Walk<'_> {
         let required = schema.get("required").and_then(Value::as_array);
         for key in required.into_iter().flatten().filter_map(Value::as_str) {
             if !entries.iter().any(|e| e.key == key) {
-                self.complain(node, &join(path, key), format!("missing option of {owner}"));
+                self.complain(node, &below(path, key), format!("missing option of {owner}"));
             }
         }
     }
@@ -270,7 +261,7 @@ impl Walk<'_> {
                             article(role.name()),
                             t.describe()
                         );
-                        return self.complain(t, &join(path, "type"), message);
+                        return self.complain(t, &below(path, "type"), message);
                     }
                 },
                 None => {

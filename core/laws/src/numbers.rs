@@ -7,6 +7,7 @@ use super::law::{Law, Lawful, Runs, Verdict};
 use crate::ensure;
 use mustlink_config as config;
 use mustlink_core::error::Error;
+use mustlink_core::options::below;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::run::guarded;
 
@@ -71,8 +72,7 @@ fn collect(schema: &Value, root: &Value, path: &str, around: Around<'_>, out: &m
             tag.map(|tag| table.insert("type".into(), tag.into()));
             around(toml::Value::Table(table))
         };
-        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        collect(option, root, &path, &around, out);
+        collect(option, root, &below(path, name), &around, out);
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mustlink_core::options::below;
 use mustlink_core::{Error, Result};
 use mustlink_external::parts::scripts;
 use serde_json::{Value, json};
@@ -235,9 +236,9 @@ fn compare(there: &Value, here: &Value, path: &str, out: &mut Vec<String>) {
         (Value::Object(a), Value::Object(b)) => {
             let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             for key in keys {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 let null = Value::Null;
-                compare(a.get(key).unwrap_or(&null), b.get(key).unwrap_or(&null), &path, out);
+                let (a, b) = (a.get(key).unwrap_or(&null), b.get(key).unwrap_or(&null));
+                compare(a, b, &below(path, key), out);
             }
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
