@@ -23,14 +23,6 @@ pub fn resolve<T: JsonSchema>(node: &Node) -> Result<Value> {
     resolved(&node.to_value(), &schema, &schema)
 }
 
-/// The configuration of one plugin as plain values, every default filled in.
-///
-/// # Errors
-/// As [`resolve`].
-pub fn resolve_plugin(value: &Value) -> Result<Value> {
-    resolved_plugin(value)
-}
-
 /// Checks, fills in defaults, and builds.
 ///
 /// # Errors
@@ -124,7 +116,7 @@ pub fn substitute_k(value: &mut Value, classes: Option<usize>) {
 
 fn resolved(value: &Value, schema: &Value, root: &Value) -> Result<Value> {
     if slot_role(schema, root).is_some() {
-        return resolved_plugin(value);
+        return resolve_plugin(value);
     }
     let schema = deref(schema, root);
     if let Some(list) = alternatives(schema) {
@@ -158,7 +150,7 @@ fn resolved_table(map: &Map<String, Value>, schema: &Value, root: &Value) -> Res
         let given = out.get(name).filter(|v| !v.is_null());
         let value = match (given, option.get("x-default"), option.get("default")) {
             (Some(v), _, _) => resolved(v, option, root)?,
-            (None, Some(tag), _) => resolved_plugin(tag)?,
+            (None, Some(tag), _) => resolve_plugin(tag)?,
             (None, None, Some(default)) if !default.is_null() => resolved(default, option, root)?,
             _ => continue,
         };
@@ -167,7 +159,11 @@ fn resolved_table(map: &Map<String, Value>, schema: &Value, root: &Value) -> Res
     Ok(Value::Object(out))
 }
 
-fn resolved_plugin(value: &Value) -> Result<Value> {
+/// The configuration of one plugin as plain values, every default filled in.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_plugin(value: &Value) -> Result<Value> {
     let map = match value {
         Value::String(tag) => Map::from_iter([("type".to_string(), Value::String(tag.clone()))]),
         Value::Object(map) => map.clone(),
