@@ -3,25 +3,27 @@
 //! The closure is held in component form: must-link components and the cannot-link edges between
 //! them. It costs O(n + m α(n)); pairs are enumerated only when asked for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::colours::Feasibility;
-use crate::colours::colours;
-use crate::constraints::{Constraint, Constraints, Kind, Origin};
+use crate::constraints::{Constraint, Constraints, Kind};
 use crate::contradictions;
 pub use crate::counted::Counted;
 use crate::counted::{Overlapping, pairs_of};
 use crate::error::{Error, Result};
 use crate::groups::{pairs_among, share, shares_two, within_limit};
 use crate::lists::Lists;
-use crate::options::{Found, Options, Range, below};
 pub use crate::union_find::UnionFind;
-use crate::widest_paths::WidestPaths;
-use crate::witness::{Contradictions, Infeasible, Witness};
+use crate::witness::{Contradictions, Witness};
+
+mod entailed;
+mod feasibility;
+
+pub use entailed::EntailedWeight;
 
 /// What to do with contradictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,25 +38,6 @@ pub enum OnConflict {
     DropCl,
     /// Remove the weakest constraint of each contradiction, must-link or cannot-link.
     DropWeakest,
-}
-
-/// Weights of entailed pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EntailedWeight {
-    /// The weakest constraint on the strongest chain that entails the pair.
-    #[default]
-    Bottleneck,
-    /// One weight for every entailed pair.
-    Uniform(#[schemars(range(min = 0.0))] f64),
-}
-
-impl Options for EntailedWeight {
-    fn look(&self, path: &str, _: &Range, found: &mut Found) {
-        if let EntailedWeight::Uniform(weight) = self {
-            weight.look(&below(path, "uniform"), &Range { min: Some(0.0), ..Range::ANY }, found);
-        }
-    }
 }
 
 /// Constraints closed under transitivity and entailment, in component form.
@@ -463,86 +446,6 @@ impl Closure {
         count
     }
 
-    /// Every pair of the closure, i < j, must-links first, each kind in order of (i, j). A given
-    /// pair keeps its own weight; conflicting cannot-links stay.
-    ///
-    /// # Errors
-    /// `ClosureTooLarge` above `limit` pairs.
-    pub fn pairs(&self, weight: EntailedWeight, limit: u64) -> Result<Vec<Constraint>> {
-        let (must, cannot) = self.pair_counts();
-        if must + cannot > limit {
-            return Err(Error::ClosureTooLarge { pairs: must + cannot, limit });
-        }
-        let given: HashMap<(u32, u32, Kind), Constraint> =
-            self.constraints.pairs().iter().map(|c| ((c.i, c.j, c.kind), *c)).collect();
-        let entailed = |i: u32, j: u32, kind: Kind, weight: f64| {
-            let (i, j) = (i.min(j), i.max(j));
-            given.get(&(i, j, kind)).copied().unwrap_or_else(|| Constraint {
-                weight,
-                origin: Origin::Entailed,
-                ..Constraint::new(i as usize, j as usize, kind)
-            })
-        };
-        let chains = self.chains();
-        let told = |bottleneck: f64| match weight {
-            EntailedWeight::Bottleneck => bottleneck,
-            EntailedWeight::Uniform(weight) => weight,
-        };
-        let mut out = Vec::with_capacity((must + cannot) as usize + self.conflicts.len());
-        let mut apart = Vec::with_capacity(cannot as usize + self.conflicts.len());
-        for p in 0..self.components() {
-            let set = self.members(p);
-            let others: Vec<u32> =
-                self.apart(p).iter().copied().filter(|&q| q as usize > p).collect();
-            if set.len() == 1 && others.is_empty() {
-                continue;
-            }
-            for (at, &i) in set.iter().enumerate() {
-                let along = chains.along.from(p, at);
-                let pairs = set.iter().zip(&along).skip(at + 1);
-                out.extend(pairs.map(|(&j, &w)| entailed(i, j, Kind::MustLink, told(w))));
-                for &q in &others {
-                    let set = self.members(q as usize);
-                    let weights = chains.across(p, q as usize, &along, set.len());
-                    let pairs = set.iter().zip(weights);
-                    apart.extend(pairs.map(|(&j, w)| entailed(i, j, Kind::CannotLink, told(w))));
-                }
-            }
-        }
-        out.sort_by_key(|c| (c.i, c.j));
-        let start = out.len();
-        out.append(&mut apart);
-        out.extend(self.contradictions());
-        out[start..].sort_by_key(|c| (c.i, c.j));
-        Ok(out)
-    }
-
-    /// The chains that entail pairs.
-    fn chains(&self) -> Chains {
-        let mut place = vec![0; self.n];
-        for p in 0..self.components() {
-            self.members(p).iter().zip(0..).for_each(|(&i, at)| place[i as usize] = at);
-        }
-        let mut links = Vec::new();
-        let mut across: HashMap<(u32, u32), Vec<Across>> = HashMap::new();
-        for c in self.constraints.pairs() {
-            let (p, q) = (self.component[c.i as usize], self.component[c.j as usize]);
-            let (a, b) = (place[c.i as usize], place[c.j as usize]);
-            match c.kind {
-                Kind::MustLink => links.push((c.weight, c.i, c.j)),
-                Kind::CannotLink if p < q => {
-                    across.entry((p, q)).or_default().push((a, b, c.weight));
-                }
-                Kind::CannotLink if q < p => {
-                    across.entry((q, p)).or_default().push((b, a, c.weight));
-                }
-                Kind::CannotLink => {}
-            }
-        }
-        let sets = (0..self.components()).map(|p| self.members(p));
-        Chains { along: WidestPaths::new(self.n, links, sets), across }
-    }
-
     /// A shortest must-link chain for each contradiction, in order of the cannot-links. Each is a search of its
     /// own; a message takes [`Closure::contradicting`].
     pub fn witnesses(&self) -> Vec<Witness> {
@@ -563,60 +466,6 @@ impl Closure {
     pub fn contradicting(&self, conflicts: &[usize]) -> Contradictions {
         let shown = conflicts.iter().copied().take(Contradictions::SHOWN);
         Contradictions { shown: self.witnesses_of(shown).collect(), count: conflicts.len() }
-    }
-
-    /// Whether k clusters can keep all cannot-linked components apart. Exact for k <= 2; otherwise
-    /// greedy, and honest about not knowing.
-    pub fn feasibility(&self, k: usize) -> Feasibility {
-        if k == 0 {
-            return Feasibility::Infeasible(Infeasible::Clique(self.first_members(&[0])));
-        }
-        if let Some(g) = self.cliques.iter().position(|clique| clique.len() > k) {
-            return Feasibility::Infeasible(self.crowded(g));
-        }
-        if self.cliques.is_empty() {
-            return colours(k, &self.edges, &|of| self.first_members(of));
-        }
-        // Groups of which nothing else is said take the first clusters, whatever the others do.
-        let (alone, others): (Vec<usize>, Vec<usize>) =
-            (0..self.cliques.len()).partition(|&g| self.is_alone(g));
-        let with: HashSet<usize> = others.into_iter().collect();
-        let edges = self.edges_with(|g| with.contains(&g));
-        let mut found = colours(k, &edges, &|of| self.first_members(of));
-        if let Feasibility::Feasible(colours) = &mut found {
-            let members = alone.iter().flat_map(|&g| self.cliques[g].iter().zip(0..));
-            members.for_each(|(&p, h)| colours[p as usize] = h);
-        }
-        found
-    }
-
-    /// Why k clusters cannot hold the components of clique `g`.
-    fn crowded(&self, g: usize) -> Infeasible {
-        let clique = &self.cliques[g];
-        let holds = |members: &[u32]| {
-            let mut own: Vec<u32> = members.iter().map(|&i| self.component[i as usize]).collect();
-            own.sort_unstable();
-            own.dedup();
-            own == *clique
-        };
-        let name = self.constraints.groups().iter().find(|group| holds(&group.members));
-        let name = name.map(|group| group.name.clone()).unwrap_or_default();
-        Infeasible::Group { name, members: self.first_members(clique) }
-    }
-
-    fn first_members(&self, components: &[u32]) -> Vec<u32> {
-        components.iter().map(|&p| self.members(p as usize)[0]).collect()
-    }
-
-    /// The error of [`Closure::feasibility`], for methods that promise to satisfy constraints.
-    ///
-    /// # Errors
-    /// `InfeasibleConstraints` when k clusters provably cannot.
-    pub fn require_feasible(&self, k: usize) -> Result<()> {
-        match self.feasibility(k) {
-            Feasibility::Infeasible(witness) => Err(Error::InfeasibleConstraints { k, witness }),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -650,29 +499,4 @@ fn cliques(
     }
     conflicts.sort_unstable();
     Ok(cliques)
-}
-
-/// A cannot-link (a, b, weight) between two components, a in the smaller one, objects as places in these.
-type Across = (u32, u32, f64);
-
-/// What entails pairs.
-struct Chains {
-    along: WidestPaths,
-    /// The cannot-links by the two components.
-    across: HashMap<(u32, u32), Vec<Across>>,
-}
-
-impl Chains {
-    /// The weights of the cannot-links between an object of component p and all `m` of q > p: the largest over
-    /// the given ones (a, b) of the smallest of its weight and the chains to a and to b. `along`: the chains from
-    /// the object.
-    fn across(&self, p: usize, q: usize, along: &[f64], m: usize) -> Vec<f64> {
-        let mut values = vec![0.0f64; m];
-        for &(a, b, weight) in self.across.get(&(p as u32, q as u32)).into_iter().flatten() {
-            let value = &mut values[b as usize];
-            *value = value.max(weight.min(along[a as usize]));
-        }
-        self.along.spread(q, &mut values);
-        values
-    }
 }
