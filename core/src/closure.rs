@@ -336,13 +336,6 @@ impl Closure {
         sets
     }
 
-    /// Components with an object that occurs in any constraint, in order of smallest member.
-    pub fn chunklets(&self) -> Vec<usize> {
-        let mut touched = vec![false; self.components()];
-        self.constraints.objects().into_iter().for_each(|i| touched[self.component(i)] = true);
-        (0..self.components()).filter(|&p| touched[p]).collect()
-    }
-
     /// Number of pairs in the closure: (must-linked, cannot-linked). Nothing is enumerated.
     pub fn pair_counts(&self) -> (u64, u64) {
         let size = |p: usize| u64::from(self.offsets[p + 1] - self.offsets[p]);
