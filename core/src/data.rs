@@ -14,11 +14,15 @@ use crate::error::{Error, Result};
 use crate::reduce;
 
 mod contiguous;
+mod csr;
 mod digest;
 mod magnitudes;
+mod row;
 mod rows;
 pub(crate) mod weights;
 
+pub use csr::Csr;
+pub use row::Row;
 pub use rows::Lent;
 use rows::Rows;
 
@@ -60,63 +64,6 @@ impl DataKind {
             DataKind::Affinity => "affinity",
             DataKind::Table => "table",
         }
-    }
-}
-
-/// Compressed sparse rows: column indices of a row are sorted and unique.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Csr {
-    /// `n + 1` offsets into `indices` and `values`.
-    pub indptr: Vec<usize>,
-    /// Column of each stored entry.
-    pub indices: Vec<u32>,
-    /// Value of each stored entry; explicit zeros are legal.
-    pub values: Vec<f64>,
-    /// Number of columns.
-    pub columns: usize,
-}
-
-impl Csr {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.indptr.len().saturating_sub(1)
-    }
-
-    /// Columns and values of row `i`.
-    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
-        let span = self.indptr[i]..self.indptr[i + 1];
-        (&self.indices[span.clone()], &self.values[span])
-    }
-
-    fn check(&self) -> Result<()> {
-        let bad =
-            |row: usize, reason: &str| Err(Error::MalformedCsr { row, reason: reason.into() });
-        if self.indptr.is_empty() || self.indptr[0] != 0 {
-            return bad(0, "offsets must start at 0");
-        }
-        if self.indices.len() != self.values.len()
-            || *self.indptr.last().expect("not empty") != self.indices.len()
-        {
-            return bad(self.rows(), "offsets, indices and values do not fit together");
-        }
-        for i in 0..self.rows() {
-            if self.indptr[i] > self.indptr[i + 1] {
-                return bad(i, "offsets decrease");
-            }
-        }
-        for i in 0..self.rows() {
-            let (columns, values) = self.row(i);
-            if columns.windows(2).any(|w| w[0] >= w[1]) {
-                return bad(i, "column indices must be sorted and unique");
-            }
-            if columns.last().is_some_and(|&c| c as usize >= self.columns) {
-                return bad(i, "column index out of range");
-            }
-            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-                return Err(Error::NonFinite { row: i, col: columns[at] as usize });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -167,108 +114,6 @@ pub struct Data {
     rows: Option<Arc<[u32]>>,
     /// One for each object that is left; absent: each counts once.
     weights: Option<Arc<[f64]>>,
-}
-
-/// One object.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Row<'a> {
-    /// All d values.
-    Dense(&'a [f64]),
-    /// Columns and values of the stored entries.
-    Sparse(&'a [u32], &'a [f64]),
-}
-
-impl Row<'_> {
-    /// Squared Euclidean norm.
-    pub fn norm2(&self) -> f64 {
-        match self {
-            Row::Dense(x) => reduce::inner_product(x, x),
-            Row::Sparse(_, x) => x.iter().map(|v| v * v).sum(),
-        }
-    }
-
-    /// Adds `scale` times this row to `to`.
-    pub fn add_to(&self, to: &mut [f64], scale: f64) {
-        match self {
-            Row::Dense(x) => to.iter_mut().zip(*x).for_each(|(t, v)| *t += scale * v),
-            Row::Sparse(columns, values) => {
-                columns.iter().zip(*values).for_each(|(&c, v)| to[c as usize] += scale * v);
-            }
-        }
-    }
-
-    /// Inner product with a dense vector.
-    pub fn dot(&self, with: &[f64]) -> f64 {
-        match self {
-            Row::Dense(x) => x.iter().zip(with).map(|(a, b)| a * b).sum(),
-            Row::Sparse(columns, values) => {
-                columns.iter().zip(*values).map(|(&c, v)| v * with[c as usize]).sum()
-            }
-        }
-    }
-
-    /// Squared Euclidean distance to another row, by differences.
-    pub fn squared_distance(&self, other: &Row<'_>) -> f64 {
-        match (self, other) {
-            (Row::Dense(a), Row::Dense(b)) => {
-                a.iter().zip(*b).map(|(x, y)| (x - y) * (x - y)).sum()
-            }
-            (Row::Sparse(ca, va), Row::Sparse(cb, vb)) => {
-                let (mut i, mut j, mut sum) = (0, 0, 0.0);
-                while i < ca.len() || j < cb.len() {
-                    let left = ca.get(i).copied().unwrap_or(u32::MAX);
-                    let right = cb.get(j).copied().unwrap_or(u32::MAX);
-                    let mut difference = 0.0;
-                    if left <= right {
-                        difference += va[i];
-                        i += 1;
-                    }
-                    if right <= left {
-                        difference -= vb[j];
-                        j += 1;
-                    }
-                    sum += difference * difference;
-                }
-                sum
-            }
-            (Row::Sparse(c, v), Row::Dense(x)) | (Row::Dense(x), Row::Sparse(c, v)) => {
-                let mut at = 0;
-                let mut sum = 0.0;
-                for (s, &value) in x.iter().enumerate() {
-                    let mut difference = value;
-                    if at < c.len() && c[at] as usize == s {
-                        difference -= v[at];
-                        at += 1;
-                    }
-                    sum += difference * difference;
-                }
-                sum
-            }
-        }
-    }
-
-    /// Inner product with another row.
-    pub fn dot_row(&self, other: &Row<'_>) -> f64 {
-        match (self, other) {
-            (Row::Dense(a), _) => other.dot(a),
-            (_, Row::Dense(b)) => self.dot(b),
-            (Row::Sparse(ca, va), Row::Sparse(cb, vb)) => {
-                let (mut i, mut j, mut sum) = (0, 0, 0.0);
-                while i < ca.len() && j < cb.len() {
-                    match ca[i].cmp(&cb[j]) {
-                        std::cmp::Ordering::Less => i += 1,
-                        std::cmp::Ordering::Greater => j += 1,
-                        std::cmp::Ordering::Equal => {
-                            sum += va[i] * vb[j];
-                            i += 1;
-                            j += 1;
-                        }
-                    }
-                }
-                sum
-            }
-        }
-    }
 }
 
 impl Data {
