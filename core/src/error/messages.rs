@@ -1,0 +1,224 @@
+//! What does each error say?
+//!
+//! Place, value, what is accepted and, where one is known, the next step.
+
+use super::{Error, bytes};
+use crate::role::Role;
+use crate::witness::{Contradictions, Infeasible};
+
+/// Gives the name of an object.
+type Naming<'a> = &'a dyn Fn(usize) -> String;
+
+impl Error {
+    /// The message, with objects named by `id`.
+    pub fn render(&self, id: &dyn Fn(usize) -> String) -> String {
+        match self {
+            Error::EmptyData => "data: no rows or no columns".into(),
+            Error::BadK => "k: must be at least 1, got 0".into(),
+            Error::TooManyClusters { k, n } => {
+                format!("k: must be in 1..={n} (the number of objects), got {k}")
+            }
+            Error::MissingK { plugin } => {
+                format!("{plugin} needs the number of clusters; give --k or the option k")
+            }
+            Error::NonFinite { row, col } => format!(
+                "data: row {}, column {col}: NaN or infinite; fill or drop missing values first",
+                id(*row)
+            ),
+            Error::Magnitude { column, value } => {
+                let place = column.map(|c| format!(" column {c}:")).unwrap_or_default();
+                format!(
+                    "data:{place} the largest value in size is {value:e}, methods take 1e-100 to 1e100; \
+                     put min_max first among the transforms"
+                )
+            }
+            Error::MalformedCsr { row, reason } => format!("data: sparse row {row}: {reason}"),
+            Error::NotSymmetric { row, col } => {
+                format!("data: entry ({row}, {col}) differs from entry ({col}, {row})")
+            }
+            Error::IndexOutOfRange { index, n } => {
+                format!(
+                    "constraints: object {index} does not exist, accepted 0..={}",
+                    n.saturating_sub(1)
+                )
+            }
+            Error::SelfCannotLink { object } => {
+                format!("constraints: cannot-link of object {} with itself", id(*object))
+            }
+            Error::BadWeight { i, j, weight } => format!(
+                "constraints: weight of ({}, {}) must be finite and >= 0, got {weight}",
+                id(*i),
+                id(*j)
+            ),
+            Error::DuplicateConstraint { i, j } => {
+                format!("constraints: the pair ({}, {}) is given twice", id(*i), id(*j))
+            }
+            Error::HardNotSupported { plugin, role, kind, i, j } => {
+                let instead = match role {
+                    Role::ConsensusFunction => " or mark it soft",
+                    _ => {
+                        ", mark it soft, or give hard_as_soft = WEIGHT where the method has that \
+                         option"
+                    }
+                };
+                format!(
+                    "constraints: the {0} ({1}, {2}) is marked hard, and {plugin} does not promise \
+                     to hold a {0}; use a method that does (`mustlink list {3}`){instead}",
+                    kind,
+                    id(*i),
+                    id(*j),
+                    role.plural()
+                )
+            }
+            Error::InconsistentConstraints(all) => contradicting(all, id),
+            Error::InfeasibleConstraints { k, witness } => infeasible(*k, witness, id),
+            Error::UndecidedConstraints { k, node_limit } => format!(
+                "constraints: whether {k} clusters can hold the cannot-links is undecided after \
+                 node_limit = {node_limit} nodes; raise node_limit or choose a method that weighs \
+                 constraints"
+            ),
+            Error::ClosureTooLarge { pairs, limit } => format!(
+                "constraints: the closure has {pairs} pairs, more than max_closure_pairs = {limit}; \
+                 use the component form or raise the limit"
+            ),
+            Error::TooManyGroupPairs { what, pairs, limit } => format!(
+                "constraints: {what} takes groups pair by pair, and {pairs} pairs are more than \
+                 {limit}; use a method that takes groups whole (cop_kmeans), or smaller groups"
+            ),
+            Error::TooManyPropagated { pairs, limit } => format!(
+                "constraints: propagation makes at least {pairs} pairs, more than \
+                 max_pairs = {limit}; raise the threshold or the limit"
+            ),
+            Error::TooLarge { n } => {
+                format!("data: {n} objects, at most {} are supported", u32::MAX - 1)
+            }
+            Error::BadParam { name, value, legal } => {
+                format!("{name}: must be {legal}, got {value}")
+            }
+            Error::NumericalFailure { place } => format!("numerical failure in {place}"),
+            Error::UnsupportedData { plugin, kind, accepts } => {
+                let hint = if *kind == "csr" && accepts.contains("dense") {
+                    "; add the transform densify, or choose a method that takes csr"
+                } else if *kind == "table" {
+                    "; a table has missing values or words: the transforms impute_missing and one_hot \
+                     make dense data of it"
+                } else {
+                    ""
+                };
+                format!("{plugin} takes {accepts} data, got {kind}{hint}")
+            }
+            Error::UnsupportedWeights { plugin, others } => format!(
+                "weights: {plugin} counts every object once; leave the weights out, or use a method that \
+                 takes them ({})",
+                others.join(", ")
+            ),
+            Error::Memory { needed, limit } => format!(
+                "memory: the method needs about {}, more than the limit {}; raise --memory-limit or choose an implicit form",
+                bytes(*needed),
+                bytes(*limit)
+            ),
+            Error::NotLinked { role, tag } => format!(
+                "no {role} \"{tag}\" is linked; add the crate that holds it (use {} as _;)",
+                match *role {
+                    "base clusterer" => "mustlink_base_clusterers",
+                    "ensemble generator" => "mustlink_ensemble_generators",
+                    "consensus function" => "mustlink_consensus_functions",
+                    "query selector" => "mustlink_query_selectors",
+                    "oracle" => "mustlink_oracles",
+                    "metric" => "mustlink_metrics",
+                    "transform" => "mustlink_transforms",
+                    _ => "mustlink",
+                }
+            ),
+            Error::Contract { plugin, broken } => {
+                format!("{plugin} broke its contract: {broken}; this is a defect of the plugin")
+            }
+            Error::Config(diagnostics) => {
+                diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            }
+            Error::Data { place, message } => format!("{place}: {message}"),
+            Error::Usage(message) => message.clone(),
+            Error::Oracle(message) => format!("oracle: {message}"),
+            Error::Cancelled => "interrupted".into(),
+            Error::TimedOut { seconds } => format!("stopped after the time limit of {seconds} s"),
+            Error::Plugin { tag, message } => format!("{tag}: {message}"),
+            Error::At { place, source } => format!("{place}: {}", source.render(id)),
+        }
+    }
+}
+
+/// Objects by their names, with something between every two.
+fn list(objects: &[u32], between: &str, id: Naming<'_>) -> String {
+    objects.iter().map(|&o| id(o as usize)).collect::<Vec<_>>().join(between)
+}
+
+/// The first contradictions with their chains, and how many more there are.
+fn contradicting(Contradictions { shown, count }: &Contradictions, id: Naming<'_>) -> String {
+    let mut text = String::from("constraints: ");
+    for (at, w) in shown.iter().take(Contradictions::SHOWN).enumerate() {
+        if at > 0 {
+            text.push_str("; ");
+        }
+        let of = w.group.as_ref().map(|g| format!(" of the group \"{g}\""));
+        text.push_str(&format!(
+            "cannot-link {}–{}{} contradicts must-links {}",
+            id(w.cannot.0 as usize),
+            id(w.cannot.1 as usize),
+            of.unwrap_or_default(),
+            list(&w.path, "–", id)
+        ));
+    }
+    if *count > Contradictions::SHOWN {
+        let more = count - Contradictions::SHOWN;
+        text.push_str(&format!("; and {more} more"));
+    }
+    text
+}
+
+/// Why k clusters cannot satisfy the cannot-links.
+fn infeasible(k: usize, witness: &Infeasible, id: Naming<'_>) -> String {
+    match witness {
+        Infeasible::Clique(objects) => format!(
+            "constraints: {k} clusters cannot hold {} objects that must all be apart: {}",
+            objects.len(),
+            list(objects, ", ", id)
+        ),
+        Infeasible::Group { name, members } => format!(
+            "constraints: {k} clusters cannot hold the {} members of the group \"{name}\", which \
+             must all be apart: {}{}; raise k or split the group",
+            members.len(),
+            list(&members[..members.len().min(20)], ", ", id),
+            if members.len() > 20 { ", …" } else { "" }
+        ),
+        Infeasible::OddCycle(objects) => format!(
+            "constraints: {k} clusters cannot satisfy the odd cycle of cannot-links {}",
+            list(objects, "–", id)
+        ),
+        Infeasible::Exhausted(objects) => format!(
+            "constraints: {k} clusters cannot hold the cannot-links among {} objects, as a \
+             complete search shows: {}",
+            objects.len(),
+            list(objects, ", ", id)
+        ),
+        Infeasible::Blocked(objects) => {
+            // A method that finds their number has no k.
+            let among = if k == 0 { String::new() } else { format!(" among {k}") };
+            let whose = if objects.is_empty() {
+                "some objects, it is not said which".into()
+            } else {
+                list(objects, ", ", id)
+            };
+            format!("constraints: no admissible cluster{among} for {whose}")
+        }
+        Infeasible::Surrounded { unit, by } => {
+            let by: Vec<String> =
+                by.iter().map(|&(o, h)| format!("{} in {h}", id(o as usize))).collect();
+            format!(
+                "constraints: no attempt found an admissible cluster among {k} for {}, \
+                 apart from {}; more restarts may",
+                list(unit, ", ", id),
+                by.join(", ")
+            )
+        }
+    }
+}
