@@ -34,7 +34,10 @@ impl Error {
             }
             Error::MalformedCsr { row, reason } => format!("data: sparse row {row}: {reason}"),
             Error::NotSymmetric { row, col } => {
-                format!("data: entry ({row}, {col}) differs from entry ({col}, {row})")
+                format!(
+                    "data: entry ({row}, {col}) differs from entry ({col}, {row}); distances and \
+                     affinities must be symmetric"
+                )
             }
             Error::IndexOutOfRange { index, n } => {
                 format!(
@@ -43,7 +46,10 @@ impl Error {
                 )
             }
             Error::SelfCannotLink { object } => {
-                format!("constraints: cannot-link of object {} with itself", id(*object))
+                format!(
+                    "constraints: cannot-link of object {} with itself; it must be between two objects",
+                    id(*object)
+                )
             }
             Error::BadWeight { i, j, weight } => format!(
                 "constraints: weight of ({}, {}) must be finite and >= 0, got {weight}",
@@ -51,7 +57,11 @@ impl Error {
                 id(*j)
             ),
             Error::DuplicateConstraint { i, j } => {
-                format!("constraints: the pair ({}, {}) is given twice", id(*i), id(*j))
+                format!(
+                    "constraints: the pair ({}, {}) is given twice; leave one of them out",
+                    id(*i),
+                    id(*j)
+                )
             }
             Error::HardNotSupported { plugin, role, kind, i, j } => {
                 let instead = match role {
@@ -78,8 +88,9 @@ impl Error {
                  constraints"
             ),
             Error::ClosureTooLarge { pairs, limit } => format!(
-                "constraints: the closure has {pairs} pairs, more than max_closure_pairs = {limit}; \
-                 use the component form or raise the limit"
+                "constraints: the closure has {pairs} pairs, more than the limit of {limit}; give \
+                 entail = \"off\" where the method has it, view = \"neighbourhood\" for answers, or raise \
+                 max_pairs of the propagator closure"
             ),
             Error::TooManyGroupPairs { what, pairs, limit } => format!(
                 "constraints: {what} takes groups pair by pair, and {pairs} pairs are more than \
@@ -219,6 +230,32 @@ fn infeasible(k: usize, witness: &Infeasible, id: Naming<'_>) -> String {
                 list(unit, ", ", id),
                 by.join(", ")
             )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_steps_can_be_taken() {
+        for (error, said) in [
+            (
+                Error::ClosureTooLarge { pairs: 9, limit: 3 },
+                "constraints: the closure has 9 pairs, more than the limit of 3; give entail = \"off\" where the \
+                 method has it, view = \"neighbourhood\" for answers, or raise max_pairs of the propagator closure",
+            ),
+            (
+                Error::NotSymmetric { row: 1, col: 2 },
+                "data: entry (1, 2) differs from entry (2, 1); distances and affinities must be symmetric",
+            ),
+            (
+                Error::SelfCannotLink { object: 1 },
+                "constraints: cannot-link of object 1 with itself; it must be between two objects",
+            ),
+        ] {
+            assert_eq!(error.to_string(), said);
         }
     }
 }
