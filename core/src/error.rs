@@ -30,6 +30,18 @@ pub struct Diagnostic {
     pub message: String,
 }
 
+impl Diagnostic {
+    /// A complaint about the option at `path`, of which no line in `source` is known.
+    pub fn new(
+        source: impl Into<String>,
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        let (source, path, message) = (source.into(), path.into(), message.into());
+        Diagnostic { source, position: None, span: None, path, message }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.source.is_empty() {

@@ -239,13 +239,9 @@ pub fn check(plugin: &(impl Options + ?Sized)) -> Result<()> {
         return errors.pop().map_or(Ok(()), Err);
     }
     let diagnostic = |e: Error| match e {
-        Error::BadParam { name, value, legal } => Diagnostic {
-            source: String::new(),
-            position: None,
-            span: None,
-            path: name,
-            message: format!("must be {legal}, got {value}"),
-        },
+        Error::BadParam { name, value, legal } => {
+            Diagnostic::new("", name, format!("must be {legal}, got {value}"))
+        }
         _ => unreachable!("only numbers out of range are collected"),
     };
     Err(Error::Config(errors.into_iter().map(diagnostic).collect()))

@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
 use crate::costs::{ASSUMED_QUERIES, Costs, SharedEnsemble, first_generator};
-use crate::data::in_file_words;
-use crate::data::{self, Facts, Prepared};
+use crate::data::{self, Facts, Prepared, in_file_words};
 use crate::identity::{self, Build, Common, selection_key};
 
 /// One cell.
@@ -121,7 +120,7 @@ impl Grid {
                             .push(masks.into_iter().map(|m| m.map(Arc::from)).collect::<Vec<_>>());
                     }
                     Err(e) => {
-                        out.push(plain(&format!("dataset {}", set.id), e.to_string()));
+                        out.push(Diagnostic::new("", format!("dataset {}", set.id), e.to_string()));
                         break;
                     }
                 }
@@ -372,25 +371,22 @@ fn share(
     })
 }
 
-fn plain(path: &str, message: String) -> Diagnostic {
-    Diagnostic { source: String::new(), position: None, span: None, path: path.into(), message }
-}
-
 /// The method on a data set, asked for these numbers of questions where it asks.
 fn build(spec: &MethodSpec, set: &Prepared, numbers: &[usize]) -> Result<GridMethod, Diagnostic> {
     let place = format!("method \"{}\" on data set \"{}\"", spec.id, set.id);
+    let complaint = |message: String| Diagnostic::new("", &place, message);
     let has_classes = set.set.classes.is_some();
     if !has_classes && spec.mentions_classes() {
         let message = "k = \"classes\" needs a class column; give a number or \"unknown\"";
-        return Err(plain(&place, message.into()));
+        return Err(complaint(message.into()));
     }
-    let resolved = spec.resolve(set.set.k()).map_err(|message| plain(&place, message))?;
+    let resolved = spec.resolve(set.set.k()).map_err(complaint)?;
     if let Some(oracle) = &resolved.method.oracle
         && oracle.properties().needs_labels
         && !has_classes
     {
         let message = format!("the oracle {} needs a class column", oracle.typetag_name());
-        return Err(plain(&place, message));
+        return Err(complaint(message));
     }
     let shape = Shape {
         n: set.set.n(),
@@ -404,11 +400,11 @@ fn build(spec: &MethodSpec, set: &Prepared, numbers: &[usize]) -> Result<GridMet
         && let Ok(consensus) = config::instantiate::<Box<dyn ConsensusFunction>>(consensus.clone())
     {
         // Before any member is made.
-        check_size(shape.n, &*consensus).map_err(|e| plain(&place, e.to_string()))?;
+        check_size(shape.n, &*consensus).map_err(|e| complaint(e.to_string()))?;
     }
     let generator = first_generator(&resolved.config).cloned();
     let generator = generator.map(config::instantiate::<Box<dyn EnsembleGenerator>>).transpose();
-    let generator = generator.map_err(|message| plain(&place, message))?;
+    let generator = generator.map_err(complaint)?;
     let numbers = resolved.method.selector.as_ref().map_or(&[][..], |_| numbers);
     let costs = Costs::new(&set.id, &shape, &resolved).asking(numbers, &shape, &resolved);
     Ok(GridMethod { resolved, generator, costs })

@@ -290,13 +290,9 @@ impl Document {
             // Some editors put a mark of the encoding in front.
             let text = text.strip_prefix('\u{feff}').unwrap_or(text);
             let Unambiguous(value) = serde_json::from_str(text).map_err(|e| {
-                Error::Config(vec![Diagnostic {
-                    source: name.into(),
-                    position: Some((e.line(), e.column())),
-                    span: None,
-                    path: String::new(),
-                    message: format!("not JSON: {e}"),
-                }])
+                let position = Some((e.line(), e.column()));
+                let nowhere = Diagnostic::new(name, "", format!("not JSON: {e}"));
+                Error::Config(vec![Diagnostic { position, ..nowhere }])
             })?;
             return Ok(Document { root: Node::from_json(&value, &source), source });
         }
@@ -320,13 +316,7 @@ impl Document {
     pub fn read(path: &Path) -> Result<Document> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|e| {
-            Error::Config(vec![Diagnostic {
-                source: name.clone(),
-                position: None,
-                span: None,
-                path: String::new(),
-                message: format!("cannot read the file: {e}"),
-            }])
+            Error::Config(vec![Diagnostic::new(&name, "", format!("cannot read the file: {e}"))])
         })?;
         Document::parse(&name, &text)
     }

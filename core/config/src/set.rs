@@ -15,15 +15,7 @@ impl Document {
     /// `Config` when there is no `=` or the path leads into a value.
     pub fn set(&mut self, assignment: &str) -> Result<()> {
         let name = format!("--set {assignment}");
-        let fail = |message: String| {
-            Error::Config(vec![Diagnostic {
-                source: name.clone(),
-                position: None,
-                span: None,
-                path: String::new(),
-                message,
-            }])
-        };
+        let fail = |message: String| Error::Config(vec![Diagnostic::new(&name, "", message)]);
         let (path, text) = path_and_value(assignment)
             .ok_or_else(|| fail("expected path=value, for example experiment.seed=7".into()))?;
         let wrapped = format!("x = {text}");

@@ -403,12 +403,6 @@ pub(super) fn fill(node: &mut Node) {
 pub(super) fn collect(error: Error, out: &mut Vec<Diagnostic>) {
     match error {
         Error::Config(list) => out.extend(list),
-        other => out.push(Diagnostic {
-            source: String::new(),
-            position: None,
-            span: None,
-            path: String::new(),
-            message: other.to_string(),
-        }),
+        other => out.push(Diagnostic::new("", "", other.to_string())),
     }
 }
