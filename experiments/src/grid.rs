@@ -385,8 +385,11 @@ fn build(spec: &MethodSpec, set: &Prepared, numbers: &[usize]) -> Result<GridMet
         && oracle.properties().needs_labels
         && !has_classes
     {
-        let message = format!("the oracle {} needs a class column", oracle.typetag_name());
-        return Err(complaint(message));
+        return Err(complaint(format!(
+            "the oracle {} needs a class column; name it by target under [[dataset]], or take an oracle that \
+             needs none (replay, scripted)",
+            oracle.typetag_name()
+        )));
     }
     let shape = Shape {
         n: set.set.n(),

@@ -3,7 +3,7 @@
 use mustlink as _;
 use std::path::Path;
 
-use mustlink_experiments::{Experiment, Points, Source, Split, plan};
+use mustlink_experiments::{Experiment, Points, RunOptions, Source, Split, plan, run};
 use mustlink_report::verdicts_page;
 
 const HEAD: &str =
@@ -435,6 +435,22 @@ fn quickstart_is_a_good_file() {
         Experiment::load(&path, &["split.repeats=1".into()]).unwrap_or_else(|e| panic!("{e}"));
     let plan = plan(&experiment, &Source::default(), None).unwrap();
     assert_eq!((plan.cells, plan.missing().count()), (45, 0));
+}
+
+#[test]
+fn an_oracle_without_classes_names_the_ways_out() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("x.csv"), "a,b\n0,1\n1,0\n9,8\n").unwrap();
+    let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"x\"\npath = \"x.csv\"\n\
+                [curve]\npoints = [1]\n[[method]]\nid = \"m\"\nk = 2\nclusterer = \"pck_means\"\n\
+                selector = \"random_pairs\"\n";
+    let experiment = Experiment::parse("t.toml", text, dir.path(), &[]).unwrap();
+    let error = run(&experiment, &RunOptions::to(dir.path().join("out"))).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "method \"m\" on data set \"x\": the oracle truth needs a class column; name it by target under \
+         [[dataset]], or take an oracle that needs none (replay, scripted)"
+    );
 }
 
 #[test]
