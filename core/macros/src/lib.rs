@@ -23,7 +23,10 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 /// | `default = EXPR` | the value when absent; without it `Default::default()`. An `Option` with a default is written out even when it is `None` |
 /// | `min = N`, `max = N` | bounds that are legal themselves |
 /// | `above = N`, `below = N` | bounds that are not |
+/// | `units = N` | the power of the data's unit that the number is in: 1 for a distance, 2 for its square |
+/// | `origin = true` | at a variant of an enum: with it the origin of the data matters |
 /// | `program = true` | a command: results are kept by the content of its files |
+/// | `file = true` | the path of a file: results are kept by its content |
 /// | `slot = "tag"` | an `Option<Box<dyn Role>>`; absent means that plugin, and the method of the same name gives the one to use |
 /// | `alias = "old_name"` | another name that configurations may use |
 /// | `inert = "reason"` | why it changes nothing on the small problems of the laws |
