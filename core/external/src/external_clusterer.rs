@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::parts::child::ChildError;
-use crate::parts::exchange::{self, PlainValue, Scratch};
+use crate::parts::exchange::{self, INERT_FACT, PlainValue, Scratch};
 use crate::parts::kept_children;
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
@@ -46,25 +46,25 @@ pub struct ExternalClusterer {
     /// Its name in messages; absent: `external_clusterer`.
     pub name: Option<String>,
     /// Seconds for each reply; 0: as long as it takes.
-    #[option(min = 0.0, inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(min = 0.0, inert = INERT_FACT)]
     pub timeout_seconds: f64,
     /// Kinds of data it takes.
     #[option(default = vec![DataKind::Dense])]
     pub accepts: Vec<DataKind>,
     /// Whether it cannot run without k.
-    #[option(default = true, inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(default = true, inert = INERT_FACT)]
     pub needs_k: bool,
     /// Whether it looks at constraints at all.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub reads_constraints: bool,
     /// Whether every must-link holds in what it returns.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub hard_must: bool,
     /// Whether every cannot-link holds in what it returns.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub hard_cannot: bool,
     /// Whether it uses the weights of constraints.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub soft_weights: bool,
 }
 

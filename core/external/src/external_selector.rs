@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::parts::child::Child;
-use crate::parts::exchange::{PlainValue, Scratch};
+use crate::parts::exchange::{INERT_FACT, PlainValue, Scratch};
 use crate::parts::kept_children;
 use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, json};
@@ -51,22 +51,22 @@ pub struct ExternalSelector {
     /// Its name in messages; absent: `external_selector`.
     pub name: Option<String>,
     /// Seconds for each reply; 0: as long as it takes.
-    #[option(min = 0.0, inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(min = 0.0, inert = INERT_FACT)]
     pub timeout_seconds: f64,
     /// Whether it cannot run without k.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub needs_k: bool,
     /// Whether it asks for clusterings between questions.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub needs_clustering: bool,
     /// Whether it never asks what earlier replies entail.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub skips_entailed: bool,
     /// Whether it concludes memberships, which is sound only when k is the number of classes.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub infers: bool,
     /// Whether it takes sparse data.
-    #[option(inert = "what the program says of itself, or a limit that it keeps")]
+    #[option(inert = INERT_FACT)]
     pub accepts_sparse: bool,
 }
 

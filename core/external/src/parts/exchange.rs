@@ -16,6 +16,9 @@ use mustlink_core::error::{Error, Result};
 use mustlink_core::problem::Problem;
 use mustlink_kernels::npy::{integers, write_header};
 
+/// Why options of a program change nothing on the small problems of the laws.
+pub(crate) const INERT_FACT: &str = "what the program says of itself, or a limit that it keeps";
+
 /// A value of an option that a program defines itself: a list of them stands for several methods.
 #[derive(JsonSchema)]
 #[serde(untagged)]
