@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::roles::{BaseClusterer, Oracle, Properties, QuerySelector, Transform};
 use crate::run::{self, Run, Transformed};
-use crate::selection::{ConstraintView, Contradicting, Selection};
+use crate::selection::{ConstraintView, Contradicting, Selection, without_clusterer};
 
 /// A method: what changes the data, what selects constraints, what clusters.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -161,8 +161,7 @@ impl Method {
     ) -> Result<Clustering> {
         if self.clusterer.is_none() {
             let selector = self.selector.as_ref().map_or("nothing", |s| s.typetag_name());
-            let legal = "used with a clusterer, which it asks between questions";
-            return Err(Error::bad_param("selector", selector, legal));
+            return Err(without_clusterer(selector));
         }
         let constraints = Arc::new(seen.constraints.union(so_far, seen.n())?);
         let under = Problem { constraints, ..seen.clone() };

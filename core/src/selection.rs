@@ -149,7 +149,51 @@ struct Log<'a> {
     knowledge: Knowledge,
 }
 
+/// How far a question came: to an answer with the number of the query, or why there is none.
+enum Reached {
+    /// The ledger has the answer.
+    Ledger(QueryId, Answer),
+    /// The oracle gave it.
+    Oracle(QueryId, Answer),
+    /// What ends the selection.
+    Nobody(&'static str),
+}
+
 impl Log<'_> {
+    /// The oracle learns of the answers in the ledger, whose replay begins; gives their number.
+    fn recall(&mut self, oracle: &mut dyn Respondent) -> usize {
+        let Some(ledger) = &mut self.ledger else { return 0 };
+        ledger.rewind();
+        let answers = ledger.answers();
+        for recorded in &answers {
+            oracle.recall(&recorded.question(), &recorded.answer);
+        }
+        answers.len()
+    }
+
+    /// Puts a question of the inquiry, to the ledger first.
+    fn ask(&mut self, oracle: &mut dyn Respondent, mut question: Question) -> Result<Reached> {
+        if let Some(ledger) = &mut self.ledger {
+            let Question { subject, reference, purpose, .. } = question;
+            let (query, recorded) = ledger.ask(subject, reference, purpose)?;
+            if let Some(answer) = recorded {
+                return Ok(Reached::Ledger(query, answer));
+            }
+            question.id = query;
+        }
+        let answer = match oracle.ask(&question)? {
+            Outcome::Answered(answer) => answer,
+            Outcome::Refused(Refusal::BudgetExhausted) => return Ok(Reached::Nobody("budget")),
+            Outcome::Refused(Refusal::Closed) => return Ok(Reached::Nobody("closed")),
+            Outcome::Refused(Refusal::OutOfScope) => return Ok(Reached::Nobody("out_of_scope")),
+            Outcome::Pending => return Ok(Reached::Nobody("pending")),
+        };
+        if let Some(ledger) = &mut self.ledger {
+            ledger.tell(question.id, &answer)?;
+        }
+        Ok(Reached::Oracle(question.id, answer))
+    }
+
     fn events(&mut self, events: Vec<Event>) -> Result<()> {
         for mut event in events {
             if let Some(ledger) = &mut self.ledger {
@@ -232,6 +276,38 @@ impl Log<'_> {
     }
 }
 
+/// Whether `selector` can run on `problem` within the limits, before anything is asked.
+fn admit(selector: &dyn QuerySelector, problem: &Problem, ctx: &Context) -> Result<()> {
+    let tag = selector.typetag_name();
+    let properties = selector.properties();
+    if properties.needs_k {
+        problem.require_k(None, tag)?;
+    }
+    let kind = problem.data.kind();
+    if kind == DataKind::Table || (kind == DataKind::Csr && !properties.accepts_sparse) {
+        let kind = kind.name();
+        return Err(Error::UnsupportedData { plugin: tag.into(), kind, accepts: "dense".into() });
+    }
+    run::check_magnitude(&problem.data)?;
+    run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)
+}
+
+/// The error of a selector that asks for clusterings where nothing clusters.
+pub(crate) fn without_clusterer(selector: &str) -> Error {
+    Error::bad_param("selector", selector, "used with a clusterer, which it asks between questions")
+}
+
+/// What is wrong with asking about this pair, if anything.
+fn illegal(problem: &Problem, subject: u32, reference: u32) -> Option<String> {
+    let n = problem.n();
+    if subject == reference || subject as usize >= n || reference as usize >= n {
+        return Some(format!("asked the pair ({subject}, {reference}) of {n} objects"));
+    }
+    let left_out = |end: &u32| !problem.is_eligible(*end as usize);
+    let end = [subject, reference].into_iter().find(left_out)?;
+    Some(format!("asked about object {end}, which is not eligible"))
+}
+
 /// Runs a selection: asks until the selector is done or the budget is spent.
 ///
 /// No question reaches the oracle after the budget, about an object that is not eligible, about an
@@ -252,29 +328,12 @@ pub fn run_with(
     let Asking { budget, points, provide, ledger } = asking;
     let tag = selector.typetag_name();
     let broken = |what: String| Error::Contract { plugin: tag.into(), broken: what };
-    let properties = selector.properties();
-    if properties.needs_k {
-        problem.require_k(None, tag)?;
-    }
-    let kind = problem.data.kind();
-    if kind == DataKind::Table || (kind == DataKind::Csr && !properties.accepts_sparse) {
-        let kind = kind.name();
-        return Err(Error::UnsupportedData { plugin: tag.into(), kind, accepts: "dense".into() });
-    }
-    run::check_magnitude(&problem.data)?;
-    run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)?;
+    admit(selector, problem, ctx)?;
     let selection = Selection { n: problem.n(), ..Selection::default() };
     let knowledge = Knowledge::new(problem.n(), &problem.constraints);
     let given = problem.constraints.clone();
     let mut log = Log { selection, ledger, ids: HashMap::new(), given, knowledge };
-    let mut paid = 0usize;
-    if let Some(ledger) = &mut log.ledger {
-        ledger.rewind();
-        for recorded in ledger.answers() {
-            oracle.recall(&recorded.question(), &recorded.answer);
-            paid += 1;
-        }
-    }
+    let mut paid = log.recall(oracle);
     let far = FarOrigin::of(&problem.data, selector);
     // A question is about two objects, however often they count.
     let mut read = problem.in_pairs(tag)?.into_owned();
@@ -319,13 +378,7 @@ pub fn run_with(
                 break None;
             }
             Step::NeedClustering { request, constraints } => {
-                let provide = provide.ok_or_else(|| {
-                    Error::bad_param(
-                        "selector",
-                        tag,
-                        "used with a clusterer, which it asks between questions",
-                    )
-                })?;
+                let provide = provide.ok_or_else(|| without_clusterer(tag))?;
                 clusterings += 1;
                 // Whoever asks for more without a question in between never ends.
                 if clusterings > 2 * problem.n() + 1 {
@@ -342,18 +395,8 @@ pub fn run_with(
                 log.events(inquiry.drain())?;
             }
             Step::Ask { id, subject, reference, purpose } => {
-                let n = problem.n();
-                if subject == reference || subject as usize >= n || reference as usize >= n {
-                    return Err(broken(format!(
-                        "asked the pair ({subject}, {reference}) of {n} objects"
-                    )));
-                }
-                for end in [subject, reference] {
-                    if !problem.is_eligible(end as usize) {
-                        return Err(broken(format!(
-                            "asked about object {end}, which is not eligible"
-                        )));
-                    }
+                if let Some(what) = illegal(problem, subject, reference) {
+                    return Err(broken(what));
                 }
                 let (i, j) = (subject.min(reference), subject.max(reference));
                 if !answered.insert((i, j)) {
@@ -362,29 +405,14 @@ pub fn run_with(
                 if over && !log.ledger.as_ref().is_some_and(|l| l.knows(subject, reference)) {
                     break Some("budget");
                 }
-                let (query, recorded) = match &mut log.ledger {
-                    Some(ledger) => ledger.ask(subject, reference, purpose)?,
-                    None => (id, None),
-                };
-                let answer = match recorded {
-                    Some(answer) => answer,
-                    None => {
-                        let question = Question { id: query, i, j, subject, reference, purpose };
-                        let answer = match oracle.ask(&question)? {
-                            Outcome::Answered(answer) => answer,
-                            Outcome::Refused(Refusal::BudgetExhausted) => {
-                                break Some("budget");
-                            }
-                            Outcome::Refused(Refusal::Closed) => break Some("closed"),
-                            Outcome::Refused(Refusal::OutOfScope) => break Some("out_of_scope"),
-                            Outcome::Pending => break Some("pending"),
-                        };
-                        if let Some(ledger) = &mut log.ledger {
-                            ledger.tell(query, &answer)?;
-                        }
+                let question = Question { id, i, j, subject, reference, purpose };
+                let (query, answer) = match log.ask(oracle, question)? {
+                    Reached::Ledger(query, answer) => (query, answer),
+                    Reached::Oracle(query, answer) => {
                         paid += 1;
-                        answer
+                        (query, answer)
                     }
+                    Reached::Nobody(why) => break Some(why),
                 };
                 log.ids.insert(id, query);
                 let (reply, cost) = (answer.reply, answer.cost);
