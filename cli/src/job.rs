@@ -177,7 +177,7 @@ impl Job {
         if self.budget == Some(0) {
             self.warnings.push("--budget 0: nothing is asked".into());
         }
-        let found = notices::contradictions(&self.problem, &|i| self.id(i))?;
+        let found = self.problem.contradiction()?.map(|error| error.render(&|i| self.id(i)));
         self.warnings.extend(found);
         for warning in &self.warnings {
             args.warn(warning);

@@ -5,11 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use ndarray::Array2;
 
-use crate::closure::{Closure, OnConflict};
+use crate::closure::{Closure, Feasibility, OnConflict};
 use crate::clustering::Clustering;
 use crate::constraints::Constraints;
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::witness::Contradictions;
+
+/// Of more contradictions, the first few chains are no help.
+const MOST_WITH_CHAINS: usize = 1000;
 
 /// A start handed to methods with `init = "given"`.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,6 +181,38 @@ impl Problem {
         Closure::new(&self.constraints, self.n(), on_conflict).map(Arc::new)
     }
 
+    /// Why no clustering can satisfy the constraints, as far as that is found out fast:
+    /// `InconsistentConstraints` or `InfeasibleConstraints`, to warn of before methods that live with it.
+    ///
+    /// # Errors
+    /// None that is known: what contradicts is kept.
+    pub fn contradiction(&self) -> Result<Option<Error>> {
+        if self.constraints.is_empty() {
+            return Ok(None);
+        }
+        let closure = self.closure(OnConflict::Keep)?;
+        let count = closure.conflicts().len();
+        if count > MOST_WITH_CHAINS {
+            let all = Contradictions { shown: Vec::new(), count };
+            return Ok(Some(Error::InconsistentConstraints(all)));
+        }
+        if count > 0 {
+            let all = closure.contradicting(closure.conflicts());
+            return Ok(Some(Error::InconsistentConstraints(all)));
+        }
+        let Some(k) = self.k else { return Ok(None) };
+        // Looking for cliques in large sets may take longer than clustering. A group of more members than
+        // there are clusters is seen at once.
+        let too_large = || closure.cliques().iter().any(|clique| clique.len() > k);
+        if k > 2 && self.constraints.len() > 10_000 && !too_large() {
+            return Ok(None);
+        }
+        Ok(match closure.feasibility(k) {
+            Feasibility::Infeasible(witness) => Some(Error::InfeasibleConstraints { k, witness }),
+            _ => None,
+        })
+    }
+
     /// The same with the pairs of groups one by one, for `what` takes pairs alone.
     ///
     /// # Errors
@@ -220,5 +256,46 @@ impl Shape {
     /// Operations of assigning every object to the nearest of `k` centres: kernels do four at once.
     pub fn sweep(&self, k: usize) -> f64 {
         0.25 * self.entries as f64 * k as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+    use crate::constraints::Constraint;
+
+    fn said(n: usize, k: Option<usize>, given: Vec<Constraint>) -> Option<String> {
+        let data = Data::dense(Array2::zeros((n, 1))).unwrap();
+        let given = Constraints::new(n, given).unwrap();
+        let problem = Problem { k, ..Problem::new(data).with_constraints(given) };
+        problem.contradiction().unwrap().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn contradictions_are_told_with_chains_while_they_are_few() {
+        let chain = |n: usize| (1..n).map(|i| Constraint::must(i - 1, i));
+        let apart = |n: usize| (2..n).map(|i| Constraint::cannot(0, i));
+        assert_eq!(said(4, Some(2), chain(4).collect()), None);
+        assert_eq!(
+            said(3, None, chain(3).chain(apart(3)).collect()).unwrap(),
+            "constraints: cannot-link 0–2 contradicts must-links 0–1–2"
+        );
+        let many = 2 + MOST_WITH_CHAINS + 1;
+        assert_eq!(
+            said(many, None, chain(many).chain(apart(many)).collect()).unwrap(),
+            "constraints: 1001 cannot-links contradict must-links"
+        );
+    }
+
+    #[test]
+    fn too_few_clusters_are_told_where_there_is_k() {
+        let all_apart =
+            || vec![Constraint::cannot(0, 1), Constraint::cannot(1, 2), Constraint::cannot(0, 2)];
+        assert_eq!(said(3, None, all_apart()), None);
+        assert_eq!(said(3, Some(3), all_apart()), None);
+        let told = said(3, Some(2), all_apart()).unwrap();
+        assert!(told.starts_with("constraints: 2 clusters cannot satisfy the odd cycle"), "{told}");
     }
 }

@@ -18,7 +18,8 @@ pub struct Witness {
 /// Contradictions of one set of constraints, as an error tells them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradictions {
-    /// The first of them: all, or [`Contradictions::SHOWN`], for each is a search of its own.
+    /// The first of them: all, or [`Contradictions::SHOWN`], for each is a search of its own; none where they
+    /// are too many for a few to help.
     pub shown: Vec<Witness>,
     /// How many there are.
     pub count: usize,

@@ -1,10 +1,9 @@
-//! What is said of constraints and of the number of clusters, before a method runs and after?
+//! What is said of constraints, features and the number of clusters, before a method runs and after?
 
-use mustlink_core::closure::{Closure, Feasibility, OnConflict};
 use mustlink_core::clustering::Clustering;
 use mustlink_core::method::Method;
 use mustlink_core::roles::BaseClusterer;
-use mustlink_core::{Data, DataKind, Error, Problem, Result};
+use mustlink_core::{Data, DataKind};
 
 /// What is said of `given` constraints where nothing of the method reads them.
 pub fn unread(method: &Method, given: usize) -> Option<String> {
@@ -47,45 +46,6 @@ pub fn one_feature(method: &Method, data: &Data, names: &[String]) -> Option<Str
             100.0 * share
         )
     })
-}
-
-/// What is wrong with the given constraints, for methods that live with it; objects are named by `id`.
-///
-/// # Errors
-/// None that is known: what contradicts is kept.
-pub fn contradictions(problem: &Problem, id: &dyn Fn(usize) -> String) -> Result<Vec<String>> {
-    let constraints = &problem.constraints;
-    if constraints.is_empty() {
-        return Ok(Vec::new());
-    }
-    let closure = problem.closure(OnConflict::Keep)?;
-    let conflicts = closure.conflicts().len();
-    // Of so many, the first few chains are no help.
-    if conflicts > 1000 {
-        return Ok(vec![format!("constraints: {conflicts} cannot-links contradict must-links")]);
-    }
-    if conflicts > 0 {
-        let error = Error::InconsistentConstraints(closure.contradicting(closure.conflicts()));
-        return Ok(vec![error.render(id)]);
-    }
-    // Looking for cliques in large sets may take longer than clustering.
-    match problem.k {
-        Some(k) if k <= 2 || constraints.len() <= 10_000 || too_large(&closure, k) => {
-            match closure.feasibility(k) {
-                Feasibility::Infeasible(witness) => {
-                    let error = Error::InfeasibleConstraints { k, witness };
-                    Ok(vec![error.render(id)])
-                }
-                _ => Ok(Vec::new()),
-            }
-        }
-        _ => Ok(Vec::new()),
-    }
-}
-
-/// Whether a group has more members than there are clusters, which is seen at once.
-fn too_large(closure: &Closure, k: usize) -> bool {
-    closure.cliques().iter().any(|clique| clique.len() > k)
 }
 
 /// What is said where the result has not as many clusters as were asked for; `name` grouped the objects.

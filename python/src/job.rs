@@ -128,7 +128,8 @@ impl Job {
         }
         // What nobody reads cannot be in the way either.
         if warnings.is_empty() && single.method.reads_constraints() {
-            warnings = notices::contradictions(&single.problem, &|i| single.id(i))?;
+            let found = single.problem.contradiction()?;
+            warnings.extend(found.map(|error| error.render(&|i| single.id(i))));
         }
         let (budget, ledger) = (request.budget, request.ledger.clone());
         Ok(Job { single, budget, ledger, warnings })

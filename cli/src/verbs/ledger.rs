@@ -8,7 +8,6 @@ use mustlink::constraints::Constraints;
 use mustlink::roles::Reply;
 use mustlink::{Constraint, Kind, Problem};
 use mustlink_datasets::Dataset;
-use mustlink_experiments::notices;
 use mustlink_kernels::agreement::annotators::{Cast, error_rates, posterior};
 
 use crate::failure::Failure;
@@ -119,8 +118,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     say(&people, &given, &votes, &errors, &made);
     let problem = Problem::new(set.data.clone()).with_constraints(made);
-    for clash in notices::contradictions(&problem, &|i| set.id(i))? {
-        term::tell(&format!("warning: {clash}"));
+    if let Some(clash) = problem.contradiction()? {
+        term::tell(&format!("warning: {}", clash.render(&|i| set.id(i))));
     }
     Ok(0)
 }

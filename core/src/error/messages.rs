@@ -165,6 +165,9 @@ fn list(objects: &[u32], between: &str, id: Naming<'_>) -> String {
 
 /// The first contradictions with their chains, and how many more there are.
 fn contradicting(Contradictions { shown, count }: &Contradictions, id: Naming<'_>) -> String {
+    if shown.is_empty() {
+        return format!("constraints: {count} cannot-links contradict must-links");
+    }
     let mut text = String::from("constraints: ");
     for (at, w) in shown.iter().take(Contradictions::SHOWN).enumerate() {
         if at > 0 {
