@@ -22,6 +22,15 @@ pub(super) fn complaints(
     methods: &[(usize, Node)],
 ) -> Vec<Diagnostic> {
     let mut out = Vec::new();
+    judge_datasets(experiment, root, &mut out);
+    let asks = judge_methods(experiment, root, methods, &mut out);
+    judge_scores(experiment, root, &mut out);
+    judge_size(experiment, root, &mut out);
+    judge_curve(experiment, root, asks, &mut out);
+    out
+}
+
+fn judge_datasets(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {
     if experiment.datasets.is_empty() {
         out.push(root.diagnostic("dataset", "needs at least one data set"));
     }
@@ -29,7 +38,7 @@ pub(super) fn complaints(
     let mut seen = BTreeSet::new();
     for (at, (dataset, node)) in experiment.datasets.iter().zip(entries).enumerate() {
         let path = format!("dataset[{at}].id");
-        unique(&dataset.id, node, &path, &mut seen, &mut out);
+        unique(&dataset.id, node, &path, &mut seen, out);
         // Any number will do here and below: only properties are read.
         match dataset.build_transforms(Some(SOME_CLASSES)) {
             Ok(steps) => {
@@ -45,21 +54,35 @@ pub(super) fn complaints(
             Err(e) => out.push(node.diagnostic(&format!("dataset[{at}].transforms"), e)),
         }
     }
+}
+
+/// Gives whether any method asks.
+fn judge_methods(
+    experiment: &Experiment,
+    root: &Node,
+    methods: &[(usize, Node)],
+    out: &mut Vec<Diagnostic>,
+) -> bool {
     if experiment.methods.is_empty() {
         out.push(root.diagnostic("method", "needs at least one method"));
     }
     let mut seen = BTreeSet::new();
     let mut asks = false;
     for (spec, (at, node)) in experiment.methods.iter().zip(methods) {
-        unique(&spec.id, node, &format!("method[{at}].id"), &mut seen, &mut out);
+        unique(&spec.id, node, &format!("method[{at}].id"), &mut seen, out);
         match spec.resolve(Some(SOME_CLASSES)) {
             Ok(resolved) => {
                 asks |= resolved.method.selector.is_some();
-                judge_method(&resolved, *at, node, &mut out);
+                judge_method(&resolved, *at, node, out);
             }
             Err(e) => out.push(node.diagnostic(&format!("method[{at}]"), e)),
         }
     }
+    asks
+}
+
+/// Metrics and records, and the names in claims and of methods that others are compared with.
+fn judge_scores(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {
     if experiment.scoring.metrics.is_empty() {
         let node = root.get("scoring").unwrap_or(root);
         out.push(node.diagnostic("scoring.metrics", "needs at least one metric"));
@@ -95,6 +118,9 @@ pub(super) fn complaints(
         let path = format!("criterion[{at}].{key}");
         node.get(key).unwrap_or(node).diagnostic(&path, message)
     }));
+}
+
+fn judge_size(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {
     let split = &experiment.split;
     let counts =
         [experiment.datasets.len(), experiment.methods.len(), split.repeats(), split.folds()];
@@ -106,6 +132,9 @@ pub(super) fn complaints(
         );
         out.push(root.get("split").unwrap_or(root).diagnostic("split", message));
     }
+}
+
+fn judge_curve(experiment: &Experiment, root: &Node, asks: bool, out: &mut Vec<Diagnostic>) {
     let curve = root.get("curve").unwrap_or(root);
     let complain = |message: String| curve.diagnostic("curve.points", message);
     match experiment.points.numbers() {
@@ -137,7 +166,6 @@ pub(super) fn complaints(
             }
         },
     }
-    out
 }
 
 fn judge_method(resolved: &ResolvedMethod, at: usize, node: &Node, out: &mut Vec<Diagnostic>) {
