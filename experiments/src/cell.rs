@@ -16,7 +16,8 @@ use mustlink_core::run::{self, Run, Transformed, guarded};
 use mustlink_core::{Error, Problem, Result};
 use mustlink_datasets::FeatureWeights;
 
-use crate::config::{Exclude, Scope};
+use crate::config::{Exclude, Experiment, Scope};
+use crate::data::Prepared;
 use crate::grid::GridMethod;
 use crate::row::{Row, RowStatus};
 use crate::run_env::{RunEnv, Selected, check_no_test_leak, problem};
@@ -117,28 +118,31 @@ pub(crate) fn run(
                 };
             }
             Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) => {
-                let timeout = matches!(error.root(), Error::TimedOut { .. });
-                row.status = if timeout { RowStatus::Timeout } else { RowStatus::Error };
-                row.seeded = Some(is_seeded(&error));
-                // The message names the limit of the cell, not what was left of it; that of a
-                // plugin's own time-out, which has a place, stays.
-                let error = match (&error, env.experiment.run.cell_timeout_s) {
-                    (Error::TimedOut { .. }, Some(seconds)) => Error::TimedOut { seconds },
-                    _ => error,
-                };
-                let mut message = error.render(&|i| set.object(i));
-                if let Error::Memory { limit, .. } = error.root()
-                    && Some(*limit) == env.cell_limit()
-                {
-                    message = message.replace("--memory-limit", "--cell-memory");
-                }
-                row.message = Some(from_base(&message, env.experiment.base()));
-            }
+            Err(error) => note_failure(env, set, error, &mut row),
         }
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// Writes an error into the row that it left without a result.
+fn note_failure(env: &RunEnv, set: &Prepared, error: Error, row: &mut Row) {
+    let timeout = matches!(error.root(), Error::TimedOut { .. });
+    row.status = if timeout { RowStatus::Timeout } else { RowStatus::Error };
+    row.seeded = Some(is_seeded(&error));
+    // The message names the limit of the cell, not what was left of it; that of a plugin's own time-out,
+    // which has a place, stays.
+    let error = match (&error, env.experiment.run.cell_timeout_s) {
+        (Error::TimedOut { .. }, Some(seconds)) => Error::TimedOut { seconds },
+        _ => error,
+    };
+    let mut message = error.render(&|i| set.object(i));
+    if let Error::Memory { limit, .. } = error.root()
+        && Some(*limit) == env.cell_limit()
+    {
+        message = message.replace("--memory-limit", "--cell-memory");
+    }
+    row.message = Some(from_base(&message, env.experiment.base()));
 }
 
 /// A message that names files as the experiment does: rows are the same wherever it lies.
@@ -285,6 +289,41 @@ fn without_constraints(
     Ok(Some(run.clustering.labels))
 }
 
+/// The pairs given or asked.
+fn explicit(constraints: &Constraints) -> Vec<(u32, u32)> {
+    let told = constraints.pairs().iter();
+    let told = told.filter(|c| matches!(c.origin, Origin::Given | Origin::Queried));
+    let mut pairs: Vec<(u32, u32)> = told.map(|c| (c.i, c.j)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// The scores by column; none of a metric that needs classes where there are none.
+fn scores(
+    experiment: &Experiment,
+    set: &Prepared,
+    input: &MetricInput<'_>,
+) -> Result<BTreeMap<String, Option<f64>>> {
+    let mut scores = BTreeMap::new();
+    for (metric, column) in experiment.scoring.metrics.iter().zip(experiment.columns()) {
+        let tag = metric.typetag_name();
+        let score = if metric.properties().needs_truth && set.set.classes.is_none() {
+            None
+        } else {
+            guarded(tag, || metric.score(input)).map_err(|e| e.at("scoring"))?
+        };
+        if score.is_some_and(|s| !s.is_finite()) {
+            return Err(Error::Contract {
+                plugin: tag.into(),
+                broken: "the score is not a finite number".into(),
+            });
+        }
+        scores.insert(column.clone(), score);
+    }
+    Ok(scores)
+}
+
 /// Clusters at a curve point and scores the result.
 ///
 /// # Errors
@@ -312,16 +351,7 @@ pub(crate) fn cluster_and_score(
     };
     let exclude: Option<Vec<(u32, u32)>> = match env.experiment.scoring.exclude_constrained {
         Exclude::None => None,
-        Exclude::Explicit => {
-            let asked = under.constraints.pairs().iter();
-            let mut pairs: Vec<(u32, u32)> = asked
-                .filter(|c| matches!(c.origin, Origin::Given | Origin::Queried))
-                .map(|c| (c.i, c.j))
-                .collect();
-            pairs.sort_unstable();
-            pairs.dedup();
-            Some(pairs)
-        }
+        Exclude::Explicit => Some(explicit(&under.constraints)),
     };
     let metrics = &env.experiment.scoring.metrics;
     let wanted =
@@ -355,22 +385,7 @@ pub(crate) fn cluster_and_score(
         ensemble: ensemble.as_deref(),
         ctx: Some(ctx),
     };
-    let mut scores = BTreeMap::new();
-    for (metric, column) in metrics.iter().zip(env.experiment.columns()) {
-        let tag = metric.typetag_name();
-        let score = if metric.properties().needs_truth && set.set.classes.is_none() {
-            None
-        } else {
-            guarded(tag, || metric.score(&metric_input)).map_err(|e| e.at("scoring"))?
-        };
-        if score.is_some_and(|s| !s.is_finite()) {
-            return Err(Error::Contract {
-                plugin: tag.into(),
-                broken: "the score is not a finite number".into(),
-            });
-        }
-        scores.insert(column.clone(), score);
-    }
+    let scores = scores(env.experiment, set, &metric_input)?;
     let test_classes = set.labels().map(|labels| {
         let inside = |i: &usize| scope.as_ref().is_none_or(|s| s[*i]);
         let found: BTreeSet<u32> =
