@@ -39,13 +39,57 @@ pub struct Merged {
 /// `Data` with a name for parts that are no parts of one study, cells that differ, files that are
 /// not as they were written, an `out` that holds other results already.
 pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
-    let fail =
-        |place: &Path, message: String| Error::Data { place: place.display().to_string(), message };
     let studies: Vec<Stored> =
         parts.iter().map(|p| stored::require_checked(p)).collect::<Result<_>>()?;
-    let (Some(first), Some(first_dir)) = (studies.first(), parts.first()) else {
+    let Some(first) = studies.first() else {
         return Err(Error::Usage("nothing to merge: give result directories".into()));
     };
+    let config = joined(&studies, parts)?;
+    let name = out.join(stored::FILE).display().to_string();
+    let mut experiment = Experiment::parse(&name, &config.to_string(), &first.base, &[])?;
+    experiment.varied = studies.iter().flat_map(|s| s.varied.clone()).collect();
+    let lines = cells_of(&experiment, &studies, parts)?;
+    let Gathered { cells, shared, mended, wrong } = gathered(&lines, parts)?;
+    if !wrong.is_empty() {
+        let more = wrong.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let message = format!(
+            "cells that should agree bit for bit do not: {}{more}; mustlink diff shows the rest; leave out \
+             the part that is wrong",
+            wrong[..wrong.len().min(NAMED)].join("; ")
+        );
+        return Err(fail(out, message));
+    }
+    if holds_other(out, &experiment, &first.metrics, &cells)? {
+        return Err(fail(out, "holds results already; choose another --out".into()));
+    }
+    let journal = Journal::open(out, &experiment, Who::Alone)?;
+    for (identity, file) in &cells {
+        journal.put(identity, file)?;
+    }
+    journal.write_study(&experiment, &first.metrics, &lines)?;
+    let mut data: Vec<Facts> = Vec::new();
+    for facts in parts.iter().flat_map(|dir| journal::read_data(dir)) {
+        // Cells of other data have other identities, and were refused above.
+        if data.iter().all(|f| f.dataset != facts.dataset) {
+            data.push(facts);
+        }
+    }
+    journal.write_data(&data)?;
+    finished(out)?.write_csv(out)?;
+    Ok(Merged { cells: cells.len(), shared, mended })
+}
+
+fn fail(place: &Path, message: String) -> Error {
+    Error::Data { place: place.display().to_string(), message }
+}
+
+/// The configuration of all parts together; there is one at least.
+///
+/// # Errors
+/// `Data` for a part of another study.
+fn joined(studies: &[Stored], parts: &[PathBuf]) -> Result<Value> {
+    let (first, first_dir) = (&studies[0], &parts[0]);
     let mut config = first.config.clone();
     for (study, dir) in studies.iter().zip(parts).skip(1) {
         let mut differs = stored::differences(&config, &study.config);
@@ -68,9 +112,18 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
         }
         join(&mut config, &study.config);
     }
-    let name = out.join(stored::FILE).display().to_string();
-    let mut experiment = Experiment::parse(&name, &config.to_string(), &first.base, &[])?;
-    experiment.varied = studies.iter().flat_map(|s| s.varied.clone()).collect();
+    Ok(config)
+}
+
+/// The cells of all parts, in the order of the experiment.
+///
+/// # Errors
+/// `Data` for a part in which a cell is another than in those before.
+fn cells_of(
+    experiment: &Experiment,
+    studies: &[Stored],
+    parts: &[PathBuf],
+) -> Result<Vec<PlanLine>> {
     let mut lines: BTreeMap<(usize, usize, usize, usize), PlanLine> = BTreeMap::new();
     for (study, dir) in studies.iter().zip(parts) {
         for line in journal::read_plan(dir, study)? {
@@ -92,11 +145,27 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
             }
         }
     }
-    let lines: Vec<PlanLine> = lines.into_values().collect();
+    Ok(lines.into_values().collect())
+}
+
+/// The files of the cells, one of each.
+struct Gathered<'a> {
+    cells: BTreeMap<&'a str, CellFile>,
+    shared: usize,
+    mended: usize,
+    /// Where parts do not agree.
+    wrong: Vec<String>,
+}
+
+/// Reads the cells of all parts; of several files of one cell that without an error.
+///
+/// # Errors
+/// `Data` for a file that is not as it was written.
+fn gathered<'a>(lines: &'a [PlanLine], parts: &[PathBuf]) -> Result<Gathered<'a>> {
     let mut cells: BTreeMap<&str, CellFile> = BTreeMap::new();
     let (mut shared, mut mended) = (0, 0);
     let mut wrong = Vec::new();
-    for line in &lines {
+    for line in lines {
         if cells.contains_key(&*line.identity) {
             continue;
         }
@@ -137,35 +206,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
             cells.insert(&line.identity, file);
         }
     }
-    if !wrong.is_empty() {
-        let more = wrong.len().saturating_sub(NAMED);
-        wrong.truncate(NAMED);
-        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-        let message = format!(
-            "cells that should agree bit for bit do not: {}{more}; mustlink diff shows the rest; leave out \
-             the part that is wrong",
-            wrong.join("; ")
-        );
-        return Err(fail(out, message));
-    }
-    if holds_other(out, &experiment, &first.metrics, &cells)? {
-        return Err(fail(out, "holds results already; choose another --out".into()));
-    }
-    let journal = Journal::open(out, &experiment, Who::Alone)?;
-    for (identity, file) in &cells {
-        journal.put(identity, file)?;
-    }
-    journal.write_study(&experiment, &first.metrics, &lines)?;
-    let mut data: Vec<Facts> = Vec::new();
-    for facts in parts.iter().flat_map(|dir| journal::read_data(dir)) {
-        // Cells of other data have other identities, and were refused above.
-        if data.iter().all(|f| f.dataset != facts.dataset) {
-            data.push(facts);
-        }
-    }
-    journal.write_data(&data)?;
-    finished(out)?.write_csv(out)?;
-    Ok(Merged { cells: cells.len(), shared, mended })
+    Ok(Gathered { cells, shared, mended, wrong })
 }
 
 /// Whether `out` holds anything but what this merge writes into it.
