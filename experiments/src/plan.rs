@@ -108,12 +108,8 @@ pub fn plan_timed(
     lay_out(experiment, source, out, Some(seconds))
 }
 
-fn lay_out(
-    experiment: &Experiment,
-    source: &Source,
-    out: Option<&Path>,
-    try_for: Option<f64>,
-) -> Result<Plan> {
+/// The size of an experiment, with its data sets as far as they can be read.
+fn size(experiment: &Experiment, source: &Source) -> Plan {
     let datasets: Vec<PlannedDataset> = experiment
         .datasets
         .iter()
@@ -128,7 +124,7 @@ fn lay_out(
     let points = experiment.points.numbers().map_or(1, |p| p.len());
     let per_set = experiment.methods.len() * experiment.split.repeats() * experiment.split.folds();
     let there = datasets.iter().filter(|d| d.read.is_ok() || !d.optional).count();
-    let mut plan = Plan {
+    Plan {
         methods: experiment.methods.len(),
         cells: per_set * there,
         finished: 0,
@@ -142,7 +138,31 @@ fn lay_out(
         largest: String::new(),
         notes: experiment.unread(),
         datasets,
-    };
+    }
+}
+
+/// The most bytes that a method takes with its data, and which does.
+fn largest(grid: &Grid) -> (u64, String) {
+    let mut most = (0, String::new());
+    for (row, set) in grid.methods.iter().zip(&grid.datasets) {
+        for method in row {
+            let memory = method.costs.memory.saturating_add(set.set.data.bytes());
+            if memory > most.0 {
+                let who = format!("method \"{}\" on data set \"{}\"", method.resolved.id, set.id);
+                most = (memory, who);
+            }
+        }
+    }
+    most
+}
+
+fn lay_out(
+    experiment: &Experiment,
+    source: &Source,
+    out: Option<&Path>,
+    try_for: Option<f64>,
+) -> Result<Plan> {
+    let mut plan = size(experiment, source);
     if plan.missing().next().is_some() {
         return Ok(plan);
     }
@@ -160,6 +180,7 @@ fn lay_out(
     let is_left = |c: usize| todo.as_ref().is_none_or(|t| t.contains(&*grid.cells[c].identity));
     let numbers = experiment.points.numbers();
     let queries = numbers.as_ref().map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
+    let points = numbers.as_ref().map_or(1, Vec::len);
     let lacks = |c: usize| {
         let lacks = left.as_ref().and_then(|l| l.todo.get(&c)?.as_ref());
         lacks.map_or(points, Vec::len)
@@ -231,16 +252,7 @@ fn lay_out(
         plan.seconds = plan.seconds.max(took * same.count() as f64);
     }
     plan.standing = left.map(|l| l.standing).unwrap_or_default();
-    for (row, set) in grid.methods.iter().zip(&grid.datasets) {
-        for method in row {
-            let memory = method.costs.memory.saturating_add(set.set.data.bytes());
-            if memory > plan.memory {
-                plan.memory = memory;
-                plan.largest =
-                    format!("method \"{}\" on data set \"{}\"", method.resolved.id, set.id);
-            }
-        }
-    }
+    (plan.memory, plan.largest) = largest(&grid);
     Ok(plan)
 }
 
