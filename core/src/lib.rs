@@ -1,4 +1,4 @@
-//! The house of mustlink: types, one trait per role, registry and driver.
+//! The core of mustlink: types, one trait per role, registry and driver.
 //!
 //! No method lives here. A method is a small tree of plugins ([`roles`]), run by the
 //! framework ([`run`], [`selection`]) on a [`Problem`], and held to the laws of its roles.
