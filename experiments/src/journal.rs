@@ -79,6 +79,14 @@ fn write_aside(aside: &Path, content: &[u8]) -> Result<()> {
     file.sync_all().map_err(io(aside))
 }
 
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io(path)(e)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes the name of a file last. Where directories cannot be opened (Windows), renaming is all there is.
 fn sync_directory_of(path: &Path) -> Result<()> {
     if cfg!(unix) {
@@ -116,11 +124,6 @@ fn refuse_what_is_no_run(dir: &Path) -> Result<()> {
     }
 }
 
-/// Whether a file is one that a task of an array had not finished.
-fn is_of_task(name: &str) -> bool {
-    name.contains(TASK_PART)
-}
-
 impl Journal {
     /// Opens or starts the directory of an experiment: takes the lock, checks that it holds no
     /// other experiment, removes what was left half written.
@@ -152,32 +155,26 @@ impl Journal {
         };
         check(dir, experiment)?;
         let journal = Journal { dir: dir.to_path_buf(), part, _locks: locks };
-        for entry in fs::read_dir(&cells).map_err(io(&cells))? {
-            let path = entry.map_err(io(&cells))?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let left_over = match who {
-                Who::Alone => name.contains(".part"),
-                _ => name.ends_with(&journal.part),
-            };
-            if left_over {
-                fs::remove_file(&path).map_err(io(&path))?;
-            }
-        }
+        journal.clean(|name| match who {
+            Who::Alone => name.contains(".part"),
+            _ => name.ends_with(&journal.part),
+        })?;
         Ok(journal)
     }
 
     /// Removes what tasks of an array left half written that is over.
     pub fn clean_after_tasks(&self) -> Result<()> {
+        self.clean(|name| name.contains(TASK_PART))
+    }
+
+    /// Removes the files beside the cells whose names say that they were left half written.
+    fn clean(&self, left_over: impl Fn(&str) -> bool) -> Result<()> {
         let cells = self.dir.join("cells");
         for entry in fs::read_dir(&cells).map_err(io(&cells))? {
             let path = entry.map_err(io(&cells))?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if is_of_task(&name) {
+            if left_over(&path.file_name().unwrap_or_default().to_string_lossy()) {
                 // Another follower may have been quicker.
-                match fs::remove_file(&path) {
-                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(io(&path)(e)),
-                    _ => {}
-                }
+                remove(&path)?;
             }
         }
         Ok(())

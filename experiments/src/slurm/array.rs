@@ -7,7 +7,7 @@ use mustlink_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::hash::digest;
-use crate::journal::{io, write_whole};
+use crate::journal::{io, remove, write_whole};
 
 /// The folder in a results directory that holds all of it.
 pub(super) const FOLDER: &str = "slurm";
@@ -88,11 +88,7 @@ impl Array {
 
     /// Forgets the current array: it is over.
     pub fn forget(dir: &Path) -> Result<()> {
-        let path = dir.join(FOLDER).join(CURRENT);
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io(&path)(e)),
-            _ => Ok(()),
-        }
+        remove(&dir.join(FOLDER).join(CURRENT))
     }
 }
 

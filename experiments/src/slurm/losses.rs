@@ -8,7 +8,7 @@ use mustlink_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::array::{FOLDER, PART};
-use crate::journal::{io, write_whole};
+use crate::journal::{io, remove, write_whole};
 
 /// How often a cell was lost, and how the last time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -53,11 +53,7 @@ impl Losses {
 
     /// Forgets them all.
     pub fn forget(dir: &Path) -> Result<()> {
-        let path = file(dir);
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io(&path)(e)),
-            _ => Ok(()),
-        }
+        remove(&file(dir))
     }
 
     /// The cell was lost once more.
