@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use mustlink_config::{self as config, Node, NodeKind, axis_values};
 use mustlink_core::error::Diagnostic;
+use mustlink_core::options::below;
 use serde_json::Value;
 
 use super::file::MethodEntry;
@@ -167,10 +168,7 @@ fn overlay(
     out: &mut Vec<Diagnostic>,
 ) {
     for entry in preset.entries() {
-        let at = match at {
-            "" => entry.key.clone(),
-            at => format!("{at}.{}", entry.key),
-        };
+        let at = below(at, &entry.key);
         let range = axis_values(&entry.node).is_some();
         if at == "id" || at.split('.').next() == Some(PRESETS) {
             out.push(entry.node.diagnostic(&format!("{path}.{at}"), "is no option of a preset"));
@@ -266,10 +264,7 @@ fn leave_out(
 /// The values in nested tables, each with its path.
 fn leaves(node: &Node, path: &str, out: &mut Vec<(String, Value)>) {
     for entry in node.entries() {
-        let path = match path {
-            "" => entry.key.clone(),
-            path => format!("{path}.{}", entry.key),
-        };
+        let path = below(path, &entry.key);
         match &entry.node.kind {
             NodeKind::Table(_) => leaves(&entry.node, &path, out),
             _ => out.push((path, entry.node.to_value())),

@@ -70,7 +70,7 @@ impl Experiment {
 
     /// Whether only objects are scored that no method is told of.
     pub fn scores_test_objects(&self) -> bool {
-        self.scoring.scope == Scope::Test && !matches!(self.split, Split::All { .. })
+        self.scoring.scope == Scope::Test && self.split.has_test()
     }
 
     /// What is in vain: what methods ask or are given that read no constraints, metrics that never have a
