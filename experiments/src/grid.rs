@@ -1,6 +1,7 @@
 //! What is there to do? Cells (data set, method, repeat, fold) and the selections they share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use mustlink_config as config;
@@ -60,6 +61,13 @@ pub(crate) struct PlanLine {
     pub repeat: usize,
     pub fold: usize,
     pub identity: String,
+}
+
+impl fmt::Display for PlanLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PlanLine { dataset, method, repeat, fold, .. } = self;
+        write!(f, "{dataset}, {method}, repeat {repeat}, fold {fold}")
+    }
 }
 
 /// A method as it runs on one data set, and what it takes.

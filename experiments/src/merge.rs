@@ -139,7 +139,7 @@ fn cells_of(
                 Some(other) if other.identity != line.identity => {
                     let what = "is another cell here than in the parts before: its data, the files it \
                                 names, or the versions or the code of its plugins differ";
-                    return Err(fail(dir, format!("{} {what}", named(&line))));
+                    return Err(fail(dir, format!("{line} {what}")));
                 }
                 _ => drop(lines.insert(key, line)),
             }
@@ -194,8 +194,7 @@ fn gathered<'a>(lines: &'a [PlanLine], parts: &[PathBuf]) -> Result<Gathered<'a>
                         mine.keep(other);
                     }
                     Some(what) => wrong.push(format!(
-                        "{}: {what} in {} and {}",
-                        named(line),
+                        "{line}: {what} in {} and {}",
                         from.display(),
                         dir.display()
                     )),
@@ -252,10 +251,6 @@ fn join(config: &mut Value, other: &Value) {
     if repeats(other) > repeats(config) {
         config["split"]["repeats"] = repeats(other).into();
     }
-}
-
-fn named(line: &PlanLine) -> String {
-    format!("{}, {}, repeat {}, fold {}", line.dataset, line.method, line.repeat, line.fold)
 }
 
 /// Rows that came to an error or ran out of time.

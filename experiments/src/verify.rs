@@ -7,7 +7,7 @@ use mustlink_core::{Error, Result};
 
 use crate::cell_file::is_cut_off;
 use crate::config::{Experiment, stored};
-use crate::grid::{Grid, PlanLine};
+use crate::grid::Grid;
 use crate::journal::{self, Who};
 use crate::outcome::RunOptions;
 use crate::row::{Row, RowStatus, differences};
@@ -99,8 +99,7 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
         let old = journal::read_cell(dir, identity)?;
         let old = old.as_ref().map_or(Vec::new(), |file| file.select(&left.wanted).0);
         if let Some(what) = first_difference(&old, &new.select(&left.wanted).0) {
-            let PlanLine { dataset, method, repeat, fold, .. } = &lines[c];
-            out.differing.push(format!("{dataset}, {method}, repeat {repeat}, fold {fold}{what}"));
+            out.differing.push(format!("{}{what}", lines[c]));
         }
     }
     Ok(out)
