@@ -36,7 +36,20 @@ pub(crate) fn colours(
     if k == 2 {
         return two_colouring(edges, first_members);
     }
-    // Smallest-last order by bucket queue.
+    let order = smallest_last(edges);
+    let (colour, used) = greedy_colouring(edges, &order);
+    if used as usize <= k {
+        return Feasibility::Feasible(colour);
+    }
+    match clique_above(k, edges, &order) {
+        Some(clique) => Feasibility::Infeasible(Infeasible::Clique(first_members(&clique))),
+        None => Feasibility::Unknown,
+    }
+}
+
+/// Components in smallest-last order, by a queue of buckets.
+fn smallest_last(edges: &Lists) -> Vec<u32> {
+    let m = edges.len();
     let mut degree: Vec<usize> = edges.iter().map(<[u32]>::len).collect();
     let largest = degree.iter().copied().max().unwrap_or(0);
     let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); largest + 1];
@@ -64,19 +77,25 @@ pub(crate) fn colours(
         }
     }
     order.reverse();
-    let mut colour = vec![u32::MAX; m];
+    order
+}
+
+/// The first colour that is free for each component, in this order, and how many are used.
+fn greedy_colouring(edges: &Lists, order: &[u32]) -> (Vec<u32>, u32) {
+    let mut colour = vec![u32::MAX; edges.len()];
     let mut used = 0;
-    for &p in &order {
+    for &p in order {
         let taken: HashSet<u32> = edges[p as usize].iter().map(|&q| colour[q as usize]).collect();
         let c = (0..).find(|c| !taken.contains(c)).expect("some colour is free");
         colour[p as usize] = c;
         used = used.max(c + 1);
     }
-    if used as usize <= k {
-        return Feasibility::Feasible(colour);
-    }
-    // A clique of more than k components, grown greedily from each component.
-    for &start in &order {
+    (colour, used)
+}
+
+/// A clique of more than k components, grown greedily from each component.
+fn clique_above(k: usize, edges: &Lists, order: &[u32]) -> Option<Vec<u32>> {
+    for &start in order {
         if edges[start as usize].len() < k {
             continue;
         }
@@ -91,10 +110,10 @@ pub(crate) fn colours(
         }
         if clique.len() > k {
             clique.sort_unstable();
-            return Feasibility::Infeasible(Infeasible::Clique(first_members(&clique)));
+            return Some(clique);
         }
     }
-    Feasibility::Unknown
+    None
 }
 
 fn two_colouring(edges: &Lists, first_members: &dyn Fn(&[u32]) -> Vec<u32>) -> Feasibility {
