@@ -75,15 +75,14 @@ pub struct Constraints {
     /// All pairs, those of groups after the listed ones, once somebody asks for them; shared by clones.
     pairs: Arc<OnceLock<Vec<Constraint>>>,
     neighbourhoods: Vec<Vec<u32>>,
-    trivial: usize,
     summed: usize,
 }
 
 /// Equal in what they say; how many statements were added up to say it makes no difference.
 impl PartialEq for Constraints {
     fn eq(&self, other: &Self) -> bool {
-        (&self.listed, &self.groups, &self.neighbourhoods, self.trivial)
-            == (&other.listed, &other.groups, &other.neighbourhoods, other.trivial)
+        (&self.listed, &self.groups, &self.neighbourhoods)
+            == (&other.listed, &other.groups, &other.neighbourhoods)
     }
 }
 
@@ -109,7 +108,7 @@ impl Constraints {
         let expected = given.size_hint().0;
         let mut seen: HashMap<(u32, u32, Kind), usize> = HashMap::with_capacity(expected);
         let mut pairs: Vec<Constraint> = Vec::with_capacity(expected);
-        let (mut trivial, mut summed) = (0, 0);
+        let mut summed = 0;
         for mut c in given {
             if c.i > c.j {
                 std::mem::swap(&mut c.i, &mut c.j);
@@ -125,7 +124,6 @@ impl Constraints {
                 if c.kind == Kind::CannotLink {
                     return Err(Error::SelfCannotLink { object: c.i as usize });
                 }
-                trivial += 1;
                 continue;
             }
             if c.weight == 0.0 {
@@ -158,7 +156,7 @@ impl Constraints {
                 }
             }
         }
-        Ok(Constraints { listed: pairs, trivial, summed, ..Constraints::default() })
+        Ok(Constraints { listed: pairs, summed, ..Constraints::default() })
     }
 
     /// The same with these named neighbourhoods; each set is sorted.
@@ -179,12 +177,12 @@ impl Constraints {
     /// # Errors
     /// `IndexOutOfRange`, `BadWeight`; `TooManyGroupPairs` where a large group would become pairs.
     pub fn with_groups(self, n: usize, more: impl IntoIterator<Item = Group>) -> Result<Self> {
-        let (trivial, summed) = (self.trivial, self.summed);
+        let summed = self.summed;
         let all = self.groups.into_iter().chain(more).collect();
         let (listed, groups) = groups::canonical(n, self.listed, all)?;
         let listed = Constraints::new(n, listed)?.listed;
         let neighbourhoods = self.neighbourhoods;
-        Ok(Constraints { listed, groups, neighbourhoods, trivial, summed, ..Default::default() })
+        Ok(Constraints { listed, groups, neighbourhoods, summed, ..Default::default() })
     }
 
     /// Refuses groups of too many pairs, for `what` takes pairs alone.
@@ -202,8 +200,7 @@ impl Constraints {
     pub fn in_pairs(&self, what: &str) -> Result<Self> {
         self.check_group_pairs(what)?;
         let (listed, neighbourhoods) = (self.pairs().to_vec(), self.neighbourhoods.clone());
-        let &Constraints { trivial, summed, .. } = self;
-        Ok(Constraints { listed, neighbourhoods, trivial, summed, ..Default::default() })
+        Ok(Constraints { listed, neighbourhoods, summed: self.summed, ..Default::default() })
     }
 
     /// The pairs in canonical order; those of groups are listed when first asked for, after the others.
@@ -250,11 +247,6 @@ impl Constraints {
     /// The neighbourhoods a selector named, singletons included, members sorted.
     pub fn neighbourhoods(&self) -> &[Vec<u32>] {
         &self.neighbourhoods
-    }
-
-    /// Must-links of an object with itself that were dropped.
-    pub fn trivial(&self) -> usize {
-        self.trivial
     }
 
     /// Statements whose weight was added to that of an earlier one about the same pair.
@@ -331,8 +323,7 @@ impl Constraints {
     pub fn union(&self, more: &Constraints, n: usize) -> Result<Self> {
         let both = self.listed.iter().chain(&more.listed).copied();
         let groups = self.groups.iter().chain(&more.groups).cloned();
-        let mut out = Constraints::new(n, both)?.with_groups(n, groups)?;
-        out.trivial = self.trivial + more.trivial;
+        let out = Constraints::new(n, both)?.with_groups(n, groups)?;
         let mut named = self.neighbourhoods.clone();
         named.extend(more.neighbourhoods.iter().cloned());
         if self.neighbourhoods.is_empty() || more.neighbourhoods.is_empty() {
@@ -470,7 +461,6 @@ mod tests {
         )
         .unwrap();
         assert_eq!(c.pairs(), [Constraint::must(1, 3).weighing(4.0), Constraint::cannot(1, 3)]);
-        assert_eq!(c.trivial(), 1);
     }
 
     #[test]
