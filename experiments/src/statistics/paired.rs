@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::Summary;
-use super::ranks::{average_ranks, ties};
+use super::ranks::{average_ranks, rounded, ties};
 
 /// Which difference counts against the null hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,8 +79,7 @@ const EXACT: usize = 50;
 /// ranks, more than 50 pairs are compared with the normal distribution. Differences are rounded to 1e-12
 /// first: decimals that tie must not be told apart by rounding errors. Without a difference p is 1.
 pub fn signed_rank(differences: &[f64]) -> SignedRank {
-    let rounded = differences.iter().map(|d| (d * 1e12).round() / 1e12);
-    let kept: Vec<f64> = rounded.filter(|d| *d != 0.0).collect();
+    let kept: Vec<f64> = differences.iter().map(|d| rounded(*d)).filter(|d| *d != 0.0).collect();
     let sizes: Vec<f64> = kept.iter().map(|d| d.abs()).collect();
     let ranks = average_ranks(&sizes);
     let sum = |positive: bool| -> f64 {

@@ -1,5 +1,13 @@
 //! Which rank has each of several values?
 
+/// Scores are rounded to this before they are ranked: decimals that tie stay tied.
+const ROUNDED: f64 = 1e12;
+
+/// A score as it is ranked: those that differ by rounding alone are equal.
+pub fn rounded(score: f64) -> f64 {
+    (score * ROUNDED).round() / ROUNDED
+}
+
 /// Ranks from 1 on for the smallest; equal values share the mean of theirs.
 pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();

@@ -5,15 +5,8 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
 use super::paired::standard;
+pub use super::ranks::rounded;
 use super::ranks::{average_ranks, ties};
-
-/// Scores are rounded to this before they are ranked: decimals that tie stay tied.
-const ROUNDED: f64 = 1e12;
-
-/// A score as it is ranked: those that differ by rounding alone are equal.
-pub fn rounded(score: f64) -> f64 {
-    (score * ROUNDED).round() / ROUNDED
-}
 
 fn ranked(values: impl Iterator<Item = f64>) -> Vec<f64> {
     // Rank 1 is the best.
