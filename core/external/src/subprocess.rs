@@ -54,13 +54,7 @@ impl Oracle for Subprocess {
             return Err(Error::bad_param("command", "nothing", "a program and its arguments"));
         };
         let spawned = Child::spawn(&self.command, self.timeout_seconds, scene.ctx.base());
-        let mut child = spawned.map_err(|e| match e {
-            ChildError::Start { reason, .. } => {
-                let legal = format!("a program that can be started ({reason})");
-                Error::bad_param("command", program, legal)
-            }
-            other => other.into_error("subprocess"),
-        })?;
+        let mut child = spawned.map_err(|e| e.into_error("subprocess"))?;
         child.set_longest_line(LONGEST);
         if self.sort.is_some() && scene.data.is_none() {
             return Err(Error::bad_param("sort", "given", "used where the objects are known"));

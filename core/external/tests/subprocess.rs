@@ -175,7 +175,7 @@ fn a_program_that_does_not_start_is_said() {
         "command: must be a program and its arguments, got nothing"
     );
     let none = Subprocess { command: vec!["./no-such-program".into()], ..Subprocess::default() };
-    assert!(message(none).starts_with("command: must be a program that can be started ("));
+    assert!(message(none).starts_with("command: must be a program that starts ("));
     let ended = shell("exit 3", 20.0).err().unwrap().to_string();
     assert_eq!(ended, "oracle: sh: ended (exit status: 3) before it said hello");
     let negative = Subprocess { command: vec!["sh".into()], timeout_seconds: -1.0, sort: None };
