@@ -96,25 +96,7 @@ pub fn select_k(
     };
     let sample = Problem::new(problem.data.subset(&rows));
     let n = sample.n();
-    let drawn = (tries.share * n as f64).round() as usize;
-    if drawn < 2 {
-        let legal = "at least 2, that subsamples have two clusters";
-        return Err(Error::bad_param("objects", n, legal));
-    }
-    let to = tries.to.unwrap_or(tries.from.saturating_add(8).min(drawn));
-    let limits = [
-        ("from", tries.from, 2, to),
-        ("to", to, tries.from, drawn),
-        ("draws", tries.draws, 2, 10_000),
-    ];
-    for (name, value, low, high) in limits {
-        if !(low..=high).contains(&value) {
-            let drawn = name == "to" || name == "from" && tries.to.is_none();
-            let whose = if drawn { ", the objects of a subsample" } else { "" };
-            let legal = format!("from {low} to {high}{whose}");
-            return Err(Error::BadParam { name: name.into(), value: value.to_string(), legal });
-        }
-    }
+    let (drawn, to) = limits(tries, n)?;
     let subsamples: Vec<Vec<usize>> = (0..tries.draws)
         .map(|b| {
             let mut rows = ctx.child("subsample").index(b).stream("rows").sample(n, drawn);
@@ -149,15 +131,7 @@ pub fn select_k(
         let within = within(&sample.data, &labels);
         let expected: Option<Vec<f64>> =
             expected.iter().map(|of| of.get(at).copied().flatten()).collect();
-        let (gap, gap_error) = match (within.and_then(log), expected) {
-            (Some(own), Some(logs)) => {
-                let count = logs.len() as f64;
-                let mean = logs.iter().sum::<f64>() / count;
-                let variance = logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / count;
-                (Some(mean - own), Some((variance * (1.0 + 1.0 / count)).sqrt()))
-            }
-            _ => (None, None),
-        };
+        let (gap, gap_error) = gap(within.and_then(log), expected);
         if k == 1 {
             let (silhouette, stability, ambiguous) = (None, None, None);
             return Ok(Criteria { k, within, silhouette, gap, gap_error, stability, ambiguous });
@@ -177,6 +151,42 @@ pub fn select_k(
     };
     let found = ks.par_iter().enumerate().map(judge).collect::<Result<Vec<Criteria>>>()?;
     Ok(choose(n, found))
+}
+
+/// How many of `n` objects a subsample has, and the largest number of clusters that is tried.
+///
+/// # Errors
+/// `BadParam`, as [`select_k`].
+fn limits(tries: &Tries, n: usize) -> Result<(usize, usize)> {
+    let drawn = (tries.share * n as f64).round() as usize;
+    if drawn < 2 {
+        let legal = "at least 2, that subsamples have two clusters";
+        return Err(Error::bad_param("objects", n, legal));
+    }
+    let to = tries.to.unwrap_or(tries.from.saturating_add(8).min(drawn));
+    let ranges = [
+        ("from", tries.from, 2, to),
+        ("to", to, tries.from, drawn),
+        ("draws", tries.draws, 2, 10_000),
+    ];
+    for (name, value, low, high) in ranges {
+        if !(low..=high).contains(&value) {
+            let drawn = name == "to" || name == "from" && tries.to.is_none();
+            let whose = if drawn { ", the objects of a subsample" } else { "" };
+            let legal = format!("from {low} to {high}{whose}");
+            return Err(Error::BadParam { name: name.into(), value: value.to_string(), legal });
+        }
+    }
+    Ok((drawn, to))
+}
+
+/// The gap with its standard error, from the log of `within` of the data and those of the references.
+fn gap(own: Option<f64>, expected: Option<Vec<f64>>) -> (Option<f64>, Option<f64>) {
+    let (Some(own), Some(logs)) = (own, expected) else { return (None, None) };
+    let count = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / count;
+    let variance = logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / count;
+    (Some(mean - own), Some((variance * (1.0 + 1.0 / count)).sqrt()))
 }
 
 /// The first of the best: of equals the smallest number.
