@@ -292,21 +292,7 @@ impl Scope<'_> {
                     _ => Ok(Value::Number(part[0].1)),
                 }
             }
-            ("area", Value::Curve(curve)) => {
-                let mut by_cell: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
-                for (p, sample) in &curve {
-                    sample.iter().for_each(|(c, v)| by_cell.entry(*c).or_default().push((*p, *v)));
-                }
-                // The area of a curve with holes would be that of another curve.
-                let whole = by_cell.into_iter().filter(|(_, points)| points.len() == curve.len());
-                let areas: Sample = whole
-                    .filter_map(|(cell, points)| Some((cell, mean_height(&points)?)))
-                    .collect();
-                if areas.is_empty() {
-                    return no_data("an area needs two points");
-                }
-                Ok(Value::Sample(areas))
-            }
+            ("area", Value::Curve(curve)) => areas(&curve),
             ("area", Value::Line(line)) => mean_height(&line)
                 .map_or_else(|| no_data("an area needs two points"), |a| Ok(Value::Number(a))),
             ("means", value) => Ok(Value::Line(self.line(name, value)?)),
@@ -321,20 +307,7 @@ impl Scope<'_> {
                 found.map_or_else(|| no_data("a curve without points"), |x| Ok(Value::Number(x)))
             }
             ("slope", value) => slope(&self.line(name, value)?),
-            ("abs", value) => Ok(match value {
-                Value::Number(x) => Value::Number(x.abs()),
-                Value::Sample(s) => {
-                    Value::Sample(s.into_iter().map(|(c, v)| (c, v.abs())).collect())
-                }
-                Value::Line(l) => Value::Line(l.into_iter().map(|(p, v)| (p, v.abs())).collect()),
-                Value::Curve(c) => {
-                    let point = |(p, s): (f64, Sample)| {
-                        (p, s.into_iter().map(|(c, v)| (c, v.abs())).collect())
-                    };
-                    Value::Curve(c.into_iter().map(point).collect())
-                }
-                other => return wrong(name, "a number or a curve", &other),
-            }),
+            ("abs", value) => absolute(value),
             ("median" | "sd" | "low" | "high", Value::Sample(sample)) => {
                 let s = self.results.summary(&sample)?;
                 let found = match name {
@@ -345,28 +318,31 @@ impl Scope<'_> {
                 };
                 found.map_or_else(|| no_data("one cell has no spread"), |x| Ok(Value::Number(x)))
             }
-            ("confidence" | "confidence_resampled", value) => {
-                // The correction is one for cells that share training objects.
-                let of = |s: &Sample| {
-                    let (observed, correction) = match name {
-                        "confidence" => (self.results.units(s), 0.0),
-                        _ => (s.values().copied().collect(), self.results.held_back.unwrap_or(0.0)),
-                    };
-                    // Of one there is no test: that none rejects is no finding.
-                    (observed.len() > 1).then(|| one_sided_confidence(&observed, correction))
-                };
-                let found = match value {
-                    Value::Sample(s) => of(&s),
-                    Value::Curve(curve) => curve.iter().filter_map(|(_, s)| of(s)).reduce(f64::max),
-                    other => return wrong(name, "a curve or a value per cell", &other),
-                };
-                found.map_or_else(
-                    || no_data("a test needs two observations"),
-                    |level| Ok(Value::Number(level)),
-                )
-            }
+            ("confidence" | "confidence_resampled", value) => self.confidence(name, value),
             (name, other) => wrong(name, "something else", &other),
         }
+    }
+
+    /// The highest level at which a test finds some point above 0.
+    fn confidence(&self, name: &str, value: Value) -> Valued {
+        // The correction is one for cells that share training objects.
+        let of = |s: &Sample| {
+            let (observed, correction) = match name {
+                "confidence" => (self.results.units(s), 0.0),
+                _ => (s.values().copied().collect(), self.results.held_back.unwrap_or(0.0)),
+            };
+            // Of one there is no test: that none rejects is no finding.
+            (observed.len() > 1).then(|| one_sided_confidence(&observed, correction))
+        };
+        let found = match value {
+            Value::Sample(s) => of(&s),
+            Value::Curve(curve) => curve.iter().filter_map(|(_, s)| of(s)).reduce(f64::max),
+            other => return wrong(name, "a curve or a value per cell", &other),
+        };
+        found.map_or_else(
+            || no_data("a test needs two observations"),
+            |level| Ok(Value::Number(level)),
+        )
     }
 
     fn over_sets(&self, name: &str, arguments: &[Expression], notes: &mut Vec<String>) -> Valued {
@@ -461,6 +437,34 @@ impl Scope<'_> {
         notes.push(format!("p {}", shown.join(", ")));
         Ok(Value::Number(p.into_iter().fold(0.0, f64::max)))
     }
+}
+
+/// The mean height of the curve of each cell that has all points.
+fn areas(curve: &[(f64, Sample)]) -> Valued {
+    let mut by_cell: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
+    for (p, sample) in curve {
+        sample.iter().for_each(|(c, v)| by_cell.entry(*c).or_default().push((*p, *v)));
+    }
+    // The area of a curve with holes would be that of another curve.
+    let whole = by_cell.into_iter().filter(|(_, points)| points.len() == curve.len());
+    let areas: Sample =
+        whole.filter_map(|(cell, points)| Some((cell, mean_height(&points)?))).collect();
+    if areas.is_empty() {
+        return no_data("an area needs two points");
+    }
+    Ok(Value::Sample(areas))
+}
+
+/// The absolute value, point by point.
+fn absolute(value: Value) -> Valued {
+    let of = |s: Sample| -> Sample { s.into_iter().map(|(c, v)| (c, v.abs())).collect() };
+    Ok(match value {
+        Value::Number(x) => Value::Number(x.abs()),
+        Value::Sample(s) => Value::Sample(of(s)),
+        Value::Line(l) => Value::Line(l.into_iter().map(|(p, v)| (p, v.abs())).collect()),
+        Value::Curve(c) => Value::Curve(c.into_iter().map(|(p, s)| (p, of(s))).collect()),
+        other => return wrong("abs", "a number or a curve", &other),
+    })
 }
 
 /// The wanted points of a curve; at least one.
