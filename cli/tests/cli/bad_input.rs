@@ -253,7 +253,8 @@ fn combinations_that_mean_nothing() {
     let (start, end) = done.err.split_at(done.err.find("about").unwrap());
     assert_eq!(start, "error: clusterer: memory: the method needs ");
     assert!(end.ends_with(
-        "KiB, more than the limit 1000 B; raise --memory-limit or choose an implicit form\n"
+        "KiB, more than the limit 1000 B; raise --memory-limit, or choose a method that takes less \
+         (`mustlink describe` says what each takes)\n"
     ));
     bench.run("check missing.toml").failed(
         2,
