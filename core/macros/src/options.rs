@@ -222,6 +222,7 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
     }
     let name = &item.ident;
     let accessors = (!slots.is_empty()).then(|| quote!(impl #name { #(#slots)* }));
+    let ranges = ranges(name, &quote!(#(#looks)*));
     Ok(quote! {
         // The attributes of serde are read by schemars; serde itself goes through one kind of table.
         #[derive(Debug, Clone, __mustlink::schemars::JsonSchema)]
@@ -274,6 +275,15 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
             }
         }
 
+        #ranges
+
+        #accessors
+    })
+}
+
+/// The check of ranges, of which this is the body.
+fn ranges(name: &Ident, body: &TokenStream) -> TokenStream {
+    quote! {
         impl __mustlink::options::Options for #name {
             #[allow(unused_variables, clippy::unnecessary_cast)]
             fn look(
@@ -284,12 +294,10 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
             ) {
                 #[allow(unused_imports)]
                 use __mustlink::options::{Ranged as _, Unranged as _};
-                #(#looks)*
+                #body
             }
         }
-
-        #accessors
-    })
+    }
 }
 
 /// The method that gives the plugin in a slot, or its default.
@@ -364,6 +372,7 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
         (quote!(), quote!(untagged))
     };
     let name = &item.ident;
+    let ranges = ranges(name, &quote!(match self { #(#looks)* }));
     Ok(quote! {
         #[derive(
             Debug, Clone, PartialEq, #more #(#default,)*
@@ -374,21 +383,7 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
         #[schemars(crate = "__mustlink::schemars")]
         #item
 
-        impl __mustlink::options::Options for #name {
-            #[allow(unused_variables, clippy::unnecessary_cast)]
-            fn look(
-                &self,
-                path: &str,
-                declared: &__mustlink::options::Range,
-                found: &mut __mustlink::options::Found,
-            ) {
-                #[allow(unused_imports)]
-                use __mustlink::options::{Ranged as _, Unranged as _};
-                match self {
-                    #(#looks)*
-                }
-            }
-        }
+        #ranges
     })
 }
 
