@@ -14,8 +14,6 @@ pub mod context;
 mod contradictions;
 mod counted;
 pub mod data;
-#[doc(hidden)]
-pub mod declared;
 pub mod ensemble;
 pub mod error;
 mod far_origin;

@@ -282,20 +282,20 @@ macro_rules! register {
                 file: file!(),
                 line: line!(),
                 package: env!("CARGO_PKG_NAME"),
-                schema: <$type as $crate::declared::Declared>::schema,
+                schema: {
+                    fn schema() -> &'static $crate::serde_json::Value {
+                        static SCHEMA: ::std::sync::OnceLock<$crate::serde_json::Value> =
+                            ::std::sync::OnceLock::new();
+                        SCHEMA.get_or_init($crate::registry::schema_of::<$type>)
+                    }
+                    schema
+                },
                 default: || {
                     $crate::serde_json::to_value(<$type as Default>::default())
                         .expect("plugins serialise to plain tables")
                 },
                 properties: || $crate::register!(@properties $role, $type),
                 script: None,
-            }
-        }
-        impl $crate::declared::Declared for $type {
-            fn schema() -> &'static $crate::serde_json::Value {
-                static SCHEMA: ::std::sync::OnceLock<$crate::serde_json::Value> =
-                    ::std::sync::OnceLock::new();
-                SCHEMA.get_or_init($crate::registry::schema_of::<$type>)
             }
         }
     };

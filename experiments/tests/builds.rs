@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mustlink_core::declared::Declared;
 use mustlink_core::inventory;
 use mustlink_core::prelude::*;
 use mustlink_core::registry::{Descriptor, Role, schema_of};
@@ -41,11 +40,9 @@ impl BaseClusterer for TestConstant {
     }
 }
 
-impl Declared for TestConstant {
-    fn schema() -> &'static Value {
-        static SCHEMA: OnceLock<Value> = OnceLock::new();
-        SCHEMA.get_or_init(schema_of::<TestConstant>)
-    }
+fn schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(schema_of::<TestConstant>)
 }
 
 // What `register!` writes, but for digests that a test can change.
@@ -63,7 +60,7 @@ inventory::submit! {
         file: file!(),
         line: line!(),
         package: env!("CARGO_PKG_NAME"),
-        schema: TestConstant::schema,
+        schema,
         default: || serde_json::json!({ "fails_first": false }),
         properties: || serde_json::to_value(TestConstant::default().properties()).unwrap(),
         script: None,
