@@ -285,8 +285,9 @@ fn admit(selector: &dyn QuerySelector, problem: &Problem, ctx: &Context) -> Resu
     }
     let kind = problem.data.kind();
     if kind == DataKind::Table || (kind == DataKind::Csr && !properties.accepts_sparse) {
-        let kind = kind.name();
-        return Err(Error::UnsupportedData { plugin: tag.into(), kind, accepts: "dense".into() });
+        let accepts = if properties.accepts_sparse { "dense or csr" } else { "dense" };
+        let (kind, accepts) = (kind.name(), accepts.into());
+        return Err(Error::UnsupportedData { plugin: tag.into(), kind, accepts });
     }
     run::check_magnitude(&problem.data)?;
     run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)

@@ -87,3 +87,12 @@ fn contradictions_are_logged_and_the_first_statement_stays() {
     let kept = run.at(3, mustlink_core::selection::ConstraintView::Queried).unwrap();
     assert_eq!((kept.count(Kind::MustLink), kept.count(Kind::CannotLink)), (2, 0));
 }
+
+#[test]
+fn a_table_is_refused_with_what_is_taken() {
+    let table = Data::table(ndarray::array![[1.0], [f64::NAN]], vec![None]).unwrap();
+    let never = |_: u32, _: u32| Reply::DontKnow;
+    let refused = select(&RandomPairs::default(), &Problem::new(table), never, None, 1);
+    let said = refused.unwrap_err().to_string();
+    assert!(said.starts_with("random_pairs takes dense or csr data, got table"), "{said}");
+}
