@@ -46,7 +46,7 @@ pub struct CandidateDisagreement {
 #[plugin(
     "candidate_disagreement",
     cites = ["Seung1992", "VanCraenendonckBlockeel2017"],
-    version = 2
+    version = 3
 )]
 impl QuerySelector for CandidateDisagreement {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
@@ -157,8 +157,8 @@ impl Inquiry for Run {
         self.rank(|i, j| {
             let (i, j) = (i as usize, j as usize);
             let agree = committee.iter().filter(|(_, l)| l[i] == l[j] && l[i] != NONE);
-            let together: f64 = agree.map(|(w, _)| w).sum();
-            together * (total - together)
+            let together = agree.map(|(w, _)| w).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+            together * (1.0 - together)
         })
     }
 

@@ -35,7 +35,7 @@ pub struct PairDisagreement {
     pub skip_entailed: bool,
 }
 
-#[plugin("pair_disagreement", cites = ["Greene2007"])]
+#[plugin("pair_disagreement", cites = ["Greene2007"], version = 2)]
 impl QuerySelector for PairDisagreement {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let ensemble = self.pool.ensemble(problem, ctx)?;

@@ -31,7 +31,7 @@ pub struct PairEntropy {
     pub skip_entailed: bool,
 }
 
-#[plugin("pair_entropy", cites = ["Greene2007"])]
+#[plugin("pair_entropy", cites = ["Greene2007"], version = 2)]
 impl QuerySelector for PairEntropy {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let ensemble = self.pool.ensemble(problem, ctx)?;

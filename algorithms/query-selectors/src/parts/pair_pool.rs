@@ -64,8 +64,10 @@ impl Pool {
     }
 }
 
-/// The pairs of eligible objects by decreasing `score`, ties in random order, no object in more than
-/// `per_object` of them. Pairs that are not `open` do not count, nor are they there.
+/// The pairs of eligible objects by decreasing `score` (from 0 to 1), ties in random order, no object in more than
+/// `per_object` of them. Scores that differ by less than 1e-12 are ties: p and 1 − p dispute a pair alike, but
+/// c/τ and 1 − c/τ round differently, and all pairs of one kind would come before the other's. Pairs that are not
+/// `open` do not count, nor are they there.
 ///
 /// # Errors
 /// `BadParam` for a pool or a limit of 0.
@@ -98,8 +100,9 @@ pub fn most_disputed(
     };
     ctx.check()?;
     ctx.stream("ties").shuffle(&mut pairs);
+    let rounded = |score: f64| (score * 1e12).round();
     let mut scored: Vec<(f64, (u32, u32))> =
-        pairs.into_par_iter().map(|(i, j)| (score(i, j), (i, j))).collect();
+        pairs.into_par_iter().map(|(i, j)| (rounded(score(i, j)), (i, j))).collect();
     // The sort is stable: ties stay shuffled.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut asked: HashMap<u32, usize> = HashMap::new();
@@ -135,5 +138,19 @@ mod tests {
         let pairs =
             most_disputed(&problem, &limits, |_, _| 1.0, not_given(&problem, true), &ctx).unwrap();
         assert_eq!(pairs.len(), n * (n - 1) / 2);
+    }
+
+    /// 1/3 and 1 − 2/3 differ in their last bit.
+    #[test]
+    fn scores_that_differ_by_rounding_are_ties() {
+        let problem = Problem::new(Data::dense(ndarray::Array2::zeros((12, 1))).unwrap());
+        let limits = Limits { pool: 1, per_object: 12 };
+        let kind = |i: u32, j: u32| (i + j) % 2;
+        let p = [1.0 / 3.0, 1.0 - 2.0 / 3.0];
+        assert_ne!(p[0], p[1]);
+        let score = |i, j| p[kind(i, j) as usize];
+        let pairs = most_disputed(&problem, &limits, score, |_, _| true, &Context::new(1)).unwrap();
+        let odd = pairs[..20].iter().filter(|&&(i, j)| kind(i, j) == 1).count();
+        assert!((5..=15).contains(&odd), "{odd} of 20");
     }
 }
