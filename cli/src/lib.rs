@@ -105,6 +105,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     // Programs that take one request after another go on until everything is done.
     let _keep = Keep::start();
     let work = || {
+        mustlink_kernels::check_simd()?;
         Catalogue::get()?;
         file_kind::own_plugins()?;
         line.verb.run()

@@ -294,6 +294,8 @@ impl Error {
                 Error::BadParam { name: format!("{place}.{name}"), value, legal }
             }
             Error::Cancelled | Error::TimedOut { .. } | Error::Config(_) => self,
+            // It begins with that word.
+            Error::Oracle(_) if place == "oracle" => self,
             other => Error::At { place: place.into(), source: Box::new(other) },
         }
     }

@@ -177,6 +177,10 @@ fn what_no_schema_says() {
     let method = "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n";
     for (text, part) in [
         (format!("{method}{method}"), "method[1].id: \"m\" comes twice; ids are unique"),
+        (
+            format!("{method}fil = \"m.toml\"\n"),
+            "method[0].fil: unknown option of a method; did you mean \"file\"?",
+        ),
         (String::new(), "method: needs at least one method"),
         ("[[method]]\nid = \"m\"\n".into(), "method[0].clusterer: a method needs a clusterer"),
         (

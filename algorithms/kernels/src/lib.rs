@@ -10,3 +10,5 @@ pub mod noise;
 pub mod npy;
 mod simd;
 pub mod symmetric_eigen;
+
+pub use simd::dispatch::check_forced as check_simd;

@@ -24,6 +24,17 @@ fn an_unknown_plugin() {
     );
 }
 
+/// It was taken for the widest set in silence.
+#[test]
+fn an_instruction_set_that_is_not_there() {
+    let bench = Bench::new();
+    let run = bench.command(&["list", "metrics"]).env("MUSTLINK_SIMD", "foo").output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(said.starts_with("error: MUSTLINK_SIMD: must be one of scalar"), "{said}");
+    assert!(said.trim_end().ends_with("got foo"), "{said}");
+    assert_eq!(run.status.code(), Some(2));
+}
+
 #[test]
 fn slips_three_levels_deep_all_at_once() {
     let text = "[clusterer]\ntype = \"ensemble\"\n\n[clusterer.generator]\ntype = \"random_init\"\n\

@@ -262,4 +262,11 @@ mod tests {
             assert_eq!(error.to_string(), said);
         }
     }
+
+    #[test]
+    fn an_oracle_is_named_once() {
+        let error = || Error::Oracle("sh: ended".into());
+        assert_eq!(error().at("oracle").to_string(), "oracle: sh: ended");
+        assert_eq!(error().at("selector").to_string(), "selector: oracle: sh: ended");
+    }
 }

@@ -3,6 +3,7 @@
 //! The widest that the machine has; `MUSTLINK_SIMD = scalar`, `avx2` or `avx512` forces one. It changes
 //! speed, never a label.
 
+use mustlink_core::{Error, Result};
 use pulp::{Simd, WithSimd};
 
 #[derive(Clone, Copy)]
@@ -35,6 +36,29 @@ fn level() -> Level {
         #[cfg(not(target_arch = "x86_64"))]
         Level::Native(pulp::Arch::new())
     })
+}
+
+/// Whether the word in `MUSTLINK_SIMD`, if there is one, is an instruction set of this machine: where it is not,
+/// the widest is computed with.
+///
+/// # Errors
+/// `BadParam` with the words that this machine takes.
+pub fn check_forced() -> Result<()> {
+    let Some(word) = std::env::var_os("MUSTLINK_SIMD").filter(|word| !word.is_empty()) else {
+        return Ok(());
+    };
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
+    let mut there = vec!["scalar"];
+    #[cfg(target_arch = "x86_64")]
+    {
+        there.extend(pulp::x86::V3::try_new().map(|_| "avx2"));
+        there.extend(pulp::x86::V4::try_new().map(|_| "avx512"));
+    }
+    if there.iter().any(|name| word == *name) {
+        return Ok(());
+    }
+    let legal = format!("one of {} on this machine, or not set", there.join(", "));
+    Err(Error::bad_param("MUSTLINK_SIMD", word.display(), legal))
 }
 
 /// Runs `op` under the instruction set of this machine.
