@@ -271,7 +271,7 @@ pub(crate) fn changed(there: &Build, here: &Build) -> BTreeSet<String> {
 /// The digests that code has here, looked up once.
 pub(crate) struct Here<'a> {
     base: &'a Path,
-    known: BTreeMap<String, Option<String>>,
+    known: BTreeMap<String, Vec<String>>,
 }
 
 impl<'a> Here<'a> {
@@ -287,23 +287,28 @@ impl<'a> Here<'a> {
         let names = there.keys().map(String::as_str).chain([FRAMEWORK]);
         for name in names.collect::<BTreeSet<_>>() {
             let look = || now(name, self.base);
-            let digest = self.known.entry(name.to_string()).or_insert_with(look);
-            here.extend(digest.clone().map(|digest| (name.to_string(), digest)));
+            let digests = self.known.entry(name.to_string()).or_insert_with(look);
+            let same = digests.iter().find(|digest| there.get(name) == Some(*digest));
+            let digest = same.or(digests.first());
+            here.extend(digest.map(|digest| (name.to_string(), digest.clone())));
         }
         changed(there, &here)
     }
 }
 
-fn now(name: &str, base: &Path) -> Option<String> {
+/// The digests of what a name may stand for. A plain name is that of a program of the system where a command
+/// begins with it, and that of a file in its folder where it comes later: a build does not say which.
+fn now(name: &str, base: &Path) -> Vec<String> {
     if name == FRAMEWORK {
-        return Some(framework()).filter(|f| !f.is_empty());
+        return Some(framework()).filter(|f| !f.is_empty()).into_iter().collect();
     }
     if let Some(d) = Catalogue::get().ok().and_then(|c| c.find(name)) {
-        return Some((d.sources)()).filter(|s| !s.is_empty()).map(str::to_string);
+        let sources = Some((d.sources)()).filter(|s| !s.is_empty());
+        return sources.map(str::to_string).into_iter().collect();
     }
-    let path = base.join(name);
-    let path = if path.is_file() { Some(path) } else { programs::program(name, base) };
-    path.and_then(|path| programs::digest(&path))
+    let file = Some(base.join(name)).filter(|path| path.is_file());
+    let program = programs::program(name, base).filter(|path| Some(path) != file.as_ref());
+    file.into_iter().chain(program).filter_map(|path| programs::digest(&path)).collect()
 }
 
 #[cfg(test)]
@@ -328,5 +333,19 @@ mod tests {
         let first = json!({ "clusterer": { "type": "pck_means", "lambda_gt_k": "largest", "weight": 1.0 } });
         assert_eq!(first_names(&config), first);
         assert_eq!(first_names(&first), first);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_called_like_the_interpreter_is_not_taken_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("sh"), "notes\n").unwrap();
+        let of = |text: &str| Build::from([("sh".to_string(), text.to_string())]);
+        let program = programs::digests(&["sh".to_string()], dir.path());
+        let changed = |there: &Build| Here::at(dir.path()).changed(there).contains("sh");
+        assert!(!changed(&program));
+        // As an argument the same name is the file.
+        assert!(!changed(&of(&programs::digest(&dir.path().join("sh")).unwrap())));
+        assert!(changed(&of("0123456789abcdef")));
     }
 }
