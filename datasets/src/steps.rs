@@ -103,9 +103,9 @@ impl Dataset {
         }
     }
 
-    /// The data set after a step that changed its rows: `data` with the ids and classes of the
-    /// first old row of each new one, and the first class that is known of any; names of features as far
-    /// as `features` says that they are the same. Where the source had no ids, row numbers start again.
+    /// The data set after a step that changed its rows: `data` with the ids of the first old row of each
+    /// new one, and the first class of any that has one; names of features as far as `features` says that
+    /// they are the same. Where the source had no ids, row numbers start again.
     ///
     /// # Errors
     /// `Contract` when `map` does not lead from the old rows to the new ones.
@@ -129,6 +129,17 @@ impl Dataset {
             return Err(broken("no old row leads to some new row"));
         }
         let mut set = self.placed(data, &rows.kept, features);
+        // Where the class of the first is unknown, that of a later one is not.
+        let mut classed = rows.kept.clone();
+        for (old, new) in rows.map.iter().enumerate() {
+            if let Some(of) = new.map(|row| &mut classed[row as usize])
+                && class(*of).is_none()
+                && class(old).is_some()
+            {
+                *of = old;
+            }
+        }
+        set.classes = self.classes.as_ref().map(|classes| classes.of_rows(&classed));
         // What somebody knows of any row that became one with others is known of them all.
         let mut differ = vec![false; n];
         set.known = self.known.as_ref().map(|known| {
@@ -170,8 +181,8 @@ impl Dataset {
                 let (dataset, rows) = self.mapped(data, map, &features)?;
                 if rows.mixed > 0 {
                     ctx.warn(format!(
-                        "{}: {} merged rows had objects of more than one class; each keeps the \
-                         class of its first",
+                        "{}: {} merged rows had objects of more than one class; each keeps the one \
+                         that comes first",
                         self.name, rows.mixed
                     ));
                 }
@@ -297,9 +308,21 @@ mod tests {
         assert_eq!(
             ctx.warnings(),
             [
-                "small: 1 merged rows had objects of more than one class; each keeps the class of its first"
+                "small: 1 merged rows had objects of more than one class; each keeps the one that comes first"
             ]
         );
+    }
+
+    #[test]
+    fn a_merged_row_has_the_first_class_that_is_not_missing() {
+        let classes = [None, None, Some("v"), None, None, Some("u")];
+        let set = Dataset { classes: Some(Classes::from_values(classes)), ..small() };
+        let steps: [Box<dyn Transform>; 1] = [Box::new(Deduplicate {})];
+        let (after, rows, _) = set.transformed(&steps, &Context::new(1)).unwrap();
+        let classes = after.classes.unwrap();
+        assert_eq!([0, 1, 2].map(|i| classes.of(i)), [Some("v"), None, None]);
+        let rows = rows.unwrap();
+        assert_eq!((rows.kept, rows.mixed), (vec![0, 1, 3], 1));
     }
 
     #[test]

@@ -64,7 +64,7 @@ fn classes_that_differ_are_noted() {
     let (dir, experiment) = study(&columns, keys, "");
     let said = notes(&experiment, dir.path());
     for part in [
-        "set: 1 merged rows had objects of more than one class; each keeps the class of its first",
+        "set: 1 merged rows had objects of more than one class; each keeps the one that comes first",
         "set: 1 merged rows had objects that are known to be of more than one class; what is known of the first \
          stands for each",
     ] {
