@@ -34,7 +34,7 @@ impl BaseClusterer for Ensemble {
         let generator = self.generator()?;
         let consensus = self.consensus()?;
         // What is refused for its size is refused before any member is made.
-        check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
+        check_size(problem.n(), &**consensus)?;
         let mut problem = problem.clone();
         problem.k = self.k.or(problem.k);
         let members = if consensus.needs().labels_only {

@@ -124,7 +124,7 @@ impl BaseClusterer for PentaTraining {
             let tag = deaf.typetag_name();
             ctx.warn(format!("{tag} reads no constraints: what components learn changes nothing"));
         }
-        check_size(problem.n(), &**consensus).map_err(|e| e.at("consensus"))?;
+        check_size(problem.n(), &**consensus)?;
         let mut problem = problem.clone();
         problem.k = self.k.or(problem.k);
         let trained = self.train(clusterers, &**consensus, &problem, ctx)?;

@@ -124,7 +124,7 @@ impl ConsensusFunction for SelectedMembers {
         let kept = self.kept(&view, &view.ensemble(), problem, ctx)?;
         let members = kept.iter().map(|&t| view.members[t].clone()).collect();
         let some = Ensemble::new(ensemble.n(), members)?;
-        check_needs(&some, &**consensus).map_err(|e| e.at("consensus"))?;
+        check_needs(&some, &**consensus)?;
         let mut c = consensus
             .combine(&some, problem, &ctx.child("consensus"))
             .map_err(|e| e.at("consensus"))?;

@@ -215,7 +215,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if !args.quiet {
         warnings.iter().for_each(|w| term::tell(&format!("warning: {w}")));
     }
-    let run = made.map_err(|e: Error| named(&e.at("consensus")))?;
+    let run = made.map_err(|e: Error| {
+        // What the members lack for it is told with the place.
+        let placed = matches!(
+            &e,
+            Error::BadParam { name, value, .. } if name == "consensus" && value == tag
+        );
+        named(&if placed { e } else { e.at("consensus") })
+    })?;
     let labels = &run.clustering.labels;
     if let Some(out) = &args.out {
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();

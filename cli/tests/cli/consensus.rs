@@ -71,6 +71,9 @@ fn what_cannot_be_is_said() {
     );
     let large = bench.run("consensus p.csv --consensus cspa --set consensus.max_n=2 --k 2");
     assert!(large.err.contains("hbgf"), "{}", large.err);
+    for error in [&soft.err, &large.err] {
+        assert!(error.starts_with("error: consensus: must be used with "), "{error}");
+    }
     let memory = bench.run("consensus p.csv --consensus cspa --memory-limit 10 --k 2");
     assert_eq!(memory.status, 2);
     assert!(memory.err.contains("more than the limit"), "{}", memory.err);

@@ -167,7 +167,7 @@ pub(super) fn combine(
         Member { labels, k, objective: made.objective, extras, provenance, ..Member::default() }
     };
     let ensemble = Ensemble::new(problem.n(), components.iter().map(member).collect())?;
-    check_needs(&ensemble, consensus).map_err(|e| e.at("consensus"))?;
+    check_needs(&ensemble, consensus)?;
     let made = consensus.combine(&ensemble, problem, &ctx.child("consensus"));
     made.map_err(|e| e.at("consensus"))
 }
