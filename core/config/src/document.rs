@@ -112,8 +112,15 @@ impl Node {
             DeValue::String(s) => NodeKind::Value(Value::String(s.to_string())),
             DeValue::Boolean(b) => NodeKind::Value(Value::Bool(*b)),
             DeValue::Integer(i) => {
-                match i64::from_str_radix(&i.as_str().replace('_', ""), i.radix()) {
-                    Ok(v) => NodeKind::Value(v.into()),
+                let digits = i.as_str().replace('_', "");
+                // JSON and the command line have seeds that only an unsigned number holds, and what was read is
+                // written as TOML.
+                let unsigned = || u64::from_str_radix(&digits, i.radix()).map(Value::from);
+                match i64::from_str_radix(&digits, i.radix())
+                    .map(Value::from)
+                    .or_else(|_| unsigned())
+                {
+                    Ok(v) => NodeKind::Value(v),
                     Err(_) => {
                         out.push(
                             node.diagnostic("", format!("{} is not a 64-bit integer", i.as_str())),

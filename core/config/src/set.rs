@@ -173,6 +173,7 @@ mod tests {
         };
         assert_eq!(set("name=2020-01-01").unwrap()["name"], json!("2020-01-01"));
         assert_eq!(set("name=a b").unwrap()["name"], json!("a b"));
+        assert_eq!(set("seed=18446744073709551615").unwrap()["seed"], json!(u64::MAX));
         assert_eq!(set("method.\"a=b\".k=3").unwrap()["method"][0]["k"], json!(3));
         for (wrong, said) in [
             ("k=nan", "must be a finite number, got nan"),
