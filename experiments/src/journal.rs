@@ -192,7 +192,7 @@ impl Journal {
         let write =
             |name: &str, content: &[u8]| write_whole(&self.dir.join(name), &self.part, content);
         write(PLAN, &plan)?;
-        write("config.toml", experiment.resolved_toml().as_bytes())?;
+        write(stored::TOML, experiment.resolved_toml().as_bytes())?;
         let content = stored::content(
             experiment.base(),
             experiment.resolved(),

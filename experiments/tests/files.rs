@@ -470,3 +470,19 @@ fn a_selector_that_asks_by_batches_clusters_once_for_each() {
     };
     assert!(seconds(1) > 3.0 * seconds(10), "{} {}", seconds(1), seconds(10));
 }
+
+#[test]
+fn paths_of_a_configuration_in_results_start_where_the_file_stood() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("line.csv"), "x,class\n0,a\n1,a\n9,b\n10,b\n").unwrap();
+    let file = dir.path().join("t.toml");
+    let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"line\"\npath = \"line.csv\"\n\
+                [[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n";
+    std::fs::write(&file, text).unwrap();
+    let out = dir.path().join("out");
+    run(&Experiment::load(&file, &[]).unwrap(), &RunOptions::to(out.clone())).unwrap();
+    let again = Experiment::load(&out.join("config.toml"), &[]).unwrap();
+    assert_eq!(again.base(), dir.path().canonicalize().unwrap());
+    let outcome = run(&again, &RunOptions::to(dir.path().join("again"))).unwrap();
+    assert!(outcome.failed.is_empty());
+}

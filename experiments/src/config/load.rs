@@ -26,8 +26,9 @@ impl Experiment {
     /// # Errors
     /// `Config` with every complaint, each with its place.
     pub fn load(path: &Path, sets: &[String]) -> Result<Experiment> {
-        let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        Experiment::from_document(Document::read(path)?, &base, sets)
+        let document = Document::read(path)?;
+        let base = stored::base_of(path, &document);
+        Experiment::from_document(document, &base, sets)
     }
 
     /// Checks an experiment given as text; relative paths start at `base`.
@@ -63,8 +64,9 @@ impl Experiment {
     /// # Errors
     /// As [`Experiment::load`].
     pub fn origins(path: &Path, sets: &[String]) -> Result<Vec<Origin>> {
-        let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let (root, methods) = Experiment::tree(Document::read(path)?, &base, sets)?;
+        let document = Document::read(path)?;
+        let base = stored::base_of(path, &document);
+        let (root, methods) = Experiment::tree(document, &base, sets)?;
         let mut resolved = Experiment::build(&root, &methods, &base)?.resolved;
         let list = resolved.as_object_mut().and_then(|map| map.remove("method"));
         let mut out = Vec::new();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mustlink_config::{Document, without_null};
 use mustlink_core::options::below;
 use mustlink_core::{Error, Result};
 use mustlink_external::parts::scripts;
@@ -14,6 +15,8 @@ use crate::hash::{canonical, digest};
 
 /// Its name in a results directory.
 pub(crate) const FILE: &str = "config.json";
+/// The name of the configuration beside it that people read.
+pub(crate) const TOML: &str = "config.toml";
 
 /// What it says.
 #[derive(Debug, Clone)]
@@ -116,6 +119,19 @@ pub(crate) fn check_same(dir: &Path, resolved: &Value) -> Result<()> {
             differs.join("; ")
         ),
     })
+}
+
+/// Where relative paths of the experiment file at `path` start: at its folder, but those of a configuration that
+/// stands in a results directory as it was written, where those of the run did.
+pub(super) fn base_of(path: &Path, document: &Document) -> PathBuf {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    if path.file_name().is_some_and(|name| name == TOML)
+        && let Ok(there) = read(folder)
+        && document.root().to_value() == without_null(&there.config)
+    {
+        return there.base;
+    }
+    folder.to_path_buf()
 }
 
 /// What is stored in a directory.
