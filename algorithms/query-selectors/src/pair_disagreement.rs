@@ -12,7 +12,7 @@ use crate::parts::pair_pool::{Pool, most_disputed, not_given};
 /// The score is τ/(τ − 1) · A (1 − A) of the co-association A of the pair, in which members may weigh
 /// differently. Every pair of eligible objects is scored where there are at most 2000 of these, else `pool`
 /// random ones; pairs are asked by decreasing score, ties in random order, no object more than
-/// `per_object` times.
+/// `per_object` times. Without weights these are the pairs of `pair_entropy`.
 /// # Input and output
 /// What the generator takes, dense or sparse rows. One batch of pairs; replies change nothing but
 /// what is entailed.

@@ -11,7 +11,8 @@ use crate::parts::pair_pool::{Pool, most_disputed, not_given};
 /// # Method
 /// The score is h(A) = −A log A − (1 − A) log(1 − A) of the co-association A of the pair. Every pair of eligible
 /// objects is scored where there are at most 2000 of these, else `pool` random ones; pairs are asked by decreasing
-/// score, ties in random order, no object more than `per_object` times.
+/// score, ties in random order, no object more than `per_object` times. h and the variance A (1 − A) both fall with
+/// |A − 1/2|: these are the pairs of `pair_disagreement` without weights.
 /// # Input and output
 /// What the generator takes, dense or sparse rows. One batch of pairs; replies change nothing but
 /// what is entailed.

@@ -31,6 +31,8 @@ fn the_most_divided_pairs_come_first_and_no_object_too_often() {
     let weights = Some(vec![1.0; 5]);
     let disagreement = PairDisagreement { pool: pool.clone(), skip_entailed, weights };
     for seed in 0..5 {
+        // Both scores fall with the distance of the co-association from 1/2.
+        assert_eq!(asked(&entropy, seed), asked(&disagreement, seed));
         for pairs in [asked(&entropy, seed), asked(&disagreement, seed)] {
             let doubt = |&(i, j): &(u32, u32)| together(i, j).min(5 - together(i, j));
             let doubts: Vec<usize> = pairs.iter().map(doubt).collect();
