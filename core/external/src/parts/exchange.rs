@@ -61,8 +61,7 @@ impl Scratch {
         // The data is nobody else's business.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let dir = builder.tempdir().map_err(|e| trouble(&std::env::temp_dir(), &e))?;
-        running::open_folder(dir.path());
+        let dir = running::open_folder(&builder).map_err(|e| trouble(&std::env::temp_dir(), &e))?;
         Ok(Scratch { dir })
     }
 

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard};
 
+use tempfile::TempDir;
+
 struct Open {
     programs: BTreeSet<u32>,
     folders: BTreeSet<PathBuf>,
@@ -21,7 +23,8 @@ fn open() -> MutexGuard<'static, Open> {
 }
 
 /// Ends every program that runs with all that it started, and removes what was written for it: for a
-/// process that is about to end without dropping anything.
+/// process that is about to end without dropping anything. Whoever starts a program or makes a folder after
+/// this waits for that end: threads go on until then, and the next thing they made would be left.
 pub fn end_all() {
     let mut open = open();
     #[cfg(unix)]
@@ -29,19 +32,29 @@ pub fn end_all() {
         end_group(i32::try_from(program).ok().and_then(rustix::process::Pid::from_raw));
     }
     for folder in std::mem::take(&mut open.folders) {
-        // Nobody is left to be told.
-        let _ = std::fs::remove_dir_all(folder);
+        // A file that is written meanwhile keeps the folder. Nobody is left to be told.
+        let _ = (0..3).any(|_| std::fs::remove_dir_all(&folder).is_ok());
     }
+    std::mem::forget(open);
 }
 
-/// A folder that is removed by [`end_all`] as long as its owner does not.
-pub(super) fn open_folder(folder: &Path) {
-    open().folders.insert(folder.to_path_buf());
+/// Makes a folder that is removed by [`end_all`] as long as its owner does not.
+///
+/// # Errors
+/// Those of the system.
+pub(super) fn open_folder(builder: &tempfile::Builder<'_, '_>) -> io::Result<TempDir> {
+    let mut open = open();
+    let folder = builder.tempdir()?;
+    open.folders.insert(folder.path().to_path_buf());
+    Ok(folder)
 }
 
-/// A folder that its owner removes now.
+/// Removes a folder for its owner.
 pub(super) fn close_folder(folder: &Path) {
-    open().folders.remove(folder);
+    let mut open = open();
+    // What cannot be removed now is tried again when the handle is dropped.
+    let _ = std::fs::remove_dir_all(folder);
+    open.folders.remove(folder);
 }
 
 /// Starts a program as the leader of a group, with no signal held back.
