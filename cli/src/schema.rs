@@ -18,17 +18,9 @@ pub(crate) fn method(catalogue: &Catalogue) -> Value {
     assemble(catalogue, mustlink::registry::schema_of::<MethodFile>(), Slots::Plain)
 }
 
-/// The schema of experiment files: what a method may say there beyond a method file included.
+/// The schema of experiment files.
 pub(crate) fn experiment(catalogue: &Catalogue) -> Value {
-    let mut schema = mustlink::registry::schema_of::<ExperimentFile>();
-    if let Some(entry) =
-        schema.pointer_mut("/$defs/MethodEntry/properties").and_then(Value::as_object_mut)
-    {
-        entry.insert(
-            "file".into(),
-            json!({ "type": "string", "description": "A method file, relative to this file." }),
-        );
-    }
+    let schema = mustlink::registry::schema_of::<ExperimentFile>();
     assemble(catalogue, schema, Slots::Experiment)
 }
 

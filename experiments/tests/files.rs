@@ -179,7 +179,7 @@ fn what_no_schema_says() {
         (format!("{method}{method}"), "method[1].id: \"m\" comes twice; ids are unique"),
         (
             format!("{method}fil = \"m.toml\"\n"),
-            "method[0].fil: unknown option of a method; did you mean \"file\"?",
+            "method[0].fil: unknown option of the configuration; did you mean \"file\"?",
         ),
         (String::new(), "method: needs at least one method"),
         ("[[method]]\nid = \"m\"\n".into(), "method[0].clusterer: a method needs a clusterer"),

@@ -160,6 +160,10 @@ fn no_transforms() -> serde_json::Value {
 pub struct MethodEntry {
     /// Name in tables and figures, unique.
     pub id: String,
+    /// A method file, relative to this file.
+    // Here for the schema alone: its options are read in before a method is built.
+    #[serde(default, skip_serializing)]
+    pub file: Option<String>,
     /// Number of clusters; `"classes"`: the number of classes, `"classes+1"`, `"classes-1"`, …: more or
     /// fewer; `"unknown"`: not given.
     #[serde(default)]

@@ -203,14 +203,6 @@ pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnosti
     let mut methods = list.items().to_vec();
     let mut plugins = Vec::new();
     for (at, node) in methods.iter_mut().enumerate() {
-        // No schema knows this key, nor what is nearly it.
-        let near = |key: &str| registry::nearest(key, ["file"]).is_some();
-        if let Some(slip) = node.entries().iter().find(|e| e.key != "file" && near(&e.key)) {
-            let (key, path) = (slip.key.clone(), format!("method[{at}].{}", slip.key));
-            let message = "unknown option of a method; did you mean \"file\"?";
-            out.push(slip.node.diagnostic(&path, message));
-            node.remove(&key);
-        }
         let Some(file) = node.remove("file") else { continue };
         let path = format!("method[{at}].file");
         let Some(name) = file.as_str() else {
