@@ -9,6 +9,7 @@ use mustlink::constraints::{Constraints, Kind};
 use mustlink::datasets::Dataset;
 use mustlink::ensemble::{Ensemble, Member};
 use mustlink::ndarray::Array2;
+use mustlink::needs::check_needs;
 use mustlink::prelude::{ConsensusFunction, Data, EnsembleGenerator};
 use mustlink::run::combine;
 use mustlink::{Context, Error, Problem, Result};
@@ -237,6 +238,8 @@ fn combined(
             "{others} in no partition: nothing but chance puts such an object anywhere"
         ));
     }
+    // It names the place itself.
+    check_needs(&ensemble, &*consensus)?;
     let run = combine(&*consensus, &ensemble, &problem, &ctx.child("consensus"))
         .map_err(|e| e.at("consensus"))?;
     Ok(Ended {

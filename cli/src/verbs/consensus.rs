@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap_complete::ArgValueCompleter;
 use mustlink::config::{self, Document, Node};
+use mustlink::needs::check_needs;
 use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
@@ -175,6 +176,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if problem.k.is_some() || consensus.needs().fixed_k {
         problem.require_k(None, tag)?;
     }
+    // It names the place itself.
+    check_needs(&ensemble, &**consensus).map_err(|e| named(&e))?;
     let spinner = Spinner::start(!args.quiet);
     let seed = args.seed.or(file.seed).unwrap_or(0);
     let ctx = Context::builder(objects.seed_path(seed, &objects.name))
@@ -215,14 +218,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if !args.quiet {
         warnings.iter().for_each(|w| term::tell(&format!("warning: {w}")));
     }
-    let run = made.map_err(|e: Error| {
-        // What the members lack for it is told with the place.
-        let placed = matches!(
-            &e,
-            Error::BadParam { name, value, .. } if name == "consensus" && value == tag
-        );
-        named(&if placed { e } else { e.at("consensus") })
-    })?;
+    let run = made.map_err(|e: Error| named(&e.at("consensus")))?;
     let labels = &run.clustering.labels;
     if let Some(out) = &args.out {
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();

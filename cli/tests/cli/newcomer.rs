@@ -2,6 +2,7 @@
 //!
 //! Both are built from the sources, which takes minutes: set `MUSTLINK_SLOW_TESTS=1`.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,9 +19,12 @@ fn built() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// Where the copy and its programs stay, so that another run builds less.
+/// Where the copy and its programs stay, so that another run builds less. Not among what is built: cargo would look
+/// for the files of the copy there when it builds the sources, find them unchanged, and take the copy's libraries.
 fn place() -> PathBuf {
-    built().join("newcomer")
+    let mut of = DefaultHasher::new();
+    root().hash(&mut of);
+    std::env::temp_dir().join(format!("mustlink-newcomer-{:x}", of.finish()))
 }
 
 fn slow(what: &str) -> bool {
