@@ -243,7 +243,7 @@ fn pairs(found: &Significance) -> Vec<Pair> {
             let differences: Vec<f64> = both.map(|(a, b)| a - b).collect();
             let difference = differences.iter().sum::<f64>() / differences.len() as f64;
             let p = signed_rank(&differences).p;
-            let effect = effect(&differences, 0.95);
+            let effect = effect(&differences, found.level);
             out.push(Pair { first, second, difference, effect, p, adjusted: 1.0 });
         }
     }

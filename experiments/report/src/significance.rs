@@ -3,7 +3,7 @@
 //! Methods are ranked on every data set by their mean score; the tests are those of Demšar (2006), García et
 //! al. (2010) and Benavoli et al. (2017). Data sets on which a method has no score are left out, and named.
 
-use crate::columns::{directions, find};
+use crate::columns::{directions, find, percent};
 use crate::cross_validation::Folds;
 use crate::curves::{CurveSummary, PointSummary};
 use crate::learning_curve::mean_text;
@@ -35,7 +35,7 @@ pub struct Comparison {
     pub number: usize,
     /// Its mean rank; 1 is the best.
     pub rank: f64,
-    /// The chance that it is the best of them on a next data set, and its 95 % interval.
+    /// The chance that it is the best of them on a next data set, and its interval.
     pub best: Worth,
     /// Its mean aligned rank.
     pub aligned_rank: f64,
@@ -83,6 +83,8 @@ pub struct Significance {
     pub scores: Vec<Vec<f64>>,
     /// What the folds of two of these methods say of a next data set; empty where it was not cross-validated.
     pub next: Vec<Vec<Option<Next>>>,
+    /// Confidence of the intervals, `0..1`.
+    pub level: f64,
 }
 
 /// Every metric with a better end of which two methods have scores on two data sets. `correlation` is that of
@@ -142,7 +144,8 @@ fn of_metric(
         }
     }
     let (friedman, aligned) = (friedman(&rows)?, aligned(&rows)?);
-    let chances = worths(&rows, 0.95, experiment.head.seed)?;
+    let level = experiment.stats.level;
+    let chances = worths(&rows, level, experiment.head.seed)?;
     let mut order: Vec<usize> = (0..methods.len()).collect();
     order.sort_by(|&a, &b| friedman.ranks[a].total_cmp(&friedman.ranks[b]));
     let control = experiment.stats.control.as_deref();
@@ -179,7 +182,7 @@ fn of_metric(
             margins: (better.1, worse.1),
             effect: other.and_then(|_| {
                 // No difference is 0, not −0, whichever end is the better.
-                effect(&differences.iter().map(|d| sign * d + 0.0).collect::<Vec<_>>(), 0.95)
+                effect(&differences.iter().map(|d| sign * d + 0.0).collect::<Vec<_>>(), level)
             }),
             signed_rank: signed_rank(&differences),
             bayes: other.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
@@ -201,6 +204,7 @@ fn of_metric(
         friedman,
         aligned,
         methods,
+        level,
     })
 }
 
@@ -316,17 +320,19 @@ impl Significance {
 
     /// A row per method: mean, mean rank, data sets won and lost, tests.
     pub(crate) fn sheet(&self) -> Sheet {
+        let within = format!("({} %)", percent(self.level));
+        let (chance, shift) = (format!("P(best) {within}"), format!("shift {within}"));
         let mut heads = vec![
             "method",
             "mean",
             "mean rank",
-            "P(best) (95 %)",
+            &chance,
             "wins / ties / losses",
             "p (Holm)",
             "better (by)",
             "equal",
             "worse (by)",
-            "shift (95 %)",
+            &shift,
             "effect r",
             "signed rank p",
             "P(better)",
@@ -560,6 +566,21 @@ pub(crate) mod tests {
                 .note
                 .contains("against c, 1 of 2 others do at 5 % after Holm's adjustment;")
         );
+    }
+
+    #[test]
+    fn intervals_have_the_level_of_the_file() {
+        let shown = |sections| {
+            let found = significance_with(sections, "ari", &["a", "b"], &[0.1, 0.2]);
+            let sheet = found.sheet();
+            let heads: Vec<String> = sheet.head.into_iter().map(|h| h.0).collect();
+            let best = found.methods[0].best.interval;
+            (heads.join(","), best.1 - best.0)
+        };
+        let (usual, half) = (shown(""), shown("[stats]\nlevel = 0.5\n"));
+        assert!(usual.0.contains("P(best) (95 %)") && usual.0.contains("shift (95 %)"));
+        assert!(half.0.contains("P(best) (50 %)") && half.0.contains("shift (50 %)"));
+        assert!(half.1 < usual.1, "{half:?} {usual:?}");
     }
 
     #[test]

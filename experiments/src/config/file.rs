@@ -308,7 +308,7 @@ impl Default for Scoring {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stats {
-    /// Confidence of intervals.
+    /// Confidence of all intervals of the report; tests are made at 5 %.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub level: f64,
     /// What counts as one observation.
