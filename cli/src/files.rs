@@ -182,7 +182,8 @@ pub(crate) fn check_outputs_and_plot(
     check_folders(&[Folder { option: "--plot", path: plot, files: &files }], &outputs, inputs)
 }
 
-/// Refuses folders in which an output would stand in the place of an input or of another output.
+/// Refuses folders that are files, or in which an output would stand in the place of an input or of another
+/// output: before the work, not after it.
 pub(crate) fn check_folders(
     folders: &[Folder<'_>],
     outputs: &[Named<'_>],
@@ -192,6 +193,9 @@ pub(crate) fn check_folders(
     for Folder { option, path, files } in folders {
         let Some(folder) = path else { continue };
         let named = format!("{option} {}", folder.display());
+        if folder.exists() && !folder.is_dir() {
+            return Err(Failure::usage(format!("{named}: is a file; name a folder")));
+        }
         for path in files.iter().map(|file| folder.join(file)) {
             let taken = |(_, other): &&(String, PathBuf)| same(&path, other);
             if let Some((input, _)) = read.iter().find(taken) {

@@ -207,7 +207,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     ];
     check_outputs(&outputs, &args.job.inputs())?;
     let folder = |option, path, files| Folder { option, path, files };
-    let drawn = ["projection.csv", "projection.svg", "candidates.csv", "candidates.svg"];
+    let drawn =
+        ["projection.csv", "projection.svg", "candidate-scores.csv", "candidate-scores.svg"];
     let folders = [
         folder("--plot", args.plot.as_deref(), &drawn[..]),
         folder("--profile", args.profile.as_deref(), &profile::FILES[..]),

@@ -33,6 +33,22 @@ fn a_folder_is_no_place_for_what_others_wrote() {
         2,
         "error: --out-candidates .: would overwrite what is read, --method method.toml; name another folder\n",
     );
+    bench.write("candidate-scores.csv", FLOWERS);
+    let auto = "cluster --data candidate-scores.csv --id name --k 3 --clusterer auto";
+    bench.run(&format!("{auto} --plot .")).failed(
+        2,
+        "error: --plot .: would overwrite what is read, --data candidate-scores.csv; name another folder\n",
+    );
+    assert_eq!(bench.read("candidate-scores.csv"), FLOWERS);
+    // They go well together: each has names of its own.
+    std::fs::create_dir(bench.path("both")).expect("a folder");
+    let done = bench.run(&format!("{auto} --plot both --out-candidates both --quiet"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    for option in ["--plot", "--profile", "--out-candidates"] {
+        bench
+            .run(&format!("{line} {option} flowers.csv --out labels.csv"))
+            .failed(2, &format!("error: {option} flowers.csv: is a file; name a folder\n"));
+    }
     bench.run(&format!("{line} --profile . --out clusters.csv")).failed(
         2,
         "error: --profile .: ./clusters.csv is --out clusters.csv; name another folder\n",
