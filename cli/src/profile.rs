@@ -64,7 +64,8 @@ impl Crosstab {
                 more => format!(", {more} more classes"),
             };
             let text = if found.is_empty() { "no class is known".into() } else { named.join(", ") };
-            (format!("cluster {h}"), text + &more)
+            // A cell of a spreadsheet may have several lines.
+            (format!("cluster {h}"), text.replace(char::is_control, " ") + &more)
         };
         self.counts.iter().enumerate().take(clusters).map(|(h, _)| line(h)).collect()
     }

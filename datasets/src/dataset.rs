@@ -172,10 +172,12 @@ impl Dataset {
             text += &format!("; left out: {}", named(&reading.ignored, 6));
         }
         match reading.separator {
-            Some('\t') => text + "; cells separated by tabs",
-            Some(other) => text + &format!("; cells separated by {other}"),
-            None => text,
+            Some('\t') => text += "; cells separated by tabs",
+            Some(other) => text += &format!("; cells separated by {other}"),
+            None => {}
         }
+        // Names of columns may have lines of their own, as those of spreadsheets do.
+        text.replace(char::is_control, " ")
     }
 
     /// The objects about which classes can answer, where these are some and not all.

@@ -270,7 +270,8 @@ fn columns(objects: &Dataset, ensemble: &Ensemble) -> String {
         None => format!("no {what}"),
     };
     let (ids, classes) = (&objects.reading.id, &objects.reading.class);
-    format!("{}; {}; {}", names.join(", "), part("ids", ids), part("classes", classes))
+    let text = format!("{}; {}; {}", names.join(", "), part("ids", ids), part("classes", classes));
+    text.replace(char::is_control, " ")
 }
 
 fn note(args: &Args, text: &str) {

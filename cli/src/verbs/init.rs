@@ -67,8 +67,14 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// A string of TOML.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    let sign = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.into(),
+    };
+    format!("\"{}\"", text.chars().map(sign).collect::<String>())
 }
 
 fn list(names: &[String]) -> String {

@@ -487,6 +487,24 @@ fn a_first_file_for_any_data_is_in_order() {
 }
 
 #[test]
+fn names_of_several_lines_break_no_line() {
+    let text = rows("\"petal\nlength\",width,\"kind of\nflower\"", |_, a, b, class| {
+        format!("{a},{b},\"{class}\n{class}\"")
+    });
+    let bench = Bench::with("my.csv", text);
+    let columns = "--data my.csv --class 'kind of\nflower'";
+    let done = bench.run(&format!("cluster {columns} --k 2 --quiet"));
+    let read = "2 features (petal length, width); no ids; classes kind of flower (2)";
+    assert!(done.out.contains(read) && done.out.contains("p p 6\n"), "{}", done.out);
+    assert_eq!(bench.run(&format!("init {columns} --out e.toml")).status, 0);
+    let done = bench.run("plan e.toml");
+    assert_eq!(done.status, 0, "{}\n{}", done.err, bench.read("e.toml"));
+    assert_eq!(bench.run(&format!("init {columns} --method --out m.toml")).status, 0);
+    let done = bench.run(&format!("cluster {columns} --method m.toml"));
+    assert_eq!(done.status, 0, "{}\n{}", done.err, bench.read("m.toml"));
+}
+
+#[test]
 fn a_feature_that_has_all_the_distance_is_named() {
     let row =
         |i: usize| format!("{},{}\n", 20_000 + (i * 7919) % 60_000, (i * 31 % 97) as f64 / 97.0);
