@@ -40,7 +40,7 @@ pub use dataset::{Classes, Dataset, Reading};
 pub use feature_weights::FeatureWeights;
 pub use linfa::LinfaView;
 pub use listing::{Listing, Origin};
-pub use open::{available, check_head, check_name, is_path, is_table, open};
+pub use open::{available, check_head, check_name, column_names, is_path, is_table, open};
 pub use options::OpenOptions;
 pub use partition::{
     LabelColumn, read_labels, weights_csv, write_labels, write_labels_with, write_rows, write_text,

@@ -12,6 +12,7 @@ use crate::directory::{Directory, MANIFEST};
 use crate::files::{csv, folder, matrix, npy};
 use crate::listing::Listing;
 use crate::options::OpenOptions;
+use crate::sheet::Sheet;
 use crate::{pairwise, table};
 
 /// Every data set that has a name, sorted; one per name, that which [`open`] would take.
@@ -84,6 +85,19 @@ pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
     } else {
         Ok(())
     }
+}
+
+/// The names of the columns of a CSV file; none of what can be read once alone, as a pipe.
+///
+/// # Errors
+/// `Data` for a file without a header.
+pub fn column_names(file: &str) -> Result<Option<Vec<String>>> {
+    let path = Path::new(file);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let sheet = Sheet::open(Input::open(path)?, None, "a header row")?;
+    Ok(Some(sheet.header().to_vec()))
 }
 
 /// Whether what is so called is a path, not the name of a data set; the standard input is neither.

@@ -9,7 +9,7 @@ use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
 use mustlink::run::combine;
-use mustlink_datasets::{Dataset, OpenOptions, Partitions};
+use mustlink_datasets::{Dataset, OpenOptions, Partitions, shell_word};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -50,7 +50,8 @@ pub(crate) struct Args {
     /// objects by row number from 0, or by id where the file has a column id and --id is given
     #[arg(long, value_name = "FILE")]
     constraints: Option<String>,
-    /// The objects themselves, for what looks at them: a data set with the same rows
+    /// The objects themselves, for what looks at them: a data set with the same rows. Columns that --id,
+    /// --ignore and --class name may stand in its file, too, or there alone
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     data: Option<String>,
     /// Column of the partitions that holds ids (default: one named "id"); columns are named as in the
@@ -137,21 +138,21 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         ("--data", args.data.as_deref()),
     ];
     check_outputs_and_plot(args.out.as_deref(), args.plot.as_deref(), "consensus", &inputs)?;
+    let (own, of_data) = columns_of(args)?;
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
-        args.id.as_deref(),
-        args.class.as_deref(),
-        &args.ignore,
+        own.id.as_deref(),
+        own.class.as_deref(),
+        &own.ignore,
     )?;
     let file = method(args, ensemble.n())?;
-    let data = match &args.data {
-        Some(name) => data(args, name, ensemble.n())?,
-        None => objects.data.clone(),
-    };
-    objects.data = data;
+    if let Some(name) = &args.data {
+        take_data(args, name, of_data, &mut objects)?;
+    }
     let named = |e: &Error| Failure::named(e, &|i| objects.id(i));
     if args.constraints.is_some() && args.id.is_none() && objects.ids.is_some() {
-        note(args, "constraints are read by row number; --id id reads them by id");
+        let id = shell_word(objects.reading.id.as_deref().unwrap_or("id"));
+        note(args, &format!("constraints are read by row number; --id {id} reads them by id"));
     }
     let constraints = match &args.constraints {
         Some(path) => mustlink_datasets::read_constraints(path, &objects, args.id.is_some())
@@ -331,16 +332,76 @@ fn method(args: &Args, n: usize) -> std::result::Result<ConsensusFile, Failure> 
     Ok(config::build(document.root(), "")?)
 }
 
-/// The objects of a data set, which must be those of the partitions.
-fn data(args: &Args, name: &str, n: usize) -> Result<Data> {
-    let options: OpenOptions = args.data_dir.open_options();
+/// Columns that options name, of one file.
+struct Named {
+    id: Option<String>,
+    class: Option<String>,
+    ignore: Vec<String>,
+    /// All columns of the file.
+    header: Vec<String>,
+}
+
+/// What the options name of the partitions, and what of the file of the data.
+fn columns_of(args: &Args) -> Result<(Named, Named)> {
+    let table = args.data.as_deref().filter(|name| mustlink_datasets::is_table(name));
+    let header = table.map(mustlink_datasets::column_names).transpose()?.flatten();
+    let header = header.unwrap_or_default();
+    // What only the data have is not looked for in the partitions; what nobody has is, and is not found.
+    let partitions =
+        if header.is_empty() { None } else { mustlink_datasets::column_names(&args.partitions)? };
+    let of_data = |name: &&String| header.iter().any(|column| column == name.trim());
+    let only_data = |name: &&String| {
+        let there = |columns: &Vec<String>| columns.iter().any(|column| column == name.trim());
+        of_data(name) && partitions.as_ref().is_some_and(|columns| !there(columns))
+    };
+    let own = Named {
+        id: args.id.as_ref().filter(|id| !only_data(id)).cloned(),
+        class: args.class.as_ref().filter(|class| !only_data(class)).cloned(),
+        ignore: args.ignore.iter().filter(|name| !only_data(name)).cloned().collect(),
+        header: Vec::new(),
+    };
+    let data = Named {
+        id: args.id.as_ref().filter(of_data).cloned(),
+        class: args.class.as_ref().filter(of_data).cloned(),
+        ignore: args.ignore.iter().filter(of_data).cloned().collect(),
+        header: header.clone(),
+    };
+    Ok((own, data))
+}
+
+/// Gives `objects` the values of a data set, whose rows must be those of the partitions.
+fn take_data(args: &Args, name: &str, columns: Named, objects: &mut Dataset) -> Result<()> {
+    let Named { id, class, ignore, header } = columns;
+    // The ids of the partitions have one name in both files, unless somebody says otherwise.
+    let same = || objects.reading.id.clone().filter(|id| header.contains(id));
+    let options = OpenOptions {
+        id_column: id.or_else(same).filter(|id| !ignore.contains(id)),
+        class_column: class,
+        ignore,
+        ..args.data_dir.open_options()
+    };
     let set = mustlink_datasets::open(name, &options)?;
     set.require_numbers()?;
+    let n = objects.n();
+    let refused = |message: String| Error::Data { place: set.name.clone(), message };
     if set.n() != n {
-        let message = format!("{} objects, but {} has {n}", set.n(), args.partitions);
-        return Err(Error::Data { place: set.name, message });
+        return Err(refused(format!("{} objects, but {} has {n}", set.n(), args.partitions)));
     }
-    Ok(set.data)
+    if objects.ids.is_none() {
+        objects.ids = set.ids.clone();
+        objects.reading.id = set.reading.id.clone();
+    } else if set.ids.is_some()
+        && let Some(i) = (0..n).find(|&i| set.id(i) != objects.id(i))
+    {
+        return Err(refused(format!(
+            "row {i} is {}, and {} in {}; the rows of both must be in one order",
+            set.id(i),
+            objects.id(i),
+            args.partitions
+        )));
+    }
+    objects.data = set.data;
+    Ok(())
 }
 
 /// Mean normalised mutual information (geometric) of the labels with the members, each on the objects

@@ -53,6 +53,33 @@ fn an_object_in_no_partition_is_named() {
     );
 }
 
+/// Their file had to be one of numbers alone, and its rows were taken for those of the partitions.
+#[test]
+fn the_objects_may_have_ids_and_then_they_agree() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    let rows = ["a,1,2.5", "b,1.5,2", "c,2,1", "d,8,7.5", "e,9,8", "f,8,9"];
+    let data = |head: &str, rows: Vec<&str>| format!("{head}\n{}\n", rows.join("\n"));
+    bench.write("d.csv", data("id,u,v", rows.to_vec()));
+    let line = "consensus p.csv --k 2 --quiet";
+    let done = bench.run(&format!("{line} --data d.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    bench.write("turned.csv", data("id,u,v", rows.iter().rev().copied().collect()));
+    bench.run(&format!("{line} --data turned.csv")).failed(
+        3,
+        "error: turned: row 0 is f, and a in p.csv; the rows of both must be in one order\n",
+    );
+    // What an option names may stand in one of the files alone.
+    bench.write("named.csv", data("name,u,v", rows.to_vec()));
+    let done = bench.run(&format!("{line} --data named.csv --ignore name"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    bench.write("bare.csv", "one,two\nx,7\nx,7\nx,\ny,9\ny,9\ny,9\n");
+    let line = "consensus bare.csv --k 2 --quiet --out -";
+    let done = bench.run(&format!("{line} --data named.csv --id name"));
+    assert!(done.out.starts_with("id,label\na,0\nb,0\n"), "{}\n{}", done.out, done.err);
+    let nobody = bench.run(&format!("{line} --data named.csv --id nope"));
+    assert!(nobody.err.starts_with("error: bare.csv: no column \"nope\""), "{}", nobody.err);
+}
+
 #[test]
 fn what_cannot_be_is_said() {
     let bench = Bench::with("p.csv", "one,two\n1,a\n2,a\n2,b\n");
