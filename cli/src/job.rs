@@ -75,6 +75,10 @@ impl Job {
             }
             None => Constraints::default(),
         };
+        let mut warnings = Vec::new();
+        if let Some(file) = args.constraints.as_ref().filter(|_| given.is_empty()) {
+            warnings.push(nothing_said(file));
+        }
         let ignored = &original.reading.ignored;
         if args.constraints.is_some() && original.ids.is_none() && !ignored.is_empty() {
             args.note(&format!(
@@ -109,7 +113,6 @@ impl Job {
             let (n, left) = (original.n(), single.set.n());
             args.note(&format!("the first transforms made {left} rows of {n}"));
         }
-        let warnings = Vec::new();
         let (budget, ledger) = (args.budget, args.ledger.clone());
         let own_oracle = args.oracle.is_some();
         let mut job = Job { single, seed, config, budget, ledger, own_oracle, spinner, warnings };
@@ -270,6 +273,13 @@ const MOST_CHAINS: usize = 5;
 
 /// Most constraints made of known classes one by one.
 pub(crate) const MOST_OF_CLASSES: usize = 100_000;
+
+/// What is said of a file of constraints that has none.
+pub(crate) fn nothing_said(file: &str) -> String {
+    format!(
+        "nothing in {file} constrains: it has no rows, or rows of weight 0 and groups of one member alone"
+    )
+}
 
 /// The given constraints and those that follow from the classes known of some objects.
 fn with_known(args: &JobArgs, set: &Dataset, given: Constraints) -> Result<Constraints> {

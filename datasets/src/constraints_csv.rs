@@ -130,9 +130,18 @@ impl Part {
         let a = objects.find(i, place)?;
         let cell = |c: Option<usize>| c.map(|c| cells[c]);
         let (weight, strength) = (cell(columns.weight), cell(columns.strength));
-        if kind == GROUP {
+        let said = || {
             let (weight, strength) =
                 (weight_of(weight, objects, place)?, strength_of(strength, place)?);
+            if weight == 0.0 && strength == Some(Strength::Hard) {
+                let message = "a weight of 0 takes a row out, and strength hard says that it must hold: \
+                               give it a weight above 0, or leave the row out";
+                return Err(bad(place, message));
+            }
+            Ok((weight, strength))
+        };
+        if kind == GROUP {
+            let (weight, strength) = said()?;
             self.members.push(Member { line, object: a, name: j.into(), weight, strength });
             return Ok(());
         }
@@ -154,8 +163,7 @@ impl Part {
         if a == b {
             self.alone.push(vec![a as u32]);
         }
-        let (weight, strength) =
-            (weight_of(weight, objects, place)?, strength_of(strength, place)?);
+        let (weight, strength) = said()?;
         self.pairs.push(Constraint { strength, ..Constraint::new(a, b, kind).weighing(weight) });
         Ok(())
     }
@@ -431,6 +439,8 @@ mod tests {
             message("0,1,must_link"),
             "c.csv, line 2: expected 4 fields as in the header, got 3"
         );
+        let hard = of("i,j,type,weight,strength\n0,1,must_link,0,hard\n").unwrap_err().to_string();
+        assert!(hard.starts_with("c.csv, line 2: a weight of 0 takes a row out"), "{hard}");
         let of = |text: &str, set: &Dataset| read(text, set, true);
         assert_eq!(
             of("i,j,type\no1,o2,must_link\n", &set(5)).unwrap_err().to_string(),

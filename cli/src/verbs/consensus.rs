@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs_and_plot;
+use crate::job::nothing_said;
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, agreement};
@@ -187,6 +188,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         .base(args.method.as_deref().and_then(Path::parent).unwrap_or(Path::new("")))
         .memory_limit(args.memory_limit.or_else(crate::memory::default_limit))
         .build();
+    if let Some(file) = args.constraints.as_ref().filter(|_| problem.constraints.is_empty()) {
+        ctx.warn(nothing_said(file));
+    }
     let nowhere = |&i: &usize| ensemble.members().iter().all(|m| m.labels[i] == NONE);
     let nowhere: Vec<String> = (0..ensemble.n()).filter(nowhere).map(|i| objects.id(i)).collect();
     if let Some(first) = nowhere.first() {

@@ -308,3 +308,25 @@ fn the_next_command_is_one_that_works() {
         "error: --data -: an experiment names its data, and what comes by standard input has no name\n",
     );
 }
+
+#[test]
+fn a_file_that_constrains_nothing_is_named() {
+    let bench = flowers();
+    let said = |file: &str| {
+        format!(
+            "warning: nothing in {file} constrains: it has no rows, or rows of weight 0 and groups of one member alone\n"
+        )
+    };
+    let line = "cluster --data flowers.csv --id name --k 3 --clusterer pck_means --format json";
+    for rows in ["", "a,b,must_link,0\n", "a,p1,cannot_link_group,1\nb,p2,cannot_link_group,1\n"] {
+        bench.write("c.csv", format!("i,j,type,weight\n{rows}"));
+        let done = bench.run(&format!("{line} --constraints c.csv"));
+        assert_eq!(done.err, said("c.csv"), "{rows}");
+        assert!(
+            done.json()["warnings"][0].as_str().is_some_and(|w| w.starts_with("nothing in c.csv"))
+        );
+    }
+    bench.write("p.csv", "id,p,q\na,1,x\nb,1,x\nc,2,y\n");
+    let done = bench.run("consensus p.csv --id id --constraints c.csv");
+    assert_eq!((done.status, done.err), (0, said("c.csv")));
+}
