@@ -177,7 +177,9 @@ impl Part {
 
 fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
     let (header, place) = (sheet.header().to_vec(), sheet.place().to_string());
-    let needed = |name| column(&header, name, &place).map_err(with_what_is_expected);
+    let answers = header.iter().any(|c| c == "answer");
+    let needed =
+        |name| column(&header, name, &place).map_err(|e| with_what_is_expected(e, answers));
     let (i, j, kind) = (needed("i")?, needed("j")?, needed("type")?);
     let by_name = |name: &str| header.iter().position(|c| c == name);
     let (weight, strength) = (by_name("weight"), by_name("strength"));
@@ -210,9 +212,18 @@ fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<Constraints
     Ok(listed.with_groups(dataset.n(), groups.all)?.with_neighbourhoods(alone))
 }
 
-fn with_what_is_expected(error: Error) -> Error {
+/// `answers`: the file is a sheet of questions, answered or not.
+fn with_what_is_expected(error: Error, answers: bool) -> Error {
+    let hint = if answers {
+        "; a sheet of answers goes into a ledger by \"mustlink label --import\", of which \"mustlink ledger merge\" \
+         makes constraints"
+    } else {
+        ""
+    };
     match error {
-        Error::Data { place, message } => bad(place, format!("{message}; expected {EXPECTED}")),
+        Error::Data { place, message } => {
+            bad(place, format!("{message}; expected {EXPECTED}{hint}"))
+        }
         other => other,
     }
 }
@@ -405,6 +416,8 @@ mod tests {
             "c.csv: no column \"type\"; columns: i, j, kind; expected the header i,j,type,weight and one \
              row per pair"
         );
+        let sheet = of("i,j,answer\n0,1,same\n").unwrap_err().to_string();
+        assert!(sheet.contains("goes into a ledger by \"mustlink label --import\""), "{sheet}");
         assert_eq!(
             of("i,j,type,wieght\n").unwrap_err().to_string(),
             "c.csv, line 1: unknown column \"wieght\"; did you mean \"weight\"?; accepted: i, j, \
