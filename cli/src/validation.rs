@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mustlink::constraints::Constraints;
 use mustlink::run::Transformed;
 use mustlink::{Context, Error, Group, Problem, Result};
+use mustlink_datasets::Classes;
 use mustlink_experiments::{Split, critical_t};
 use serde::Serialize;
 
@@ -12,6 +13,11 @@ use crate::job::{Job, MOST_OF_CLASSES};
 
 const FOLDS: usize = 5;
 const REPEATS: usize = 5;
+const ONE_CLASS: &str = "all known objects are of one class: nothing tells them apart";
+
+fn refused<T>(why: &str) -> Result<T> {
+    Err(Error::Usage(format!("--validate: {why}")))
+}
 
 /// The method with the known classes of four folds and without any, judged by the fifth.
 #[derive(Debug, Clone, Serialize)]
@@ -41,29 +47,39 @@ impl Validation {
             _ => "not shown to help or to harm",
         };
         format!(
-            "{} known classes held out in {FOLDS} folds, {REPEATS} times: agreement {:.3} with the others, \
+            "{} objects of known class held out in {FOLDS} folds, {REPEATS} times: agreement {:.3} with the others, \
              {:.3} without; difference {:+.3}, 95 % interval {low:+.3} to {high:+.3}: {says}",
             self.known, self.with_labels, self.without_labels, self.difference
         )
     }
 
+    /// What can be said before anything runs.
+    ///
+    /// # Errors
+    /// `Usage` with fewer than two objects of known class a fold, or of one class alone.
+    pub fn check(job: &Job) -> Result<()> {
+        let sizes = job.set.known.as_ref().map(Classes::sizes).unwrap_or_default();
+        let (objects, least) = (sizes.iter().sum::<usize>(), 2 * FOLDS);
+        if objects < least {
+            return refused(&format!(
+                "the class of {objects} objects is known; of at least {least} it must be"
+            ));
+        }
+        if sizes.iter().filter(|size| **size > 0).count() < 2 {
+            return refused(ONE_CLASS);
+        }
+        Ok(())
+    }
+
     /// Clusters `seen` 30 times: under the classes of four folds each, and under none.
     ///
     /// # Errors
-    /// `Usage` without known classes, or with fewer than two a fold; those of the method.
+    /// `Usage` without known classes, or where no fold can be judged; those of the method.
     pub fn new(job: &Job, seen: &Transformed, ctx: &Context) -> Result<Validation> {
-        let refused = |why: String| Err(Error::Usage(format!("--validate: {why}")));
         let Some(known) = &job.set.known else {
-            return refused("no classes are known; name their column by --labels".into());
+            return refused("no classes are known; name their column by --labels");
         };
         let objects: Vec<usize> = (0..job.set.n()).filter(|&i| known.labels[i].is_some()).collect();
-        if objects.len() < 2 * FOLDS {
-            let least = 2 * FOLDS;
-            return refused(format!(
-                "{} known classes; at least {least} are needed",
-                objects.len()
-            ));
-        }
         let classes: Vec<Option<u32>> = objects.iter().map(|&i| known.labels[i]).collect();
         let split = Split::Kfold { folds: FOLDS, repeats: REPEATS, stratified: true };
         let mut scores: Vec<(f64, f64)> = Vec::new();
@@ -97,7 +113,7 @@ impl Validation {
         }
         let folds = scores.len();
         if folds < 2 {
-            return refused("all known objects are of one class: nothing tells them apart".into());
+            return refused(ONE_CLASS);
         }
         let mean =
             |of: &dyn Fn(&(f64, f64)) -> f64| scores.iter().map(of).sum::<f64>() / folds as f64;

@@ -218,6 +218,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     // A choice among methods that see the data differently has no weights and no rule for new objects.
     let one_method = args.weights.is_some() || args.save_model.is_some();
     let job = Job::open(&JobArgs { one_method, ..args.job.clone() }, false)?;
+    if args.validate {
+        Validation::check(&job)?;
+    }
     let start = Instant::now();
     let work = || -> Result<_> {
         let seen = job.seen()?;

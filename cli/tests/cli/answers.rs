@@ -288,7 +288,7 @@ fn known_classes_are_held_out_and_judge_themselves() {
     let done = bench.run(&format!("{line} --quiet"));
     assert!(
         done.out.contains(
-            "validation   15 known classes held out in 5 folds, 5 times: agreement 1.000 with the others, \
+            "validation   15 objects of known class held out in 5 folds, 5 times: agreement 1.000 with the others, \
              1.000 without; difference +0.000, 95 % interval +0.000 to +0.000: not shown to help or to harm\n"
         ),
         "{}{}",
@@ -304,7 +304,19 @@ fn known_classes_are_held_out_and_judge_themselves() {
     let line =
         "cluster --data many.csv --labels known --k 3 --clusterer pck_means --validate --quiet";
     let many = bench.run(line);
-    assert!(many.out.contains("640 known classes held out"), "{}{}", many.out, many.err);
+    assert!(many.out.contains("640 objects of known class held out"), "{}{}", many.out, many.err);
+    // Too few to hold out are told before the work.
+    let rows: String =
+        (0..30).map(|i| format!("{i}.5,{}\n", if i < 9 { "a" } else { "" })).collect();
+    bench.write("few.csv", format!("x,known\n{rows}"));
+    let line = "cluster --data few.csv --labels known --k 3 --validate --quiet --out l.csv";
+    let refused = "error: --validate: the class of 9 objects is known; of at least 10 it must be\n";
+    bench.run(line).failed(2, refused);
+    bench.write("few.csv", format!("x,known\n{}", rows.replace(",\n", ",a\n")));
+    let refused =
+        "error: --validate: all known objects are of one class: nothing tells them apart\n";
+    bench.run(line).failed(2, refused);
+    assert!(!bench.path("l.csv").exists());
     let none = bench.run("cluster --data iris --validate");
     assert!(none.err.contains("--labels"), "{}", none.err);
 }
