@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// The answers must hold: only methods that promise it, or auto where they are marked hard
     #[arg(long)]
     hard: bool,
-    /// How many methods to show
+    /// How many methods to show; JSON has all
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = count)]
     top: usize,
     /// Method file to write, with the first of them

@@ -183,7 +183,15 @@ fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
             None => Ok(metric),
         }
     };
-    tags.into_iter().map(build).collect()
+    let mut built: Vec<Box<dyn Metric>> = Vec::new();
+    for tag in tags {
+        let metric = build(tag)?;
+        // Twice, or by another of its names, it is still one number.
+        if built.iter().all(|other| other.typetag_name() != metric.typetag_name()) {
+            built.push(metric);
+        }
+    }
+    Ok(built)
 }
 
 /// The classes of a file or of a named data set.

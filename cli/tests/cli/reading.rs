@@ -400,6 +400,9 @@ fn scores_match_by_id_or_not_at_all() {
     let done = bench.run("score --truth truth.csv --labels labels.csv --id flower --format json");
     assert_eq!(done.json()["ari"], 1.0);
     assert!(done.err.contains("3 objects, by id: labels label, classes class"), "{}", done.err);
+    let twice =
+        "score --truth labels.csv --labels labels.csv --metric nmi,ari,nmi_arith --metric ari";
+    assert_eq!(bench.run(twice).out, "nmi_arith 1\nari       1\n");
 }
 
 #[test]
