@@ -69,6 +69,8 @@ pub(crate) fn method_file(
         || args.budget.is_some()
         || args.ledger.is_some();
     let own = document.is_some();
+    let asks =
+        asks || !own && args.sets.iter().any(|set| sets(set, "selector") || sets(set, "oracle"));
     let mut document = match document {
         Some(document) => document,
         None => Document::parse("the default method", "")?,
@@ -128,7 +130,7 @@ pub(crate) fn method_file(
     }
     let mut file: MethodFile = config::build(document.root(), "")?;
     let alone = file.selector.as_ref().filter(|s| s.properties().self_clustering);
-    let changed = args.sets.iter().any(|set| set.trim_start().starts_with("clusterer"));
+    let changed = args.sets.iter().any(|set| sets(set, "clusterer"));
     if let (Some(selector), Some(_), false) = (alone, &default_clusterer, changed || selecting) {
         let tag = selector.typetag_name();
         notes.push(format!("the clusters are those of {tag}; --clusterer chooses another way"));
@@ -159,6 +161,11 @@ pub(crate) fn method_file(
         !selecting || file.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
     notes.extend(default_clusterer.filter(|_| used));
     Ok((file, notes))
+}
+
+/// Whether an option `--set` is about this part of a method.
+fn sets(set: &str, slot: &str) -> bool {
+    set.trim_start().starts_with(slot)
 }
 
 fn note_of(clusterer: &Value) -> String {

@@ -423,6 +423,15 @@ fn select_and_cluster_ask_the_same_questions() {
         std::fs::remove_file(bench.path("s.json")).unwrap();
         std::fs::remove_file(bench.path("c.json")).unwrap();
     }
+    // It asks whichever option says so.
+    let oracle = "{type=\"budget\",queries=5}";
+    let named = format!("--selector random_pairs --oracle {oracle}");
+    let set = format!("--set selector=random_pairs --set oracle={oracle}");
+    let [named, set] = [named, set].map(|how| {
+        let json = bench.run(&format!("cluster --data iris --format json {how}")).json();
+        (json["method"].clone(), json["queries"].clone())
+    });
+    assert_eq!(named, set);
 }
 
 #[test]
