@@ -14,6 +14,7 @@ use mustlink_kernels::ensemble::imputation::{
     Imputed, MAX_CANDIDATES, Tally, Thresholds, impute, imputed_constraints, neighbourhoods,
 };
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::file_kind;
@@ -22,6 +23,7 @@ use crate::job::{Job, JobArgs};
 use crate::options::{Format, PlotFormats, bytes, in_pool};
 use crate::progress::duration;
 use crate::term;
+use crate::verbs::cluster::DataSummary;
 
 /// Which pairs go to --out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -102,6 +104,11 @@ impl Row {
 /// What came of it.
 #[derive(Debug, Serialize)]
 struct Summary {
+    data: DataSummary,
+    /// What made the ensemble, with its options.
+    generator: Value,
+    seed: u64,
+    k: Option<usize>,
     n: usize,
     members: usize,
     base_nmi: Option<f64>,
@@ -120,6 +127,12 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         "impute",
         &args.job.inputs(),
     )?;
+    let (must, cannot) = (args.kappa_must, args.kappa_cannot);
+    if Thresholds::new(must, cannot, 1).is_err() {
+        return Err(Failure::usage(format!(
+            "--kappa-must {must} and --kappa-cannot {cannot}: must be 0 <= kappa-cannot < kappa-must <= 1"
+        )));
+    }
     let refused: &[_] = match args.generator {
         Some(_) => &["--budget", "--ledger", "--clusterer", "--selector", "--oracle"],
         None => &["--budget", "--ledger"],
@@ -206,6 +219,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let Imputed { must, cannot } = &imputed;
     let classes = job.set.classes.is_some();
     let summary = Summary {
+        data: DataSummary::of(&job.original),
+        generator: generator.to_value(),
+        seed: job.seed,
+        k: job.problem.k,
         n: job.set.n(),
         members,
         base_nmi,
@@ -248,8 +265,20 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
     }
     if let Some(text) = &args.generator {
         let mut document = Document::parse("--generator", "")?;
-        document.set(&format!("generator={text}"))?;
-        return config::build::<Alone>(document.root(), "").map(|alone| alone.generator);
+        let made = document
+            .set(&format!("generator={text}"))
+            .and_then(|()| config::build::<Alone>(document.root(), ""));
+        return made.map(|alone| alone.generator).map_err(|error| match error {
+            Error::Config(mut complaints) => {
+                // The person wrote --generator x, not --set generator=x.
+                let written = format!("--set generator={text}");
+                for complaint in complaints.iter_mut().filter(|c| c.source == written) {
+                    complaint.source = format!("--generator {text}");
+                }
+                Error::Config(complaints)
+            }
+            other => other,
+        });
     }
     let method = serde_json::to_value(&job.method).unwrap_or_default();
     let found = config::resolve_plugin(&method).ok().and_then(|m| first_generator(&m).cloned());

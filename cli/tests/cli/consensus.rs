@@ -116,6 +116,20 @@ fn an_imputation_takes_the_number_of_classes() {
     assert_eq!(done.err, "note: k = 3, the number of classes; --k chooses another\n");
     let given = bench.run(&format!("{line} --k 3"));
     assert_eq!(done.json()["must_link"], given.json()["must_link"]);
+    // It says what it is of.
+    let json = given.json();
+    assert_eq!((&json["data"]["name"], &json["k"]), (&"iris".into(), &3.into()));
+    assert_eq!((&json["generator"]["members"], &json["seed"]), (&5.into(), &0.into()));
+    // What is wrong is told by the option that was given, and before the members are made.
+    bench.run("impute --data iris --generator {type=\"bootstrap\",member=3}").failed(
+        2,
+        "error: --generator {type=\"bootstrap\",member=3}: generator.member: unknown option of bootstrap; did \
+         you mean \"members\"?\n",
+    );
+    bench.run(&format!("{line} --kappa-must 0.2 --kappa-cannot 0.5")).failed(
+        2,
+        "error: --kappa-must 0.2 and --kappa-cannot 0.5: must be 0 <= kappa-cannot < kappa-must <= 1\n",
+    );
     // One that needs no number is given none.
     let free = bench.run("impute --data iris --generator {type=\"random_k\",members=5}");
     assert!(free.status == 0 && free.err.is_empty(), "{}", free.err);
