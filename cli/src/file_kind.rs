@@ -7,14 +7,23 @@ use mustlink::{Error, scripts};
 use mustlink_datasets::shell_word;
 use mustlink_experiments::Experiment;
 use mustlink_report::check_formats;
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::method_file::MethodFile;
+use crate::verbs::consensus::ConsensusFile;
 
 /// What a file describes.
 pub(crate) enum File {
     Experiment(Box<Experiment>),
-    Method(Document),
+    /// A method, or what combines partitions.
+    Method {
+        document: Document,
+        /// Every default written out.
+        resolved: Value,
+        /// For people.
+        kind: &'static str,
+    },
 }
 
 /// Reads a file, and makes the plugins that it names known.
@@ -60,8 +69,15 @@ pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
     for set in sets {
         document.set(set)?;
     }
-    config::build::<MethodFile>(document.root(), "")?;
-    Ok(File::Method(document))
+    let root = document.root();
+    let (resolved, kind) = if root.get("consensus").is_some() {
+        config::build::<ConsensusFile>(root, "")?;
+        (config::resolve::<ConsensusFile>(root)?, "a method of consensus")
+    } else {
+        config::build::<MethodFile>(root, "")?;
+        (config::resolve::<MethodFile>(root)?, "a method")
+    };
+    Ok(File::Method { document, resolved, kind })
 }
 
 /// Reads a method file; of an experiment file it says what that is, and what takes it.

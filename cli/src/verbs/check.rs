@@ -56,8 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             e.methods.len(),
             limit.map_or_else(|| Ok(String::new()), |limit| memory(&e, limit, &args.data))?
         ),
-        (File::Method(_), None) => format!("{name}: in order; a method"),
-        (File::Method(_), Some(_)) => {
+        (File::Method { kind, .. }, None) => format!("{name}: in order; {kind}"),
+        (File::Method { .. }, Some(_)) => {
             let message = "--memory-limit is for experiment files: without data nobody knows what a \
                            method takes; give it to cluster or select";
             return Err(Failure::usage(message));

@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::file_kind::{self, File};
-use crate::method_file::MethodFile;
 use crate::term;
 
 /// Print BibTeX and one sentence for exactly the methods of results, experiments, method files or plugins
@@ -81,7 +80,7 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
     }
     Ok(match file_kind::read(path, &[])? {
         File::Experiment(experiment) => of(&experiment),
-        File::Method(document) => vec![config::resolve::<MethodFile>(document.root())?],
+        File::Method { resolved, .. } => vec![resolved],
     })
 }
 

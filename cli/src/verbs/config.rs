@@ -8,7 +8,6 @@ use mustlink_experiments::Experiment;
 
 use crate::failure::Failure;
 use crate::file_kind::{self, File};
-use crate::method_file::MethodFile;
 use crate::term;
 use crate::toml_text::as_toml;
 
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let text = match file_kind::read(file, sets)? {
         File::Experiment(experiment) => experiment.resolved_toml(),
-        File::Method(document) => as_toml(&config::resolve::<MethodFile>(document.root())?),
+        File::Method { resolved, .. } => as_toml(&resolved),
     };
     term::print(&text)?;
     Ok(0)
@@ -54,9 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
 fn origins(file: &Path, sets: &[String]) -> Result<String, Failure> {
     let list = match file_kind::read(file, sets)? {
         File::Experiment(_) => Experiment::origins(file, sets)?,
-        File::Method(document) => {
+        File::Method { document, resolved, .. } => {
             let mut out = Vec::new();
-            let resolved = config::resolve::<MethodFile>(document.root())?;
             config::origins(&resolved, Some(document.root()), "", &mut out);
             out
         }

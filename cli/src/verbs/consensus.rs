@@ -96,7 +96,7 @@ pub(crate) struct Args {
 
 /// A method file of this verb.
 #[options]
-struct ConsensusFile {
+pub(crate) struct ConsensusFile {
     /// Number of clusters; --k overrides it.
     #[option(min = 1)]
     k: Option<usize>,

@@ -39,6 +39,17 @@ fn a_file_says_how_and_constraints_are_respected() {
     let json = bench.run(line).json();
     assert_eq!(json["violations"], serde_json::json!({ "must": 0, "cannot": 0 }));
     assert_eq!(json["constraints"], 1);
+    // Its file is checked and shown as others are.
+    assert_eq!(bench.run("check m.toml").out, "m.toml: in order; a method of consensus\n");
+    let shown = bench.run("config show m.toml").out;
+    assert!(shown.contains("\nimbalance = ") && !shown.contains("clusterer"), "{shown}");
+    assert!(bench.run("config show m.toml --origin").out.contains("m.toml:1"));
+    let cited = bench.run("cite m.toml");
+    assert!(cited.status == 0 && cited.out.contains("hbgf"), "{}{}", cited.out, cited.err);
+    bench.run("check m.toml --set consensus.imbalnce=1").failed(
+        2,
+        "error: --set consensus.imbalnce=1: consensus.imbalnce: unknown option of hbgf; did you mean \"imbalance\"?\n",
+    );
 }
 
 #[test]
