@@ -167,7 +167,10 @@ impl NpyRows {
             v if v.starts_with("'<f8'") => 8,
             v if v.starts_with("'<f4'") => 4,
             found => {
-                return Err(bad(path, format!("values must be '<f8' or '<f4', got {found}")));
+                let message = format!(
+                    "values must be '<f8' or '<f4', got {found}: save x.astype(\"float64\")"
+                );
+                return Err(bad(path, message));
             }
         };
         if !header.after("fortran_order").is_some_and(|v| v.starts_with("False")) {
@@ -175,7 +178,11 @@ impl NpyRows {
         }
         let Some(&[n, d]) = header.shape().as_deref() else {
             let found = header.shape_text().unwrap_or("nothing");
-            return Err(bad(path, format!("must hold a matrix of two axes, got shape ({found})")));
+            let message = format!(
+                "must hold a matrix of two axes, a row for each object, got shape ({found}); of one feature \
+                 save x.reshape(-1, 1)"
+            );
+            return Err(bad(path, message));
         };
         if n == 0 || d == 0 {
             return Err(Error::EmptyData);
@@ -411,7 +418,10 @@ mod tests {
         };
         assert_eq!(message(b"PK"), "x.npy: is not an NPY file");
         let header = MATRIX.replace("<f8", "<i8");
-        assert_eq!(message(&file(&header, &[])), "x.npy: values must be '<f8' or '<f4', got '<i8'");
+        assert_eq!(
+            message(&file(&header, &[])),
+            "x.npy: values must be '<f8' or '<f4', got '<i8': save x.astype(\"float64\")"
+        );
         let header = MATRIX.replace("False", "True");
         assert_eq!(
             message(&file(&header, &[])),
@@ -420,7 +430,8 @@ mod tests {
         let header = MATRIX.replace("(3, 2)", "(3,)");
         assert_eq!(
             message(&file(&header, &[])),
-            "x.npy: must hold a matrix of two axes, got shape (3,)"
+            "x.npy: must hold a matrix of two axes, a row for each object, got shape (3,); of one feature save \
+             x.reshape(-1, 1)"
         );
         assert_eq!(
             message(&file(MATRIX, &f8(&[0.0; 5]))),
