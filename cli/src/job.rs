@@ -206,7 +206,8 @@ impl Job {
         let oracle = self.oracle()?.ok_or_else(|| {
             Error::Usage(format!(
                 "the selector {tag} needs somebody who answers, and no classes are known; name \
-                 their column by --class, or an oracle by --oracle"
+                 their column by --class, or an oracle by --oracle, or answer yourself by \"mustlink label\", or in \
+                 a sheet by \"mustlink select --questions\""
             ))
         })?;
         // What the command line names starts where the program does, not at the method file.

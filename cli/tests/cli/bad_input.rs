@@ -196,7 +196,8 @@ fn a_class_column_that_is_not_there() {
     bench.run("cluster --data x.csv --k 2 --selector random_pairs --budget 2 --quiet").failed(
         2,
         "error: the selector random_pairs needs somebody who answers, and no classes are known; \
-         name their column by --class, or an oracle by --oracle\n",
+         name their column by --class, or an oracle by --oracle, or answer yourself by \"mustlink label\", or in a sheet \
+         by \"mustlink select --questions\"\n",
     );
 }
 
