@@ -97,7 +97,7 @@ def planned(program, path):
     found = re.search(r"about (.+?) on one thread.*; up to ([\d.]+) (\w+) per cell", text)
     if code != 0 or not found:
         return None, None, spent, held, last
-    # "under a second" is told as no number.
+    # "a second or less" is told as no number.
     span = sum(float(v) * SPANS[u] for v, u in re.findall(r"([\d.]+) (min|s|h)\b", found[1]))
     return span or 1.0, float(found[2]) * UNITS[found[3]], spent, held, last
 

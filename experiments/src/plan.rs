@@ -288,7 +288,7 @@ impl Parts {
 
 fn duration(seconds: f64) -> String {
     match seconds {
-        s if s < 1.0 => "under a second".into(),
+        s if s < 1.0 => "a second or less".into(),
         s if s < 100.0 => format!("{s:.0} s"),
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.0} h", s / 3600.0),
@@ -337,7 +337,7 @@ impl fmt::Display for Plan {
         if self.missing().next().is_none() {
             write!(
                 f,
-                "about {} on one thread{}; up to {} per cell beyond the shared data",
+                "about {} on one thread{}; up to {} per cell, its data among it",
                 duration(self.seconds),
                 self.timing,
                 bytes(self.memory)

@@ -657,6 +657,7 @@ fn the_plan_counts_what_a_run_does() {
     assert_eq!((before.cells, before.finished, before.rows), (48, 0, 144));
     assert_eq!(before.selections, 36);
     assert!(before.seconds > 0.0 && before.memory > 0);
+    assert!(before.to_string().ends_with(" per cell, its data among it"), "{before}");
     let timed = plan_timed(&experiment, &source(), Some(dir.path()), 600.0).unwrap();
     let Timing::Timed { groups, of, .. } = timed.timing else { panic!("{timed}") };
     assert_eq!((groups, of), (before.methods * 2, before.methods * 2));
