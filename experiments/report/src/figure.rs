@@ -27,9 +27,7 @@ pub(crate) struct Figure {
 impl Figure {
     /// A figure whose file is called something like `name`.
     pub fn new(name: &str, caption: impl Into<String>, svg: String, numbers: Vec<u8>) -> Figure {
-        let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-        let name = name.chars().map(keep).collect();
-        Figure { name, caption: caption.into(), svg, numbers }
+        Figure { name: file_name(name), caption: caption.into(), svg, numbers }
     }
 
     /// For the page, with its links; `wide` ones are moved sideways where there is no room.
@@ -75,6 +73,25 @@ impl Figure {
             }
         }
     }
+}
+
+/// Bytes of a name that file systems take together with the endings of a file that is being written.
+const LONGEST: usize = 200;
+
+/// A name for a file, something like `name`, that no listing hides.
+fn file_name(name: &str) -> String {
+    let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let mut out: String = name.chars().map(keep).collect();
+    if out.starts_with('.') {
+        out.replace_range(..1, "_");
+    }
+    if out.len() > LONGEST {
+        // The metric stands at the end.
+        let end = out.ceil_char_boundary(out.len() - LONGEST / 4);
+        let start = out.floor_char_boundary(LONGEST - LONGEST / 4 - 1);
+        out.replace_range(start..end, "_");
+    }
+    out
 }
 
 /// Gives each figure a file name of its own and writes it: its SVG, its numbers, and what else is asked
@@ -172,6 +189,16 @@ pub(crate) fn cell(value: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_id_gives_a_name_that_a_file_can_have() {
+        assert_eq!(file_name("../a b-ari"), "_._a_b-ari");
+        let long = file_name(&format!("{}-ari", "ü".repeat(200)));
+        assert!(
+            long.len() <= LONGEST && long.starts_with("üü") && long.ends_with("ü-ari"),
+            "{long}"
+        );
+    }
 
     #[test]
     fn links_hold_their_bytes() {
