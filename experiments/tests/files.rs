@@ -184,6 +184,10 @@ fn what_no_schema_says() {
         (String::new(), "method: needs at least one method"),
         ("[[method]]\nid = \"m\"\n".into(), "method[0].clusterer: a method needs a clusterer"),
         (
+            "[[method]]\nid = \"m\\tn\"\nclusterer = \"kmeans\"\n".into(),
+            "method[0].id: must have no line breaks and control characters, got \"m\\tn\"",
+        ),
+        (
             "[[method]]\nid = \"m\"\nselector = \"random_pairs\"\n".into(),
             "random_pairs only selects; a clusterer is needed",
         ),
@@ -215,7 +219,9 @@ fn what_no_schema_says() {
         ("[0, 9, 4]", "curve.points: must ascend, each point once, got 9 before 4"),
         ("[]", "curve.points: needs at least one point"),
         ("\"from_run(m)\"", "from_run(m): that method asks nothing"),
-        ("\"from_run(x)\"", "got \"x\""),
+        ("{ from = 9, to = 5, step = 1 }", "needs at least one point, got from = 9 above to = 5"),
+        ("\"from_run(x)\"", "curve.points: from_run(x): no method has the id \"x\""),
+        ("\"m\"", "or \"from_run(<method id>)\", got \"m\""),
         ("{ to = 2000000000, step = 1 }", "curve.points: a curve has at most 10000 points"),
     ] {
         let error = curve(points).map(|_| ()).unwrap_err().to_string();

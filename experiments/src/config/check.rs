@@ -8,7 +8,7 @@ use mustlink_core::registry;
 
 use super::criterion;
 use super::experiment::{Experiment, ResolvedMethod, SOME_CLASSES};
-use super::file::MAX_POINTS;
+use super::file::{MAX_POINTS, Points, Range};
 use crate::verdict::Names;
 
 /// More cells than this are refused before they are laid out.
@@ -141,7 +141,12 @@ fn judge_curve(experiment: &Experiment, root: &Node, asks: bool, out: &mut Vec<D
         Ok(points) if points.len() > MAX_POINTS => {
             out.push(complain(format!("a curve has at most {MAX_POINTS} points")));
         }
-        Ok(points) if points.is_empty() => out.push(complain("needs at least one point".into())),
+        Ok(points) if points.is_empty() => out.push(complain(match &experiment.points {
+            Points::Range(Range { from, to, .. }) => {
+                format!("needs at least one point, got from = {from} above to = {to}")
+            }
+            _ => "needs at least one point".into(),
+        })),
         Ok(points) if points.windows(2).any(|w| w[0] >= w[1]) => {
             let falls = points.windows(2).filter(|w| w[0] >= w[1]).take(1);
             let said: String = falls.map(|w| format!("{} before {}", w[0], w[1])).collect();
@@ -159,10 +164,15 @@ fn judge_curve(experiment: &Experiment, root: &Node, asks: bool, out: &mut Vec<D
             None => {
                 let near =
                     registry::suggestion(id, experiment.methods.iter().map(|m| m.id.as_str()));
-                let message = format!(
-                    "must be a list, a table {{ from, to, step }} or \"from_run(<method id>)\", got \"{id}\"{near}"
-                );
-                out.push(complain(message));
+                let whole =
+                    matches!(&experiment.points, Points::FromRun(text) if text.trim() == id);
+                out.push(complain(if whole {
+                    format!(
+                        "must be a list, a table {{ from, to, step }} or \"from_run(<method id>)\", got \"{id}\"{near}"
+                    )
+                } else {
+                    format!("from_run({id}): no method has the id \"{id}\"{near}")
+                }));
             }
         },
     }
@@ -225,6 +235,10 @@ fn unique(
 ) {
     if id.trim().is_empty() {
         out.push(node.diagnostic(path, "must not be empty"));
+    } else if id.chars().any(char::is_control) {
+        // In tables of a line a row, of a terminal, of LaTeX and of Markdown.
+        let message = format!("must have no line breaks and control characters, got {id:?}");
+        out.push(node.diagnostic(path, message));
     } else if !seen.insert(id.to_string()) {
         out.push(node.diagnostic(path, format!("\"{id}\" comes twice; ids are unique")));
     }
