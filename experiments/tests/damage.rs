@@ -165,7 +165,14 @@ fn a_configuration_that_was_changed_is_refused() {
     study.is_refused(&file, "checksum");
     let error = run(&experiment(), &RunOptions::to(study.out())).unwrap_err().to_string();
     assert!(error.contains("remove it, and mustlink run"), "{error}");
+    fs::write(&file, &text.as_bytes()[..text.len() / 2]).unwrap();
+    study.is_refused(&file, "remove it, and mustlink run");
     fs::remove_file(&file).unwrap();
+    let error = report(&study.out()).unwrap_err().to_string();
+    assert!(
+        error.ends_with("; mustlink run with the same file and --out makes it again"),
+        "{error}"
+    );
     assert_eq!(study.run(), 0);
 }
 

@@ -139,10 +139,17 @@ pub(super) fn base_of(path: &Path, document: &Document) -> PathBuf {
 /// # Errors
 /// `Data` when it is no results directory, or the file is not as it was written.
 pub(crate) fn read(dir: &Path) -> Result<Stored> {
+    const AGAIN: &str = "mustlink run with the same file and --out makes it again";
     let path = dir.join(FILE);
+    // Where a run has begun there are cells.
+    let begun = dir.join("cells").is_dir();
     let bad = |e: &dyn std::fmt::Display| Error::Data {
         place: path.display().to_string(),
-        message: format!("{e}; is this a results directory?"),
+        message: match (begun, path.exists()) {
+            (true, true) => format!("damaged: {e}; remove it, and {AGAIN}"),
+            (true, false) => format!("{e}; {AGAIN}"),
+            (false, _) => format!("{e}; is this a results directory?"),
+        },
     };
     let text = fs::read_to_string(&path).map_err(|e| bad(&e))?;
     let mut value: Value = serde_json::from_str(&text).map_err(|e| bad(&e))?;
@@ -159,13 +166,10 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
         || metrics.is_none()
         || value["checksum"] != digest(canonical(&config).as_bytes())
     {
-        return Err(Error::Data {
-            place: path.display().to_string(),
-            message:
-                "damaged: its checksum does not fit: something in it was changed; remove it, and \
-                      mustlink run with the same file and --out makes it again"
-                    .into(),
-        });
+        let message = format!(
+            "damaged: its checksum does not fit: something in it was changed; remove it, and {AGAIN}"
+        );
+        return Err(Error::Data { place: path.display().to_string(), message });
     }
     Ok(Stored { base, config, metrics: metrics.unwrap_or_default(), varied, scripts, plan })
 }
