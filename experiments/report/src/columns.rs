@@ -190,6 +190,15 @@ pub(crate) fn percent(share: f64) -> f64 {
     (1e6 * 100.0 * share).round() / 1e6
 }
 
+/// Observations that a mean has where no cell lacks a value: an interval needs two.
+pub(crate) fn observations(experiment: &Experiment) -> usize {
+    let split = &experiment.split;
+    match experiment.stats.unit {
+        Unit::Repeat => split.repeats(),
+        Unit::Fold => split.repeats() * split.folds(),
+    }
+}
+
 /// What the intervals are, and why some scores have no value.
 pub(crate) fn legend<'a>(
     experiment: &Experiment,
@@ -200,7 +209,11 @@ pub(crate) fn legend<'a>(
         Unit::Fold => "folds",
     };
     let level = percent(experiment.stats.level);
-    let mut text = format!("mean ± half width of the {level} % interval over {unit}");
+    let mut text = match (observations(experiment), experiment.split.folds()) {
+        (1, 1) => "the score of one run".to_string(),
+        (1, _) => "mean over the folds of one repeat".to_string(),
+        _ => format!("mean ± half width of the {level} % interval over {unit}"),
+    };
     let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
     for (column, metric) in metrics {
         let mine = curves.clone().filter(|c| c.metric == *column);

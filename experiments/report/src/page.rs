@@ -8,7 +8,7 @@ use mustlink_datasets::shell_word;
 use mustlink_experiments::row::Row;
 use mustlink_experiments::{Experiment, Facts};
 
-use crate::columns::percent;
+use crate::columns::{observations, percent};
 use crate::figure::{Figure, data_url};
 use crate::moved::{self, Move};
 use crate::palette::sample;
@@ -233,8 +233,11 @@ fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
 fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
     let body = html! {
         p class="dim" {
-            "Lines: means; bands: " (percent(experiment.stats.level)) " % intervals, as far as the metric \
-             reaches. A bar across a line: the selector had no further question; what follows is the same \
+            "Lines: means"
+            @if observations(experiment) > 1 {
+                "; bands: " (percent(experiment.stats.level)) " % intervals, as far as the metric reaches"
+            }
+            ". A bar across a line: the selector had no further question; what follows is the same \
              clustering. A hollow point: some of its cells failed, and it is the mean of the others."
             (few_repeats(experiment))
         }

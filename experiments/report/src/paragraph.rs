@@ -8,7 +8,7 @@ use mustlink_core::registry::Catalogue;
 use serde_json::Value;
 
 use crate::citation::references;
-use crate::columns::percent;
+use crate::columns::{observations, percent};
 use crate::significance::Significance;
 use mustlink_experiments::Facts;
 use mustlink_experiments::Split;
@@ -142,11 +142,15 @@ pub(crate) fn paragraph(
     let ks: BTreeSet<String> = experiment
         .methods
         .iter()
-        .map(|m| match &m.config["k"] {
-            Value::String(s) if s == "classes" => "the number of classes".to_string(),
-            Value::String(s) if s == "unknown" => "left to the method".to_string(),
-            Value::String(s) => format!("the number of {s}"),
-            other => other.to_string(),
+        .map(|m| {
+            // What a clusterer names itself holds for it.
+            let own = &m.config["clusterer"]["k"];
+            match if own.is_null() { &m.config["k"] } else { own } {
+                Value::String(s) if s == "classes" => "the number of classes".to_string(),
+                Value::String(s) if s == "unknown" => "left to the method".to_string(),
+                Value::String(s) => format!("the number of {s}"),
+                other => other.to_string(),
+            }
         })
         .collect();
     let _ = write!(
@@ -222,16 +226,22 @@ pub(crate) fn paragraph(
         Unit::Repeat => "repeats",
         Unit::Fold => "folds",
     };
-    let _ = write!(
-        out,
-        "Intervals are {} % t intervals over {unit}. A best mean is marked where a paired t test against \
-         the next best rejects at 5 % after Holm's adjustment over all other methods{}. ",
-        percent(experiment.stats.level),
-        match &experiment.split {
-            Split::All { .. } => "",
-            _ => ", with the variance corrected for overlapping training sets [NadeauBengio2003]",
-        }
-    );
+    if observations(experiment) > 1 {
+        let level = percent(experiment.stats.level);
+        let _ = write!(out, "Intervals are {level} % t intervals over {unit}. ");
+    }
+    if experiment.methods.len() > 1 && experiment.split.repeats() * experiment.split.folds() > 1 {
+        let _ = write!(
+            out,
+            "A best mean is marked where a paired t test against the next best rejects at 5 % after Holm's \
+             adjustment over all other methods{}. ",
+            match &experiment.split {
+                Split::All { .. } => "",
+                _ =>
+                    ", with the variance corrected for overlapping training sets [NadeauBengio2003]",
+            }
+        );
+    }
     if let Some(first) = significance.first() {
         let value =
             if first.area { "the area under each curve" } else { "the score at the last point" };
@@ -285,7 +295,17 @@ mod tests {
         let experiment = Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap();
         let said = paragraph(&experiment, &[], &[], (1, 1));
         assert!(said.contains(" A test set of 7 % of the objects was drawn at random."), "{said}");
-        assert!(said.contains("Intervals are 68.3 % t intervals"), "{said}");
+        assert!(!said.contains("Intervals") && !said.contains("A best mean"), "{said}");
+        let more = text.replace("test_fraction", "repeats = 3\ntest_fraction")
+            + "[[method]]\nid = \"two\"\nclusterer = { type = \"kmeans\", k = 2 }\n";
+        let experiment = Experiment::parse("t.toml", &more, Path::new("."), &[]).unwrap();
+        let said_more = paragraph(&experiment, &[], &[], (6, 6));
+        for part in [
+            "The number of clusters was 2 or the number of classes. ",
+            "Intervals are 68.3 % t intervals over repeats. A best mean is marked where",
+        ] {
+            assert!(said_more.contains(part), "{part:?} is not in: {said_more}");
+        }
         assert!(
             said.contains("objects, pairs that were given or asked left out of pair_f. "),
             "{said}"
