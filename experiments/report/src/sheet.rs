@@ -153,7 +153,9 @@ impl Sheet {
                     latex_text(&c.text)
                 }
             }));
-            let _ = writeln!(out, "{cells} \\\\");
+            // What begins like an option of the \\ or \midrule before is none.
+            let guard = if cells.starts_with(['[', '*']) { "{}" } else { "" };
+            let _ = writeln!(out, "{guard}{cells} \\\\");
         }
         out.push_str("\\bottomrule\n\\end{tabular}");
         out.push_str(if wide { "}\n" } else { "\n" });
@@ -307,6 +309,9 @@ mod tests {
         assert!(text.contains("| iris< | **0.500 ± 0.010** | 2 failed |\n\n100 %\n\n**ari_x"));
         assert_eq!(latex_text("-0.095 ± 1, k-means (-1)"), "$-$0.095 $\\pm$ 1, k-means ($-$1)");
         assert!(latex([&sheet(), &sheet()]).contains("\\label{tab:ari-x-more-2}"));
+        let mut odd = sheet();
+        odd.lines[0].cells[0] = Cell::text("[new] iris");
+        assert!(latex([&odd]).contains("\\midrule\n{}[new] iris & "));
         let led = Sheet { lead: "Scores: ", ..sheet() };
         assert!(latex([&led]).contains("\\caption{Scores: ari\\_x"));
         // Few columns with long names are wide, too.
