@@ -54,7 +54,7 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
     let left = Left::of(&experiment, &grid, &all, dir, Keep::Current)?;
     if let Some(damaged) = left.standing.damaged.first() {
         let place = dir.display().to_string();
-        return Err(Error::Data { place, message: format!("damaged: {damaged}") });
+        return Err(Error::Data { place, message: damaged.clone() });
     }
     let whole = |c: &usize| {
         let file = journal::read_cell(dir, &grid.cells[*c].identity).ok().flatten();

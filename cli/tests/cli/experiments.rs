@@ -61,6 +61,7 @@ fn from_the_plan_to_the_report() {
     let damaged = bench.run("verify mustlink-results/small_one --quiet");
     let said = "its checksum does not fit: something in it was changed";
     assert!(damaged.status == 3 && damaged.err.contains(said), "{}{}", damaged.out, damaged.err);
+    assert_eq!(damaged.err.matches("damaged").count(), 1, "{}", damaged.err);
     std::fs::write(&files[0], written).unwrap();
     assert!(bench.run("plan e.toml").out.contains("8 finished"));
     let shown = bench.run("config show e.toml").out;
