@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap_complete::ArgValueCompleter;
 use mustlink::config;
-use mustlink::registry::{Catalogue, Descriptor, Role, nearest};
+use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
 use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -102,8 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         return dataset(&set, args.format);
     }
     let tags = catalogue.all().iter().map(|d| d.tag);
-    let near = nearest(&args.name, tags.chain(listings.iter().map(|l| l.name.as_str())));
-    let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
+    let near = suggestion(&args.name, tags.chain(listings.iter().map(|l| l.name.as_str())));
     Err(Failure::usage(format!(
         "no plugin or data set \"{}\"{near}; run \"mustlink list\" or \"mustlink list datasets\"",
         args.name

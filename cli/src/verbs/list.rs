@@ -1,7 +1,7 @@
 //! Which plugins and data sets are there?
 
 use clap_complete::ArgValueCompleter;
-use mustlink::registry::{Catalogue, Descriptor, Role, nearest};
+use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
 use serde::Serialize;
 
 use crate::complete;
@@ -111,8 +111,7 @@ fn asked(word: &str) -> What {
     plurals.push("datasets".into());
     let all: Vec<String> =
         Role::ALL.into_iter().flat_map(names).chain(["datasets".to_string()]).collect();
-    let near = nearest(word, all.iter().map(String::as_str));
-    let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
+    let near = suggestion(word, all.iter().map(String::as_str));
     What::Unknown(format!("no role \"{word}\"{near}; accepted: {}", plurals.join(", ")))
 }
 

@@ -1,7 +1,7 @@
 //! What does an editor need to check a file while it is written?
 
 use clap_complete::ArgValueCompleter;
-use mustlink::registry::{Catalogue, nearest};
+use mustlink::registry::{Catalogue, suggestion};
 
 use crate::failure::Failure;
 use crate::{complete, schema, term};
@@ -33,8 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             Some(d) => schema::plugin(catalogue, d),
             None => {
                 let tags = catalogue.all().iter().map(|d| d.tag);
-                let near = nearest(name, tags.chain(["experiment", "method"]));
-                let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
+                let near = suggestion(name, tags.chain(["experiment", "method"]));
                 return Err(Failure::usage(format!(
                     "no schema \"{name}\"{near}; accepted: experiment, method, and the names that \
                      \"mustlink list\" shows"

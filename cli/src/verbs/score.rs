@@ -1,7 +1,7 @@
 //! How well do two columns of labels agree?
 
 use clap_complete::ArgValueCompleter;
-use mustlink::registry::{self, Catalogue, Role, nearest};
+use mustlink::registry::{self, Catalogue, Role, suggestion};
 use mustlink::roles::{Metric, MetricInput, MetricProperties};
 use mustlink::run::guarded;
 use mustlink::{Error, Result};
@@ -169,8 +169,7 @@ fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
     };
     let build = |tag: &str| -> Result<Box<dyn Metric>> {
         let Some(d) = catalogue.find(tag).filter(|d| d.role == Role::Metric) else {
-            let near = nearest(tag, catalogue.role(Role::Metric).map(|d| d.tag));
-            let near = near.map(|n| format!("; did you mean \"{n}\"?")).unwrap_or_default();
+            let near = suggestion(tag, catalogue.role(Role::Metric).map(|d| d.tag));
             let help = "run \"mustlink list metrics\"";
             return Err(Error::Usage(format!("no metric \"{tag}\"{near}; {help}")));
         };
