@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mustlink_core::prelude::*;
 
 use crate::parts::table::Table;
-use crate::parts::wrapping::{objects, open_source, properties_of};
+use crate::parts::wrapping::{open_source, properties_of};
 
 /// Puts a price on each question: one for all, by object, or from a table.
 ///
@@ -128,7 +128,7 @@ struct Charging {
 
 impl Respondent for Charging {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        objects(question, self.n)?;
+        question.objects(self.n)?;
         let pair = (question.i, question.j);
         let mut outcome = self.source.ask(question)?;
         if let Outcome::Answered(answer) = &mut outcome {

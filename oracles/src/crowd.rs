@@ -8,7 +8,7 @@ use mustlink_kernels::agreement::annotators::{BEFORE, clamped, error_rates, log_
 use crate::dont_know::DontKnow;
 use crate::noisy::Noisy;
 use crate::parts::pair_hash::PairHash;
-use crate::parts::wrapping::{objects, open_source, properties_of};
+use crate::parts::wrapping::{open_source, properties_of};
 
 /// Asks several annotators, each with errors and doubts of their own, and makes one reply of theirs.
 ///
@@ -256,7 +256,7 @@ impl Asking {
 
 impl Respondent for Asking {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        objects(question, self.n)?;
+        question.objects(self.n)?;
         let mut cast = Vec::with_capacity(self.votes);
         let mut votes = Vec::with_capacity(self.votes);
         let mut cost = 0.0;

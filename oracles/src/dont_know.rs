@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 
 use crate::parts::pair_hash::PairHash;
-use crate::parts::wrapping::{objects, open_source, properties_of};
+use crate::parts::wrapping::{open_source, properties_of};
 
 /// Leaves some pairs unanswered and passes the others on.
 ///
@@ -62,7 +62,7 @@ struct Doubting {
 
 impl Respondent for Doubting {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        objects(question, self.n)?;
+        question.objects(self.n)?;
         let (i, j) = (question.i, question.j);
         let unknowable = |o: u32| self.objects.uniform(o, o) < self.by_object;
         if unknowable(i) || unknowable(j) || self.pairs.uniform(i, j) < self.rate {

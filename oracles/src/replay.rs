@@ -4,8 +4,6 @@ use std::collections::HashMap;
 
 use mustlink_core::prelude::*;
 
-use crate::parts::wrapping::objects;
-
 /// Answers from the ledger of an earlier selection, whatever was asked in which order there.
 ///
 /// # Method
@@ -70,7 +68,7 @@ fn key(question: &Question) -> (u32, u32) {
 
 impl Respondent for Remembering {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        objects(question, self.n)?;
+        question.objects(self.n)?;
         match (self.answers.get(&key(question)), &mut self.missing) {
             (Some(answer), _) => Ok(Outcome::Answered(answer.clone())),
             (None, Some(missing)) => missing.ask(question),

@@ -6,7 +6,6 @@ use mustlink_core::prelude::*;
 use mustlink_core::registry::suggestion;
 
 use crate::parts::table::Table;
-use crate::parts::wrapping::objects;
 
 /// Answers from a list of pairs, in the configuration or in a file.
 ///
@@ -145,7 +144,7 @@ impl Reading {
 
 impl Respondent for Reading {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        objects(question, self.n)?;
+        question.objects(self.n)?;
         let pair = (question.i.min(question.j), question.i.max(question.j));
         Ok(match (self.reply(pair), self.missing) {
             (Some(reply), _) => Outcome::Answered(Answer::of(reply)),

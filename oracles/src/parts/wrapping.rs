@@ -61,7 +61,7 @@ struct Flipping<F> {
 
 impl<F: Fn(&Question, Reply) -> f64 + Send> Respondent for Flipping<F> {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        objects(question, self.n)?;
+        question.objects(self.n)?;
         let mut outcome = self.source.ask(question)?;
         if let Outcome::Answered(answer) = &mut outcome {
             let opposite = match answer.reply {
@@ -83,21 +83,6 @@ impl<F: Fn(&Question, Reply) -> f64 + Send> Respondent for Flipping<F> {
     fn recall(&mut self, question: &Question, answer: &Answer) {
         self.source.recall(question, answer);
     }
-}
-
-/// The two objects of a question, as indexes.
-///
-/// # Errors
-/// `IndexOutOfRange`; `Oracle` for an object paired with itself.
-pub fn objects(question: &Question, n: usize) -> Result<(usize, usize)> {
-    let (i, j) = (question.i as usize, question.j as usize);
-    if let Some(&index) = [i, j].iter().find(|&&o| o >= n) {
-        return Err(Error::IndexOutOfRange { index, n });
-    }
-    if i == j {
-        return Err(Error::Oracle(format!("asked whether object {i} belongs with itself")));
-    }
-    Ok((i, j))
 }
 
 /// The classes of the scene, for the oracle called `tag`.
@@ -124,9 +109,9 @@ pub fn classes(scene: &Scene, tag: &str) -> Result<Arc<[Option<u32>]>> {
 /// The reply that follows from these classes; "don't know" where one is unknown.
 ///
 /// # Errors
-/// As [`objects`].
+/// As [`Question::objects`].
 pub fn classes_reply(labels: &[Option<u32>], question: &Question) -> Result<Outcome> {
-    let (i, j) = objects(question, labels.len())?;
+    let (i, j) = question.objects(labels.len())?;
     let reply = match (labels[i], labels[j]) {
         (Some(a), Some(b)) if a == b => Reply::MustLink,
         (Some(_), Some(_)) => Reply::CannotLink,
