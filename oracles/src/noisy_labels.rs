@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mustlink_core::prelude::*;
 
 use crate::parts::pair_hash::PairHash;
-use crate::parts::wrapping::{classes, classes_reply};
+use crate::parts::wrapping::{FromClasses, classes};
 
 /// Answers from classes of which some are wrong, so that its replies never contradict each other.
 ///
@@ -39,16 +39,6 @@ impl Oracle for NoisyLabels {
             let at = (other.uniform(i, i) * (names.len() - 1) as f64) as usize;
             others.copied().nth(at)
         });
-        Ok(Box::new(Mistaken { labels: labels.collect() }))
-    }
-}
-
-struct Mistaken {
-    labels: Vec<Option<u32>>,
-}
-
-impl Respondent for Mistaken {
-    fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        classes_reply(&self.labels, question)
+        Ok(Box::new(FromClasses(labels.collect())))
     }
 }

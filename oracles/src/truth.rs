@@ -1,10 +1,8 @@
 //! The oracle that knows the classes.
 
-use std::sync::Arc;
-
 use mustlink_core::prelude::*;
 
-use crate::parts::wrapping::{classes, classes_reply};
+use crate::parts::wrapping::{FromClasses, classes};
 
 /// Answers from the classes: must-link exactly where two objects are of one class.
 ///
@@ -20,16 +18,6 @@ pub struct Truth {}
 #[plugin("truth", cites = ["Basu2004", "Greene2007"])]
 impl Oracle for Truth {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
-        Ok(Box::new(Knowing { labels: classes(scene, "truth")? }))
-    }
-}
-
-struct Knowing {
-    labels: Arc<[Option<u32>]>,
-}
-
-impl Respondent for Knowing {
-    fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        classes_reply(&self.labels, question)
+        Ok(Box::new(FromClasses(classes(scene, "truth")?)))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use mustlink_core::prelude::*;
 
 use crate::parts::table::Table;
-use crate::parts::wrapping::{classes, classes_reply};
+use crate::parts::wrapping::{FromClasses, classes};
 
 /// Answers from one of several classifications of the objects (by person, by pose …).
 ///
@@ -30,14 +30,14 @@ pub struct TruthMulti {
 impl Oracle for TruthMulti {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let labels = match (&self.labels, &self.target) {
-            (Some(file), target) => read(file, target.as_deref(), scene)?,
+            (Some(file), target) => read(file, target.as_deref(), scene)?.into(),
             (None, Some(target)) => {
                 let legal = "absent unless labels names a file with that column";
                 return Err(Error::bad_param("target", target, legal));
             }
-            (None, None) => classes(scene, "truth_multi")?.to_vec(),
+            (None, None) => classes(scene, "truth_multi")?,
         };
-        Ok(Box::new(Knowing { labels }))
+        Ok(Box::new(FromClasses(labels)))
     }
 
     fn properties(&self) -> OracleProperties {
@@ -92,14 +92,4 @@ fn read(file: &str, target: Option<&str>, scene: &Scene) -> Result<Vec<Option<u3
         return Err(Error::Data { place: file.into(), message });
     }
     Ok(table.rows.iter().map(|(_, cells)| number(&*cells[column])).collect())
-}
-
-struct Knowing {
-    labels: Vec<Option<u32>>,
-}
-
-impl Respondent for Knowing {
-    fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        classes_reply(&self.labels, question)
-    }
 }

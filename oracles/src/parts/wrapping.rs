@@ -106,16 +106,17 @@ pub fn classes(scene: &Scene, tag: &str) -> Result<Arc<[Option<u32>]>> {
     Ok(labels)
 }
 
-/// The reply that follows from these classes; "don't know" where one is unknown.
-///
-/// # Errors
-/// As [`Question::objects`].
-pub fn classes_reply(labels: &[Option<u32>], question: &Question) -> Result<Outcome> {
-    let (i, j) = question.objects(labels.len())?;
-    let reply = match (labels[i], labels[j]) {
-        (Some(a), Some(b)) if a == b => Reply::MustLink,
-        (Some(_), Some(_)) => Reply::CannotLink,
-        _ => Reply::DontKnow,
-    };
-    Ok(Outcome::Answered(Answer::of(reply)))
+/// Answers what follows from the class of each object; "don't know" where one is unknown.
+pub struct FromClasses(pub Arc<[Option<u32>]>);
+
+impl Respondent for FromClasses {
+    fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        let (i, j) = question.objects(self.0.len())?;
+        let reply = match (self.0[i], self.0[j]) {
+            (Some(a), Some(b)) if a == b => Reply::MustLink,
+            (Some(_), Some(_)) => Reply::CannotLink,
+            _ => Reply::DontKnow,
+        };
+        Ok(Outcome::Answered(Answer::of(reply)))
+    }
 }
