@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::agreement::annotators::{BEFORE, clamped, error_rates, log_odds};
+use mustlink_kernels::agreement::annotators::{BEFORE, Cast, clamped, error_rates, log_odds};
 
 use crate::dont_know::DontKnow;
 use crate::noisy::Noisy;
@@ -190,18 +190,17 @@ struct Voice {
     respondent: Box<dyn Respondent>,
 }
 
-/// Votes so far, for the estimate of rates: annotator, and whether it was a must-link.
+/// Votes so far, for the estimate of rates.
 struct Log {
-    pairs: Vec<Vec<(usize, bool)>>,
+    pairs: Vec<Vec<Cast>>,
     errors: Vec<f64>,
 }
 
 impl Log {
-    fn push(&mut self, votes: Vec<(usize, bool)>) {
+    fn push(&mut self, votes: Vec<Cast>) {
         self.pairs.push(votes);
         if self.pairs.len().is_multiple_of(EVERY) {
-            let first = self.pairs.len() == EVERY;
-            let before = if first { None } else { Some(&*self.errors) };
+            let before = (self.pairs.len() > EVERY).then_some(&*self.errors);
             self.errors = error_rates(&self.pairs, self.errors.len(), before);
         }
     }
@@ -227,7 +226,7 @@ impl Asking {
     }
 
     /// The votes for a must-link less those against, and how sure that makes.
-    fn balance(&self, votes: &[(usize, bool)]) -> (f64, f64) {
+    fn balance(&self, votes: &[Cast]) -> (f64, f64) {
         let (mut sum, mut all) = (0.0, 0.0);
         for &(a, must) in votes {
             let voice = &self.annotators[a];
@@ -268,11 +267,7 @@ impl Respondent for Asking {
             };
             cost += answer.cost;
             cast.push(Vote { annotator: self.annotators[a].name.clone(), reply: answer.reply });
-            match answer.reply {
-                Reply::MustLink => votes.push((a, true)),
-                Reply::CannotLink => votes.push((a, false)),
-                Reply::DontKnow => {}
-            }
+            votes.extend(answer.reply.kind().map(|kind| (a, kind == Kind::MustLink)));
             if cast.len() < self.votes {
                 continue;
             }
@@ -304,12 +299,7 @@ impl Respondent for Asking {
     fn recall(&mut self, question: &Question, answer: &Answer) {
         let place = |name: &str| self.annotators.iter().position(|voice| voice.name == name);
         let votes = answer.votes.iter().filter_map(|vote| {
-            let must = match vote.reply {
-                Reply::MustLink => true,
-                Reply::CannotLink => false,
-                Reply::DontKnow => return None,
-            };
-            Some((place(&vote.annotator)?, must))
+            Some((place(&vote.annotator)?, vote.reply.kind()? == Kind::MustLink))
         });
         let votes = votes.collect();
         if let Some(log) = &mut self.log {
@@ -331,7 +321,7 @@ mod tests {
     fn rates_are_found_from_votes_alone() {
         let rates = [0.05, 0.1, 0.2, 0.3, 0.4];
         let hash = PairHash::new(&SeedPath::new(3), "votes");
-        let pairs: Vec<Vec<(usize, bool)>> = (0..4000)
+        let pairs: Vec<Vec<Cast>> = (0..4000)
             .map(|p| {
                 let wrong = |a: usize| hash.uniform(p, 10_000 + a as u32) < rates[a];
                 (0..5).map(|a| (a, (p % 3 == 0) != wrong(a))).collect()
