@@ -25,7 +25,7 @@ pub struct Link {
 
 /// What was given and answered.
 #[derive(Debug, Clone)]
-pub struct Statements {
+pub(crate) struct Statements {
     links: Vec<Link>,
     ends: BTreeMap<u32, Vec<usize>>,
     /// Given groups whose members are all apart, and those of each object.

@@ -8,7 +8,7 @@ use mustlink_core::{Error, Result};
 
 /// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// Sent to another name than this machine's.
     Host,
     /// Sent by a page of another origin, or a change by one that names none.
@@ -27,7 +27,7 @@ pub(crate) fn random() -> Result<String> {
 
 /// What requests are judged by.
 #[derive(Debug, Clone)]
-pub struct Guard {
+pub(crate) struct Guard {
     port: u16,
     token: String,
 }

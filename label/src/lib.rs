@@ -21,14 +21,13 @@ mod view;
 mod wire;
 mod work;
 
-pub use chain::{Link, Statements};
+pub use chain::Link;
 pub use found::Cluster;
-pub use guard::{Guard, Refused};
 pub use keys::Keys;
 pub use server::{Server, serve};
 pub use session::{Act, Session, Trouble};
-pub use show::{Objects, Shown, image, visible};
-pub use sorting::{MOST, Statement, statements};
+pub use show::{Objects, Shown};
+pub use sorting::Statement;
 pub use state::{is_later, is_own};
 pub use terminal::{converse, is_there};
 pub use view::{Clusters, Counts, Entry, Open, Standing, View};

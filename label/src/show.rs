@@ -35,14 +35,14 @@ pub struct Objects<'a> {
 }
 
 impl Objects<'_> {
-    /// Its id, [`visible`].
+    /// Its id, with nothing in it that steers a terminal.
     pub fn name(&self, object: u32) -> String {
         visible(&(self.id)(object))
     }
 }
 
 impl Shown {
-    /// The same with every text made [`visible`].
+    /// The same with nothing in any text that steers a terminal.
     pub fn visible(self) -> Self {
         let cells = self.cells.into_iter().map(|(n, c)| (visible(&n), visible(&c))).collect();
         let text = |t: Option<String>| t.as_deref().map(visible);
@@ -63,7 +63,7 @@ const IMAGES: [(&str, &str); 6] = [
 
 /// The file that a cell names inside `folder`, with the kind of its image. None for one that is elsewhere,
 /// also by a link, that does not exist or is no image.
-pub fn image(folder: &Path, cell: &str) -> Option<(PathBuf, &'static str)> {
+pub(crate) fn image(folder: &Path, cell: &str) -> Option<(PathBuf, &'static str)> {
     let folder = folder.canonicalize().ok()?;
     let file = folder.join(cell.trim()).canonicalize().ok()?;
     let ends = file.extension()?.to_str()?.to_ascii_lowercase();
@@ -73,7 +73,7 @@ pub fn image(folder: &Path, cell: &str) -> Option<(PathBuf, &'static str)> {
 
 /// Text in which nothing steers a terminal or turns the direction of reading, and which is not longer than
 /// can be looked at: how long it was is said.
-pub fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let steers = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t'))
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -7,7 +7,7 @@ use mustlink_core::roles::Reply;
 use crate::chain::{Link, Statements};
 
 /// Most objects that are sorted at once.
-pub const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
 /// One statement about a pair of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Statement {
 
 /// The fewest statements from which everything follows that a sorting says: each object belongs with the
 /// first of its group, and the first ones of any two groups are apart.
-pub fn statements(groups: &[Vec<u32>]) -> Vec<Statement> {
+pub(crate) fn statements(groups: &[Vec<u32>]) -> Vec<Statement> {
     let groups: Vec<&Vec<u32>> = groups.iter().filter(|g| !g.is_empty()).collect();
     let mut out = Vec::new();
     for group in &groups {
