@@ -11,7 +11,7 @@ use mustlink_core::prelude::*;
 use crate::parts::pair_hash::PairHash;
 
 /// The order, outermost first.
-pub const ORDER: &str = "budget → cost → crowd → dont_know → noise → source";
+const ORDER: &str = "budget → cost → crowd → dont_know → noise → source";
 
 /// Opens `source`, the oracle that the wrapper `outer` holds.
 ///
