@@ -116,7 +116,7 @@ fn answer(server: &Server, session: &Session, objects: &Objects<'_>, mut request
         },
         (Method::Post, Ok("look")) => match read::<Look>(&mut request) {
             Err(e) => Said::text(400, &format!("nothing to look at: {e}")),
-            Ok(look) => match look.see(session, objects, session.n()) {
+            Ok(look) => match look.see(session, objects) {
                 Some(seen) => Said::json(200, &seen),
                 None => Said::json(404, &json!({ "says": "there is no such object" })),
             },

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::chain::Link;
+use crate::found::Cluster;
 use crate::session::{Act, Session, Trouble};
 use crate::show::{Objects, Shown};
 use crate::sorting::{MOST, Statement};
@@ -85,14 +86,14 @@ struct Numbered {
 
 impl Look {
     /// What is seen; `None` for an object that does not exist.
-    pub fn see(self, session: &Session, objects: &Objects<'_>, n: u32) -> Option<Value> {
+    pub fn see(self, session: &Session, objects: &Objects<'_>) -> Option<Value> {
         let shown = |object: u32| Numbered { object, shown: (objects.shown)(object).visible() };
         let all = |list: &[u32]| list.iter().map(|&o| shown(o)).collect::<Vec<_>>();
         match self {
             Look::Sort => Some(json!({ "objects": all(&session.around(MOST)) })),
             Look::Clusters => {
                 let found = session.clusters().unwrap_or_default();
-                let cluster = |c: &crate::found::Cluster| {
+                let cluster = |c: &Cluster| {
                     json!({
                         "size": c.members.len(),
                         "medoid": shown(c.medoid),
@@ -104,7 +105,7 @@ impl Look {
                 let more = found.clusters.len() - clusters.len();
                 Some(json!({ "clusters": clusters, "more": more, "noise": found.noise }))
             }
-            Look::Neighbours { object } if object < n => {
+            Look::Neighbours { object } if object < session.n() => {
                 let near = session.neighbours(object, NEIGHBOURS);
                 Some(json!({ "of": objects.name(object), "objects": all(&near) }))
             }
