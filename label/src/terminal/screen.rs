@@ -7,7 +7,7 @@ use crate::chain::Link;
 use crate::keys::Keys;
 use crate::show::{Objects, Shown};
 use crate::terminal::mode::{Face, Mode, Typed, when};
-use crate::terminal::text::{Line, Style, beside, common, curve, lines};
+use crate::terminal::text::{Line, Style, beside, common, curve, lines, wrapped};
 use crate::view::{Clusters, Entry, View};
 
 /// The lines of a screen of so many columns and rows.
@@ -18,11 +18,8 @@ pub(crate) fn screen(
     keys: &Keys,
     (columns, rows): (usize, usize),
 ) -> Vec<Line> {
-    let wrap = |all: Vec<Line>| -> Vec<Line> {
-        all.iter().flat_map(|line| line.wrapped(columns)).collect()
-    };
     let small = rows < SMALL.1 || columns < SMALL.0;
-    let head = wrap(head(view, small));
+    let head = wrapped(&head(view, small), columns);
     let mut foot = Vec::new();
     if !face.message.is_empty() {
         foot.push(Line::of(Style::Reverse, format!(" {} ", face.message)));
@@ -31,7 +28,7 @@ pub(crate) fn screen(
         foot.push(Line::from(format!("note on the next answer: {note}")));
     }
     foot.push(legend(face, keys, small));
-    let foot = wrap(foot);
+    let foot = wrapped(&foot, columns);
     let (body, cursor) = body(view, face, objects, keys, columns);
     let room = rows.saturating_sub(head.len() + foot.len()).max(1);
     // What is pointed at is on the screen, and the last line can be scrolled to.
@@ -144,13 +141,10 @@ fn legend(face: &Face, keys: &Keys, small: bool) -> Line {
 type Body = (Vec<Line>, Option<usize>);
 
 fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: usize) -> Body {
-    let wrap = |all: Vec<Line>| -> Vec<Line> {
-        all.iter().flat_map(|line| line.wrapped(columns)).collect()
-    };
     let shown = |o| (objects.shown)(o).visible();
     match &face.mode {
         Mode::Question => (question(view, objects, columns), None),
-        Mode::Help => (wrap(help(keys)), None),
+        Mode::Help => (wrapped(&help(keys), columns), None),
         Mode::List { at } => {
             let row = |(place, e): (usize, &Entry)| {
                 let style = if place == *at { Style::Reverse } else { Style::Plain };
@@ -171,7 +165,8 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
                     cursor = rows.len();
                 }
                 rows.push(Line::of(style, format!(" {group}  {}", objects.name(o))));
-                rows.extend(wrap(card(&shown(o), None, columns)).into_iter().skip(1).take(6));
+                let card = wrapped(&card(&shown(o), None, columns), columns);
+                rows.extend(card.into_iter().skip(1).take(6));
             }
             (rows, Some(cursor))
         }
@@ -187,14 +182,14 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
                 rows.extend(Line::of(Style::Bold, title).wrapped(columns));
                 let own = shown(*own);
                 near.iter().for_each(|&o| {
-                    rows.extend(wrap(card(&shown(o), Some(&own), columns)));
+                    rows.extend(wrapped(&card(&shown(o), Some(&own), columns), columns));
                     rows.push(Line::default());
                 });
             }
             (rows, None)
         }
         Mode::Chain { says, links, at } => {
-            let mut rows = wrap(vec![Line::of(Style::Bold, says.clone())]);
+            let mut rows = Line::of(Style::Bold, says.clone()).wrapped(columns);
             let first = rows.len();
             for (place, l) in links.iter().enumerate() {
                 let style = if place == *at { Style::Reverse } else { Style::Plain };
@@ -221,7 +216,7 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
                 }
             };
             let typed = Line::of(Style::Reverse, format!("{text} "));
-            let mut rows = wrap(vec![Line::from(asked), typed]);
+            let mut rows = wrapped(&[Line::from(asked), typed], columns);
             if let Some(found) = found {
                 rows.push(Line::default());
                 rows.extend(clusters(found, None, objects, columns).0);

@@ -84,19 +84,21 @@ pub(crate) fn lines(text: &str) -> Vec<Line> {
     text.replace('\t', "    ").split('\n').map(|l| Line::from(l.trim_end_matches('\r'))).collect()
 }
 
+/// Lines in lines of at most `width` columns, as [`Line::wrapped`] breaks them.
+pub(crate) fn wrapped(lines: &[Line], width: usize) -> Vec<Line> {
+    lines.iter().flat_map(|line| line.wrapped(width)).collect()
+}
+
 /// Lines side by side where they fit, else one under the other.
 pub(crate) fn beside(left: &[Line], right: &[Line], width: usize) -> Vec<Line> {
-    let wrap = |lines: &[Line], width| -> Vec<Line> {
-        lines.iter().flat_map(|l| l.wrapped(width)).collect()
-    };
     if width < NARROW {
-        let mut all = wrap(left, width);
+        let mut all = wrapped(left, width);
         all.push(Line::default());
-        all.extend(wrap(right, width));
+        all.extend(wrapped(right, width));
         return all;
     }
     let half = (width - 3) / 2;
-    let (left, right) = (wrap(left, half), wrap(right, half));
+    let (left, right) = (wrapped(left, half), wrapped(right, half));
     let row = |at: usize| {
         let mut line = left.get(at).cloned().unwrap_or_default().padded(half);
         line.0.push((Style::Plain, " │ ".into()));
