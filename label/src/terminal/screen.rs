@@ -154,20 +154,7 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
             (rows, Some(*at))
         }
         Mode::Sort { objects: sorted, groups, at } => {
-            let mut rows = vec![Line::of(
-                Style::Bold,
-                "Objects with one number belong together, and apart from all the others:",
-            )];
-            let mut cursor = 0;
-            for (place, (&o, group)) in sorted.iter().zip(groups).enumerate() {
-                let style = if place == *at { Style::Reverse } else { Style::Bold };
-                if place == *at {
-                    cursor = rows.len();
-                }
-                rows.push(Line::of(style, format!(" {group}  {}", objects.name(o))));
-                let card = wrapped(&card(&shown(o), None, columns), columns);
-                rows.extend(card.into_iter().skip(1).take(6));
-            }
+            let (rows, cursor) = sorting(sorted, groups, *at, objects, columns);
             (rows, Some(cursor))
         }
         Mode::Clusters { found, at } => {
@@ -197,33 +184,60 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
             }
             (rows, Some(first + at))
         }
-        Mode::Typing { what, text } => {
-            let (asked, found) = match what {
-                Typed::Note => ("Note on the next answer:".to_string(), None),
-                Typed::Why { first: None } => ("Why known: id of the first object:".into(), None),
-                Typed::Why { first: Some(first) } => {
-                    (format!("Why known: {first} and the object with the id:"), None)
-                }
-                Typed::Merge { medoid, found } => {
-                    let name = objects.name(*medoid);
-                    (format!("Join the cluster of {name} with number:"), Some(found))
-                }
-                Typed::Split { medoid, found } => {
-                    let name = objects.name(*medoid);
-                    let asked =
-                        format!("Number of the object at the border that is apart from {name}:");
-                    (asked, Some(found))
-                }
-            };
-            let typed = Line::of(Style::Reverse, format!("{text} "));
-            let mut rows = wrapped(&[Line::from(asked), typed], columns);
-            if let Some(found) = found {
-                rows.push(Line::default());
-                rows.extend(clusters(found, None, objects, columns).0);
-            }
-            (rows, None)
-        }
+        Mode::Typing { what, text } => (typing(what, text, objects, columns), None),
     }
+}
+
+/// Objects with the numbers of their groups, and the line of the one that is pointed at.
+fn sorting(
+    sorted: &[u32],
+    groups: &[usize],
+    at: usize,
+    objects: &Objects<'_>,
+    columns: usize,
+) -> (Vec<Line>, usize) {
+    let mut rows = vec![Line::of(
+        Style::Bold,
+        "Objects with one number belong together, and apart from all the others:",
+    )];
+    let mut cursor = 0;
+    for (place, (&o, group)) in sorted.iter().zip(groups).enumerate() {
+        let style = if place == at { Style::Reverse } else { Style::Bold };
+        if place == at {
+            cursor = rows.len();
+        }
+        rows.push(Line::of(style, format!(" {group}  {}", objects.name(o))));
+        let card = wrapped(&card(&(objects.shown)(o).visible(), None, columns), columns);
+        rows.extend(card.into_iter().skip(1).take(6));
+    }
+    (rows, cursor)
+}
+
+/// The line that is typed, what it is for, and the clusters whose numbers it may be about.
+fn typing(what: &Typed, text: &str, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
+    let (asked, found) = match what {
+        Typed::Note => ("Note on the next answer:".to_string(), None),
+        Typed::Why { first: None } => ("Why known: id of the first object:".into(), None),
+        Typed::Why { first: Some(first) } => {
+            (format!("Why known: {first} and the object with the id:"), None)
+        }
+        Typed::Merge { medoid, found } => {
+            let name = objects.name(*medoid);
+            (format!("Join the cluster of {name} with number:"), Some(found))
+        }
+        Typed::Split { medoid, found } => {
+            let name = objects.name(*medoid);
+            let asked = format!("Number of the object at the border that is apart from {name}:");
+            (asked, Some(found))
+        }
+    };
+    let typed = Line::of(Style::Reverse, format!("{text} "));
+    let mut rows = wrapped(&[Line::from(asked), typed], columns);
+    if let Some(found) = found {
+        rows.push(Line::default());
+        rows.extend(clusters(found, None, objects, columns).0);
+    }
+    rows
 }
 
 /// The clusters with their numbers, and the line of the one that is pointed at.
