@@ -50,6 +50,13 @@ pub(crate) enum Mode {
     },
 }
 
+impl Mode {
+    /// A line is begun.
+    fn typing(what: Typed) -> Self {
+        Mode::Typing { what, text: String::new() }
+    }
+}
+
 /// What a typed line is for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Typed {
@@ -153,7 +160,6 @@ impl Face {
 
     /// Keys that a mode has for itself.
     fn own(&mut self, pressed: &str, view: &View, session: &Session) -> bool {
-        let typing = |what| Mode::Typing { what, text: String::new() };
         match (&mut self.mode, pressed) {
             (Mode::Sort { groups, at, .. }, digit)
                 if digit.parse().is_ok_and(|g: usize| (1..=groups.len()).contains(&g)) =>
@@ -172,8 +178,8 @@ impl Face {
                 let (medoid, act, found) = (cluster.medoid, Session::whole(cluster), found.clone());
                 match pressed {
                     "a" => self.act(view, session, act),
-                    "j" => self.show(typing(Typed::Merge { medoid, found })),
-                    _ => self.show(typing(Typed::Split { medoid, found })),
+                    "j" => self.show(Mode::typing(Typed::Merge { medoid, found })),
+                    _ => self.show(Mode::typing(Typed::Split { medoid, found })),
                 }
             }
             _ => return false,
@@ -216,9 +222,10 @@ impl Face {
             "sort" => {
                 let objects = session.around(MOST);
                 let groups = (1..=objects.len()).collect();
-                match objects.is_empty() {
-                    true => self.message = "there is no question to sort around".into(),
-                    false => self.show(Mode::Sort { objects, groups, at: 0 }),
+                if objects.is_empty() {
+                    self.message = "there is no question to sort around".into();
+                } else {
+                    self.show(Mode::Sort { objects, groups, at: 0 });
                 }
             }
             "clusters" => match session.clusters() {
@@ -230,11 +237,8 @@ impl Face {
                 let of = both.map(|o| (o, session.neighbours(o, 5))).collect();
                 self.show(Mode::Neighbours { of });
             }
-            "note" => self.show(Mode::Typing { what: Typed::Note, text: String::new() }),
-            _ => {
-                let what = Typed::Why { first: None };
-                self.show(Mode::Typing { what, text: String::new() });
-            }
+            "note" => self.show(Mode::typing(Typed::Note)),
+            _ => self.show(Mode::typing(Typed::Why { first: None })),
         }
     }
 
@@ -267,8 +271,7 @@ impl Face {
         match what {
             Typed::Note => self.note = (!text.is_empty()).then_some(text),
             Typed::Why { first: None } => {
-                let what = Typed::Why { first: Some(text) };
-                self.show(Mode::Typing { what, text: String::new() });
+                self.show(Mode::typing(Typed::Why { first: Some(text) }));
             }
             Typed::Why { first: Some(first) } => {
                 let (Some(i), Some(j)) = ((objects.find)(&first), (objects.find)(&text)) else {
