@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use mustlink_core::roles::{QueryId, Reply};
+use mustlink_core::roles::Reply;
 
 use crate::chain::Link;
 use crate::keys::Keys;
@@ -335,11 +335,6 @@ impl Face {
 
 /// Longest wait for the next question before keys are looked at again.
 const SOON: Duration = Duration::from_millis(300);
-
-/// When the answer with this number was given, where that is known.
-pub(crate) fn when(view: &View, id: QueryId) -> Option<&str> {
-    view.entries.iter().find(|e| e.id == id)?.at.as_deref()
-}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use mustlink_core::roles::Reply;
 use crate::chain::Link;
 use crate::keys::Keys;
 use crate::show::{Objects, Shown};
-use crate::terminal::mode::{Face, Mode, Typed, when};
+use crate::terminal::mode::{Face, Mode, Typed};
 use crate::terminal::text::{Line, Style, beside, common, curve, lines, wrapped};
 use crate::view::{Clusters, Entry, View};
 
@@ -349,7 +349,9 @@ fn link(l: &Link, view: &View, objects: &Objects<'_>) -> String {
     match l.answer {
         None => format!(" {i} {sign} {j}  (given)"),
         Some(id) => {
-            let at = when(view, id).map(|at| format!(", {at}")).unwrap_or_default();
+            let entry = view.entries.iter().find(|e| e.id == id);
+            let at = entry.and_then(|e| e.at.as_deref());
+            let at = at.map(|at| format!(", {at}")).unwrap_or_default();
             format!(" {i} {sign} {j}  (q{id}{at})")
         }
     }
