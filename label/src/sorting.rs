@@ -20,6 +20,11 @@ pub struct Statement {
     pub reply: Reply,
 }
 
+/// Two objects, the smaller first.
+pub(crate) fn pair(i: u32, j: u32) -> (u32, u32) {
+    (i.min(j), i.max(j))
+}
+
 /// The fewest statements from which everything follows that a sorting says: each object belongs with the
 /// first of its group, and the first ones of any two groups are apart.
 pub(crate) fn statements(groups: &[Vec<u32>]) -> Vec<Statement> {
@@ -62,7 +67,7 @@ pub(crate) fn fresh(
     }
     let mut pairs = BTreeSet::new();
     new.reverse();
-    new.retain(|s| pairs.insert((s.i.min(s.j), s.i.max(s.j))));
+    new.retain(|s| pairs.insert(pair(s.i, s.j)));
     new.reverse();
     Ok(new)
 }

@@ -9,6 +9,7 @@ use mustlink_core::{Constraint, Constraints, Problem, Result};
 use mustlink_experiments::Single;
 
 use crate::found::Found;
+use crate::sorting;
 use crate::state::{Shared, State};
 
 /// Runs the method whenever answers have changed, until the session closes.
@@ -43,8 +44,8 @@ pub(crate) fn follow(shared: &Shared, single: &Single, seen: &Problem) {
 type Said = ((u32, u32), Reply);
 
 fn said(state: &State) -> Vec<Said> {
-    let pair = |a: u32, b: u32| (a.min(b), a.max(b));
-    state.view.entries.iter().map(|e| (pair(e.subject, e.reference), e.reply)).collect()
+    let entries = state.view.entries.iter();
+    entries.map(|e| (sorting::pair(e.subject, e.reference), e.reply)).collect()
 }
 
 fn found(single: &Single, seen: &Problem, answers: &[Said]) -> Result<Option<Found>> {

@@ -17,7 +17,7 @@ use mustlink_ledger::{Durability, Ledger};
 
 use crate::chain::{Link, Statements};
 use crate::desk::{Change, Command, Desk, next, now};
-use crate::sorting::{self, Statement};
+use crate::sorting::{self, Statement, pair};
 use crate::standing::follow;
 use crate::state::{Shared, is_later, is_own, known, standing};
 
@@ -167,7 +167,6 @@ fn import(
     }
     // An answer is taken back where it was given, not by another that says nothing. What a file says of a pair
     // twice it says once surely.
-    let pair = |i: u32, j: u32| (i.min(j), i.max(j));
     let answered: BTreeMap<(u32, u32), Kind> = standing(&answers)
         .filter_map(|r| Some((pair(r.subject, r.reference), r.answer.reply.kind()?)))
         .collect();
@@ -198,7 +197,6 @@ fn import(
 /// down what is new. What says the same as before is no news.
 fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<()> {
     let answers = ledger.answers();
-    let pair = |a: u32, b: u32| (a.min(b), a.max(b));
     let before: BTreeMap<(u32, u32), &Recorded> =
         standing(&answers).map(|r| (pair(r.subject, r.reference), r)).collect();
     let mut back: BTreeSet<QueryId> = change.back.iter().copied().collect();
