@@ -48,13 +48,6 @@ impl State {
         all
     }
 
-    /// What was answered, as constraints.
-    pub fn answers(&self) -> impl Iterator<Item = Constraint> + '_ {
-        self.view.entries.iter().filter_map(|e| {
-            Some(Constraint::new(e.subject as usize, e.reference as usize, e.reply.kind()?))
-        })
-    }
-
     /// The last event: an answer, or all those that were given with it.
     pub fn last(&self) -> Vec<QueryId> {
         let Some(last) = self.view.entries.last() else { return Vec::new() };
@@ -86,8 +79,10 @@ impl State {
 
     /// Pairs that follow and were neither given nor answered.
     fn free(&self) -> u64 {
-        let all =
-            Constraints::new(self.n, self.answers()).and_then(|c| self.given.union(&c, self.n));
+        let answers = self.view.entries.iter().filter_map(|e| {
+            Some(Constraint::new(e.subject as usize, e.reference as usize, e.reply.kind()?))
+        });
+        let all = Constraints::new(self.n, answers).and_then(|c| self.given.union(&c, self.n));
         let closed = all.and_then(|all| {
             let said = all.len() as u64;
             Ok((said, Closure::new(&all, self.n, OnConflict::DropCl)?))
